@@ -1,0 +1,89 @@
+import type { ObservedContainer } from "../model/mod.ts";
+
+/** What an engine says of itself. */
+export interface EngineInfo {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  /** API version both sides speak, such as `1.45`. */
+  readonly apiVersion: string;
+  readonly swarm: "inactive" | "manager" | "worker" | "other";
+}
+
+/** An image as the engine lists it. */
+export interface ImageSummary {
+  readonly id: string;
+  readonly tags: readonly string[];
+  readonly digests: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A volume or network as the engine lists it. */
+export interface ResourceSummary {
+  /** Id of a network; the name of a volume. */
+  readonly id: string;
+  readonly name: string;
+  readonly driver: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Details of a container that only inspection shows. */
+export interface ContainerDetails {
+  readonly container: ObservedContainer;
+  readonly restartPolicy: string;
+  readonly startedAt: Date | undefined;
+  readonly oomKilled: boolean;
+  /** The engine's own words on why it did not start. */
+  readonly error: string;
+  /** Output of the last health check, empty without one. */
+  readonly healthOutput: string;
+}
+
+/** Label filters: `key` must exist, or equal the value when there is one. */
+export type LabelFilter = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The Engine API, as far as Stackwright uses it. Names and ids are interchangeable where the API
+ * takes either.
+ *
+ * Every call throws `engine_unreachable` when the engine does not answer, `engine_refused` with
+ * method, path, status and the engine's own message when it answers with an error, and the signal's
+ * reason when aborted. Calls marked mutating change something; all others never do.
+ */
+export interface Engine {
+  /** Reaches the engine and agrees on an API version. */
+  info(signal: AbortSignal): Promise<EngineInfo>;
+  /** Containers in any state that carry all `labels`. */
+  listContainers(labels: LabelFilter, signal: AbortSignal): Promise<ObservedContainer[]>;
+  /** One container; `undefined` when there is none. */
+  inspectContainer(id: string, signal: AbortSignal): Promise<ContainerDetails | undefined>;
+  /** The last `lines` lines a container wrote to standard output and error, oldest first. */
+  containerLogs(id: string, lines: number, signal: AbortSignal): Promise<string[]>;
+  /** Mutating. Starting one that runs is fine. */
+  startContainer(id: string, signal: AbortSignal): Promise<void>;
+  /** Mutating. Waits for the container's own grace period, or `timeoutSeconds`; one that is stopped is fine. */
+  stopContainer(id: string, timeoutSeconds: number | undefined, signal: AbortSignal): Promise<void>;
+  /** Mutating. Sends a signal such as `SIGHUP`. */
+  killContainer(id: string, signalName: string, signal: AbortSignal): Promise<void>;
+  /** Mutating. Removes a stopped or running container and its anonymous volumes if asked; one that is gone is fine. */
+  removeContainer(
+    id: string,
+    options: { readonly force: boolean; readonly volumes: boolean },
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Content id of the image a reference names on this engine; `undefined` when it is not there. */
+  imageId(reference: string, signal: AbortSignal): Promise<string | undefined>;
+  listImages(signal: AbortSignal): Promise<ImageSummary[]>;
+  /** Content ids of the images that any container, running or not, was made from. */
+  imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /** Mutating. `removed` is false when it was gone or is in use; that is not an error. */
+  removeImage(id: string, signal: AbortSignal): Promise<{ readonly removed: boolean }>;
+  listVolumes(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;
+  /** Mutating. One that is gone is fine. */
+  removeVolume(name: string, signal: AbortSignal): Promise<void>;
+  listNetworks(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;
+  /** Mutating. One that is gone is fine. */
+  removeNetwork(id: string, signal: AbortSignal): Promise<void>;
+  /** Closes idle connections. May be called twice. */
+  close(): void;
+}

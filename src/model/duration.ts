@@ -1,0 +1,64 @@
+import { StackwrightError } from "./error.ts";
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  "µs": 1e-6,
+  "μs": 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+};
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+
+/**
+ * Reads a duration of the configuration (interface.md §2.1): a number or a text of digits is
+ * seconds, anything else is a Go duration such as `1h30m`. The result is whole seconds and may be
+ * negative; ranges are the caller's rule.
+ *
+ * Throws `bad_request` when the text is no duration, is not a whole number of seconds, or is too large.
+ */
+export function parseDuration(value: number | string): number {
+  const seconds = typeof value === "number" ? value : parseText(value);
+  if (!Number.isFinite(seconds)) {
+    throw invalid(value, "it is not a number of seconds");
+  }
+  if (Math.abs(seconds) > Number.MAX_SAFE_INTEGER / 1000) throw invalid(value, "it is too large");
+  if (!Number.isInteger(seconds)) throw invalid(value, "it must be a whole number of seconds");
+  return seconds === 0 ? 0 : seconds;
+}
+
+function parseText(text: string): number {
+  const trimmed = text.trim();
+  if (/^[+-]?\d+$/.test(trimmed)) return Number(trimmed);
+  if (!WHOLE.test(trimmed)) {
+    throw invalid(text, "expected seconds or a duration such as 10s, 3m or 1h30m");
+  }
+  let seconds = 0;
+  for (const [, amount, unit] of trimmed.matchAll(PART)) {
+    seconds += Number(amount) * (UNIT_SECONDS[unit ?? ""] ?? Number.NaN);
+  }
+  // Decimal fractions are not exact in binary: 1.1s + 0.9s is two seconds to its author.
+  const rounded = Number(seconds.toFixed(6));
+  return trimmed.startsWith("-") ? -rounded : rounded;
+}
+
+function invalid(value: number | string, why: string): StackwrightError {
+  return new StackwrightError("bad_request", `${JSON.stringify(value)} is no duration: ${why}`);
+}
+
+/** Prints whole seconds as Go does: `62h0m0s`, `3m0s`, `10s`, `0s`. */
+export function formatDuration(seconds: number): string {
+  const absolute = Math.abs(seconds);
+  const hours = Math.floor(absolute / 3600);
+  const minutes = Math.floor((absolute % 3600) / 60);
+  const rest = absolute % 60;
+  const parts = [
+    hours > 0 ? `${hours}h` : "",
+    hours > 0 || minutes > 0 ? `${minutes}m` : "",
+    `${rest}s`,
+  ];
+  return (seconds < 0 ? "-" : "") + parts.join("");
+}

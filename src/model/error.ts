@@ -1,0 +1,115 @@
+/**
+ * Every failure Stackwright can report, as a closed list. Callers branch on the code, people read
+ * the message; the two never depend on each other.
+ */
+export const ERROR_CODES = [
+  "bad_request",
+  "build_failed",
+  "cancelled",
+  "command_failed",
+  "config_invalid",
+  "config_not_found",
+  "conflict",
+  "data_dir_unusable",
+  "deploy_failed",
+  "engine_refused",
+  "engine_unreachable",
+  "internal",
+  "ledger_unusable",
+  "not_found",
+  "path_escapes",
+  "payload_too_large",
+  "pull_failed",
+  "reference_not_found",
+  "render_failed",
+  "repository_denied",
+  "repository_unreachable",
+  "settings_invalid",
+  "shutting_down",
+  "source_invalid",
+  "timeout",
+  "unauthorized",
+  "unhealthy",
+  "unsupported",
+] as const;
+
+/** One member of {@link ERROR_CODES}. */
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * One thing wrong with a text a person wrote, and where.
+ *
+ * `line` and `column` are 1-based and absent where the text has no lines (an environment variable).
+ * `document` is the 1-based number of the YAML document inside the file.
+ */
+export interface Problem {
+  readonly file: string;
+  readonly document?: number;
+  readonly line?: number;
+  readonly column?: number;
+  /** Dotted key path, for example `build.args` or `deployments[0].name`. */
+  readonly path?: string;
+  /** What was expected and what is there instead. */
+  readonly message: string;
+}
+
+/** What an error may carry besides code and message. */
+export interface ErrorDetails {
+  /** The lower-level failure; kept for logs, never shown whole to a client. */
+  readonly cause?: unknown;
+  /** Every problem of an input that was refused, in reading order. */
+  readonly problems?: readonly Problem[];
+}
+
+/**
+ * The one error class. A message says what was tried, on what, what is so now, and what to do; it
+ * never contains a secret, because messages travel to logs, runs and HTTP answers.
+ */
+export class StackwrightError extends Error {
+  override readonly name = "StackwrightError";
+  readonly code: ErrorCode;
+  readonly problems: readonly Problem[];
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.problems = details.problems ?? [];
+  }
+}
+
+/** Whether `error` is ours and carries one of `codes` (any code when none is given). */
+export function isStackwrightError(
+  error: unknown,
+  ...codes: ErrorCode[]
+): error is StackwrightError {
+  return error instanceof StackwrightError && (codes.length === 0 || codes.includes(error.code));
+}
+
+/**
+ * Gives anything that was thrown a code.
+ *
+ * Ours pass through; an abort keeps the reason it was aborted with; everything else becomes
+ * `internal`, with `doing` ("reading the ledger") as the start of its message.
+ */
+export function toStackwrightError(error: unknown, doing: string): StackwrightError {
+  if (error instanceof StackwrightError) return error;
+  if (error instanceof Error && error.name === "AbortError") {
+    return new StackwrightError("cancelled", `${doing} was cancelled`, { cause: error });
+  }
+  return new StackwrightError("internal", `${doing} failed: ${messageOf(error)}`, { cause: error });
+}
+
+/** The message of anything that was thrown, without a stack. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** One problem as a line of text: `file:line:column: path: message`. */
+export function formatProblem(problem: Problem): string {
+  const position = problem.line === undefined ? "" : `:${problem.line}:${problem.column ?? 1}`;
+  const document = problem.document === undefined || problem.document === 1
+    ? ""
+    : ` (document ${problem.document})`;
+  const path = problem.path === undefined || problem.path === "" ? "" : `${problem.path}: `;
+  return `${problem.file}${position}${document}: ${path}${problem.message}`;
+}

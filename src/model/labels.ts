@@ -1,0 +1,49 @@
+/**
+ * The labels Stackwright writes and reads. All but {@link LABELS.digest} are stable between releases
+ * of a stack: compose hashes labels, so a label that moved would recreate its container.
+ */
+export const LABELS = {
+  /** Who made this object; the value is {@link MANAGER}. The ownership test. */
+  manager: "stackwright.manager",
+  /** Stack name. */
+  deployment: "stackwright.deployment",
+  /** Configuration target the stack was deployed from; empty for the default file. */
+  target: "stackwright.target",
+  /** `git` or `oci`. */
+  source: "stackwright.source",
+  /** `host/owner/repo` of the deployed repository. */
+  sourceName: "stackwright.source.name",
+  /** Keyed digest of everything that can change the container of one service. */
+  digest: "stackwright.digest",
+} as const;
+
+/** Value of the manager label. */
+export const MANAGER = "stackwright";
+
+/** The labels of compose that we rely on. */
+export const COMPOSE_LABELS = {
+  project: "com.docker.compose.project",
+  service: "com.docker.compose.service",
+  number: "com.docker.compose.container-number",
+  oneOff: "com.docker.compose.oneoff",
+} as const;
+
+/** Labels on a service by which its author changes how it is deployed. */
+export const BEHAVIOUR_LABELS = {
+  autostart: "stackwright.deployment.autostart",
+  oneShot: "stackwright.deployment.one_shot",
+  recreateIgnore: "stackwright.deployment.recreate.ignore",
+  recreateIgnoreSignal: "stackwright.deployment.recreate.ignore.signal",
+  jobEnabled: "stackwright.job.enabled",
+} as const;
+
+/** Prefix that the closest peer uses for {@link BEHAVIOUR_LABELS}; honoured when ours is absent. */
+export const MIGRATION_LABEL_PREFIX = "cd.doco.";
+
+/** The value of a behaviour label, ours first, else the peer's. */
+export function behaviourLabel(
+  labels: Readonly<Record<string, string>>,
+  label: string,
+): string | undefined {
+  return labels[label] ?? labels[label.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
+}

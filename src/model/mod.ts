@@ -1,0 +1,17 @@
+/**
+ * The words that flow through Stackwright: Work goes in, a Revision is read, a Release is made, a
+ * Plan is decided, an Outcome is recorded in a Run. Types, and the few functions that belong to a
+ * word; nothing here touches the world or imports another room.
+ */
+export * from "./deployment.ts";
+export * from "./duration.ts";
+export * from "./error.ts";
+export * from "./labels.ts";
+export * from "./observed.ts";
+export * from "./outcome.ts";
+export * from "./plan.ts";
+export * from "./release.ts";
+export * from "./revision.ts";
+export * from "./run.ts";
+export * from "./stack_key.ts";
+export * from "./work.ts";

@@ -1,0 +1,32 @@
+/** Container states of the Engine API. */
+export type ContainerState =
+  | "created"
+  | "running"
+  | "paused"
+  | "restarting"
+  | "removing"
+  | "exited"
+  | "dead";
+
+/** Outcome of a health check; `none` where there is no check. */
+export type ContainerHealth = "none" | "starting" | "healthy" | "unhealthy";
+
+/** One container of a stack, as the engine lists it. */
+export interface ObservedContainer {
+  readonly id: string;
+  readonly name: string;
+  /** Compose service name. */
+  readonly service: string;
+  readonly state: ContainerState;
+  readonly health: ContainerHealth;
+  /** Known for stopped containers. */
+  readonly exitCode: number | undefined;
+  /** Content id of the image it runs. */
+  readonly imageId: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What an engine runs for one stack. One-off containers (`run`, jobs) are not part of it. */
+export interface ObservedStack {
+  readonly containers: readonly ObservedContainer[];
+}

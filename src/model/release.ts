@@ -1,0 +1,67 @@
+import type { Revision } from "./revision.ts";
+import type { StackKey } from "./stack_key.ts";
+
+/** The rendered compose model, as `docker compose config --format json` prints it. May hold secrets. */
+export type ComposeModel = { readonly [key: string]: unknown };
+
+/** What must be true of a started service before its release counts as good. */
+export interface ServiceExpectation {
+  /** How many containers the release wants; 0 means none may run. */
+  readonly replicas: number;
+  /** Whether a container that stopped is restarted by the engine (`always`, `unless-stopped`). */
+  readonly restarts: boolean;
+  /** Whether exit code 0 is a good end: policy unset, `no` or `on-failure`. */
+  readonly mayFinish: boolean;
+  /** Whether the deployment waits for the end: `one_shot`, or somebody needs its completion. */
+  readonly oneShot: boolean;
+  /** Whether the deployment starts it: false for `autostart: false` and for job services. */
+  readonly autostart: boolean;
+}
+
+/** One service of a release: what it is, and a digest of everything that can change its container. */
+export interface ReleaseService {
+  readonly name: string;
+  /** Keyed digest; the value of the `stackwright.digest` label. */
+  readonly digest: string;
+  /**
+   * The parts of the digest, by what they are: `definition`, `file:<path>`, `build:<path>`,
+   * `follows:<service>`. They answer "which input changed, from what to what".
+   */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly expectation: ServiceExpectation;
+  /** Image reference, empty when the service is only built. */
+  readonly image: string;
+  readonly builds: boolean;
+  /** Services whose replacement replaces this one, with the reason (`shares the network of db`). */
+  readonly follows: Readonly<Record<string, string>>;
+  /** Services that must be handled before this one. */
+  readonly dependsOn: readonly string[];
+}
+
+/**
+ * Everything a target read from its source, by path, with the object id found there (`absent` when
+ * nothing was). Equal closures mean equal releases, so a commit that leaves the closure alone needs
+ * no rendering at all.
+ */
+export interface InputClosure {
+  /** Digest of the effective configuration and of the variables that come from outside the source. */
+  readonly configuration: string;
+  readonly paths: Readonly<Record<string, string>>;
+}
+
+/** One file the containers may write to, as the release brought it: path in the tree to object id. */
+export type LiveManifest = Readonly<Record<string, string>>;
+
+/** One deployment at one moment. Same digest and same healthy containers: nothing to do. */
+export interface Release {
+  readonly key: StackKey;
+  readonly revision: Revision;
+  readonly target: string;
+  /** Keyed digest over all services and top-level resources. */
+  readonly digest: string;
+  readonly services: readonly ReleaseService[];
+  readonly closure: InputClosure;
+  readonly live: LiveManifest;
+  /** What is handed to compose; mounts go through `current/` and `live/`. */
+  readonly model: ComposeModel;
+}

@@ -1,0 +1,30 @@
+/** Where desired state can come from. */
+export type SourceKind = "git" | "oci";
+
+/** A place that holds desired state, before it was asked for a revision. */
+export interface SourceLocation {
+  readonly kind: SourceKind;
+  /** As the operator wrote it, credentials included: never log it, show {@link SourceLocation.name}. */
+  readonly url: string;
+  /** `host/owner/repo`, lower-case host, without credentials and `.git`: the identity of the source. */
+  readonly name: string;
+}
+
+/** One immutable state of a source. Equal `name` and `id` mean equal bytes. */
+export interface Revision {
+  readonly source: SourceLocation;
+  /** What was asked for, in full where known: `refs/heads/main`, `refs/tags/v1`, or a commit id. */
+  readonly reference: string;
+  /** Commit id (40 hex), or `sha256:…` for an OCI artifact. */
+  readonly id: string;
+}
+
+/** A revision for people: `refs/heads/main (4f1c2d3)`. */
+export function formatRevision(revision: Revision): string {
+  return `${revision.reference} (${shortId(revision.id)})`;
+}
+
+/** The first twelve characters that tell a commit or digest from others. */
+export function shortId(id: string): string {
+  return id.replace(/^sha256:/, "").slice(0, 12);
+}

@@ -1,0 +1,63 @@
+import type { ServicePlan } from "./plan.ts";
+import type { Trigger } from "./work.ts";
+
+/** States of a run (interface.md §3.1). The last three are final. */
+export const RUN_STATUSES = ["accepted", "running", "succeeded", "failed", "skipped"] as const;
+
+/** One member of {@link RUN_STATUSES}. */
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** States of one target inside a run (decisions.md, HTTP). */
+export type TargetStatus = "pending" | "running" | "succeeded" | "failed" | "skipped";
+
+/**
+ * Why a target was skipped. A pause reason starts with `paused` and continues as a sentence for
+ * people, which is why the type is open there and nowhere else.
+ */
+export type SkipReason =
+  | "no_changes"
+  | "filter_mismatch"
+  | "superseded"
+  | "nothing_to_destroy"
+  | "delay"
+  | "budget_exhausted"
+  | "sync_window"
+  | `paused${string}`;
+
+/** One stack in one context that a run was about. */
+export interface RunTarget {
+  readonly context: string;
+  readonly stack: string;
+  readonly status: TargetStatus;
+  readonly reason?: SkipReason;
+  /** When an automatic attempt may happen again. */
+  readonly retryAt?: Date;
+  readonly message?: string;
+  /** `reference (id)` that was looked at. */
+  readonly revision?: string;
+  /** What was decided for each service, and why. */
+  readonly services?: readonly ServicePlan[];
+}
+
+/** One tracked run (interface.md §2.11), as a value: a change makes a new one. */
+export interface Run {
+  /** UUIDv7; shown as `job_id`. */
+  readonly id: string;
+  readonly trigger: Trigger;
+  readonly status: RunStatus;
+  /** Source name, `multiple`, or empty while unknown. */
+  readonly repository: string;
+  readonly target: string;
+  readonly revision: string;
+  readonly message: string;
+  readonly targets: readonly RunTarget[];
+  readonly createdAt: Date;
+  readonly startedAt?: Date;
+  readonly finishedAt?: Date;
+  readonly updatedAt: Date;
+}
+
+/** Whether `status` is final. */
+export function isTerminal(status: RunStatus): boolean {
+  return status === "succeeded" || status === "failed" || status === "skipped";
+}

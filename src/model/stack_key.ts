@@ -1,0 +1,25 @@
+/**
+ * What identifies one deployment everywhere: in locks, in the ledger, on disk, in labels. The same
+ * name on two contexts is two deployments, so no key is ever the name alone.
+ */
+export interface StackKey {
+  /** Name of the container context; `default` for the default one. Never empty. */
+  readonly context: string;
+  /** Compose project or swarm stack name. */
+  readonly name: string;
+}
+
+/** The name under which the default container context is shown and stored. */
+export const DEFAULT_CONTEXT = "default";
+
+/** Builds a key; an empty context and `default` in any case are the same context. */
+export function stackKey(context: string, name: string): StackKey {
+  const trimmed = context.trim();
+  const isDefault = trimmed === "" || trimmed.toLowerCase() === DEFAULT_CONTEXT;
+  return { context: isDefault ? DEFAULT_CONTEXT : trimmed, name };
+}
+
+/** The key as one string for maps and logs; unambiguous because names cannot contain `/`. */
+export function formatStackKey(key: StackKey): string {
+  return `${key.context}/${key.name}`;
+}

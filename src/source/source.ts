@@ -1,0 +1,66 @@
+import type { Revision, SourceLocation } from "../model/mod.ts";
+
+/** What is asked of a source. */
+export interface ResolveRequest {
+  readonly location: SourceLocation;
+  /** Full or short reference, or a whole commit id. */
+  readonly reference: string;
+  /** Commits of history to fetch; 0 is all of it. */
+  readonly depth: number;
+}
+
+/** One entry of a revision: a file, a directory, a link, or the root of a submodule. */
+export interface TreeEntry {
+  readonly kind: "file" | "executable" | "directory" | "symlink" | "submodule";
+  /** Object id: equal ids mean equal content, for directories of everything below them. */
+  readonly id: string;
+}
+
+/**
+ * Where desired state comes from. Reading by path needs no checkout; a tree on disk is made only
+ * for a target that will be rendered. Paths are POSIX, relative to the root, `.` is the root.
+ */
+export interface Source {
+  /**
+   * Finds the revision that a reference names now, fetching what is needed. May be called at any
+   * time, also for the same source at once: fetches of one mirror wait for each other.
+   *
+   * Throws `reference_not_found` when the source has no such reference, `bad_request` for a malformed one,
+   * `repository_denied` when credentials are missing or refused, `repository_unreachable` when it
+   * cannot be reached or is no repository, `source_invalid` when the mirror cannot be used.
+   */
+  resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision>;
+  /** The bytes of a file of a revision, or `undefined` when it has no such file. Links are not followed. */
+  read(revision: Revision, path: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
+  /** The entries at `paths`; a path that does not exist is missing from the answer. */
+  entries(
+    revision: Revision,
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, TreeEntry>>;
+  /** Every file, link and submodule at or below `path`, by path from the root. */
+  list(revision: Revision, path: string, signal: AbortSignal): Promise<ReadonlyMap<string, TreeEntry>>;
+  /**
+   * The directory on disk that holds exactly the files of `revision`, made now or earlier. It is
+   * immutable: writing into it damages every deployment of the revision.
+   *
+   * Throws `path_escapes` when a link leaves the tree, `source_invalid` when a file cannot be
+   * exported, `data_dir_unusable` when the disk refuses.
+   */
+  materialise(revision: Revision, signal: AbortSignal): Promise<string>;
+  /**
+   * Whether `older` is an ancestor of, or the same as, `newer` in the history that was fetched;
+   * `unknown` when either is not part of it.
+   */
+  isAncestor(older: Revision, newer: Revision, signal: AbortSignal): Promise<boolean | "unknown">;
+  /** Ends what the source keeps open. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Where a source's mirror and trees lie: one place decides, so that mounts and trees agree. */
+export interface SourceLayout {
+  /** Directory of a source below the data directory. */
+  directory(location: SourceLocation): string;
+  /** Directory of the tree of one revision. */
+  tree(revision: Revision): string;
+}

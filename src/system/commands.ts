@@ -1,0 +1,192 @@
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { messageOf, StackwrightError } from "../model/mod.ts";
+
+/** One program to run. Arguments are never seen by a shell. */
+export interface Command {
+  /** Program and arguments. */
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd?: string;
+  /** The whole environment of the program; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Written to standard input, which is then closed; without it the program reads nothing. */
+  readonly stdin?: string | Uint8Array;
+  /** Receives each line of standard output and error as it appears, without its line break. */
+  readonly onLine?: (line: string) => void;
+  /** Longest time in milliseconds; then the whole process group is killed. */
+  readonly timeoutMs?: number;
+}
+
+/** How a program ended. */
+export interface CommandResult {
+  /** Exit code; 128 + signal number when a signal ended it. */
+  readonly code: number;
+  readonly stdout: Uint8Array;
+  readonly stderr: string;
+}
+
+/** A program that keeps running and is talked to line by line or in chunks. */
+export interface RunningCommand {
+  write(text: string): void;
+  /** Chunks of standard output, in order; ends when the program does. */
+  readonly output: AsyncIterable<Uint8Array>;
+  /** Ends the program; resolves when it is gone. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Runs programs. */
+export interface Commands {
+  /**
+   * Runs a program to its end; a non-zero exit code is a result, not an error.
+   *
+   * Throws `command_failed` when it cannot be started, `timeout` when it took too long, and the
+   * signal's reason when it was aborted; in the last two cases its process group has been killed.
+   */
+  run(command: Command, signal: AbortSignal): Promise<CommandResult>;
+  /** Starts a program that is talked to while it runs. Throws `command_failed` on first use if it cannot start. */
+  start(command: Command): RunningCommand;
+}
+
+/** Runs real programs, each in a process group of its own so that its children end with it. */
+export const systemCommands: Commands = { run: runCommand, start: startCommand };
+
+function runCommand(command: Command, signal: AbortSignal): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const child = launch(command);
+    const stdout: Uint8Array[] = [];
+    const stderr: Uint8Array[] = [];
+    const lines = command.onLine === undefined ? undefined : {
+      out: lineSplitter(command.onLine),
+      err: lineSplitter(command.onLine),
+    };
+    let stopped: unknown;
+    const stop = (reason: unknown) => {
+      stopped ??= reason;
+      killGroup(child.pid);
+    };
+    const onAbort = () => stop(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const timer = command.timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => stop(timedOut(command)), command.timeoutMs);
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    };
+    child.stdout?.on("data", (chunk: Uint8Array) => {
+      stdout.push(chunk);
+      lines?.out.push(chunk);
+    });
+    child.stderr?.on("data", (chunk: Uint8Array) => {
+      stderr.push(chunk);
+      lines?.err.push(chunk);
+    });
+    child.on("error", (error) => {
+      settle();
+      reject(notStarted(command, error));
+    });
+    child.on("close", (code, killedBy) => {
+      settle();
+      lines?.out.end();
+      lines?.err.end();
+      if (stopped !== undefined) return reject(stopped);
+      resolve({
+        code: code ?? 128 + signalNumber(killedBy),
+        stdout: concat(stdout),
+        stderr: new TextDecoder().decode(concat(stderr)),
+      });
+    });
+    // A program may end without reading its input; that is its decision, not our failure.
+    child.stdin?.on("error", () => {});
+    if (command.stdin !== undefined) child.stdin?.end(command.stdin);
+  });
+}
+
+function startCommand(command: Command): RunningCommand {
+  const child = launch({ ...command, stdin: "" });
+  const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
+  child.stderr?.resume();
+  child.stdin?.on("error", () => {});
+  let failure: unknown;
+  child.on("error", (error) => {
+    failure = notStarted(command, error);
+  });
+  async function* output(): AsyncGenerator<Uint8Array> {
+    if (child.stdout === null) return;
+    for await (const chunk of child.stdout) yield chunk as Uint8Array;
+    if (failure !== undefined) throw failure;
+  }
+  return {
+    write: (text) => void child.stdin?.write(text),
+    output: output(),
+    close: async () => {
+      child.stdin?.end();
+      killGroup(child.pid);
+      if (child.pid !== undefined) await ended;
+    },
+  };
+}
+
+function launch(command: Command) {
+  const [program, ...args] = command.argv;
+  return spawn(program, args, {
+    cwd: command.cwd,
+    env: { ...command.env },
+    detached: true,
+    stdio: [command.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+}
+
+/** Kills a process group; one that is already gone is fine. */
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // ESRCH: it ended by itself between our decision and the kill.
+  }
+}
+
+function notStarted(command: Command, cause: unknown): StackwrightError {
+  const program = command.argv[0];
+  return new StackwrightError(
+    "command_failed",
+    `could not start ${program}: ${messageOf(cause)}; is it installed and on PATH?`,
+    { cause },
+  );
+}
+
+function timedOut(command: Command): StackwrightError {
+  const what = command.argv.slice(0, 3).join(" ");
+  return new StackwrightError("timeout", `${what} did not end within ${command.timeoutMs} ms`);
+}
+
+function lineSplitter(onLine: (line: string) => void) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  return {
+    push(chunk: Uint8Array) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
+      rest = lines.pop() ?? "";
+      lines.forEach(onLine);
+    },
+    end() {
+      if (rest !== "") onLine(rest);
+    },
+  };
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}
+
+function signalNumber(signal: string | null): number {
+  return signal === "SIGKILL" ? 9 : signal === "SIGTERM" ? 15 : signal === "SIGINT" ? 2 : 1;
+}

@@ -1,0 +1,10 @@
+/**
+ * The outside world as small ports, each with its real implementation: time, ids, programs, files,
+ * logs. Everything else is handed these, so it can be tested without them.
+ */
+export * from "./clock.ts";
+export * from "./commands.ts";
+export * from "./files.ts";
+export * from "./ids.ts";
+export * from "./log.ts";
+export * from "./redactor.ts";

@@ -1,0 +1,79 @@
+import { Buffer } from "node:buffer";
+
+/**
+ * The one place that keeps secrets out of what Stackwright says. It stands in front of logs, errors,
+ * runs and responses. Values are added when they become known and never removed.
+ */
+export interface Redactor {
+  /**
+   * Makes `value`, each of its lines, and its JSON, URL and base64 forms unprintable. Values shorter than
+   * {@link SHORTEST_SECRET} are ignored: replacing them would blank out ordinary words. May be
+   * called again with the same value.
+   */
+  add(value: string): void;
+  /** `text` with every known secret and every URL's user information replaced by `***`. */
+  redact(text: string): string;
+}
+
+/** Length below which a value is not treated as a secret text. */
+export const SHORTEST_SECRET = 4;
+
+const MASK = "***";
+/** User information of a URL: everything between the scheme and the last `@` of the authority. */
+const USER_INFORMATION = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'`]+@/gi;
+/** Query values that commonly carry credentials. */
+const SECRET_QUERY =
+  /([?&](?:access_token|api_key|apikey|password|private_token|secret|token)=)[^&\s"']+/gi;
+
+/** A redactor that knows no secret yet. */
+export function createRedactor(): Redactor {
+  const known = new Set<string>();
+  let pattern: RegExp | undefined;
+  return {
+    add(value) {
+      const before = known.size;
+      for (const form of forms(value)) known.add(form);
+      if (known.size !== before) pattern = undefined;
+    },
+    redact(text) {
+      pattern ??= compile(known);
+      return text.replace(pattern, MASK)
+        .replace(USER_INFORMATION, `$1${MASK}@`)
+        .replace(SECRET_QUERY, `$1${MASK}`);
+    },
+  };
+}
+
+/** The ways one secret can appear in a text. */
+function forms(value: string): string[] {
+  const pieces = [value, value.trim(), ...value.split(/\r?\n/).map((line) => line.trim())];
+  const all = pieces.flatMap((piece) => [
+    piece,
+    JSON.stringify(piece).slice(1, -1),
+    encodeURIComponentSafely(piece),
+    Buffer.from(piece, "utf8").toString("base64"),
+    // Compose doubles the dollar when it prints a value.
+    piece.replaceAll("$", "$$$$"),
+  ]);
+  return all.filter((form) => form.length >= SHORTEST_SECRET);
+}
+
+function encodeURIComponentSafely(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    // A lone surrogate has no URL form.
+    return text;
+  }
+}
+
+/** Longest first, so that a secret inside another one does not leave the other's ends visible. */
+function compile(known: ReadonlySet<string>): RegExp {
+  const longestFirst = [...known].sort((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return /(?!)/g;
+  return new RegExp(longestFirst.map(escapePattern).join("|"), "g");
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+}
