@@ -39,7 +39,11 @@ export interface Source {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, TreeEntry>>;
   /** Every file, link and submodule at or below `path`, by path from the root. */
-  list(revision: Revision, path: string, signal: AbortSignal): Promise<ReadonlyMap<string, TreeEntry>>;
+  list(
+    revision: Revision,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, TreeEntry>>;
   /**
    * The directory on disk that holds exactly the files of `revision`, made now or earlier. It is
    * immutable: writing into it damages every deployment of the revision.
