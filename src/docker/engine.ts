@@ -78,6 +78,8 @@ export interface Engine {
   imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;
   /** Mutating. `removed` is false when it was gone or is in use; that is not an error. */
   removeImage(id: string, signal: AbortSignal): Promise<{ readonly removed: boolean }>;
+  /** Mutating. Points a reference such as `registry/app:1` at an image. */
+  tagImage(id: string, reference: string, signal: AbortSignal): Promise<void>;
   listVolumes(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;
   /** Mutating. One that is gone is fine. */
   removeVolume(name: string, signal: AbortSignal): Promise<void>;

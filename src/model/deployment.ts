@@ -129,3 +129,10 @@ export interface Deployment {
   readonly reconciliation: ReconciliationOptions;
   readonly oci: OciOptions;
 }
+
+/** A deployment configuration as somebody declared it. */
+export interface DeclaredDeployment {
+  readonly deployment: Deployment;
+  /** Dotted key paths that its author wrote, to tell a default from a wish. */
+  readonly given: ReadonlySet<string>;
+}

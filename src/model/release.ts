@@ -29,7 +29,7 @@ export interface ReleaseService {
    */
   readonly inputs: Readonly<Record<string, string>>;
   readonly expectation: ServiceExpectation;
-  /** Image reference, empty when the service is only built. */
+  /** Image reference; the name compose gives it when the service is only built. */
   readonly image: string;
   readonly builds: boolean;
   /** Services whose replacement replaces this one, with the reason (`shares the network of db`). */
@@ -46,11 +46,30 @@ export interface ReleaseService {
 export interface InputClosure {
   /** Digest of the effective configuration and of the variables that come from outside the source. */
   readonly configuration: string;
+  /**
+   * Whether `paths` is everything that was read. False when a compose file pulls in something by a
+   * variable or from elsewhere: then only rendering tells whether anything changed.
+   */
+  readonly complete: boolean;
   readonly paths: Readonly<Record<string, string>>;
 }
 
-/** One file the containers may write to, as the release brought it: path in the tree to object id. */
-export type LiveManifest = Readonly<Record<string, string>>;
+/** What a release needs under `live/`, where containers may write. */
+export interface LiveManifest {
+  /** Files the release brought: path in the tree to kind and object id. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Directories that must exist although the source has nothing there. */
+  readonly directories: readonly string[];
+}
+
+/** What compose needs beside the model, each time it acts on a release. May hold secrets. */
+export interface ComposeInvocation {
+  /** Variables of the process environment: the configuration's own, then resolved secrets. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Dotenv files, relative to the tree, later ones win. */
+  readonly envFiles: readonly string[];
+  readonly profiles: readonly string[];
+}
 
 /** One deployment at one moment. Same digest and same healthy containers: nothing to do. */
 export interface Release {
@@ -64,4 +83,5 @@ export interface Release {
   readonly live: LiveManifest;
   /** What is handed to compose; mounts go through `current/` and `live/`. */
   readonly model: ComposeModel;
+  readonly invocation: ComposeInvocation;
 }

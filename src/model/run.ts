@@ -61,3 +61,13 @@ export interface Run {
 export function isTerminal(status: RunStatus): boolean {
   return status === "succeeded" || status === "failed" || status === "skipped";
 }
+
+/** What the work behind a run tells while it goes on. */
+export interface RunReporter {
+  /** Fills in what is known now; what is left out stays. */
+  describe(
+    facts: { readonly repository?: string; readonly target?: string; readonly revision?: string },
+  ): void;
+  /** Adds the target, or replaces the entry of the same context and stack. */
+  target(entry: RunTarget): void;
+}

@@ -1,4 +1,4 @@
-import type { Deployment } from "./deployment.ts";
+import type { DeclaredDeployment } from "./deployment.ts";
 import type { SourceKind } from "./revision.ts";
 
 /** What started a run (interface.md §2.11). */
@@ -23,7 +23,7 @@ export interface SourceRequest {
   /** Configuration target; empty for the default file. */
   readonly target: string;
   /** Inline configurations; when there are any, the repository's file is not read. */
-  readonly deployments: readonly Deployment[];
+  readonly deployments: readonly DeclaredDeployment[];
 }
 
 /** What a trigger hands to the intake: look at these sources and make engines equal to them. */

@@ -27,7 +27,9 @@ export interface Source {
    *
    * Throws `reference_not_found` when the source has no such reference, `bad_request` for a malformed one,
    * `repository_denied` when credentials are missing or refused, `repository_unreachable` when it
-   * cannot be reached or is no repository, `source_invalid` when the mirror cannot be used.
+   * cannot be reached or is no repository, `source_invalid` when the mirror cannot be used,
+   * `unsupported` for a SHA-256 repository, `data_dir_unusable` when the disk refuses, `timeout` when
+   * one exchange took too long.
    */
   resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision>;
   /** The bytes of a file of a revision, or `undefined` when it has no such file. Links are not followed. */
@@ -49,7 +51,8 @@ export interface Source {
    * immutable: writing into it damages every deployment of the revision.
    *
    * Throws `path_escapes` when a link leaves the tree, `source_invalid` when a file cannot be
-   * exported, `data_dir_unusable` when the disk refuses.
+   * exported, `data_dir_unusable` when the disk refuses, and what fetching a submodule throws, with
+   * the path of the submodule in front.
    */
   materialise(revision: Revision, signal: AbortSignal): Promise<string>;
   /**

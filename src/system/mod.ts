@@ -6,5 +6,6 @@ export * from "./clock.ts";
 export * from "./commands.ts";
 export * from "./files.ts";
 export * from "./ids.ts";
+export * from "./limiter.ts";
 export * from "./log.ts";
 export * from "./redactor.ts";

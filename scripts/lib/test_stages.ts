@@ -1,0 +1,102 @@
+/**
+ * What ./scripts/test runs: the stages as data. Those of one step run side by side, because they
+ * share nothing; steps run one after the other, because they share the one container engine.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+
+/** The names a person can give to ./scripts/test. */
+export const GROUPS = ["ok", "unit", "contract", "flow", "e2e"] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** One thing to run. */
+export interface Stage {
+  readonly group: Group;
+  /** Shown to people; unique. */
+  readonly name: string;
+  /** How its tests are counted; `plain` is a command that only succeeds or fails. */
+  readonly runner: "plain" | "deno" | "bun";
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Said instead of running it. */
+  readonly skip?: string;
+}
+
+/** All stages for the checkout at `root`, step by step. */
+export function testSteps(root: string): readonly (readonly Stage[])[] {
+  return [
+    [
+      plain("ok", "format, lint, imports, documents", ["deno", "task", "quick"]),
+      plain("ok", "types", ["deno", "task", "check"]),
+    ],
+    [
+      denoTests("unit", "unit tests on Deno", ["test/unit"], ["--parallel"]),
+      {
+        group: "unit",
+        name: "unit tests on Bun",
+        runner: "bun",
+        argv: ["bun", "test", "--timeout", "60000", "./test/unit"],
+      },
+    ],
+    [denoTests("contract", "contracts", ["test/contract"])],
+    [denoTests("flow", "flow", ["test/flow"])],
+    [plain("e2e", "build the executable", ["./scripts/build"])],
+    [denoTests("e2e", "end to end", ["test/e2e"])],
+    ...withNewerCompose(root, [
+      denoTests("contract", "contracts of compose", composeContracts(root)),
+      denoTests("flow", "flow", ["test/flow"]),
+      denoTests("e2e", "end to end", ["test/e2e"]),
+    ]),
+  ];
+}
+
+function plain(group: Group, name: string, argv: readonly string[]): Stage {
+  return { group, name, runner: "plain", argv };
+}
+
+function denoTests(
+  group: Group,
+  name: string,
+  paths: readonly string[],
+  options: readonly string[] = [],
+): Stage {
+  // Types were checked in a stage of their own.
+  const argv = ["deno", "test", "-A", "--quiet", "--no-check", ...options, ...paths];
+  return { group, name, runner: "deno", argv };
+}
+
+/** Files of test/contract whose path speaks of compose. */
+function composeContracts(root: string): string[] {
+  const folder = join(root, "test/contract");
+  if (!existsSync(folder)) return ["test/contract"];
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const chosen = files.filter((file) => /compose/.test(file) && file.endsWith("_test.ts"));
+  return chosen.map((file) => `test/contract/${file}`).sort();
+}
+
+/**
+ * The stages once more, with the compose that `./scripts/setup --tests` put beside the installed
+ * one. `COMPOSE_PLUGINS` tells the tests' helpers, `DOCKER_CONFIG` every `docker` they start.
+ */
+function withNewerCompose(root: string, stages: readonly Stage[]): Stage[][] {
+  const plugin = join(
+    root,
+    ".tools/compose-next/usr/libexec/docker/cli-plugins/docker-compose",
+  );
+  const missing = existsSync(plugin) ? {} : {
+    skip: "no newer compose here; ./scripts/setup --tests fetches one on Debian",
+  };
+  const config = join(root, ".tools/compose-next/docker-config");
+  const env = { COMPOSE_PLUGINS: plugin, DOCKER_CONFIG: config };
+  if (existsSync(plugin)) linkPlugin(plugin, config);
+  return stages
+    .filter(({ argv }) => argv.some((word) => word.startsWith("test/")))
+    .map((stage) => [{ ...stage, name: `${stage.name}, newer compose`, env, ...missing }]);
+}
+
+function linkPlugin(plugin: string, config: string): void {
+  const link = join(config, "cli-plugins/docker-compose");
+  mkdirSync(join(config, "cli-plugins"), { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync(plugin, link);
+}

@@ -1,0 +1,149 @@
+/** Runs the stages of ./scripts/test and counts; see scripts/test for how to call it. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import {
+  addCounts,
+  countBun,
+  countJunit,
+  type Counts,
+  countsLine,
+  NO_TESTS,
+} from "./lib/test_counts.ts";
+import { type Group, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
+
+/** A stage that takes longer hangs; the whole run has ten minutes. */
+const STAGE_LIMIT_MS = 8 * 60_000;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** How one stage ended. */
+interface Result {
+  readonly stage: Stage;
+  readonly ok: boolean;
+  readonly counts: Counts;
+  readonly seconds: number;
+}
+
+async function main(names: readonly string[]): Promise<number> {
+  const unknown = names.filter((name) => !GROUPS.includes(name as Group));
+  if (unknown.length > 0) {
+    say(`unknown stage ${unknown.join(", ")}; known are ${GROUPS.join(", ")}`);
+    return 2;
+  }
+  const wanted = ({ group }: Stage) => names.length === 0 || names.includes(group);
+  const results: Result[] = [];
+  for (const step of testSteps(root)) {
+    const stages = step.filter(wanted);
+    // Output of stages that run side by side is shown when each has ended.
+    results.push(...await Promise.all(stages.map((stage) => runStage(stage, stages.length === 1))));
+    if (results.some(({ ok }) => !ok)) break;
+  }
+  return conclude(results);
+}
+
+function conclude(results: readonly Result[]): number {
+  say("");
+  for (const { stage, ok, counts, seconds } of results) {
+    const what = stage.runner === "plain" ? "" : `  ${countsLine(counts)}`;
+    say(`${ok ? "ok    " : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${stage.name}${what}`);
+  }
+  const broken = results.filter(({ ok }) => !ok).map(({ stage }) => stage.name);
+  if (broken.length > 0) say(`stopped: the stage "${broken.join('" and "')}" failed, see above`);
+  say(countsLine(results.map(({ counts }) => counts).reduce(addCounts, NO_TESTS)));
+  return broken.length === 0 ? 0 : 1;
+}
+
+async function runStage(stage: Stage, live: boolean): Promise<Result> {
+  const started = performance.now();
+  const done = (ok: boolean, counts: Counts): Result => {
+    const seconds = (performance.now() - started) / 1000;
+    return { stage, ok, counts, seconds };
+  };
+  if (stage.skip !== undefined) {
+    say(`\n== ${stage.name}: skipped, ${stage.skip}`);
+    return done(true, { ...NO_TESTS, skipped: 1 });
+  }
+  say(`\n== ${stage.name}`);
+  const scratch = mkdtempSync(join(tmpdir(), "stackwright-test-"));
+  try {
+    const report = join(scratch, "report.xml");
+    const argv = stage.runner === "deno"
+      ? [...stage.argv, `--junit-path=${report}`]
+      : [...stage.argv];
+    const { code, output } = await run(argv, stage.env ?? {}, live);
+    const counts = countOf(stage, report, output);
+    const verdict = judge(stage, code, counts);
+    if (!live) {
+      say(`\n== ${stage.name}: ${verdict.ok ? "ok" : "failed"}\n${shown(output, verdict.ok)}`);
+    }
+    if (verdict.problem !== undefined) say(`${stage.name}: ${verdict.problem}`);
+    return done(verdict.ok, verdict.counts);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function countOf(stage: Stage, report: string, output: string): Counts {
+  if (stage.runner === "plain") return NO_TESTS;
+  if (stage.runner === "bun") return countBun(output);
+  try {
+    return countJunit(readFileSync(report, "utf8"));
+  } catch {
+    // The runner ended before it could write one; its exit code tells.
+    return NO_TESTS;
+  }
+}
+
+/** Passing needs exit code 0 and, for tests, that some ran and none failed. */
+function judge(stage: Stage, code: number, counts: Counts) {
+  const tests = stage.runner !== "plain";
+  if (code !== 0 || counts.failed > 0) {
+    const failed = Math.max(counts.failed, 1);
+    return { ok: false, counts: { ...counts, failed }, problem: `exit code ${code}` };
+  }
+  if (tests && counts.passed === 0) {
+    return { ok: false, counts: { ...counts, failed: 1 }, problem: "ran no test" };
+  }
+  return { ok: true, counts, problem: undefined };
+}
+
+/** Of a stage that passed only its end is of interest. */
+function shown(output: string, ok: boolean): string {
+  return ok ? output.trimEnd().split("\n").slice(-4).join("\n") : output;
+}
+
+function run(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  live: boolean,
+): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    const [program = "", ...args] = argv;
+    const child = spawn(program, args, {
+      cwd: root,
+      env: { ...process.env, NO_COLOR: "1", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: STAGE_LIMIT_MS,
+      killSignal: "SIGKILL",
+    });
+    let output = "";
+    const take = (chunk: Uint8Array) => {
+      output += new TextDecoder().decode(chunk);
+      if (live) process.stdout.write(chunk);
+    };
+    child.stdout.on("data", take);
+    child.stderr.on("data", take);
+    child.on("error", (error) => resolve({ code: 127, output: `${output}${error.message}\n` }));
+    child.on("close", (code) => resolve({ code: code ?? 137, output }));
+  });
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+process.exitCode = await main(process.argv.slice(2));

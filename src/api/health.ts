@@ -1,0 +1,69 @@
+import * as z from "zod";
+import { isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+
+/** What a health check answers (interface.md §2.14). */
+export const healthView = z.strictObject({
+  details: z.enum(["healthy", "unhealthy"]),
+  error: z.string().optional().describe("Present when unhealthy."),
+});
+
+/** See {@link healthView}. */
+export type HealthView = z.output<typeof healthView>;
+
+/** Longest time the engine may take, in milliseconds. */
+const LONGEST_CHECK_MS = 3_000;
+
+/** What the health check asks. */
+export interface HealthParts {
+  /** Proves that the container engine answers; throws when it does not. */
+  readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
+  /** False once shutdown began. */
+  readonly isOpen: () => boolean;
+  readonly clock: Clock;
+}
+
+/** Whether Stackwright can do its work: the container engine answers and shutdown has not begun. */
+export function healthOperation(parts: HealthParts): Operation<HealthView> {
+  return defineOperation({
+    id: "getHealth",
+    summary: "Verify access to the container engine.",
+    tag: "Health",
+    input: z.strictObject({}),
+    output: healthView,
+    errors: [],
+  }, (_input, call) => checkHealth(parts, call.signal));
+}
+
+async function checkHealth(parts: HealthParts, signal: AbortSignal): Promise<HealthView> {
+  if (!parts.isOpen()) return { details: "unhealthy", error: "application is shutting down" };
+  try {
+    await withinTime(parts, signal);
+    return { details: "healthy" };
+  } catch (error) {
+    // What an unknown error says is for the log of whoever threw it.
+    const known = isStackwrightError(error) && error.code !== "internal";
+    return {
+      details: "unhealthy",
+      error: known ? messageOf(error) : "the container engine could not be checked",
+    };
+  }
+}
+
+async function withinTime({ checkEngine, clock }: HealthParts, caller: AbortSignal) {
+  const end = new AbortController();
+  const signal = AbortSignal.any([caller, end.signal]);
+  const late = clock.sleep(LONGEST_CHECK_MS, signal).then(() => {
+    throw new StackwrightError(
+      "timeout",
+      `the container engine did not answer within ${LONGEST_CHECK_MS / 1000} s`,
+    );
+  });
+  try {
+    await Promise.race([checkEngine(signal), late]);
+  } finally {
+    late.catch(() => {});
+    end.abort();
+  }
+}

@@ -1,0 +1,65 @@
+import type * as z from "zod";
+import { type ErrorCode, type Problem, StackwrightError } from "../model/mod.ts";
+import type { Log } from "../system/mod.ts";
+
+/** Groups of operations, in the order in which documents show them. */
+export const TAGS = ["Health", "Runs", "Polling"] as const;
+
+/** One member of {@link TAGS}. */
+export type Tag = (typeof TAGS)[number];
+
+/** Who calls, and how long they listen. */
+export interface Call {
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal;
+  /** Carries the id of the request. */
+  readonly log: Log;
+}
+
+/** What an operation is, apart from the face it is called through. */
+export interface OperationFacts<Output> {
+  /** Unique and stable: the operation id of documents. */
+  readonly id: string;
+  /** One sentence for people. */
+  readonly summary: string;
+  readonly tag: Tag;
+  /** What callers may send; faces publish it. */
+  readonly input: z.ZodType;
+  readonly output: z.ZodType<Output>;
+  /** Codes a call may throw besides `internal`. */
+  readonly errors: readonly ErrorCode[];
+}
+
+/**
+ * One thing that clients can ask for, defined once for all faces. `call` checks `input`, which may
+ * be anything, and throws `bad_request` with every problem when it is not what the operation takes.
+ */
+export interface Operation<Output> extends OperationFacts<Output> {
+  call(input: unknown, call: Call): Promise<Output>;
+}
+
+/** Makes an operation whose input is exactly what its schema reads. */
+export function defineOperation<Schema extends z.ZodType, Output>(
+  facts: OperationFacts<Output> & { readonly input: Schema },
+  handler: (input: z.output<Schema>, call: Call) => Promise<Output> | Output,
+): Operation<Output> {
+  return {
+    ...facts,
+    call: async (input, call) => await handler(readInput(facts.input, input), call),
+  };
+}
+
+/** Checks a value against a schema. Throws `bad_request`. */
+export function readInput<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems: Problem[] = result.error.issues.map((issue) => ({
+    file: "input",
+    ...(issue.path.length === 0 ? {} : { path: issue.path.map(String).join(".") }),
+    message: issue.message,
+  }));
+  throw new StackwrightError("bad_request", "invalid input", { problems });
+}

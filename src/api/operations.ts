@@ -1,0 +1,38 @@
+import type { Intake } from "../intake.ts";
+import type { RunStore } from "../record/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import { healthOperation, type HealthView } from "./health.ts";
+import type { Operation } from "./operation.ts";
+import { type ParsePollRequest, type PollResult, runPollsOperation } from "./run_polls.ts";
+import type { RunView } from "./run_view.ts";
+import { getRunOperation, listRunsOperation } from "./runs.ts";
+
+/** Everything that clients can ask for. */
+export interface Operations {
+  readonly health: Operation<HealthView>;
+  readonly listRuns: Operation<RunView[]>;
+  readonly getRun: Operation<RunView>;
+  readonly runPolls: Operation<PollResult>;
+}
+
+/** What the operations work with. */
+export interface OperationParts {
+  readonly intake: Intake;
+  readonly runs: RunStore;
+  /** Proves that the container engine answers; throws when it does not. */
+  readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
+  readonly parsePollRequest: ParsePollRequest;
+  readonly clock: Clock;
+  /** IANA zone of the timestamps clients see. */
+  readonly timeZone: string;
+}
+
+/** Makes every operation. */
+export function createOperations(parts: OperationParts): Operations {
+  return {
+    health: healthOperation({ ...parts, isOpen: () => parts.intake.open }),
+    listRuns: listRunsOperation(parts),
+    getRun: getRunOperation(parts),
+    runPolls: runPollsOperation(parts),
+  };
+}

@@ -1,0 +1,95 @@
+import * as z from "zod";
+import { type Run, RUN_STATUSES, type RunTarget, TRIGGERS } from "../model/mod.ts";
+import { formatTime } from "../system/mod.ts";
+
+const timestamp = z.string().describe("ISO 8601 with fractional seconds and UTC offset.");
+
+const serviceView = z.strictObject({
+  name: z.string(),
+  action: z.enum(["keep", "create", "recreate", "scale", "start", "remove"]),
+  because: z.array(z.string()).describe("Why, in sentences."),
+});
+
+/** One target of a run on the wire. */
+export const targetView = z.strictObject({
+  context: z.string().describe("Container context; `default` for the default one."),
+  stack: z.string(),
+  status: z.enum(["pending", "running", "succeeded", "failed", "skipped"]),
+  reason: z.string().optional().describe(
+    "Why it was skipped: no_changes, filter_mismatch, superseded, nothing_to_destroy, delay, " +
+      "budget_exhausted, sync_window, or a pause reason, which starts with `paused`.",
+  ),
+  retry_at: timestamp.optional(),
+  message: z.string().optional(),
+  revision: z.string().optional(),
+  services: z.array(serviceView).optional().describe("What was decided for each service."),
+});
+
+/** One run on the wire (interface.md §2.11); what is unknown or empty is left out. */
+export const runView = z.strictObject({
+  job_id: z.string(),
+  trigger: z.enum(TRIGGERS),
+  status: z.enum(RUN_STATUSES),
+  repository: z.string().optional(),
+  target: z.string().optional(),
+  revision: z.string().optional(),
+  deployments: z.array(targetView).optional(),
+  message: z.string().optional(),
+  created_at: timestamp,
+  started_at: timestamp.optional(),
+  finished_at: timestamp.optional(),
+  updated_at: timestamp,
+});
+
+/** See {@link runView}. */
+export type RunView = z.output<typeof runView>;
+/** See {@link targetView}. */
+export type TargetView = z.output<typeof targetView>;
+
+/** A run as clients see it, with times in an IANA zone. */
+export function viewRun(run: Run, timeZone: string): RunView {
+  const time = (instant: Date) => formatTime(instant, timeZone);
+  return {
+    job_id: run.id,
+    trigger: run.trigger,
+    status: run.status,
+    ...unlessEmpty("repository", run.repository),
+    ...unlessEmpty("target", run.target),
+    ...unlessEmpty("revision", run.revision),
+    ...(run.targets.length === 0
+      ? {}
+      : { deployments: run.targets.map((t) => viewTarget(t, time)) }),
+    ...unlessEmpty("message", run.message),
+    created_at: time(run.createdAt),
+    ...(run.startedAt === undefined ? {} : { started_at: time(run.startedAt) }),
+    ...(run.finishedAt === undefined ? {} : { finished_at: time(run.finishedAt) }),
+    updated_at: time(run.updatedAt),
+  };
+}
+
+function viewTarget(target: RunTarget, time: (instant: Date) => string): TargetView {
+  const { context, stack, status, reason, retryAt, message, revision, services } = target;
+  return {
+    context,
+    stack,
+    status,
+    ...unlessEmpty("reason", reason),
+    ...(retryAt === undefined ? {} : { retry_at: time(retryAt) }),
+    ...unlessEmpty("message", message),
+    ...unlessEmpty("revision", revision),
+    ...(services === undefined || services.length === 0 ? {} : {
+      services: services.map(({ name, action, because }) => ({
+        name,
+        action,
+        because: [...because],
+      })),
+    }),
+  };
+}
+
+function unlessEmpty<Name extends string>(
+  name: Name,
+  text: string | undefined,
+): { [Key in Name]?: string } {
+  return (text === undefined || text === "" ? {} : { [name]: text }) as { [Key in Name]?: string };
+}

@@ -1,0 +1,56 @@
+import * as z from "zod";
+import { RUN_STATUSES, StackwrightError, TRIGGERS } from "../model/mod.ts";
+import type { RunStore } from "../record/mod.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { type RunView, runView, viewRun } from "./run_view.ts";
+
+/** Runs a list has when nobody says how many. */
+export const DEFAULT_RUN_LIMIT = 50;
+/** Most runs a list has; a greater limit means this one. */
+export const MOST_RUNS = 200;
+
+/** What the operations on runs need. */
+export interface RunParts {
+  readonly runs: RunStore;
+  /** IANA zone of the timestamps. */
+  readonly timeZone: string;
+}
+
+/** Lists recent runs, newest first (interface.md §4.3). */
+export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunView[]> {
+  return defineOperation({
+    id: "listRuns",
+    summary: "List recent tracked runs, newest first.",
+    tag: "Runs",
+    input: z.strictObject({
+      limit: z.int().min(1).default(DEFAULT_RUN_LIMIT).describe(`At most ${MOST_RUNS} are listed.`),
+      status: z.enum(RUN_STATUSES).optional(),
+      trigger: z.enum(TRIGGERS).optional(),
+    }),
+    output: z.array(runView),
+    errors: ["bad_request"],
+  }, ({ limit, status, trigger }) => {
+    const filter = {
+      limit: Math.min(limit, MOST_RUNS),
+      ...(status === undefined ? {} : { status }),
+      ...(trigger === undefined ? {} : { trigger }),
+    };
+    return runs.list(filter).map((run) => viewRun(run, timeZone));
+  });
+}
+
+/** One run (interface.md §4.3). A call throws `not_found` when there is none, or none any more. */
+export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView> {
+  return defineOperation({
+    id: "getRun",
+    summary: "Details of one run.",
+    tag: "Runs",
+    input: z.strictObject({ job_id: z.string().trim().min(1) }),
+    output: runView,
+    errors: ["bad_request", "not_found"],
+  }, ({ job_id: id }) => {
+    const run = runs.get(id);
+    if (run === undefined) throw new StackwrightError("not_found", `run not found: ${id}`);
+    return viewRun(run, timeZone);
+  });
+}

@@ -1,0 +1,74 @@
+import { parseAllDocuments } from "yaml";
+
+/** What one compose file makes compose read besides itself, as its author wrote it. */
+export interface ComposeReferences {
+  /** Further compose files, relative to the directory of this one: `include` and `extends.file`. */
+  readonly composeFiles: readonly string[];
+  /** Other files: `env_file`, `label_file`, the `env_file` of an include. */
+  readonly files: readonly string[];
+  /** Whether it may read any file of the source: broken YAML, an include with a base of its own. */
+  readonly wide: boolean;
+  /** Whether it reads something outside the source: remote includes, host paths, paths with variables. */
+  readonly outside: boolean;
+}
+
+const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
+
+/**
+ * Finds the files that rendering a compose file reads. It judges nothing: a text that is not valid
+ * is `wide`, and compose will say what is wrong with it.
+ */
+export function composeReferences(text: string): ComposeReferences {
+  const found = {
+    composeFiles: new Set<string>(),
+    files: new Set<string>(),
+    wide: false,
+    outside: false,
+  };
+  const note = (into: Set<string>, value: unknown) => {
+    if (typeof value !== "string") return;
+    if (value.includes("$") || value.startsWith("/") || REMOTE.test(value)) found.outside = true;
+    else into.add(value);
+  };
+  for (const document of documentsOf(text)) {
+    if (!isMap(document)) {
+      found.wide = true;
+      continue;
+    }
+    for (const include of listOf(document["include"])) {
+      const { path, env_file } = isMap(include) ? include : { path: include, env_file: undefined };
+      // A project directory of its own moves the base of every path inside: left to compose.
+      if (isMap(include) && include["project_directory"] !== undefined) found.wide = true;
+      for (const each of listOf(path)) note(found.composeFiles, each);
+      for (const each of listOf(env_file)) note(found.files, each);
+    }
+    const services = isMap(document["services"]) ? Object.values(document["services"]) : [];
+    for (const service of services.filter(isMap)) {
+      if (isMap(service["extends"])) note(found.composeFiles, service["extends"]["file"]);
+      for (const each of [...listOf(service["env_file"]), ...listOf(service["label_file"])]) {
+        note(found.files, isMap(each) ? each["path"] : each);
+      }
+    }
+  }
+  const { wide, outside } = found;
+  return { composeFiles: [...found.composeFiles], files: [...found.files], wide, outside };
+}
+
+function documentsOf(text: string): unknown[] {
+  try {
+    const documents = parseAllDocuments(text, { merge: true, logLevel: "silent" });
+    if (!Array.isArray(documents)) return [undefined];
+    return documents.map((document) => document.errors.length > 0 ? undefined : document.toJS());
+  } catch {
+    return [undefined];
+  }
+}
+
+function listOf(value: unknown): unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,178 @@
+import * as z from "zod";
+import { clip, describeLocated, type Located, type LocatedMap } from "./located.ts";
+import { nearestKey } from "./nearest_key.ts";
+import { joinPath, type ProblemSink } from "./problem_sink.ts";
+
+/** What a schema read from a located value. */
+export interface Decoded<T> {
+  /** The value without its nulls; only to be used while the sink is clean. */
+  readonly value: T;
+  /**
+   * Dotted paths of the closed objects' keys that are present and not null. A bare boolean for an
+   * object counts as its `enabled`. Keys of free maps are not listed.
+   */
+  readonly given: ReadonlySet<string>;
+}
+
+/**
+ * Reads a located value as `schema` says, reporting everything that does not fit with its position.
+ *
+ * Rules (interface.md §2.1): unknown keys are errors; `null` is absent; a scalar field gets the
+ * text its author wrote; a boolean accepts yes, no, on and off where they are not quoted.
+ */
+export function decode<S extends z.ZodType>(
+  schema: S,
+  node: Located,
+  sink: ProblemSink,
+): Decoded<z.output<S>> {
+  const walk = new Walk(sink);
+  const value = walk.value(schema, node, "") as z.output<S>;
+  return { value, given: walk.given };
+}
+
+class Walk {
+  readonly given = new Set<string>();
+  readonly #sink: ProblemSink;
+
+  constructor(sink: ProblemSink) {
+    this.#sink = sink;
+  }
+
+  value(schema: unknown, node: Located, path: string): unknown {
+    const { inner, nullable } = unwrap(schema);
+    if (node.kind === "null") {
+      return nullable ? undefined : this.#refuse("expected a value", node, path);
+    }
+    if (inner instanceof z.ZodPipe) return this.#text(inner, node, path);
+    if (inner instanceof z.ZodUnion) return this.#union(inner, node, path);
+    if (inner instanceof z.ZodObject) return this.#object(inner, node, path);
+    if (inner instanceof z.ZodRecord) return this.#record(inner, node, path);
+    if (inner instanceof z.ZodArray) return this.#array(inner, node, path);
+    return this.#leaf(inner, node, path);
+  }
+
+  #text(schema: z.ZodPipe, node: Located, path: string): unknown {
+    if (node.kind === "scalar") return node.text;
+    return this.#refuse(firstMessage(schema, {}), node, path);
+  }
+
+  /** A mapping is for the object among the options, anything else for the others. */
+  #union(schema: z.ZodUnion, node: Located, path: string): unknown {
+    const object = schema.options.find((option) => option instanceof z.ZodObject);
+    if (object === undefined) return this.#leaf(schema, node, path);
+    if (node.kind === "map") return this.#object(object, node, path);
+    const [other] = schema.options.filter((option) => option !== object);
+    if (node.kind !== "scalar" || other === undefined) {
+      return this.#refuse(firstMessage(schema, undefined), node, path);
+    }
+    if (!(other instanceof z.ZodBoolean)) return this.value(other, node, path);
+    const enabled = booleanOf(node);
+    if (enabled === undefined) return this.#refuse(firstMessage(schema, undefined), node, path);
+    this.given.add(joinPath(path, "enabled"));
+    return { enabled };
+  }
+
+  #object(schema: z.ZodObject, node: Located, path: string): unknown {
+    if (node.kind !== "map") return this.#refuse("expected a mapping", node, path);
+    const known = Object.keys(schema.shape);
+    const result: Record<string, unknown> = {};
+    const meant = new Set<string | undefined>();
+    for (const [key, entry] of node.entries) {
+      if (!known.includes(key)) {
+        const near = nearestKey(key, known);
+        meant.add(near);
+        this.#sink.add(entry.at, joinPath(path, clip(key, 60)), unknownKey(key, near, known));
+        continue;
+      }
+      const below = joinPath(path, key);
+      if (entry.value.kind !== "null") this.given.add(below);
+      const value = this.value(schema.shape[key], entry.value, below);
+      if (value !== undefined) result[key] = value;
+    }
+    this.#requireKeys(schema, node, { path, meant });
+    return result;
+  }
+
+  /** A key that was misspelt is reported as unknown, which is enough. */
+  #requireKeys(
+    schema: z.ZodObject,
+    node: LocatedMap,
+    { path, meant }: { readonly path: string; readonly meant: ReadonlySet<string | undefined> },
+  ): void {
+    for (const [key, property] of Object.entries(schema.shape)) {
+      if (property instanceof z.ZodOptional || node.entries.has(key) || meant.has(key)) continue;
+      this.#sink.add(node.at, joinPath(path, key), `the key "${key}" is required`);
+    }
+  }
+
+  #record(schema: z.ZodRecord, node: Located, path: string): unknown {
+    if (node.kind !== "map") {
+      return this.#refuse("expected a mapping of names to values", node, path);
+    }
+    const entries: [string, unknown][] = [];
+    for (const [key, entry] of node.entries) {
+      const value = this.value(schema.valueType, entry.value, joinPath(path, clip(key, 60)));
+      if (value !== undefined) entries.push([key, value]);
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #array(schema: z.ZodArray, node: Located, path: string): unknown {
+    if (node.kind !== "list") return this.#refuse("expected a list", node, path);
+    return node.items
+      .map((item, index) => this.value(schema.element, item, `${path}[${index}]`))
+      .filter((value) => value !== undefined);
+  }
+
+  #leaf(schema: unknown, node: Located, path: string): unknown {
+    if (!(schema instanceof z.ZodType)) return undefined;
+    const value = leafValue(schema, node);
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    // With a value that is near one option a union speaks for that option alone.
+    const wrong = schema instanceof z.ZodUnion ? undefined : value;
+    return this.#refuse(firstMessage(schema, wrong), node, path);
+  }
+
+  #refuse(expected: string, node: Located, path: string): undefined {
+    const found = expected.includes(", found") ? "" : `, found ${describeLocated(node)}`;
+    this.#sink.add(node.at, path, `${expected}${found}`);
+    return undefined;
+  }
+}
+
+function unwrap(schema: unknown): { inner: unknown; nullable: boolean } {
+  let inner = schema;
+  let nullable = false;
+  while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) {
+    nullable ||= inner instanceof z.ZodNullable;
+    inner = inner.unwrap();
+  }
+  return { inner, nullable };
+}
+
+function leafValue(schema: z.ZodType, node: Located): unknown {
+  // Something no leaf accepts, so that the leaf says what it expects.
+  if (node.kind !== "scalar") return node.kind === "list" ? [] : {};
+  if (schema instanceof z.ZodBoolean) return booleanOf(node) ?? node.value;
+  return node.value;
+}
+
+function booleanOf(node: Located): boolean | undefined {
+  if (node.kind !== "scalar") return undefined;
+  if (typeof node.value === "boolean") return node.value;
+  if (!node.plain) return undefined;
+  const word = node.text.toLowerCase();
+  if (word === "yes" || word === "on") return true;
+  return word === "no" || word === "off" ? false : undefined;
+}
+
+function firstMessage(schema: z.ZodType, value: unknown): string {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? "unusable value" : parsed.error.issues[0]?.message ?? "unusable value";
+}
+
+function unknownKey(key: string, near: string | undefined, known: readonly string[]): string {
+  const advice = near === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${near}"?`;
+  return `unknown key ${JSON.stringify(clip(key, 60))}; ${advice}`;
+}

@@ -1,0 +1,54 @@
+/** Compose files of the published default, in lookup order (interface.md §2.1). */
+export const PUBLISHED_COMPOSE_FILES = [
+  "compose.yaml",
+  "compose.yml",
+  "container-compose.yml",
+  "container-compose.yaml",
+] as const;
+
+/** Names looked for when the author listed none: the published ones, then compose's own older ones. */
+export const LOOKED_UP_COMPOSE_FILES: readonly string[] = [
+  ...PUBLISHED_COMPOSE_FILES,
+  "docker-compose.yaml",
+  "docker-compose.yml",
+];
+
+/** Every default of a deployment as its author would write it (interface.md §2.1 to §2.9). */
+export const DEPLOYMENT_DEFAULTS = {
+  source: "git",
+  version: "service.v1",
+  repository_url: "",
+  webhook_filter: "",
+  reference: "",
+  working_dir: ".",
+  context: "",
+  compose_files: [...PUBLISHED_COMPOSE_FILES] as readonly string[],
+  env_files: [".env"] as readonly string[],
+  remove_orphans: true,
+  prune_images: true,
+  wait_running_jobs: true,
+  force_recreate: false,
+  force_image_pull: false,
+  timeout: "3m",
+  git_depth: 0,
+  profiles: [] as readonly string[],
+  external_secrets_files: [] as readonly string[],
+  pause: false,
+  build: { force_image_pull: false, quiet: false, no_cache: false },
+  destroy: { enabled: false, remove_volumes: true, remove_images: true },
+  auto_discovery: {
+    enabled: false,
+    depth: 0,
+    delete: false,
+    remove_volumes: false,
+    remove_images: true,
+  },
+  reconciliation: {
+    enabled: true,
+    events: ["unhealthy"] as readonly string[],
+    restart_timeout: "10s",
+    restart_signal: "",
+    restart_limit: 5,
+    restart_window: "5m",
+  },
+} as const;

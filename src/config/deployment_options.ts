@@ -1,0 +1,174 @@
+import {
+  type AutoDiscoveryOptions,
+  type BuildOptions,
+  type DestroyOptions,
+  type KeylessIdentity,
+  type OciOptions,
+  parseDuration,
+  type ReconciliationEvent,
+  type ReconciliationOptions,
+  type RetryOptions,
+  type SecretReference,
+  type SwarmOptions,
+} from "../model/mod.ts";
+import { DEPLOYMENT_DEFAULTS as D } from "./deployment_defaults.ts";
+import type { WrittenDeployment } from "./deployment_schema.ts";
+import type { Report } from "./problem_sink.ts";
+
+/** The seconds of a duration of at least `minimum`; 0 and a report when it is none. */
+export function seconds(
+  written: number | string,
+  minimum: number,
+  refuse: (message: string) => void,
+): number {
+  try {
+    const value = parseDuration(written);
+    if (value >= minimum) return value;
+    refuse(`expected at least ${minimum} seconds`);
+  } catch {
+    refuse("expected a whole number of seconds, such as 90, 10s or 1h30m");
+  }
+  return 0;
+}
+
+/** `swarm` (interface.md §2.2). */
+export function swarmOptions(written: WrittenDeployment["swarm"]): SwarmOptions {
+  return {
+    enabled: written?.enabled ?? undefined,
+    configRetention: written?.config_retention ?? undefined,
+    secretRetention: written?.secret_retention ?? undefined,
+  };
+}
+
+/** `build` (interface.md §2.3). */
+export function buildOptions(written: WrittenDeployment["build"]): BuildOptions {
+  return {
+    args: textMap(written?.args),
+    forceImagePull: written?.force_image_pull ?? D.build.force_image_pull,
+    quiet: written?.quiet ?? D.build.quiet,
+    noCache: written?.no_cache ?? D.build.no_cache,
+  };
+}
+
+/** `destroy` (interface.md §2.4). The decoder turned a bare boolean into `enabled`. */
+export function destroyOptions(written: WrittenDeployment["destroy"]): DestroyOptions {
+  const given = typeof written === "object" ? written : undefined;
+  return {
+    enabled: given?.enabled ?? D.destroy.enabled,
+    removeVolumes: given?.remove_volumes ?? D.destroy.remove_volumes,
+    removeImages: given?.remove_images ?? D.destroy.remove_images,
+  };
+}
+
+/** `auto_discovery` (interface.md §2.6). */
+export function autoDiscoveryOptions(
+  written: WrittenDeployment["auto_discovery"],
+): AutoDiscoveryOptions {
+  const given = typeof written === "object" ? written : undefined;
+  return {
+    enabled: given?.enabled ?? D.auto_discovery.enabled,
+    depth: given?.depth ?? D.auto_discovery.depth,
+    delete: given?.delete ?? D.auto_discovery.delete,
+    removeVolumes: given?.remove_volumes ?? D.auto_discovery.remove_volumes,
+    removeImages: given?.remove_images ?? D.auto_discovery.remove_images,
+  };
+}
+
+/** `retry` (interface.md §2.7). */
+export function retryOptions(written: WrittenDeployment["retry"], report: Report): RetryOptions {
+  return {
+    limit: written?.limit ?? undefined,
+    delaySeconds: seconds(written?.delay ?? 0, 0, (why) => report("retry.delay", why)),
+  };
+}
+
+/** `reconciliation` (interface.md §2.8). An empty list of events switches it off. */
+export function reconciliationOptions(
+  written: WrittenDeployment["reconciliation"],
+  report: Report,
+): ReconciliationOptions {
+  const given = typeof written === "object" ? written : undefined;
+  const defaults = D.reconciliation;
+  const events = [...new Set((given?.events ?? defaults.events).map(normalEvent))];
+  return {
+    enabled: (given?.enabled ?? defaults.enabled) && events.length > 0,
+    events,
+    restartTimeoutSeconds: seconds(
+      given?.restart_timeout ?? defaults.restart_timeout,
+      0,
+      (why) => report("reconciliation.restart_timeout", why),
+    ),
+    restartSignal: restartSignal(given?.restart_signal ?? defaults.restart_signal, report),
+    restartLimit: given?.restart_limit ?? defaults.restart_limit,
+    restartWindowSeconds: seconds(
+      given?.restart_window ?? defaults.restart_window,
+      0,
+      (why) => report("reconciliation.restart_window", why),
+    ),
+  };
+}
+
+function normalEvent(text: string): ReconciliationEvent {
+  const word = text.trim().toLowerCase();
+  return (word === "remove" || word === "delete" ? "destroy" : word) as ReconciliationEvent;
+}
+
+function restartSignal(text: string, report: Report): string {
+  const signal = text.trim().toUpperCase();
+  if (!/^(?:\d{1,2}|[A-Z][A-Z0-9]*(?:[+-]\d{1,2})?)?$/.test(signal)) {
+    report("reconciliation.restart_signal", "expected the name of a signal, such as SIGTERM");
+  }
+  return signal;
+}
+
+/** `oci` (interface.md §2.9). An identity has a subject or a pattern for it, not both. */
+export function ociOptions(written: WrittenDeployment["oci"], report: Report): OciOptions {
+  const identities = (written?.keyless_identities ?? []).map((item, index): KeylessIdentity => {
+    const path = `oci.keyless_identities[${index}]`;
+    const subject = item.subject ?? "";
+    const subjectRegexp = item.subject_regexp ?? "";
+    if (subject !== "" && subjectRegexp !== "") {
+      report(path, 'give either "subject" or "subject_regexp", not both');
+    }
+    return { issuer: item.issuer ?? "", subject, subjectRegexp };
+  });
+  return {
+    verify: written?.verify ?? undefined,
+    keylessIdentities: identities,
+    publicKeys: texts(written?.public_keys),
+    ignoreTlog: written?.ignore_tlog ?? undefined,
+  };
+}
+
+/** `external_secrets`: text for the provider, or a store with fields (interface.md §2.5). */
+export function secretReferences(
+  written: WrittenDeployment["external_secrets"],
+): Readonly<Record<string, SecretReference>> {
+  const references: [string, SecretReference][] = [];
+  for (const [name, value] of Object.entries(written ?? {})) {
+    if (value === null) continue;
+    references.push([
+      name,
+      typeof value === "string"
+        ? { kind: "text", text: value }
+        : { kind: "store", storeRef: value.store_ref, remoteRef: textMap(value.remote_ref) },
+    ]);
+  }
+  return Object.fromEntries(references);
+}
+
+/** A map of scalars without its nulls. */
+export function textMap(
+  written: Readonly<Record<string, string | null>> | null | undefined,
+): Readonly<Record<string, string>> {
+  const entries: [string, string][] = [];
+  for (const [key, value] of Object.entries(written ?? {})) {
+    if (value !== null) entries.push([key, value]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** A list of scalars without its nulls. */
+export function texts(written: readonly (string | null)[] | null | undefined): readonly string[] {
+  return (written ?? []).filter((text) => text !== null);
+}

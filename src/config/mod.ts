@@ -1,0 +1,33 @@
+/**
+ * Texts become values: deployment configurations, poll configurations, their JSON Schema and their
+ * reference. Everything wrong with a text is reported at once, with file, line, column and key
+ * path. Nothing here reads a file or knows where a text came from.
+ */
+export * from "./compose_references.ts";
+export * from "./config_file_names.ts";
+export * from "./config_reference.ts";
+export * from "./decode.ts";
+export * from "./deployment.ts";
+export * from "./deployment_defaults.ts";
+export * from "./deployment_override.ts";
+export {
+  checkDeployment,
+  duplicateStacks,
+  isProjectName,
+  normaliseName,
+  sideFileBase,
+} from "./deployment_rules.ts";
+export { deploymentSchema, type WrittenDeployment } from "./deployment_schema.ts";
+export * from "./json_schema.ts";
+export * from "./located.ts";
+export * from "./located_json.ts";
+export * from "./located_yaml.ts";
+export * from "./poll_config.ts";
+export * from "./poll_schema.ts";
+export * from "./problem_sink.ts";
+export { checkArtifactUrl, type Checked, checkRepositoryUrl } from "./repository_url.ts";
+export * from "./schedule_shape.ts";
+export * from "./schema_words.ts";
+export * from "./source_path.ts";
+export * from "./validate.ts";
+export * from "./webhook_filter.ts";

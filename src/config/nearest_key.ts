@@ -1,0 +1,46 @@
+/**
+ * The known key somebody most likely meant: one that differs only in case, `_` and `-`, else the
+ * one with the fewest edits, when those are few for its length. `undefined` when nothing is near.
+ */
+export function nearestKey(unknown: string, known: readonly string[]): string | undefined {
+  if (unknown.length > 64) return undefined;
+  const folded = fold(unknown);
+  let best: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const key of known) {
+    const distance = editDistance(folded, fold(key));
+    const allowed = Math.max(1, Math.floor(key.length / 3));
+    if (distance <= allowed && distance < least) {
+      best = key;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+function fold(key: string): string {
+  return key.toLowerCase().replace(/[_-]/g, "");
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours between two short texts. */
+export function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1];
+      let cost = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (same ? 0 : 1));
+      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      if (swapped) cost = Math.min(cost, at(beforeLast, j - 2) + 1);
+      row.push(cost);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return at(last, to.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

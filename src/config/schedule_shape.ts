@@ -1,0 +1,45 @@
+import { parseDuration } from "../model/mod.ts";
+
+const DESCRIPTORS = ["yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly"];
+const ZONE = /^(?:CRON_)?TZ=(\S+)\s+/;
+const FIELD = /^[A-Za-z0-9*?\/,#-]+$/;
+const LEAST_EVERY = 10;
+
+/**
+ * Whether a schedule can be one at all: five cron fields, a descriptor such as `@hourly`, or
+ * `@every 5m`, after an optional zone (`CRON_TZ=Europe/Berlin`). Returns what is wrong. Whether the
+ * fields name existing times is for the cron library to say.
+ */
+export function checkScheduleShape(schedule: string): string | undefined {
+  const zone = ZONE.exec(schedule)?.[1];
+  if (zone !== undefined && !isTimeZone(zone)) return `${JSON.stringify(zone)} is no time zone`;
+  const text = schedule.replace(ZONE, "").trim();
+  if (text.startsWith("@every ")) return checkEvery(text.slice("@every ".length));
+  if (text.startsWith("@")) {
+    return DESCRIPTORS.includes(text.slice(1))
+      ? undefined
+      : `expected @every with a duration, or one of @${DESCRIPTORS.join(", @")}`;
+  }
+  const fields = text.split(/\s+/);
+  if (fields.length === 5 && fields.every((field) => FIELD.test(field))) return undefined;
+  return "expected a cron expression of five fields, such as 30 4 * * 1-5";
+}
+
+/** Whether the runtime knows an IANA time zone of this name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkEvery(text: string): string | undefined {
+  try {
+    if (parseDuration(text) >= LEAST_EVERY) return undefined;
+  } catch {
+    return "expected a duration after @every, such as 5m";
+  }
+  return `expected at least ${LEAST_EVERY}s after @every`;
+}

@@ -1,0 +1,102 @@
+import type { ComposeModel, ReleaseService, ServicePlan } from "../model/mod.ts";
+import { objectsAt, servicesOf, textAt } from "./compose_model.ts";
+
+/** One thing to do to an engine while a plan is carried out. */
+export type ApplyStep =
+  | { readonly kind: "remove"; readonly services: readonly string[] }
+  | {
+    readonly kind: "up";
+    readonly mode: "replace" | "complete";
+    readonly scale: Readonly<Record<string, number>>;
+    readonly noStart: boolean;
+  };
+
+/** What the steps are made from. */
+export interface ApplyInput {
+  readonly services: readonly ServicePlan[];
+  readonly desired: readonly ReleaseService[];
+  readonly model: ComposeModel;
+  /** What runs now, where it is known: tells which ports and names removed services hold. */
+  readonly previousModel: ComposeModel | undefined;
+  /** Services whose containers exist and do not run although nothing is wrong with that. */
+  readonly stopped: ReadonlySet<string>;
+}
+
+/** The steps of a plan: those before the release is judged healthy, and those after. */
+export interface ApplySteps {
+  readonly before: readonly ApplyStep[];
+  readonly after: readonly ApplyStep[];
+}
+
+/**
+ * Orders a plan's changes. Services that only vanish go last, after the new ones proved healthy,
+ * unless they hold a port or a container name that a new one needs.
+ */
+export function applySteps(input: ApplyInput): ApplySteps {
+  const named = (actions: readonly string[]) =>
+    input.services.filter((each) => actions.includes(each.action)).map((each) => each.name);
+  const removed = named(["remove"]);
+  const replaced = named(["recreate"]);
+  const completed = named(["create", "scale", "start"]);
+  const starts = [...replaced, ...completed];
+  const inTheWay = removed.filter((name) => clashes(name, starts, input));
+  const ups = [...upSteps("replace", replaced, input), ...upSteps("complete", completed, input)];
+  const completeFirst = replaced.some((name) => dependsOnAny(name, completed, input.desired));
+  return {
+    before: [...removeStep(inTheWay), ...(completeFirst ? ups.reverse() : ups)],
+    after: removeStep(removed.filter((name) => !inTheWay.includes(name))),
+  };
+}
+
+function removeStep(services: readonly string[]): ApplyStep[] {
+  return services.length === 0 ? [] : [{ kind: "remove", services }];
+}
+
+function upSteps(
+  mode: "replace" | "complete",
+  names: readonly string[],
+  input: ApplyInput,
+): ApplyStep[] {
+  const held = (name: string) =>
+    input.desired.find((each) => each.name === name)?.expectation.autostart === false;
+  const staysDown = (name: string) =>
+    held(name) && (mode === "complete" || input.stopped.has(name));
+  const step = (noStart: boolean, group: readonly string[]): ApplyStep[] =>
+    group.length === 0 ? [] : [{ kind: "up", mode, scale: scaleOf(group, input.desired), noStart }];
+  return [
+    ...step(false, names.filter((name) => !staysDown(name))),
+    ...step(true, names.filter(staysDown)),
+  ];
+}
+
+function scaleOf(names: readonly string[], desired: readonly ReleaseService[]) {
+  const replicas = (name: string) =>
+    desired.find((each) => each.name === name)?.expectation.replicas ?? 1;
+  return Object.fromEntries(names.map((name) => [name, replicas(name)]));
+}
+
+function dependsOnAny(
+  name: string,
+  others: readonly string[],
+  desired: readonly ReleaseService[],
+): boolean {
+  const dependencies = desired.find((each) => each.name === name)?.dependsOn ?? [];
+  return dependencies.some((each) => others.includes(each));
+}
+
+/** Whether a removed service holds something on the host that a started one needs. */
+function clashes(removed: string, started: readonly string[], input: ApplyInput): boolean {
+  const held = claims(input.previousModel, removed);
+  const needed = new Set(started.flatMap((name) => claims(input.model, name)));
+  return held.some((claim) => needed.has(claim));
+}
+
+/** Host ports and container names of a service, as comparable texts. */
+function claims(model: ComposeModel | undefined, name: string): string[] {
+  const service = model === undefined ? undefined : servicesOf(model)[name];
+  if (service === undefined) return [];
+  const ports = objectsAt(service, "ports").filter((port) => port["published"] !== undefined)
+    .map((port) => `port ${port["published"]}/${port["protocol"] ?? "tcp"}`);
+  const container = textAt(service, "container_name");
+  return container === "" ? ports : [...ports, `name ${container}`];
+}

@@ -1,0 +1,152 @@
+import { type ComposeModel, type ErrorCode, messageOf, StackwrightError } from "../model/mod.ts";
+import type { Commands, Log } from "../system/mod.ts";
+import {
+  type BuildArguments,
+  buildArguments,
+  type ComposeArguments,
+  type ComposeProject,
+  configArguments,
+  pullArguments,
+  type UpArguments,
+  upArguments,
+  VERSION_ARGUMENTS,
+} from "./compose_command.ts";
+import { composeEnvironment } from "./compose_environment.ts";
+import { isObject } from "./compose_model.ts";
+
+/** One compose project, and the variables its commands run with. */
+export interface ComposeCall {
+  readonly project: ComposeProject;
+  /** Variables for interpolation and for secrets taken from the environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Written to standard input where the project's file is `-`: rendered models never touch the disk. */
+  readonly model?: ComposeModel;
+}
+
+/** What {@link Compose} needs. */
+export interface ComposeParts {
+  readonly commands: Commands;
+  /** Variables the docker program itself needs, see `programEnvironment`. */
+  readonly programEnvironment: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+/** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
+export class Compose {
+  readonly #parts: ComposeParts;
+
+  constructor(parts: ComposeParts) {
+    this.#parts = parts;
+  }
+
+  /** Version of the compose plugin, such as `2.26.1`. Throws `command_failed` when there is none. */
+  async version(signal: AbortSignal): Promise<string> {
+    const result = await this.#parts.commands.run({
+      argv: ["docker", ...VERSION_ARGUMENTS],
+      env: this.#parts.programEnvironment,
+      timeoutMs: 10_000,
+    }, signal);
+    if (result.code !== 0) {
+      throw new StackwrightError(
+        "command_failed",
+        `docker compose is not usable: ${
+          lastLine(result.stderr)
+        }; install the compose plugin 2.26 or newer`,
+      );
+    }
+    return new TextDecoder().decode(result.stdout).trim();
+  }
+
+  /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */
+  async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
+    const output = await this.#run("render_failed", call, configArguments(call.project), signal);
+    let model: unknown;
+    try {
+      model = JSON.parse(output);
+    } catch (cause) {
+      throw new StackwrightError(
+        "render_failed",
+        `docker compose config printed no JSON: ${messageOf(cause)}`,
+        { cause },
+      );
+    }
+    if (!isObject(model)) {
+      throw new StackwrightError("render_failed", "docker compose config printed no object");
+    }
+    return model;
+  }
+
+  /** Fetches images. Throws `pull_failed`. */
+  async pull(call: ComposeCall, services: readonly string[], signal: AbortSignal): Promise<void> {
+    await this.#run("pull_failed", call, pullArguments(call.project, services), signal);
+  }
+
+  /** Builds images. Throws `build_failed`. */
+  async build(call: ComposeCall, build: BuildArguments, signal: AbortSignal): Promise<void> {
+    await this.#run("build_failed", call, buildArguments(call.project, build), signal);
+  }
+
+  /** Makes and starts containers. Throws `deploy_failed`; some of them may have been changed then. */
+  async up(
+    call: ComposeCall,
+    up: UpArguments & { readonly timeoutMs: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const args = upArguments(call.project, up);
+    await this.#run("deploy_failed", call, args, signal, up.timeoutMs);
+  }
+
+  async #run(
+    failure: ErrorCode,
+    call: ComposeCall,
+    args: ComposeArguments,
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<string> {
+    const { commands, log } = this.#parts;
+    const progress = log.with({ stack: call.project.name });
+    const result = await commands.run({
+      argv: ["docker", ...args],
+      env: composeEnvironment(this.#parts.programEnvironment, call.variables),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
+      ...(failure === "render_failed"
+        ? {}
+        : { onLine: (line: string) => line.trim() !== "" && progress.debug(line.trim()) }),
+    }, signal);
+    if (result.code !== 0) {
+      throw new StackwrightError(failure, explain(args, result.stderr));
+    }
+    for (const warning of warnings(result.stderr)) progress.warning(warning);
+    return new TextDecoder().decode(result.stdout);
+  }
+}
+
+/** The lines in which compose says what went wrong, without its progress. */
+function explain(args: ComposeArguments, stderr: string): string {
+  const subcommand = args.find((each) => ["config", "pull", "build", "up"].includes(each));
+  const lines = stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
+  const telling = lines.filter((line) => !isProgress(line) && !/level=warning/.test(line));
+  const text = (telling.length > 0 ? telling : lines).slice(-15).join("\n");
+  const hint =
+    subcommand === "pull" && /denied|unauthorized|authentication|no basic auth/i.test(text)
+      ? "\nthe registry refused: log the engine's user in, or mount a Docker config.json with credentials for it"
+      : "";
+  return `docker compose ${subcommand} failed: ${text === "" ? "it gave no reason" : text}${hint}`;
+}
+
+function isProgress(line: string): boolean {
+  return /^\s*(?:Container|Network|Volume|Image) \S+\s+(?:Creat|Start|Recreat|Stop|Remov|Wait|Runn|Health|Exit|Pull)/
+    .test(line) ||
+    /^#\d+ (?:\[|DONE|CACHED|sha256|transferring|exporting|naming|writing|\d)/.test(line);
+}
+
+function warnings(stderr: string): string[] {
+  return stderr.split("\n").filter((line) => /level=warning/.test(line)).map((line) =>
+    /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
+  );
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}

@@ -1,0 +1,99 @@
+/** The project a compose command is about. */
+export interface ComposeProject {
+  readonly name: string;
+  /** Base of relative paths, and a label on every container: the same in every release. */
+  readonly directory: string;
+  /** Compose files; `-` is standard input. */
+  readonly files: readonly string[];
+  /** Dotenv files, later ones win. */
+  readonly envFiles: readonly string[];
+  readonly profiles: readonly string[];
+}
+
+/** A command line without the program: what to type is data, typing it is somebody else's work. */
+export type ComposeArguments = readonly string[];
+
+/** Prints the model with everything resolved. */
+export function configArguments(project: ComposeProject): ComposeArguments {
+  return [...common(project), "config", "--format", "json"];
+}
+
+/** Fetches the images of `services`, and of no others. */
+export function pullArguments(
+  project: ComposeProject,
+  services: readonly string[],
+): ComposeArguments {
+  return [...common(project), "pull", "--ignore-buildable", "--policy", "always", ...services];
+}
+
+/** How images are built. */
+export interface BuildArguments {
+  readonly services: readonly string[];
+  readonly args: Readonly<Record<string, string>>;
+  readonly pull: boolean;
+  readonly noCache: boolean;
+  readonly quiet: boolean;
+}
+
+/** Builds the images of `services`. */
+export function buildArguments(project: ComposeProject, build: BuildArguments): ComposeArguments {
+  return [
+    ...common(project),
+    "build",
+    ...(build.pull ? ["--pull"] : []),
+    ...(build.noCache ? ["--no-cache"] : []),
+    ...(build.quiet ? ["--quiet"] : []),
+    ...Object.entries(build.args).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]),
+    ...build.services,
+  ];
+}
+
+/** What is done to the named services: replaced in any case, or only what is missing is made. */
+export interface UpArguments {
+  readonly mode: "replace" | "complete";
+  /** Wanted number of containers of each service named. */
+  readonly scale: Readonly<Record<string, number>>;
+  /** Make the containers, but do not start them. */
+  readonly noStart: boolean;
+}
+
+/**
+ * Makes containers of exactly the services in `scale`. `--no-deps` keeps compose from widening the
+ * list by its own rules, which differ between versions; images are there already, so it may neither
+ * build nor pull.
+ */
+export function upArguments(project: ComposeProject, up: UpArguments): ComposeArguments {
+  const services = Object.keys(up.scale);
+  return [
+    ...common(project),
+    "up",
+    up.noStart ? "--no-start" : "--detach",
+    "--no-deps",
+    "--no-build",
+    "--pull",
+    "never",
+    up.mode === "replace" ? "--force-recreate" : "--no-recreate",
+    ...Object.entries(up.scale).flatMap(([name, count]) => ["--scale", `${name}=${count}`]),
+    ...services,
+  ];
+}
+
+/** Prints the version of compose, alone. */
+export const VERSION_ARGUMENTS: ComposeArguments = ["compose", "version", "--short"];
+
+function common(project: ComposeProject): string[] {
+  return [
+    "compose",
+    "--ansi",
+    "never",
+    "--progress",
+    "plain",
+    "--project-name",
+    project.name,
+    "--project-directory",
+    project.directory,
+    ...project.files.flatMap((file) => ["--file", file]),
+    ...project.envFiles.flatMap((file) => ["--env-file", file]),
+    ...project.profiles.flatMap((profile) => ["--profile", profile]),
+  ];
+}

@@ -1,0 +1,60 @@
+import { StackwrightError } from "../model/mod.ts";
+
+/** Variables that the docker program itself obeys: a repository must not be able to set them. */
+const CONTROLS_THE_PROGRAM = new RegExp(
+  "^(?:PATH|HOME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_(?:FILE|DIR)|GO(?:DEBUG|TRACEBACK|GC|MEMLIMIT)" +
+    "|LD_.*|XDG_.*|COMPOSE_.*|BUILDX_.*|BUILDKIT_.*" +
+    "|DOCKER_(?:HOST|CONTEXT|CONFIG|AUTH_CONFIG|API_VERSION|CERT_PATH|TLS|TLS_VERIFY|BUILDKIT" +
+    "|CONTENT_TRUST.*|CLI_.*|CUSTOM_HEADERS|HIDE_.*))$",
+);
+
+/** Variables of our own environment that the docker program needs to find the engine and credentials. */
+const INHERITED = [
+  "PATH",
+  "HOME",
+  "TMPDIR",
+  "XDG_RUNTIME_DIR",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "DOCKER_HOST",
+  "DOCKER_CONFIG",
+  "DOCKER_API_VERSION",
+  "DOCKER_CERT_PATH",
+  "DOCKER_TLS_VERIFY",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "NO_PROXY",
+] as const;
+
+/** The part of our environment that every compose command gets. */
+export function programEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const entries = INHERITED.map((name) => [name, env[name]] as const);
+  return Object.fromEntries(
+    entries.filter((entry): entry is readonly [typeof entry[0], string] => entry[1] !== undefined),
+  );
+}
+
+/**
+ * The environment of one compose command: the program's own variables, which always win, and the
+ * variables for interpolation.
+ *
+ * Throws `config_invalid` for a variable that would change how the program runs rather than what it
+ * reads.
+ */
+export function composeEnvironment(
+  program: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
+): Record<string, string> {
+  for (const name of Object.keys(variables)) {
+    if (CONTROLS_THE_PROGRAM.test(name)) {
+      throw new StackwrightError(
+        "config_invalid",
+        `environment.${name} would change how the docker program runs, not what is interpolated; ` +
+          `give the variable another name, or put it into a file of env_files`,
+      );
+    }
+  }
+  return { ...variables, ...program };
+}

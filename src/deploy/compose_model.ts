@@ -1,0 +1,51 @@
+import type { ComposeModel } from "../model/mod.ts";
+
+/** A JSON object of unknown shape. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The object under `key`, or an empty one. */
+export function objectAt(value: JsonObject, key: string): JsonObject {
+  const found = value[key];
+  return isObject(found) ? found : {};
+}
+
+/** The objects in the list under `key`; anything else in it is left out. */
+export function objectsAt(value: JsonObject, key: string): JsonObject[] {
+  const found = value[key];
+  return Array.isArray(found) ? found.filter(isObject) : [];
+}
+
+/** The text under `key`, or an empty one. */
+export function textAt(value: JsonObject, key: string): string {
+  const found = value[key];
+  return typeof found === "string" ? found : "";
+}
+
+/** The services of a rendered model, by name. */
+export function servicesOf(model: ComposeModel): Readonly<Record<string, JsonObject>> {
+  const services = objectAt(model, "services");
+  return Object.fromEntries(
+    Object.entries(services).filter((entry): entry is [string, JsonObject] => isObject(entry[1])),
+  );
+}
+
+/** The labels of a service, network or volume; compose prints them as a map. */
+export function labelsOf(object: JsonObject): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(objectAt(object, "labels")).map(([key, value]) => [key, String(value)]),
+  );
+}
+
+/** JSON with sorted keys: equal values give equal texts. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "null";
+  const members = Object.keys(value).filter((key) => value[key] !== undefined).sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+  return `{${members.join(",")}}`;
+}

@@ -1,0 +1,20 @@
+/**
+ * Make it so: render a release with compose, observe what runs, carry a plan out, wait until it is
+ * healthy, put the previous release back when it is not, remove and prune. Decisions come in as
+ * plans; nothing here decides what should run.
+ */
+export * from "./compose.ts";
+export * from "./compose_command.ts";
+export * from "./compose_environment.ts";
+export * from "./compose_model.ts";
+export * from "./destroy.ts";
+export * from "./expectation.ts";
+export * from "./live_paths.ts";
+export * from "./make_release.ts";
+export * from "./observe.ts";
+export * from "./readiness.ts";
+export * from "./rewrite_model.ts";
+export * from "./rollout.ts";
+export * from "./stack_files.ts";
+export * from "./tree_paths.ts";
+export * from "./wait_healthy.ts";

@@ -1,0 +1,79 @@
+import type { ObservedContainer, ObservedStack, ReleaseService } from "../model/mod.ts";
+
+/** Whether the services of a release are as they should be. */
+export type Readiness =
+  | { readonly kind: "ready" }
+  | { readonly kind: "waiting"; readonly services: Readonly<Record<string, string>> }
+  | {
+    readonly kind: "failed";
+    readonly service: string;
+    readonly container: ObservedContainer;
+    readonly why: string;
+  };
+
+/**
+ * Judges one sample (decisions.md, release safety): every started service runs, and is healthy where it
+ * has a health check; exit code 0 is success where the restart policy does not restart it. What
+ * cannot become good any more fails at once.
+ */
+export function readiness(services: readonly ReleaseService[], observed: ObservedStack): Readiness {
+  const waiting: Record<string, string> = {};
+  for (const service of services) {
+    if (service.expectation.replicas === 0 || !service.expectation.autostart) continue;
+    const containers = observed.containers.filter((each) => each.service === service.name);
+    for (const container of containers) {
+      const judged = judge(service, container);
+      if (judged.kind === "failed") {
+        return { kind: "failed", service: service.name, container, why: judged.why };
+      }
+      if (judged.kind === "waiting") waiting[service.name] = judged.why;
+    }
+    if (containers.length < service.expectation.replicas) {
+      waiting[service.name] =
+        `${containers.length} of ${service.expectation.replicas} containers exist`;
+    }
+  }
+  return Object.keys(waiting).length === 0
+    ? { kind: "ready" }
+    : { kind: "waiting", services: waiting };
+}
+
+type Judgement =
+  | { readonly kind: "ready" }
+  | { readonly kind: "waiting" | "failed"; readonly why: string };
+
+function judge(service: ReleaseService, container: ObservedContainer): Judgement {
+  switch (container.state) {
+    case "running":
+      return judgeRunning(service, container);
+    case "exited":
+      return judgeExited(service, container);
+    case "created":
+      return { kind: "waiting", why: "created but not started" };
+    case "paused":
+      return { kind: "waiting", why: "paused" };
+    case "removing":
+      return { kind: "waiting", why: "being removed" };
+    case "restarting":
+      return { kind: "failed", why: `keeps restarting${exitText(container)}` };
+    case "dead":
+      return { kind: "failed", why: "is dead" };
+  }
+}
+
+function judgeRunning(service: ReleaseService, container: ObservedContainer): Judgement {
+  if (service.expectation.oneShot) return { kind: "waiting", why: "has not finished" };
+  if (container.health === "unhealthy") return { kind: "failed", why: "is unhealthy" };
+  if (container.health === "starting") return { kind: "waiting", why: "health check is starting" };
+  return { kind: "ready" };
+}
+
+function judgeExited(service: ReleaseService, container: ObservedContainer): Judgement {
+  const { mayFinish, oneShot } = service.expectation;
+  if (container.exitCode === 0 && (mayFinish || oneShot)) return { kind: "ready" };
+  return { kind: "failed", why: `stopped${exitText(container)}` };
+}
+
+function exitText(container: ObservedContainer): string {
+  return container.exitCode === undefined ? "" : ` with exit code ${container.exitCode}`;
+}

@@ -1,0 +1,213 @@
+import type { Engine } from "../docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  type LiveManifest,
+  type ObservedStack,
+  type Release,
+  type ServicePlan,
+  type StackwrightError,
+  toStackwrightError,
+} from "../model/mod.ts";
+import type { Clock, Log } from "../system/mod.ts";
+import { type ApplyStep, applySteps } from "./apply_steps.ts";
+import type { Compose, ComposeCall } from "./compose.ts";
+import { observe } from "./observe.ts";
+import type { StackFiles } from "./stack_files.ts";
+import { waitHealthy } from "./wait_healthy.ts";
+
+/** A release with the directory of its tree. */
+export interface Placed {
+  readonly release: Release;
+  readonly tree: string;
+}
+
+/** What a rollout works with. */
+export interface RolloutParts {
+  readonly engine: Engine;
+  readonly compose: Compose;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly files: StackFiles;
+  /** Decides again, from what runs now, how to get to a release. */
+  replan(release: Release, observed: ObservedStack): readonly ServicePlan[];
+  /** What compose is told about a release: project, variables, model. */
+  call(placed: Placed): ComposeCall;
+}
+
+/** One rollout. */
+export interface Rollout {
+  readonly next: Placed;
+  readonly services: readonly ServicePlan[];
+  /** What runs now and is put back if `next` fails; absent on a first deployment. */
+  readonly previous: Placed | undefined;
+  /** What lies under `live/` now. */
+  readonly liveNow: LiveManifest;
+  /** Images the previous release ran, by service, to point its tags at again. */
+  readonly previousImages: Readonly<Record<string, string>>;
+  /** Seconds until a release must be healthy. */
+  readonly timeoutSeconds: number;
+  /** Whether to put the previous release back after a failure. */
+  readonly rollback: boolean;
+}
+
+/** How a rollout ended. */
+export type RolloutResult =
+  | { readonly kind: "deployed"; readonly images: Readonly<Record<string, string>> }
+  | { readonly kind: "failed"; readonly error: StackwrightError; readonly text: string }
+  | { readonly kind: "rolled_back"; readonly error: StackwrightError; readonly text: string };
+
+/**
+ * Carries a plan out: switches the files, changes the containers, waits until they are healthy. A
+ * failure after that point puts the previous release back as a whole.
+ *
+ * Rejects only with the signal's reason: then the ledger's open intent leads the next start back here.
+ */
+export async function rollout(
+  parts: RolloutParts,
+  work: Rollout,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { key } = work.next.release;
+  try {
+    await apply(parts, { ...work, placed: work.next, liveBefore: work.liveNow }, signal);
+    const after = await observe(parts.engine, key, signal);
+    return { kind: "deployed", images: imagesByService(after) };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = toStackwrightError(thrown, `deploying ${key.name}`);
+    return await putBack(parts, work, error, signal);
+  }
+}
+
+async function putBack(
+  parts: RolloutParts,
+  work: Rollout,
+  error: StackwrightError,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { previous, next } = work;
+  const { key } = next.release;
+  if (previous === undefined) {
+    const text =
+      "there is no earlier release to go back to: its containers were left for inspection";
+    return { kind: "failed", error, text };
+  }
+  if (!work.rollback) {
+    return { kind: "failed", error, text: "DEPLOY_ROLLBACK is off: left as it is" };
+  }
+  parts.log.warning("rolling back", { stack: key.name, context: key.context, error });
+  try {
+    await restoreTags(parts.engine, work, signal);
+    const services = parts.replan(previous.release, await observe(parts.engine, key, signal));
+    await apply(parts, {
+      ...work,
+      placed: previous,
+      previous: next,
+      services,
+      liveBefore: next.release.live,
+    }, signal);
+    const restored = services.filter((each) => each.action !== "keep").map((each) => each.name);
+    const what = restored.length === 0
+      ? "no container had changed"
+      : `restored ${restored.join(", ")}`;
+    return { kind: "rolled_back", error, text: `the previous release was put back: ${what}` };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const second = toStackwrightError(thrown, "putting the previous release back");
+    return {
+      kind: "failed",
+      error,
+      text: `putting the previous release back failed too: ${second.message}`,
+    };
+  }
+}
+
+interface Application {
+  readonly placed: Placed;
+  readonly previous: Placed | undefined;
+  readonly services: readonly ServicePlan[];
+  readonly liveBefore: LiveManifest;
+  readonly timeoutSeconds: number;
+}
+
+async function apply(parts: RolloutParts, work: Application, signal: AbortSignal): Promise<void> {
+  const { release, tree } = work.placed;
+  const deadline = new Date(parts.clock.now().getTime() + work.timeoutSeconds * 1000);
+  const observed = await observe(parts.engine, release.key, signal);
+  const steps = applySteps({
+    services: work.services,
+    desired: release.services,
+    model: release.model,
+    previousModel: work.previous?.release.model,
+    stopped: stoppedServices(observed),
+  });
+  await parts.files.switchTo(tree, release, work.liveBefore);
+  for (const step of steps.before) await carryOut(parts, work.placed, step, deadline, signal);
+  const changed = new Set(
+    work.services.filter((each) => each.action !== "keep").map((each) => each.name),
+  );
+  await waitHealthy({
+    engine: parts.engine,
+    clock: parts.clock,
+    key: release.key,
+    services: release.services.filter((each) => changed.has(each.name)),
+    deadline,
+  }, signal);
+  for (const step of steps.after) await carryOut(parts, work.placed, step, deadline, signal);
+}
+
+async function carryOut(
+  parts: RolloutParts,
+  placed: Placed,
+  step: ApplyStep,
+  deadline: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  if (step.kind === "remove") {
+    return await removeServices(parts.engine, placed.release, step.services, signal);
+  }
+  const leftMs = Math.max(1000, deadline.getTime() - parts.clock.now().getTime());
+  await parts.compose.up(parts.call(placed), { ...step, timeoutMs: leftMs }, signal);
+}
+
+/** Stops and removes the containers of services; volumes stay. */
+async function removeServices(
+  engine: Engine,
+  release: Release,
+  services: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const containers = await engine.listContainers({
+    [COMPOSE_LABELS.project]: release.key.name,
+  }, signal);
+  for (const container of containers.filter((each) => services.includes(each.service))) {
+    await engine.stopContainer(container.id, undefined, signal);
+    await engine.removeContainer(container.id, { force: true, volumes: false }, signal);
+  }
+}
+
+/** A pull or build may have moved the tags that the previous release's services name. */
+async function restoreTags(engine: Engine, work: Rollout, signal: AbortSignal): Promise<void> {
+  for (const service of work.previous?.release.services ?? []) {
+    const image = work.previousImages[service.name];
+    const reference = service.image;
+    if (image === undefined || reference === "" || reference.includes("@")) continue;
+    if (await engine.imageId(reference, signal) === image) continue;
+    if (await engine.imageId(image, signal) === undefined) continue;
+    await engine.tagImage(image, reference, signal);
+  }
+}
+
+function stoppedServices(observed: ObservedStack): ReadonlySet<string> {
+  const running = new Set(
+    observed.containers.filter((each) => each.state === "running").map((each) => each.service),
+  );
+  return new Set(
+    observed.containers.map((each) => each.service).filter((name) => !running.has(name)),
+  );
+}
+
+/** The image each service runs. */
+export function imagesByService(observed: ObservedStack): Record<string, string> {
+  return Object.fromEntries(observed.containers.map((each) => [each.service, each.imageId]));
+}

@@ -1,0 +1,118 @@
+import type { ComposeModel, ReleaseService } from "../model/mod.ts";
+import {
+  canonicalJson,
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "./compose_model.ts";
+import { expectationOf } from "./expectation.ts";
+import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
+import type { TreeUse } from "./tree_paths.ts";
+
+/** What the digests of a release are made from. */
+export interface DigestInputs {
+  /** As rendered: for the number of replicas. */
+  readonly rendered: ComposeModel;
+  /** With stable paths: what containers are told. */
+  readonly model: ComposeModel;
+  readonly uses: readonly TreeUse[];
+  /** Identity of the content at a path of the tree; `absent` when there is nothing. */
+  contentOf(path: string): string;
+  /** Identity of the variables, for services whose secrets come straight from them. */
+  readonly variables: string;
+  /** Identity of the build arguments that do not stand in the model; empty without any. */
+  readonly buildArguments: string;
+  /** Keyed digest of a text. */
+  digest(text: string): string;
+}
+
+/**
+ * The services of a release with their digests: over the definition as compose will get it, the
+ * definitions of the networks, volumes, configs and secrets it uses, the content of every file it
+ * mounts, reads or builds from, and the digests of the services it must be replaced with.
+ */
+export function releaseServices(inputs: DigestInputs): ReleaseService[] {
+  const services = servicesOf(inputs.model);
+  const names = Object.keys(services);
+  const follows = (name: string) => Object.keys(followsOf(services[name] ?? {}));
+  const digests = new Map<string, string>();
+  const result = inOrder(names, follows).map((name) => {
+    const service = releaseService(name, services[name] ?? {}, inputs, digests);
+    digests.set(name, service.digest);
+    return service;
+  });
+  return result.sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+function releaseService(
+  name: string,
+  definition: JsonObject,
+  inputs: DigestInputs,
+  digests: ReadonlyMap<string, string>,
+): ReleaseService {
+  const parts: Record<string, string> = {
+    definition: inputs.digest(canonicalJson(withResources(definition, inputs.model))),
+  };
+  for (const use of inputs.uses.filter((each) => each.service === name)) {
+    const kind = use.kind === "build" ? "build" : "file";
+    parts[`${kind}:${use.path}`] = inputs.contentOf(use.path);
+  }
+  const follows = followsOf(definition);
+  for (const followed of Object.keys(follows)) {
+    const digest = digests.get(followed);
+    if (digest !== undefined) parts[`follows:${followed}`] = digest;
+  }
+  if (readsVariables(definition, inputs.model)) parts["variables"] = inputs.variables;
+  if (isObject(definition["build"]) && inputs.buildArguments !== "") {
+    parts["build_arguments"] = inputs.buildArguments;
+  }
+  return {
+    name,
+    digest: inputs.digest(canonicalJson(parts)),
+    inputs: parts,
+    expectation: expectationOf(name, inputs.rendered),
+    image: imageOf(name, definition, inputs.model),
+    builds: isObject(definition["build"]),
+    follows,
+    dependsOn: dependenciesOf(definition),
+  };
+}
+
+/** The image a service runs; compose names one that is only built after project and service. */
+function imageOf(name: string, definition: JsonObject, model: ComposeModel): string {
+  const image = textAt(definition, "image");
+  return image !== "" || !isObject(definition["build"])
+    ? image
+    : `${textAt(model, "name")}-${name}`;
+}
+
+/** A definition with those of the top-level resources it names, which compose resolves by name. */
+function withResources(definition: JsonObject, model: ComposeModel): JsonObject {
+  const named = (kind: string, names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, objectAt(model, kind)[name]]));
+  return {
+    definition,
+    networks: named("networks", Object.keys(objectAt(definition, "networks"))),
+    volumes: named("volumes", sources(definition, "volumes")),
+    configs: named("configs", sources(definition, "configs")),
+    secrets: named("secrets", sources(definition, "secrets")),
+  };
+}
+
+function sources(definition: JsonObject, kind: string): string[] {
+  return objectsAt(definition, kind)
+    .filter((each) => kind !== "volumes" || each["type"] === "volume")
+    .map((each) => textAt(each, "source")).filter((name) => name !== "");
+}
+
+/** Whether a config or secret of the service takes its value from a variable when it is applied. */
+function readsVariables(definition: JsonObject, model: ComposeModel): boolean {
+  return ["configs", "secrets"].some((kind) =>
+    sources(definition, kind).some((name) =>
+      textAt(objectAt(objectAt(model, kind), name), "environment") !== ""
+    )
+  );
+}

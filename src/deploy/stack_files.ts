@@ -1,0 +1,110 @@
+import { dirname, join, relative } from "node:path";
+import {
+  type LiveManifest,
+  messageOf,
+  type Release,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/** Directories of a stack below a data directory. */
+export interface StackDirectories {
+  readonly stack: string;
+  readonly current: string;
+  readonly live: string;
+}
+
+/** Where the files of a stack lie in a data directory. */
+export function stackDirectories(dataDir: string, key: StackKey): StackDirectories {
+  const stack = join(dataDir, "releases", key.context, key.name);
+  return { stack, current: join(stack, "current"), live: join(stack, "live") };
+}
+
+/**
+ * The files that the containers of a stack see: `current`, which leads to the tree of its release,
+ * and `live`, which they may write to.
+ */
+export class StackFiles {
+  readonly #files: Files;
+  readonly #directories: StackDirectories;
+
+  constructor(files: Files, directories: StackDirectories) {
+    this.#files = files;
+    this.#directories = directories;
+  }
+
+  /**
+   * Makes the stack's files those of `release`, whose tree is at `tree`; `before` is the manifest of
+   * what lies there now. May be called again after it was interrupted.
+   *
+   * Throws `data_dir_unusable` when the disk refuses.
+   */
+  async switchTo(
+    tree: string,
+    release: Pick<Release, "live">,
+    before: LiveManifest,
+  ): Promise<void> {
+    const { stack, current } = this.#directories;
+    try {
+      await this.#files.makeDirectory(stack);
+      await this.#updateLive(tree, before, release.live);
+      // Relative, so that it also leads there where the host sees the data directory elsewhere.
+      await this.#files.replaceLink(relative(stack, tree), current);
+    } catch (cause) {
+      throw new StackwrightError(
+        "data_dir_unusable",
+        `the files of ${stack} could not be switched to the new release: ${messageOf(cause)}`,
+        { cause },
+      );
+    }
+  }
+
+  /** Whether there is anything at a path of `live`. */
+  async liveExists(path: string): Promise<boolean> {
+    return await this.#files.stat(join(this.#directories.live, path)) !== undefined;
+  }
+
+  /** Removes everything of the stack. Nothing there is fine. */
+  async remove(): Promise<void> {
+    await this.#files.remove(this.#directories.stack);
+  }
+
+  /**
+   * Brings tracked files up to date. One that did not change upstream is left alone, whatever a
+   * container wrote into it; one that upstream removed goes; what containers made stays.
+   */
+  async #updateLive(tree: string, before: LiveManifest, after: LiveManifest): Promise<void> {
+    for (const directory of after.directories) {
+      await this.#files.makeDirectory(join(this.#directories.live, directory));
+    }
+    for (const path of Object.keys(before.files)) {
+      if (after.files[path] === undefined) {
+        await this.#files.remove(join(this.#directories.live, path));
+      }
+    }
+    for (const [path, content] of Object.entries(after.files)) {
+      const place = join(this.#directories.live, path);
+      const isThere = await this.#files.stat(place) !== undefined;
+      if (before.files[path] === content && isThere) continue;
+      await this.#copy(join(tree, path), place);
+    }
+  }
+
+  async #copy(from: string, to: string): Promise<void> {
+    const info = await this.#files.stat(from);
+    if (info === undefined) return;
+    await this.#files.makeDirectory(dirname(to));
+    if (info.kind === "directory") {
+      await this.#files.makeDirectory(to);
+      for (const name of await this.#files.list(from)) {
+        await this.#copy(join(from, name), join(to, name));
+      }
+    } else if (info.kind === "symlink") {
+      await this.#files.replaceLink(await this.#files.readLink(from) ?? "", to);
+    } else {
+      const data = await this.#files.readIfExists(from) ?? new Uint8Array();
+      await this.#files.write(to, data, { mode: info.mode });
+    }
+  }
+}

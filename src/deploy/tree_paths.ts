@@ -1,0 +1,92 @@
+import { isAbsolute, relative } from "node:path/posix";
+import type { ComposeModel } from "../model/mod.ts";
+import {
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "./compose_model.ts";
+
+/** One path of the source that a service uses. */
+export interface TreeUse {
+  readonly service: string;
+  readonly kind: "bind" | "config" | "secret" | "build";
+  /** Relative to the tree, `.` for its root. */
+  readonly path: string;
+  /** Whether the container may write to it. */
+  readonly writable: boolean;
+  /** Whether it must exist in the source for the container to start as its author meant. */
+  readonly required: boolean;
+}
+
+/**
+ * Every path below `tree` that the services of a rendered model mount, read or build from. Paths
+ * elsewhere on the host belong to the host and are not ours to follow.
+ */
+export function treeUses(model: ComposeModel, tree: string): TreeUse[] {
+  return Object.entries(servicesOf(model)).flatMap(([name, service]) => [
+    ...bindUses(name, service, tree),
+    ...fileUses(name, service, model, tree),
+    ...buildUses(name, service, model, tree),
+  ]);
+}
+
+/** `path` relative to `tree`, or `undefined` when it is not inside. */
+export function insideTree(path: string, tree: string): string | undefined {
+  if (!isAbsolute(path)) return undefined;
+  const inside = relative(tree, path);
+  if (inside === "") return ".";
+  return inside === ".." || inside.startsWith("../") || isAbsolute(inside) ? undefined : inside;
+}
+
+function bindUses(service: string, definition: JsonObject, tree: string): TreeUse[] {
+  return objectsAt(definition, "volumes").filter((volume) => volume["type"] === "bind").flatMap(
+    (volume) => {
+      const path = insideTree(textAt(volume, "source"), tree);
+      if (path === undefined) return [];
+      const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
+      const writable = volume["read_only"] !== true;
+      return [{ service, kind: "bind" as const, path, writable, required: !createsPath }];
+    },
+  );
+}
+
+function fileUses(
+  service: string,
+  definition: JsonObject,
+  model: ComposeModel,
+  tree: string,
+): TreeUse[] {
+  const uses = (kind: "config" | "secret", references: readonly JsonObject[]) =>
+    references.flatMap((reference) => {
+      const resource = objectAt(objectAt(model, `${kind}s`), textAt(reference, "source"));
+      const path = insideTree(textAt(resource, "file"), tree);
+      return path === undefined ? [] : [{ service, kind, path, writable: false, required: true }];
+    });
+  return [
+    ...uses("config", objectsAt(definition, "configs")),
+    ...uses("secret", objectsAt(definition, "secrets")),
+  ];
+}
+
+function buildUses(
+  service: string,
+  definition: JsonObject,
+  model: ComposeModel,
+  tree: string,
+): TreeUse[] {
+  const build = definition["build"];
+  if (!isObject(build)) return [];
+  const contexts = Object.values(objectAt(build, "additional_contexts"));
+  const secrets = objectsAt(build, "secrets").map((secret) =>
+    textAt(objectAt(objectAt(model, "secrets"), textAt(secret, "source")), "file")
+  );
+  const dockerfile = textAt(build, "dockerfile");
+  return [textAt(build, "context"), ...contexts, ...secrets, dockerfile].flatMap((each) => {
+    const path = typeof each === "string" ? insideTree(each, tree) : undefined;
+    if (path === undefined) return [];
+    return [{ service, kind: "build" as const, path, writable: false, required: true }];
+  });
+}

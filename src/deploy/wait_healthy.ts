@@ -1,0 +1,70 @@
+import type { Engine } from "../docker/engine.ts";
+import { messageOf, type ReleaseService, type StackKey, StackwrightError } from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import { observe } from "./observe.ts";
+import { readiness } from "./readiness.ts";
+
+/** Samples in a row that must be good before a release counts as healthy. */
+export const GOOD_SAMPLES = 3;
+/** Milliseconds between two samples. */
+export const SAMPLE_INTERVAL_MS = 1000;
+/** Lines of a failing container's output that go into the error. */
+const LOG_LINES = 20;
+
+/** What to wait for, and how long. */
+export interface HealthWait {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly key: StackKey;
+  readonly services: readonly ReleaseService[];
+  /** When to give up. */
+  readonly deadline: Date;
+}
+
+/**
+ * Waits until `services` have been as they should be for {@link GOOD_SAMPLES} samples in a row.
+ *
+ * Throws `unhealthy` as soon as one of them cannot become good any more, with the last lines it
+ * wrote, and `timeout` at the deadline, naming what was still missing.
+ */
+export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promise<void> {
+  const { engine, clock, key, services, deadline } = wait;
+  if (services.length === 0) return;
+  for (let good = 0; good < GOOD_SAMPLES;) {
+    const now = readiness(services, await observe(engine, key, signal));
+    if (now.kind === "failed") {
+      const log = await lastLines(engine, now.container.id, signal);
+      throw new StackwrightError(
+        "unhealthy",
+        `service ${now.service}: container ${now.container.name} ${now.why}${log}`,
+      );
+    }
+    good = now.kind === "ready" ? good + 1 : 0;
+    if (now.kind === "waiting" && clock.now() >= deadline) {
+      const missing = Object.entries(now.services).map(([name, why]) => `${name}: ${why}`).join(
+        ", ",
+      );
+      throw new StackwrightError(
+        "timeout",
+        `not healthy within the deployment's timeout: ${missing}`,
+      );
+    }
+    if (good < GOOD_SAMPLES) await clock.sleep(SAMPLE_INTERVAL_MS, signal);
+  }
+}
+
+/** The end of a container's output and of its health check, as text to append to a message. */
+async function lastLines(engine: Engine, id: string, signal: AbortSignal): Promise<string> {
+  try {
+    const details = await engine.inspectContainer(id, signal);
+    const lines = await engine.containerLogs(id, LOG_LINES, signal);
+    const probe = details?.healthOutput.trim();
+    return [
+      details?.error ? `; engine: ${details.error}` : "",
+      probe ? `; health check: ${probe}` : "",
+      lines.length > 0 ? `; last output:\n${lines.join("\n")}` : "; it wrote no output",
+    ].join("");
+  } catch (error) {
+    return `; its output could not be read: ${messageOf(error)}`;
+  }
+}

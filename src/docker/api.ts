@@ -1,0 +1,216 @@
+import { StackwrightError } from "../model/mod.ts";
+import { chooseApiVersion } from "./api_version.ts";
+import { asRecord, asText, type Json } from "./json.ts";
+import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
+
+/** Values of a query; absent ones are left out, objects are sent as JSON. */
+export type Query = Readonly<Record<string, string | number | boolean | object | undefined>>;
+
+/** One call of the Engine API. */
+export interface ApiRequest {
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
+  /** Unversioned, escaped path: `/containers/json`. */
+  readonly path: string;
+  readonly query?: Query;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Error statuses that are answers to the caller (404 for "is it there?"). */
+  readonly accept?: readonly number[];
+}
+
+/** A call that changes something, as it is about to be sent. */
+export interface MutatingCall {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** What an engine API is made with. */
+export interface ApiOptions {
+  /** `DOCKER_API_VERSION`; empty: agree with the engine. */
+  readonly apiVersion?: string;
+  /** Told of every mutating call before it is sent. */
+  readonly onMutation?: (call: MutatingCall) => void;
+}
+
+/** What the engine says of its version. */
+export interface EngineVersion {
+  readonly version: string;
+  /** API version both sides speak. */
+  readonly apiVersion: string;
+}
+
+const ERROR_LIMIT = 64 << 10;
+const ANSWER_LIMIT = 64 << 20;
+const UNCHANGING_POST = /^\/containers\/[^/]+\/(?:wait|attach)$|^\/auth$/;
+
+/** The Engine API below the typed calls: versions, JSON, and errors that name the call. */
+export class EngineApi {
+  readonly #transport: Transport;
+  readonly #options: ApiOptions;
+  #version: Promise<EngineVersion> | undefined;
+
+  constructor(transport: Transport, options: ApiOptions = {}) {
+    this.#transport = transport;
+    this.#options = options;
+  }
+
+  /**
+   * Sends a call and returns its answer when the status is below 400 or accepted.
+   *
+   * Throws `engine_refused` for any other status, and what {@link Transport.request} and
+   * {@link EngineApi.version} throw.
+   */
+  async call(request: ApiRequest, signal: AbortSignal): Promise<TransportResponse> {
+    const { apiVersion } = await this.version(signal);
+    const message = toTransport(request, `/v${apiVersion}`);
+    if (isMutating(request)) {
+      this.#options.onMutation?.({ method: request.method, path: request.path });
+    }
+    const response = await this.#send(message, signal);
+    if (response.status < 400 || request.accept?.includes(response.status)) return response;
+    throw await refusal(request, response);
+  }
+
+  /** As {@link EngineApi.call}, with the answer read as JSON; `undefined` for an accepted error status. */
+  async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
+    const response = await this.call(request, signal);
+    if (response.status >= 400) return void response.discard();
+    return parseAnswer(request, await readText(response, ANSWER_LIMIT));
+  }
+
+  /** As {@link EngineApi.call}, for calls whose answer says nothing; returns the status. */
+  async send(request: ApiRequest, signal: AbortSignal): Promise<number> {
+    const response = await this.call(request, signal);
+    await readText(response, ANSWER_LIMIT);
+    return response.status;
+  }
+
+  /**
+   * The engine's version and the API version agreed on: asked once, and again after the engine was
+   * unreachable, since it may come back as another one.
+   */
+  async version(signal: AbortSignal): Promise<EngineVersion> {
+    const known = this.#version;
+    if (known !== undefined) return await known;
+    const asked = this.#askVersion(signal);
+    this.#version = asked;
+    return await asked.catch((error) => {
+      if (this.#version === asked) this.#version = undefined;
+      throw error;
+    });
+  }
+
+  async #askVersion(signal: AbortSignal): Promise<EngineVersion> {
+    const request: ApiRequest = { method: "GET", path: "/version" };
+    const response = await this.#send(toTransport(request, ""), signal);
+    if (response.status >= 400) throw await refusal(request, response);
+    const answer = asRecord(parseAnswer(request, await readText(response, ANSWER_LIMIT)));
+    const oldest = asText(answer["MinAPIVersion"]);
+    const versions = {
+      newest: asText(answer["ApiVersion"]),
+      ...(oldest === "" ? {} : { oldest }),
+    };
+    const apiVersion = chooseApiVersion(versions, this.#options.apiVersion);
+    return { version: asText(answer["Version"]), apiVersion };
+  }
+
+  async #send(message: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+    try {
+      return await this.#transport.request(message, signal);
+    } catch (error) {
+      if (error instanceof StackwrightError && error.code === "engine_unreachable") {
+        this.#version = undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** Closes idle connections. May be called twice. */
+  close(): void {
+    this.#transport.close();
+  }
+}
+
+/** Escapes one name for a path; a slash stays, as image names contain them. */
+export function pathName(name: string): string {
+  return name.split("/").map(encodeURIComponent).join("/");
+}
+
+function toTransport(request: ApiRequest, prefix: string): TransportRequest {
+  const message = {
+    method: request.method,
+    path: prefix + request.path + queryText(request.query ?? {}),
+  };
+  if (request.json === undefined) {
+    return request.headers === undefined ? message : { ...message, headers: request.headers };
+  }
+  return {
+    ...message,
+    headers: { "Content-Type": "application/json", ...request.headers },
+    body: JSON.stringify(request.json),
+  };
+}
+
+function queryText(query: Query): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    pairs.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+  }
+  const text = pairs.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+function isMutating(request: ApiRequest): boolean {
+  if (request.method === "GET" || request.method === "HEAD") return false;
+  return !(request.method === "POST" && UNCHANGING_POST.test(request.path));
+}
+
+async function refusal(
+  request: ApiRequest,
+  response: TransportResponse,
+): Promise<StackwrightError> {
+  const text = await readText(response, ERROR_LIMIT).catch(() => "");
+  const reason = messageIn(text);
+  return new StackwrightError(
+    "engine_refused",
+    `engine refused ${request.method} ${request.path}: ${response.status}` +
+      (reason === "" ? "" : ` ${reason}`),
+  );
+}
+
+/** A proxy in front of the engine refuses with a page for people; only the engine's own words count. */
+function messageIn(text: string): string {
+  try {
+    return asText(asRecord(JSON.parse(text))["message"]).trim();
+  } catch {
+    return "";
+  }
+}
+
+function parseAnswer(request: ApiRequest, text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new StackwrightError(
+      "engine_refused",
+      `engine answered ${request.method} ${request.path} with something that is not JSON; ` +
+        "is a Docker Engine listening there?",
+      { cause },
+    );
+  }
+}
+
+async function readText(response: TransportResponse, limit: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > limit) {
+      response.discard();
+      throw new StackwrightError("engine_refused", `the engine's answer is longer than ${limit}`);
+    }
+  }
+  return text + decoder.decode();
+}

@@ -1,0 +1,53 @@
+import { StackwrightError } from "../model/mod.ts";
+
+/** Newest API version this client was written for. */
+export const NEWEST_API = "1.47";
+/** Oldest API version this client can work with (Engine 20.10). */
+export const OLDEST_API = "1.41";
+
+/** Versions an engine says it speaks. */
+export interface EngineVersions {
+  readonly newest: string;
+  /** Absent where the engine does not say. */
+  readonly oldest?: string;
+}
+
+/**
+ * The version to speak: `override` (`DOCKER_API_VERSION`) as it is when there is one, else the
+ * older of ours and the engine's.
+ *
+ * Throws `unsupported` when there is no version both sides speak, `settings_invalid` for a malformed override.
+ */
+export function chooseApiVersion(engine: EngineVersions, override = ""): string {
+  if (override !== "") return checkedOverride(override);
+  const chosen = compareVersions(engine.newest, NEWEST_API) < 0 ? engine.newest : NEWEST_API;
+  if (compareVersions(chosen, OLDEST_API) < 0) {
+    throw new StackwrightError(
+      "unsupported",
+      `the engine speaks API ${engine.newest} at most, ${OLDEST_API} is needed; update the engine`,
+    );
+  }
+  if (engine.oldest !== undefined && compareVersions(chosen, engine.oldest) < 0) {
+    throw new StackwrightError(
+      "unsupported",
+      `the engine speaks API ${engine.oldest} at least, this program ${NEWEST_API} at most; ` +
+        "update Stackwright",
+    );
+  }
+  return chosen;
+}
+
+/** Negative when `a` is older than `b`, 0 when equal: `1.9` is older than `1.41`. */
+export function compareVersions(a: string, b: string): number {
+  const [majorA = 0, minorA = 0] = a.split(".").map(Number);
+  const [majorB = 0, minorB = 0] = b.split(".").map(Number);
+  return majorA - majorB || minorA - minorB;
+}
+
+function checkedOverride(override: string): string {
+  if (/^\d+\.\d+$/.test(override)) return override;
+  throw new StackwrightError(
+    "settings_invalid",
+    `DOCKER_API_VERSION=${override} is no API version; expected one such as ${NEWEST_API}`,
+  );
+}

@@ -1,0 +1,129 @@
+import { EngineApi, type MutatingCall, pathName } from "./api.ts";
+import * as containers from "./containers.ts";
+import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
+import type { Engine, LabelFilter } from "./engine.ts";
+import { type ContainerEvent, containerEvents, type EventOptions } from "./events.ts";
+import * as images from "./images.ts";
+import { engineInfo } from "./info.ts";
+import * as resources from "./resources.ts";
+import { createTransport, type TransportOptions } from "./transport.ts";
+
+/** What an engine client is made with. */
+export interface EngineOptions extends TransportOptions {
+  /** Address; without it `DOCKER_HOST` of {@link EngineOptions.env}, else the default socket. */
+  readonly host?: string;
+  /**
+   * `DOCKER_HOST`, `DOCKER_TLS_VERIFY`, `DOCKER_CERT_PATH`, `DOCKER_CONFIG`, `HOME` and
+   * `DOCKER_API_VERSION` are read from here, and nowhere else.
+   */
+  readonly env?: EngineEnvironment;
+  /** Told of every mutating call before it is sent. */
+  readonly onMutation?: (call: MutatingCall) => void;
+}
+
+/** The engine with what only some callers need. */
+export interface EngineClient extends Engine {
+  /** Where it listens, for people. */
+  readonly description: string;
+  /** The calls below the typed ones. */
+  readonly api: EngineApi;
+  /** Container events as they happen; see {@link containerEvents} for how it ends. */
+  containerEvents(options: EventOptions, signal: AbortSignal): AsyncIterable<ContainerEvent>;
+  /** Mutating. Stops, then starts; `timeoutSeconds` and `signalName` as far as given. */
+  restartContainer(
+    id: string,
+    options: { readonly timeoutSeconds?: number; readonly signalName?: string },
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Waits until a container does not run and returns its exit code. */
+  waitContainer(id: string, signal: AbortSignal): Promise<number>;
+}
+
+/**
+ * Makes a client of one engine. Nothing is opened before the first call.
+ *
+ * Throws `settings_invalid` when the address cannot be used.
+ */
+export function createEngine(options: EngineOptions = {}): EngineClient {
+  const env = options.env ?? {};
+  const endpoint = parseEndpoint(options.host ?? env["DOCKER_HOST"] ?? "", env);
+  const api = new EngineApi(createTransport(endpoint, options), {
+    apiVersion: env["DOCKER_API_VERSION"] ?? "",
+    ...(options.onMutation === undefined ? {} : { onMutation: options.onMutation }),
+  });
+  return clientOf(api, describeEndpoint(endpoint));
+}
+
+function clientOf(api: EngineApi, description: string): EngineClient {
+  return { description, api, ...containerCalls(api), ...resourceCalls(api) };
+}
+
+function containerCalls(api: EngineApi) {
+  return {
+    listContainers: (labels: LabelFilter, signal: AbortSignal) =>
+      containers.listContainers(api, labels, signal),
+    inspectContainer: (id: string, signal: AbortSignal) =>
+      containers.inspectContainer(api, id, signal),
+    containerLogs: (id: string, lines: number, signal: AbortSignal) =>
+      containers.containerLogs(api, { id, lines }, signal),
+    startContainer: (id: string, signal: AbortSignal) => act(api, { id, verb: "start" }, signal),
+    stopContainer: (id: string, timeoutSeconds: number | undefined, signal: AbortSignal) =>
+      act(api, { id, verb: "stop", query: { t: timeoutSeconds } }, signal),
+    killContainer: (id: string, signalName: string, signal: AbortSignal) =>
+      act(api, { id, verb: "kill", query: { signal: signalName } }, signal),
+    restartContainer: (
+      id: string,
+      options: { readonly timeoutSeconds?: number; readonly signalName?: string },
+      signal: AbortSignal,
+    ) => {
+      const query = { t: options.timeoutSeconds, signal: options.signalName };
+      return act(api, { id, verb: "restart", query }, signal);
+    },
+    removeContainer: (
+      id: string,
+      options: { readonly force: boolean; readonly volumes: boolean },
+      signal: AbortSignal,
+    ) => containers.removeContainer(api, { id, ...options }, signal),
+    waitContainer: (id: string, signal: AbortSignal) =>
+      containers.waitContainer(api, { id, condition: "not-running" }, signal),
+    containerEvents: (options: EventOptions, signal: AbortSignal) =>
+      containerEvents(api, options, signal),
+  };
+}
+
+function resourceCalls(api: EngineApi) {
+  return {
+    info: (signal: AbortSignal) => engineInfo(api, signal),
+    imageId: (reference: string, signal: AbortSignal) => images.imageId(api, reference, signal),
+    listImages: (signal: AbortSignal) => images.listImages(api, signal),
+    imagesInUse: async (signal: AbortSignal) => {
+      const all = await containers.listContainers(api, {}, signal);
+      return new Set(all.map((container) => container.imageId));
+    },
+    removeImage: (id: string, signal: AbortSignal) => images.removeImage(api, id, signal),
+    tagImage: (id: string, reference: string, signal: AbortSignal) =>
+      images.tagImage(api, id, reference, signal),
+    listVolumes: (labels: LabelFilter, signal: AbortSignal) =>
+      resources.listVolumes(api, labels, signal),
+    removeVolume: (name: string, signal: AbortSignal) =>
+      resources.removeResource(api, "volumes", name, signal),
+    listNetworks: (labels: LabelFilter, signal: AbortSignal) =>
+      resources.listNetworks(api, labels, signal),
+    removeNetwork: (id: string, signal: AbortSignal) =>
+      resources.removeResource(api, "networks", id, signal),
+    close: () => api.close(),
+  };
+}
+
+async function act(
+  api: EngineApi,
+  action: {
+    readonly id: string;
+    readonly verb: string;
+    readonly query?: Readonly<Record<string, string | number | undefined>>;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const path = `/containers/${pathName(action.id)}/${action.verb}`;
+  await api.send({ method: "POST", path, query: action.query ?? {} }, signal);
+}

@@ -1,0 +1,181 @@
+import {
+  COMPOSE_LABELS,
+  type ContainerHealth,
+  type ContainerState,
+  type ObservedContainer,
+} from "../model/mod.ts";
+import { type EngineApi, pathName } from "./api.ts";
+import type { ContainerDetails, LabelFilter } from "./engine.ts";
+import { labelFilters } from "./filters.ts";
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asText,
+  asTextList,
+  asTexts,
+  type JsonRecord,
+} from "./json.ts";
+import { collectLines, demultiplex, singleStream } from "./logs.ts";
+import { parseContainerStatus } from "./status.ts";
+import type { TransportResponse } from "./transport.ts";
+
+/** Containers in any state that carry all `labels`, by one call. */
+export async function listContainers(
+  api: EngineApi,
+  labels: LabelFilter,
+  signal: AbortSignal,
+): Promise<ObservedContainer[]> {
+  const query = { all: true, ...labelFilters(labels) };
+  const list = await api.json({ method: "GET", path: "/containers/json", query }, signal);
+  return asList(list).map((entry) => listed(asRecord(entry)));
+}
+
+/** Whether `compose run` or a job made this container; such ones are no part of a stack. */
+export function isOneOff(container: ObservedContainer): boolean {
+  return container.labels[COMPOSE_LABELS.oneOff] === "True";
+}
+
+/** One container, or `undefined`. */
+export async function inspectContainer(
+  api: EngineApi,
+  id: string,
+  signal: AbortSignal,
+): Promise<ContainerDetails | undefined> {
+  const answer = await inspect(api, id, signal);
+  return answer === undefined ? undefined : detailed(answer);
+}
+
+/** The last `lines` lines of a container's output. */
+export async function containerLogs(
+  api: EngineApi,
+  target: { readonly id: string; readonly lines: number },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const response = await api.call({
+    method: "GET",
+    path: `/containers/${pathName(target.id)}/logs`,
+    query: { stdout: true, stderr: true, tail: target.lines },
+  }, signal);
+  const framed = await isFramed(api, target.id, response, signal);
+  return await collectLines(framed ? demultiplex(response.body) : singleStream(response.body));
+}
+
+/** Waits for a container and returns its exit code; `condition` as the Engine API names it. */
+export async function waitContainer(
+  api: EngineApi,
+  target: { readonly id: string; readonly condition: "not-running" | "next-exit" | "removed" },
+  signal: AbortSignal,
+): Promise<number> {
+  const answer = await api.json({
+    method: "POST",
+    path: `/containers/${pathName(target.id)}/wait`,
+    query: { condition: target.condition },
+  }, signal);
+  return asNumber(asRecord(answer)["StatusCode"]) ?? -1;
+}
+
+/** Removes a container; one that is gone, or being removed by someone else, is fine. */
+export async function removeContainer(
+  api: EngineApi,
+  target: { readonly id: string; readonly force: boolean; readonly volumes: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  await api.send({
+    method: "DELETE",
+    path: `/containers/${pathName(target.id)}`,
+    query: { force: target.force, v: target.volumes },
+    accept: [404],
+  }, signal);
+}
+
+/**
+ * Newer engines name the framing in the content type; older ones say "raw" for both kinds, and the
+ * container has to be asked whether it has a terminal.
+ */
+async function isFramed(
+  api: EngineApi,
+  id: string,
+  response: TransportResponse,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (response.headers["content-type"]?.includes("multiplexed")) return true;
+  const answer = await inspect(api, id, signal);
+  return asRecord(answer?.["Config"])["Tty"] !== true;
+}
+
+async function inspect(
+  api: EngineApi,
+  id: string,
+  signal: AbortSignal,
+): Promise<JsonRecord | undefined> {
+  const path = `/containers/${pathName(id)}/json`;
+  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
+  return answer === undefined ? undefined : asRecord(answer);
+}
+
+function listed(entry: JsonRecord): ObservedContainer {
+  const labels = asTexts(entry["Labels"]);
+  return {
+    id: asText(entry["Id"]),
+    name: nameOf(asTextList(entry["Names"])),
+    service: labels[COMPOSE_LABELS.service] ?? "",
+    ...parseContainerStatus(asText(entry["State"]), asText(entry["Status"])),
+    imageId: asText(entry["ImageID"]),
+    labels,
+  };
+}
+
+/** Names of legacy links contain a second slash; the own one does not. */
+function nameOf(names: readonly string[]): string {
+  const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
+  return own.replace(/^\//, "");
+}
+
+function detailed(answer: JsonRecord): ContainerDetails {
+  const state = asRecord(answer["State"]);
+  const health = asRecord(state["Health"]);
+  const labels = asTexts(asRecord(answer["Config"])["Labels"]);
+  const restartPolicy = asRecord(asRecord(answer["HostConfig"])["RestartPolicy"]);
+  return {
+    container: {
+      id: asText(answer["Id"]),
+      name: asText(answer["Name"]).replace(/^\//, ""),
+      service: labels[COMPOSE_LABELS.service] ?? "",
+      ...inspectedStatus(asText(state["Status"]), asText(health["Status"])),
+      exitCode: exitCodeOf(state),
+      imageId: asText(answer["Image"]),
+      labels,
+    },
+    restartPolicy: asText(restartPolicy["Name"]),
+    startedAt: instant(asText(state["StartedAt"])),
+    oomKilled: state["OOMKilled"] === true,
+    error: asText(state["Error"]),
+    healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
+  };
+}
+
+function inspectedStatus(
+  status: string,
+  health: string,
+): { state: ContainerState; health: ContainerHealth } {
+  const { state } = parseContainerStatus(status, "");
+  // The engine keeps the last health of a container that stopped; it says nothing about now.
+  const known = state === "running" || state === "paused"
+    ? (["starting", "healthy", "unhealthy"] as const).find((each) => each === health)
+    : undefined;
+  return { state, health: known ?? "none" };
+}
+
+function exitCodeOf(state: JsonRecord): number | undefined {
+  const status = asText(state["Status"]);
+  return status === "exited" || status === "restarting" || status === "dead"
+    ? asNumber(state["ExitCode"])
+    : undefined;
+}
+
+/** The engine writes year 1 for "never". */
+function instant(text: string): Date | undefined {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) || date.getUTCFullYear() <= 1 ? undefined : date;
+}

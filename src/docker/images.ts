@@ -1,0 +1,65 @@
+import { type EngineApi, pathName } from "./api.ts";
+import type { ImageSummary } from "./engine.ts";
+import { asList, asRecord, asText, asTextList, asTexts } from "./json.ts";
+
+const UNTAGGED = "<none>";
+
+/** Content id of the image a reference names; `undefined` when it is not there. */
+export async function imageId(
+  api: EngineApi,
+  reference: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const path = `/images/${pathName(reference)}/json`;
+  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
+  return answer === undefined ? undefined : asText(asRecord(answer)["Id"]);
+}
+
+/** All images, without intermediate layers. */
+export async function listImages(api: EngineApi, signal: AbortSignal): Promise<ImageSummary[]> {
+  const list = await api.json({ method: "GET", path: "/images/json" }, signal);
+  return asList(list).map(asRecord).map((image) => ({
+    id: asText(image["Id"]),
+    tags: named(asTextList(image["RepoTags"])),
+    digests: named(asTextList(image["RepoDigests"])),
+    labels: asTexts(image["Labels"]),
+  }));
+}
+
+/**
+ * Removes an image that nothing uses. It is never forced: a forced removal takes the image away from
+ * under stopped containers, and takes tags away that somebody else gave.
+ */
+export async function removeImage(
+  api: EngineApi,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ readonly removed: boolean }> {
+  const status = await api.send({
+    method: "DELETE",
+    path: `/images/${pathName(id)}`,
+    accept: [404, 409],
+  }, signal);
+  return { removed: status < 400 };
+}
+
+/** Gives an image one more name; a name that pointed elsewhere moves. */
+export async function tagImage(
+  api: EngineApi,
+  id: string,
+  reference: string,
+  signal: AbortSignal,
+): Promise<void> {
+  // The colon of a registry port is no tag: only one after the last slash is.
+  const colon = reference.indexOf(":", reference.lastIndexOf("/") + 1);
+  const repo = colon === -1 ? reference : reference.slice(0, colon);
+  const tag = colon === -1 ? "latest" : reference.slice(colon + 1);
+  await api.send(
+    { method: "POST", path: `/images/${pathName(id)}/tag`, query: { repo, tag } },
+    signal,
+  );
+}
+
+function named(names: readonly string[]): string[] {
+  return names.filter((name) => !name.includes(UNTAGGED));
+}

@@ -1,0 +1,47 @@
+/** Anything JSON can say. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
+
+/** An object of JSON by its keys. */
+export type JsonRecord = { readonly [key: string]: Json | undefined };
+
+/** `value` if it is an object, else an empty one: the engine sends null for "nothing". */
+export function asRecord(value: Json | undefined): JsonRecord {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? value as JsonRecord
+    : {};
+}
+
+/** `value` if it is a list, else an empty one. */
+export function asList(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** `value` if it is a text, else an empty one. */
+export function asText(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** `value` if it is a number. */
+export function asNumber(value: Json | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+/** The members of an object that are texts: labels. */
+export function asTexts(value: Json | undefined): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, text] of Object.entries(asRecord(value))) {
+    if (typeof text === "string") texts[name] = text;
+  }
+  return texts;
+}
+
+/** The elements of a list that are texts. */
+export function asTextList(value: Json | undefined): string[] {
+  return asList(value).filter((each) => typeof each === "string");
+}

@@ -1,0 +1,12 @@
+/**
+ * The Engine API, written by hand: HTTP over a socket or TCP, typed calls, container status without
+ * inspection, logs, events. The rest of the program sees the `Engine` interface.
+ */
+export { type ApiRequest, EngineApi, type MutatingCall } from "./api.ts";
+export * from "./api_version.ts";
+export { createEngine, type EngineClient, type EngineOptions } from "./client.ts";
+export { isOneOff } from "./containers.ts";
+export * from "./endpoint.ts";
+export * from "./engine.ts";
+export type { ContainerEvent, EventOptions } from "./events.ts";
+export * from "./status.ts";

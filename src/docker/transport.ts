@@ -1,0 +1,265 @@
+import * as fs from "node:fs/promises";
+import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import https from "node:https";
+import { messageOf, StackwrightError } from "../model/mod.ts";
+import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
+
+/** One HTTP request to an engine. */
+export interface TransportRequest {
+  readonly method: string;
+  /** Path and query, escaped. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** The answer, its body still to be read. */
+export interface TransportResponse {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body as it arrives. Read it to its end, or call {@link TransportResponse.discard}. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Gives up the rest of the body and its connection. May be called twice. */
+  discard(): void;
+}
+
+/** HTTP to one engine. */
+export interface Transport {
+  /** The endpoint for people. */
+  readonly description: string;
+  /**
+   * Sends a request and waits for the head of its answer, whatever its status.
+   *
+   * GET and HEAD share idle connections and are sent again, once, when such a connection turns out
+   * to be dead. Everything else gets a connection of its own and is sent at most once: a change
+   * that may have happened is never repeated behind the caller's back.
+   *
+   * Throws `engine_unreachable` when no answer comes, and the signal's reason when aborted, also
+   * while the body is read.
+   */
+  request(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse>;
+  /** Closes idle connections. May be called twice. */
+  close(): void;
+}
+
+/** Times in milliseconds. */
+export interface TransportOptions {
+  /** Longest time until a connection, TLS included, stands. */
+  readonly connectTimeoutMs?: number;
+  /** Longest time a GET may wait for the head of its answer. */
+  readonly answerTimeoutMs?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 60_000;
+const IDLE_SOCKETS = 8;
+
+/** Makes a transport; nothing is opened before the first request. */
+export function createTransport(
+  endpoint: EngineEndpoint,
+  options: TransportOptions = {},
+): Transport {
+  return new HttpTransport(endpoint, options);
+}
+
+type Connector = Readonly<RequestOptions>;
+
+class HttpTransport implements Transport {
+  readonly description: string;
+  readonly #endpoint: EngineEndpoint;
+  readonly #options: TransportOptions;
+  readonly #agent: http.Agent | https.Agent;
+  readonly #secure: boolean;
+  #connector: Promise<Connector> | undefined;
+
+  constructor(endpoint: EngineEndpoint, options: TransportOptions) {
+    this.#endpoint = endpoint;
+    this.#options = options;
+    this.#secure = endpoint.kind === "tcp" && endpoint.tls !== undefined;
+    const settings = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS };
+    this.#agent = this.#secure ? new https.Agent(settings) : new http.Agent(settings);
+    this.description = describeEndpoint(endpoint);
+  }
+
+  async request(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+    signal.throwIfAborted();
+    const connector = await this.#connection();
+    const repeatable = isRead(request.method) && request.body === undefined;
+    const used = { reused: false };
+    try {
+      return await this.#send(request, connector, signal, used);
+    } catch (error) {
+      if (!repeatable || !used.reused || !isDeadConnection(error) || signal.aborted) throw error;
+      return await this.#send(request, connector, signal, used);
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Certificates are read when first needed, and again after they could not be read. */
+  #connection(): Promise<Connector> {
+    this.#connector ??= connectorOf(this.#endpoint).catch((error) => {
+      this.#connector = undefined;
+      throw error;
+    });
+    return this.#connector;
+  }
+
+  #send(
+    request: TransportRequest,
+    connector: Connector,
+    signal: AbortSignal,
+    used: { reused: boolean },
+  ): Promise<TransportResponse> {
+    return new Promise((resolve, reject) => {
+      const outgoing = (this.#secure ? https : http).request({
+        ...connector,
+        method: request.method,
+        path: request.path,
+        headers: { ...request.headers },
+        // A runtime may resend on a stale shared connection by itself, so changes never share one.
+        agent: isRead(request.method) ? this.#agent : false,
+      });
+      const onAbort = () => outgoing.destroy(new Error("aborted"));
+      signal.addEventListener("abort", onAbort, { once: true });
+      const release = () => signal.removeEventListener("abort", onAbort);
+      const timers = this.#limits(outgoing, request.method);
+      outgoing.on("error", (error) => {
+        used.reused = outgoing.reusedSocket;
+        timers.clear();
+        release();
+        reject(signal.aborted ? signal.reason : this.#unreachable(request, error));
+      });
+      outgoing.on("response", (incoming) => {
+        timers.clear();
+        incoming.on("close", release);
+        resolve(this.#answer(request, incoming, signal));
+      });
+      sendBody(outgoing, request.body);
+    });
+  }
+
+  /** Ends a request whose connection or answer takes too long. */
+  #limits(outgoing: ClientRequest, method: string): { clear(): void } {
+    const connectMs = this.#options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+    const answerMs = this.#options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+    const answer = isRead(method)
+      ? setTimeout(() => outgoing.destroy(new Error(`no answer within ${answerMs} ms`)), answerMs)
+      : undefined;
+    const connect = setTimeout(
+      () => outgoing.destroy(new Error(`no connection within ${connectMs} ms`)),
+      connectMs,
+    );
+    outgoing.on("socket", (socket) => {
+      if (!socket.connecting) return clearTimeout(connect);
+      socket.once(this.#secure ? "secureConnect" : "connect", () => clearTimeout(connect));
+    });
+    return {
+      clear() {
+        clearTimeout(answer);
+        clearTimeout(connect);
+      },
+    };
+  }
+
+  #answer(
+    request: TransportRequest,
+    incoming: IncomingMessage,
+    signal: AbortSignal,
+  ): TransportResponse {
+    const explain = (error: unknown) =>
+      signal.aborted ? signal.reason : this.#unreachable(request, error);
+    // A body nobody reads any more may still fail; without a listener that would end the process.
+    incoming.on("error", () => {});
+    return {
+      status: incoming.statusCode ?? 0,
+      headers: incoming.headers as Record<string, string | undefined>,
+      body: readBody(incoming, explain),
+      discard: () => void incoming.destroy(),
+    };
+  }
+
+  #unreachable(request: TransportRequest, cause: unknown): StackwrightError {
+    const what = `${request.method} ${request.path.split("?")[0]}`;
+    const after = isRead(request.method) ? "" : "; the engine may have acted on it";
+    return new StackwrightError(
+      "engine_unreachable",
+      `no answer from the engine at ${this.description} to ${what}: ${messageOf(cause)}` +
+        `${isRefusedConnection(cause) ? "; is it running, and may this user connect?" : after}`,
+      { cause },
+    );
+  }
+}
+
+async function* readBody(
+  incoming: IncomingMessage,
+  explain: (error: unknown) => unknown,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of incoming) yield chunk as Uint8Array;
+  } catch (error) {
+    throw explain(error);
+  }
+  if (!incoming.complete) throw explain(new Error("the connection ended inside the answer"));
+}
+
+function sendBody(outgoing: ClientRequest, body: TransportRequest["body"]): void {
+  if (body === undefined) return void outgoing.end();
+  if (typeof body === "string" || body instanceof Uint8Array) return void outgoing.end(body);
+  void pump(outgoing, body).catch((error) => outgoing.destroy(error));
+}
+
+async function pump(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of body) {
+    if (outgoing.destroyed) return;
+    if (!outgoing.write(chunk)) {
+      await new Promise<void>((resolve) => {
+        outgoing.once("drain", resolve);
+        outgoing.once("close", resolve);
+      });
+    }
+  }
+  outgoing.end();
+}
+
+async function connectorOf(endpoint: EngineEndpoint): Promise<Connector> {
+  if (endpoint.kind === "unix") return { socketPath: endpoint.socketPath };
+  const address = { host: endpoint.host, port: endpoint.port };
+  return endpoint.tls === undefined ? address : { ...address, ...await tlsFiles(endpoint.tls) };
+}
+
+async function tlsFiles(tls: EndpointTls): Promise<https.AgentOptions> {
+  if (tls.certificates === undefined) return {};
+  const read = (name: string) => fs.readFile(`${tls.certificates}/${name}`, "utf8");
+  try {
+    const [ca, cert, key] = await Promise.all([read("ca.pem"), read("cert.pem"), read("key.pem")]);
+    return { ca, cert, key };
+  } catch (error) {
+    throw new StackwrightError(
+      "settings_invalid",
+      `cannot read ca.pem, cert.pem and key.pem in ${tls.certificates} (DOCKER_CERT_PATH): ` +
+        messageOf(error),
+      { cause: error },
+    );
+  }
+}
+
+function isRead(method: string): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+function isDeadConnection(error: unknown): boolean {
+  const code = codeOf(error instanceof StackwrightError ? error.cause : error);
+  return code === "ECONNRESET" || code === "EPIPE";
+}
+
+function isRefusedConnection(error: unknown): boolean {
+  return ["ENOENT", "EACCES", "ECONNREFUSED", "EPERM"].includes(codeOf(error) ?? "");
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string } | undefined)?.code;
+}

@@ -1,0 +1,148 @@
+import { join } from "node:path";
+import { decide } from "../plan/mod.ts";
+import {
+  type ComposeCall,
+  observe,
+  type Placed,
+  removeUnusedImages,
+  rollout,
+  type RolloutParts,
+  type RolloutResult,
+  stackDirectories,
+  StackFiles,
+} from "../deploy/mod.ts";
+import {
+  type LiveManifest,
+  messageOf,
+  type ObservedStack,
+  type Release,
+  type ServicePlan,
+  type StackKey,
+} from "../model/mod.ts";
+import type { Intent, RecordedRelease } from "../record/ledger.ts";
+import type { PipelineParts } from "./parts.ts";
+import { envFilesIn } from "./prepare_release.ts";
+
+/** A plan about to be carried out. */
+export interface Undertaking {
+  readonly next: Placed;
+  readonly services: readonly ServicePlan[];
+  /** What ran when the plan was made. */
+  readonly observed: ObservedStack;
+  readonly removeOrphans: boolean;
+  readonly pruneImages: boolean;
+  readonly timeoutSeconds: number;
+}
+
+const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
+
+/** Writes the intent down, rolls the release out, and records how it ended. */
+export async function carryOut(
+  parts: PipelineParts,
+  work: Undertaking,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const intent = parts.ledger.beginDeploy(work.next.release);
+  return await finishRollout(parts, work, intent, signal);
+}
+
+/** The same for an intent that is written down already. */
+export async function finishRollout(
+  parts: PipelineParts,
+  work: Undertaking,
+  intent: Intent,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { key } = work.next.release;
+  const recorded = parts.ledger.current(key);
+  const previous = recorded === undefined ? undefined : await place(parts, recorded, signal);
+  const result = await rollout(rolloutParts(parts, key, work.removeOrphans), {
+    next: work.next,
+    services: work.services,
+    previous,
+    liveNow: recorded?.live ?? NOTHING_LIVE,
+    previousImages: recorded?.images ?? {},
+    timeoutSeconds: work.timeoutSeconds,
+    rollback: parts.options.rollback,
+  }, signal);
+  if (result.kind === "deployed") {
+    parts.ledger.succeed(intent, result.images, "deployed");
+    if (work.pruneImages) await prune(parts, work, signal);
+  } else {
+    parts.ledger.fail(intent, result.kind, `${result.error.message}; ${result.text}`);
+  }
+  return result;
+}
+
+/** A recorded release with its tree on disk. `undefined` when its tree cannot be had any more. */
+export async function place(
+  parts: PipelineParts,
+  recorded: RecordedRelease,
+  signal: AbortSignal,
+): Promise<Placed | undefined> {
+  try {
+    const tree = await parts.source.materialise(recorded.revision, signal);
+    return { release: parts.ledger.open(recorded), tree };
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.log.warning(
+      `release ${recorded.number} cannot be put back if the next one fails: ${messageOf(error)}`,
+      { stack: recorded.key.name, context: recorded.key.context },
+    );
+    return undefined;
+  }
+}
+
+function rolloutParts(parts: PipelineParts, key: StackKey, removeOrphans: boolean): RolloutParts {
+  const { engine, compose, clock, log } = parts;
+  return {
+    engine,
+    compose,
+    clock,
+    log,
+    files: new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)),
+    replan: (release, observed) => replan(release, observed, removeOrphans),
+    call: (placed) => composeCall(parts, placed),
+  };
+}
+
+/** How to get from what runs to a release that is put back. */
+function replan(release: Release, observed: ObservedStack, removeOrphans: boolean) {
+  return decide({
+    desired: release.services,
+    observed,
+    previous: release.services,
+    policy: { forceRecreate: false, removeOrphans },
+    images: {},
+  }).services;
+}
+
+/** What compose is told when it changes containers: the stable directory, the model on standard input. */
+export function composeCall(parts: PipelineParts, placed: Placed): ComposeCall {
+  const { release, tree } = placed;
+  return {
+    project: {
+      name: release.key.name,
+      directory: join(stackDirectories(parts.options.hostDataDir, release.key).stack, "current"),
+      files: ["-"],
+      envFiles: envFilesIn(tree, release.invocation),
+      profiles: release.invocation.profiles,
+    },
+    variables: release.invocation.environment,
+    model: release.model,
+  };
+}
+
+/** Removes images that the release replaced. Never fails a release that is healthy. */
+async function prune(parts: PipelineParts, work: Undertaking, signal: AbortSignal): Promise<void> {
+  const { key } = work.next.release;
+  try {
+    const after = await observe(parts.engine, key, signal);
+    const running = new Set(after.containers.map((each) => each.imageId));
+    const replaced = work.observed.containers.filter((each) => !running.has(each.imageId));
+    await removeUnusedImages(parts.engine, replaced, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.log.warning(`images were not pruned: ${messageOf(error)}`, { stack: key.name });
+  }
+}

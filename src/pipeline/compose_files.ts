@@ -1,0 +1,138 @@
+import { posix } from "node:path";
+import { composeReferences } from "../config/compose_references.ts";
+import { type Deployment, type Revision, StackwrightError } from "../model/mod.ts";
+import type { Source } from "../source/source.ts";
+
+/** Looked up after the schema's default names (decisions.md, Deployment configuration). */
+const FURTHER_NAMES = ["docker-compose.yaml", "docker-compose.yml"];
+
+/** The files of a source that rendering a deployment reads. Paths are relative to the root. */
+export interface ComposeInputs {
+  /** In merge order. */
+  readonly composeFiles: readonly string[];
+  readonly envFiles: readonly string[];
+  /** Every path whose content or absence matters so far. */
+  readonly paths: readonly string[];
+  /** Whether `paths` is everything. */
+  readonly complete: boolean;
+  /** Compose files of other default names that were found and not used. */
+  readonly unused: readonly string[];
+}
+
+/**
+ * Finds a deployment's compose and dotenv files and follows what they name.
+ *
+ * Throws `config_invalid` when one is missing, and `path_escapes` when one lies outside the source.
+ */
+export async function composeInputs(
+  source: Source,
+  revision: Revision,
+  deployment: Deployment,
+  signal: AbortSignal,
+): Promise<ComposeInputs> {
+  const has = async (paths: readonly string[]) => {
+    const entries = await source.entries(revision, paths, signal);
+    return new Set(paths.filter((path) => {
+      const kind = entries.get(path)?.kind;
+      return kind !== undefined && kind !== "directory" && kind !== "submodule";
+    }));
+  };
+  const chosen = await chooseComposeFiles(deployment, has);
+  const envFiles = await chooseEnvFiles(deployment, has);
+  const followed = await follow(source, revision, chosen.files, signal);
+  const paths = new Set([...chosen.looked, ...envFiles.looked, ...followed.paths]);
+  return {
+    composeFiles: chosen.files,
+    envFiles: envFiles.files,
+    paths: [...(followed.wide ? ["."] : []), ...paths],
+    complete: !followed.outside,
+    unused: chosen.unused,
+  };
+}
+
+type Has = (paths: readonly string[]) => Promise<ReadonlySet<string>>;
+
+async function chooseComposeFiles(deployment: Deployment, has: Has) {
+  const { workingDir, composeFiles, composeFilesGiven, name } = deployment;
+  const names = composeFilesGiven ? composeFiles : [...composeFiles, ...FURTHER_NAMES];
+  const looked = names.map((each) => inSource(workingDir, each, `compose file ${each}`));
+  const found = await has(looked);
+  if (composeFilesGiven) {
+    const missing = looked.filter((path) => !found.has(path));
+    if (missing.length > 0) throw missingFile(name, "compose_files", missing, workingDir);
+    return { files: looked, looked, unused: [] };
+  }
+  const [first, ...unused] = looked.filter((path) => found.has(path));
+  if (first === undefined) {
+    throw missingFile(name, "compose_files (by default)", looked, workingDir);
+  }
+  return { files: [first], looked, unused };
+}
+
+async function chooseEnvFiles(deployment: Deployment, has: Has) {
+  const { workingDir, envFiles, name } = deployment;
+  const looked = envFiles.map((each) =>
+    inSource(workingDir, each.replace(/^remote:/, ""), `env file ${each}`)
+  );
+  const found = await has(looked);
+  const missing = envFiles.filter((each, index) =>
+    each !== ".env" && !found.has(looked[index] ?? "")
+  );
+  if (missing.length > 0) throw missingFile(name, "env_files", missing, workingDir);
+  return { files: looked.filter((path) => found.has(path)), looked };
+}
+
+/** Follows `include` and `extends`, each file once, and collects what they read. */
+async function follow(
+  source: Source,
+  revision: Revision,
+  files: readonly string[],
+  signal: AbortSignal,
+) {
+  const paths = new Set<string>();
+  const state = { wide: false, outside: false };
+  const queue = [...files];
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+    if (paths.has(file)) continue;
+    paths.add(file);
+    const bytes = await source.read(revision, file, signal);
+    if (bytes === undefined) {
+      // Missing, or reached through a link that only a checkout resolves.
+      state.wide = true;
+      continue;
+    }
+    const found = composeReferences(new TextDecoder().decode(bytes));
+    state.wide ||= found.wide;
+    state.outside ||= found.outside;
+    const base = posix.dirname(file);
+    const resolve = (path: string) => inSource(base, path, `${path}, named by ${file}`);
+    queue.push(...found.composeFiles.map(resolve));
+    for (const path of found.files) paths.add(resolve(path));
+  }
+  return { paths: [...paths], ...state };
+}
+
+/** A path below the root of the source. */
+function inSource(base: string, path: string, what: string): string {
+  const joined = posix.normalize(posix.join(base, path)).replace(/\/$/, "");
+  if (joined === ".." || joined.startsWith("../") || posix.isAbsolute(path)) {
+    throw new StackwrightError(
+      "path_escapes",
+      `${what} lies outside the repository: a deployment may only read files of its own source`,
+    );
+  }
+  return joined;
+}
+
+function missingFile(
+  name: string,
+  field: string,
+  missing: readonly string[],
+  workingDir: string,
+): StackwrightError {
+  return new StackwrightError(
+    "config_invalid",
+    `deployment ${name}: ${field}: no such file in the repository: ${missing.join(", ")} ` +
+      `(working_dir is ${workingDir})`,
+  );
+}

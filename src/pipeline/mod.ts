@@ -1,0 +1,14 @@
+/**
+ * The steps of the pipeline that need more than one room: reading a deployment's inputs, making its
+ * release, preparing images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them
+ * in order.
+ */
+export * from "./carry_out.ts";
+export * from "./compose_files.ts";
+export * from "./content.ts";
+export * from "./destroy_target.ts";
+export * from "./parts.ts";
+export * from "./prepare_images.ts";
+export * from "./prepare_release.ts";
+export * from "./recover.ts";
+export * from "./target.ts";

@@ -1,0 +1,43 @@
+import type { Compose } from "../deploy/mod.ts";
+import type { Engine, EngineInfo } from "../docker/engine.ts";
+import type { InstanceKey } from "../record/instance_key.ts";
+import type { Ledger } from "../record/ledger.ts";
+import type { Source } from "../source/source.ts";
+import type { Clock, Files, KeyedLock, Limiter, Log } from "../system/mod.ts";
+
+/** What the pipeline is told by the settings. */
+export interface PipelineOptions {
+  /** Data directory as this process sees it. */
+  readonly dataDir: string;
+  /** The same directory as the engine's host sees it. */
+  readonly hostDataDir: string;
+  /** Folder inside a source where configuration files are looked for; `/` is its root. */
+  readonly configBaseDir: string;
+  /** Variables of our own environment that take part in interpolation (`PASS_ENV`); usually none. */
+  readonly passedVariables: Readonly<Record<string, string>>;
+  /** Commits of history to fetch where a deployment does not say; 0 is all. */
+  readonly cloneDepth: number;
+  /** Whether a failed release is replaced by its predecessor (`DEPLOY_ROLLBACK`). */
+  readonly rollback: boolean;
+}
+
+/** Everything the pipeline works with. */
+export interface PipelineParts {
+  readonly source: Source;
+  readonly engine: Engine;
+  /** The engine as it introduced itself; asked again after it was unreachable. */
+  engineInfo(signal: AbortSignal): Promise<EngineInfo>;
+  readonly compose: Compose;
+  readonly ledger: Ledger;
+  readonly key: InstanceKey;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Bounds everything that only reads and prepares. */
+  readonly preparing: Limiter;
+  /** Bounds everything that changes containers. */
+  readonly deploying: Limiter;
+  /** One deployment of a stack at a time. */
+  readonly stackLock: KeyedLock;
+  readonly options: PipelineOptions;
+}

@@ -1,0 +1,129 @@
+import { type ComposeCall, withBuildPaths } from "../deploy/mod.ts";
+import type { Plan, ReleaseService } from "../model/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+import { envFilesIn, type PreparedRelease, variablesOf } from "./prepare_release.ts";
+import type { Target } from "./target.ts";
+
+/** Pulling and building may take long, but not for ever: a hung registry must not hold a place. */
+const SHORTEST_LIMIT_MS = 15 * 60 * 1000;
+
+/**
+ * Fetches the images whose tag may have moved, for every service (`force_image_pull`), and returns the
+ * image each of them would run. Without the option it costs nothing and returns nothing.
+ *
+ * Throws `pull_failed`.
+ */
+export async function refreshImages(
+  parts: PipelineParts,
+  target: Target,
+  prepared: PreparedRelease,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  if (!target.deployment.forceImagePull) return {};
+  const pullable = prepared.release.services.filter((each) =>
+    !each.builds && each.image !== "" && each.expectation.replicas > 0
+  );
+  await pull(parts, target, prepared, pullable, signal);
+  const images: Record<string, string> = {};
+  for (const service of pullable) {
+    const id = await parts.engine.imageId(service.image, signal);
+    if (id !== undefined) images[service.name] = id;
+  }
+  return images;
+}
+
+/**
+ * Sees to it that every image a plan needs is on the engine: pulls what is missing, builds what
+ * changed. Nothing that runs is touched.
+ *
+ * Throws `pull_failed` or `build_failed`.
+ */
+export async function prepareImages(
+  parts: PipelineParts,
+  target: Target,
+  prepared: PreparedRelease,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<void> {
+  const acting = new Map(plan.services.map((each) => [each.name, each.action]));
+  const needed = prepared.release.services.filter((service) => {
+    const action = acting.get(service.name);
+    return service.expectation.replicas > 0 && action !== undefined && action !== "keep" &&
+      action !== "remove";
+  });
+  const missing = await missingImages(parts, needed, signal);
+  const builds = needed.filter((each) =>
+    each.builds && (acting.get(each.name) !== "start" && acting.get(each.name) !== "scale" ||
+      missing.has(each.name))
+  );
+  const pulls = needed.filter((each) => !each.builds && missing.has(each.name));
+  await pull(parts, target, prepared, pulls, signal);
+  await build(parts, target, prepared, builds, signal);
+}
+
+async function missingImages(
+  parts: PipelineParts,
+  services: readonly ReleaseService[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const missing = new Set<string>();
+  for (const service of services) {
+    if (service.image === "") continue;
+    if (await parts.engine.imageId(service.image, signal) === undefined) missing.add(service.name);
+  }
+  return missing;
+}
+
+async function pull(
+  parts: PipelineParts,
+  target: Target,
+  prepared: PreparedRelease,
+  services: readonly ReleaseService[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (services.length === 0) return;
+  const names = services.map((each) => each.name);
+  parts.log.info(`pulling ${names.join(", ")}`, { stack: target.key.name, stage: "pull" });
+  await parts.compose.pull(hereCall(parts, target, prepared), names, limited(target, signal));
+}
+
+async function build(
+  parts: PipelineParts,
+  target: Target,
+  prepared: PreparedRelease,
+  services: readonly ReleaseService[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (services.length === 0) return;
+  const { args, forceImagePull, noCache, quiet } = target.deployment.build;
+  const names = services.map((each) => each.name);
+  parts.log.info(`building ${names.join(", ")}`, { stack: target.key.name, stage: "build" });
+  await parts.compose.build(hereCall(parts, target, prepared), {
+    services: names,
+    args,
+    pull: forceImagePull,
+    noCache,
+    quiet,
+  }, limited(target, signal));
+}
+
+/** The release as compose gets it, but with build paths that exist before the files are switched. */
+function hereCall(parts: PipelineParts, target: Target, prepared: PreparedRelease): ComposeCall {
+  const { release, tree, rendered } = prepared;
+  return {
+    project: {
+      name: target.key.name,
+      directory: tree,
+      files: ["-"],
+      envFiles: envFilesIn(tree, release.invocation),
+      profiles: release.invocation.profiles,
+    },
+    variables: variablesOf(parts, target),
+    model: withBuildPaths(release.model, rendered),
+  };
+}
+
+function limited(target: Target, signal: AbortSignal): AbortSignal {
+  const limit = Math.max(target.deployment.timeoutSeconds * 1000, SHORTEST_LIMIT_MS);
+  return AbortSignal.any([signal, AbortSignal.timeout(limit)]);
+}

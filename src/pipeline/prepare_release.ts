@@ -1,0 +1,242 @@
+import { join, relative } from "node:path";
+import {
+  type ComposeProject,
+  insideTree,
+  labelsOf,
+  type LivePaths,
+  livePaths,
+  makeRelease,
+  stackDirectories,
+  type TreeUse,
+  treeUses,
+} from "../deploy/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ComposeInvocation,
+  type ComposeModel,
+  LABELS,
+  type LiveManifest,
+  type Release,
+  StackwrightError,
+} from "../model/mod.ts";
+import { composeInputs } from "./compose_files.ts";
+import { configurationText } from "./configuration_digest.ts";
+import { ABSENT, contentIds } from "./content.ts";
+import type { PipelineParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** A release that was rendered and has changed nothing yet. */
+export interface PreparedRelease {
+  readonly release: Release;
+  /** Directory of its tree. */
+  readonly tree: string;
+  /** As compose printed it, with the paths of the tree: what images are built from. */
+  readonly rendered: ComposeModel;
+}
+
+/** The variables of a deployment: the configuration's own win over what `PASS_ENV` lets through. */
+export function variablesOf(parts: PipelineParts, target: Target): Record<string, string> {
+  return { ...parts.options.passedVariables, ...target.deployment.environment };
+}
+
+/**
+ * Makes the release of a target: puts its tree on disk, renders it and digests everything that can
+ * change a container. Reads the engine, changes nothing on it.
+ *
+ * Throws `config_invalid`, `path_escapes`, `render_failed`, `data_dir_unusable`, and what the source
+ * throws.
+ */
+export async function prepareRelease(
+  parts: PipelineParts,
+  target: Target,
+  signal: AbortSignal,
+): Promise<PreparedRelease> {
+  const { source, files, key: instanceKey, options } = parts;
+  const { deployment, revision, key } = target;
+  const variables = variablesOf(parts, target);
+  const inputs = await composeInputs(source, revision, deployment, signal);
+  for (const file of inputs.unused) {
+    parts.log.info(`${file} is not used: ${inputs.composeFiles[0]} comes first`, {
+      stack: key.name,
+    });
+  }
+  const tree = await source.materialise(revision, signal);
+  await requireInside(parts, tree, [
+    deployment.workingDir,
+    ...inputs.composeFiles,
+    ...inputs.envFiles,
+  ]);
+  const invocation: ComposeInvocation = {
+    environment: variables,
+    envFiles: inputs.envFiles,
+    profiles: deployment.profiles,
+  };
+  const project = renderProject(target, tree, inputs.composeFiles, invocation);
+  const rendered = await parts.compose.render({ project, variables }, signal);
+  requireNoJobs(rendered, key.name);
+
+  const uses = treeUses(rendered, tree);
+  const real = await realPaths(parts, tree, uses);
+  const paths = [...new Set([...inputs.paths, ...real.values(), ...(hasLinks(real) ? ["."] : [])])];
+  const ids = await contentIds(source, revision, paths, signal);
+  const contentOf = (path: string) => {
+    const found = real.get(path);
+    return found === undefined ? ABSENT : ids.get(found) ?? ABSENT;
+  };
+  const live = livePaths(uses, (path) => contentOf(path) !== ABSENT);
+  await requireMounts(parts, target, uses, contentOf);
+  const stackDirectory = stackDirectories(options.hostDataDir, key).stack;
+  const release = makeRelease({
+    key,
+    revision,
+    target: target.configTarget,
+    rendered,
+    invocation,
+    tree,
+    stackDirectory,
+    uses,
+    live,
+    liveManifest: await liveManifest(parts, target, live, signal),
+    closure: {
+      configuration: instanceKey.digest(
+        configurationText(deployment, variables, options.hostDataDir),
+      ),
+      complete: inputs.complete,
+      paths: Object.fromEntries(ids),
+    },
+    foreignResources: await foreignResources(parts, key.name, signal),
+    buildArguments: deployment.build.args,
+    contentOf,
+    digest: (text) => instanceKey.digest(text),
+  });
+  return { release, tree, rendered };
+}
+
+/** The project as it is rendered: against the tree, from its files. */
+export function renderProject(
+  target: Target,
+  tree: string,
+  composeFiles: readonly string[],
+  invocation: ComposeInvocation,
+): ComposeProject {
+  return {
+    name: target.key.name,
+    directory: join(tree, target.deployment.workingDir),
+    files: composeFiles.map((file) => join(tree, file)),
+    envFiles: envFilesIn(tree, invocation),
+    profiles: invocation.profiles,
+  };
+}
+
+/** Dotenv files below a tree. Without any, an empty one keeps compose from picking `.env` by itself. */
+export function envFilesIn(tree: string, invocation: ComposeInvocation): string[] {
+  const files = invocation.envFiles.map((file) => join(tree, file));
+  return files.length === 0 ? ["/dev/null"] : files;
+}
+
+/** Refuses paths that links lead out of the tree: what is there belongs to the host, or to us. */
+async function requireInside(
+  parts: PipelineParts,
+  tree: string,
+  paths: readonly string[],
+): Promise<void> {
+  for (const path of paths) {
+    const real = await parts.files.realPath(join(tree, path));
+    if (real === undefined) {
+      throw new StackwrightError("config_invalid", `${path} does not exist in the repository`);
+    }
+    if (insideTree(real, await parts.files.realPath(tree) ?? tree) === undefined) {
+      throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
+    }
+  }
+}
+
+/** Where each used path really lies in the tree, links resolved; missing ones are left out. */
+async function realPaths(
+  parts: PipelineParts,
+  tree: string,
+  uses: readonly TreeUse[],
+): Promise<ReadonlyMap<string, string>> {
+  const root = await parts.files.realPath(tree) ?? tree;
+  const found = new Map<string, string>();
+  for (const path of new Set(uses.map((use) => use.path))) {
+    const real = await parts.files.realPath(join(tree, path));
+    if (real === undefined) {
+      found.set(path, path);
+      continue;
+    }
+    if (insideTree(real, root) === undefined) {
+      throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
+    }
+    found.set(path, relative(root, real) || ".");
+  }
+  return found;
+}
+
+function hasLinks(real: ReadonlyMap<string, string>): boolean {
+  return [...real].some(([path, found]) => path !== found);
+}
+
+/** Refuses a mount whose source is nowhere where its author said that it must exist. */
+async function requireMounts(
+  parts: PipelineParts,
+  target: Target,
+  uses: readonly TreeUse[],
+  contentOf: (path: string) => string,
+): Promise<void> {
+  const live = stackDirectories(parts.options.dataDir, target.key).live;
+  for (const use of uses) {
+    if (!use.required || contentOf(use.path) !== ABSENT) continue;
+    if (use.kind === "bind" && await parts.files.stat(join(live, use.path)) !== undefined) continue;
+    throw new StackwrightError(
+      "config_invalid",
+      `service ${use.service}: ${use.kind} ${use.path} does not exist in the repository`,
+    );
+  }
+}
+
+async function liveManifest(
+  parts: PipelineParts,
+  target: Target,
+  live: LivePaths,
+  signal: AbortSignal,
+): Promise<LiveManifest> {
+  const files: Record<string, string> = {};
+  for (const path of live.tracked) {
+    for (const [file, entry] of await parts.source.list(target.revision, path, signal)) {
+      files[file] = `${entry.kind}:${entry.id}`;
+    }
+  }
+  return { files, directories: live.untracked };
+}
+
+/** Networks and volumes of the project that exist without our labels: somebody else made them. */
+async function foreignResources(
+  parts: PipelineParts,
+  name: string,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const project = { [COMPOSE_LABELS.project]: name };
+  const [networks, volumes] = await Promise.all([
+    parts.engine.listNetworks(project, signal),
+    parts.engine.listVolumes(project, signal),
+  ]);
+  const foreign = [...networks, ...volumes].filter((each) =>
+    each.labels[LABELS.manager] === undefined
+  );
+  return new Set(foreign.map((each) => each.name));
+}
+
+function requireNoJobs(model: ComposeModel, name: string): void {
+  const services = model["services"];
+  for (const [service, definition] of Object.entries(services ?? {})) {
+    const labels = labelsOf(definition as Record<string, unknown>);
+    const job = labels["stackwright.job.enabled"] ?? labels["cd.doco.job.enabled"];
+    if (job === "true") {
+      throw new StackwrightError(
+        "unsupported",
+        `deployment ${name}: service ${service} is a scheduled job, which this version of Stackwright does not run yet`,
+      );
+    }
+  }
+}

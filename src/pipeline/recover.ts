@@ -1,0 +1,67 @@
+import { observe } from "../deploy/mod.ts";
+import { formatStackKey, messageOf } from "../model/mod.ts";
+import { decide } from "../plan/mod.ts";
+import type { Intent } from "../record/ledger.ts";
+import { finishRollout, place } from "./carry_out.ts";
+import { finishDestroy } from "./destroy_target.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** Seconds a release gets to become healthy when its rollout is resumed. */
+const RESUME_TIMEOUT_SECONDS = 180;
+
+/**
+ * Finishes what was under way when the process ended, before anything else may deploy: a release is
+ * rolled out to its end or rolled back, a destroy is completed. What cannot be finished now stays
+ * open, is logged, and is tried again at the next start; it keeps nothing else from working.
+ */
+export async function recover(parts: PipelineParts, signal: AbortSignal): Promise<void> {
+  for (const intent of parts.ledger.openIntents()) {
+    const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
+    try {
+      log.warning(`resuming an interrupted ${intent.kind}`);
+      await parts.stackLock.run(
+        formatStackKey(intent.key),
+        () => resume(parts, intent, signal),
+        signal,
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error(`an interrupted ${intent.kind} could not be finished: ${messageOf(error)}`, {
+        error,
+      });
+    }
+  }
+}
+
+async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal): Promise<void> {
+  if (intent.kind === "destroy") return await finishDestroy(parts, intent, signal);
+  const recorded = intent.releaseId === undefined
+    ? undefined
+    : parts.ledger.release(intent.releaseId);
+  const next = recorded === undefined ? undefined : await place(parts, recorded, signal);
+  if (next === undefined) {
+    parts.ledger.fail(intent, "failed", "interrupted, and its files cannot be had any more");
+    return;
+  }
+  const observed = await observe(parts.engine, intent.key, signal);
+  const plan = decide({
+    desired: next.release.services,
+    observed,
+    previous: next.release.services,
+    policy: { forceRecreate: false, removeOrphans: false },
+    images: {},
+  });
+  await finishRollout(
+    parts,
+    {
+      next,
+      services: plan.services,
+      observed,
+      removeOrphans: false,
+      pruneImages: false,
+      timeoutSeconds: RESUME_TIMEOUT_SECONDS,
+    },
+    intent,
+    signal,
+  );
+}

@@ -1,0 +1,34 @@
+import {
+  type DeclaredDeployment,
+  type Deployment,
+  formatRevision,
+  type Origin,
+  type Revision,
+  type RunTarget,
+  type StackKey,
+} from "../model/mod.ts";
+
+/** One deployment of one run: what the steps of the pipeline hand on. */
+export interface Target {
+  readonly key: StackKey;
+  readonly declared: DeclaredDeployment;
+  readonly deployment: Deployment;
+  /** The revision it is deployed from. */
+  readonly revision: Revision;
+  /** Configuration target; empty for the default file. */
+  readonly configTarget: string;
+  readonly origin: Origin;
+}
+
+/** A target's entry in the run record. */
+export function targetEntry(
+  target: Target,
+  rest: Omit<RunTarget, "context" | "stack" | "revision">,
+): RunTarget {
+  return {
+    context: target.key.context,
+    stack: target.key.name,
+    revision: formatRevision(target.revision),
+    ...rest,
+  };
+}

@@ -1,0 +1,204 @@
+import {
+  LABELS,
+  MANAGER,
+  type ObservedContainer,
+  type ObservedStack,
+  type Plan,
+  type ReleaseService,
+  type ServicePlan,
+  shortId,
+} from "../model/mod.ts";
+
+/** What a decision is made from. Values only: the same input always gives the same plan. */
+export interface DecideInput {
+  readonly desired: readonly ReleaseService[];
+  readonly observed: ObservedStack;
+  /** The services of the release that was deployed last, to say what changed since. */
+  readonly previous: readonly ReleaseService[] | undefined;
+  readonly policy: {
+    /** Replace every container although nothing changed. */
+    readonly forceRecreate: boolean;
+    /** Remove containers of services that are no longer in the model. */
+    readonly removeOrphans: boolean;
+  };
+  /**
+   * Image each service would run if it were replaced now, by service; only of services whose image
+   * may move under the same name.
+   */
+  readonly images: Readonly<Record<string, string>>;
+}
+
+/**
+ * Decides what to do to every service so that the engine matches the release, and why. Containers
+ * are judged by our own digest label alone: compose's hash means different things in different
+ * versions.
+ */
+export function decide(input: DecideInput): Plan {
+  const desired = new Map<string, ServicePlan>();
+  for (const service of input.desired) desired.set(service.name, decideService(service, input));
+  followReplaced(input.desired, desired);
+  const services = [...desired.values(), ...decideOrphans(input)];
+  const changes = services.filter((each) => each.action !== "keep");
+  // A container that nobody of ours made is no drift; it goes when a release is rolled out anyway.
+  const reasons = changes.filter((each) => each.action !== "remove" || isOurs(each.name, input));
+  if (reasons.length === 0) {
+    const kept = services.map((each) => each.action === "remove" ? keepForeign(each) : each);
+    return { kind: "skip", reason: "no_changes", message: "no changes", services: kept };
+  }
+  return { kind: "deploy", message: summarise(changes), services };
+}
+
+/** A plan's changes as one line: `recreate web; create worker`. */
+export function summarise(changes: readonly ServicePlan[]): string {
+  const byAction = new Map<string, string[]>();
+  for (const { action, name } of changes.filter((each) => each.action !== "keep")) {
+    byAction.set(action, [...(byAction.get(action) ?? []), name]);
+  }
+  return [...byAction].map(([action, names]) => `${action} ${names.join(", ")}`).join("; ");
+}
+
+function decideService(service: ReleaseService, input: DecideInput): ServicePlan {
+  const { name, expectation } = service;
+  const containers = input.observed.containers.filter((each) => each.service === name);
+  const plan = (action: ServicePlan["action"], ...because: string[]) => ({ name, action, because });
+  if (expectation.replicas === 0) {
+    return containers.length === 0
+      ? plan("keep", "the release wants no container")
+      : plan("scale", `the release wants no container, ${containers.length} exist`);
+  }
+  if (containers.length === 0) return plan("create", missingReason(service, input));
+  const outdated = replaceReasons(service, containers, input);
+  if (outdated.length > 0) return plan("recreate", ...outdated);
+  if (containers.length !== expectation.replicas) {
+    return plan("scale", `${containers.length} of ${expectation.replicas} containers exist`);
+  }
+  const stopped = containers.filter((each) => isDrift(service, each));
+  if (stopped.length > 0) {
+    return plan("start", ...stopped.map((each) => `container ${each.name} is ${each.state}`));
+  }
+  return plan("keep", `digest ${shortId(service.digest)} is unchanged`);
+}
+
+function missingReason(service: ReleaseService, input: DecideInput): string {
+  const known = input.previous?.some((each) => each.name === service.name);
+  if (input.previous === undefined) return "first deployment";
+  return known ? "its container is missing" : "the service is new in this release";
+}
+
+function replaceReasons(
+  service: ReleaseService,
+  containers: readonly ObservedContainer[],
+  input: DecideInput,
+): string[] {
+  const outdated = containers.find((each) => each.labels[LABELS.digest] !== service.digest);
+  if (outdated !== undefined) return changedInputs(service, outdated, input);
+  if (input.policy.forceRecreate) return ["force_recreate is set"];
+  const image = input.images[service.name];
+  const old = containers.find((each) => image !== undefined && each.imageId !== image);
+  if (old === undefined || image === undefined) return [];
+  return [`image ${service.image} moved from ${shortId(old.imageId)} to ${shortId(image)}`];
+}
+
+/** Names each input that differs from the release the container was made by. */
+function changedInputs(
+  service: ReleaseService,
+  container: ObservedContainer,
+  input: DecideInput,
+): string[] {
+  const label = container.labels[LABELS.digest];
+  if (label === undefined) return [`container ${container.name} was not made by Stackwright`];
+  const before = input.previous?.find((each) => each.name === service.name);
+  if (before === undefined || before.digest !== label) {
+    return [
+      `container ${container.name} has digest ${shortId(label)}, the release ${
+        shortId(service.digest)
+      }`,
+    ];
+  }
+  const names = [...new Set([...Object.keys(before.inputs), ...Object.keys(service.inputs)])]
+    .sort();
+  return names.filter((name) => before.inputs[name] !== service.inputs[name]).map((name) =>
+    `${describeInput(name)} changed from ${shown(before.inputs[name])} to ${
+      shown(service.inputs[name])
+    }`
+  );
+}
+
+function describeInput(name: string): string {
+  const [kind, ...rest] = name.split(":");
+  const subject = rest.join(":");
+  if (kind === "file") return `mounted ${subject}`;
+  if (kind === "build") return `build input ${subject}`;
+  if (kind === "follows") return `the service ${subject} it shares with`;
+  if (kind === "build_arguments") return "its build arguments";
+  if (kind === "variables") return "the variables its secrets come from";
+  return "its definition";
+}
+
+function shown(digest: string | undefined): string {
+  if (digest === undefined || digest === "absent") return "nothing";
+  return shortId(digest.replace(/^[a-z]+:/, ""));
+}
+
+/** Whether a stopped container should be running; one that ended as it may is no drift. */
+function isDrift(service: ReleaseService, container: ObservedContainer): boolean {
+  const { restarts, autostart } = service.expectation;
+  if (!autostart) return false;
+  if (container.state === "created") return true;
+  return restarts && (container.state === "exited" || container.state === "dead");
+}
+
+/** Services that share a namespace with a replaced one are replaced too, however long the chain. */
+function followReplaced(
+  desired: readonly ReleaseService[],
+  plans: Map<string, ServicePlan>,
+): void {
+  for (let changed = true; changed;) {
+    changed = false;
+    for (const service of desired) {
+      const plan = plans.get(service.name);
+      if (plan === undefined || plan.action !== "keep" && plan.action !== "start") continue;
+      if (service.expectation.replicas === 0) continue;
+      const causes = Object.entries(service.follows).filter(([name]) =>
+        ["recreate", "create"].includes(plans.get(name)?.action ?? "")
+      );
+      if (causes.length === 0) continue;
+      const because = causes.map(([name, reason]) => `${reason}, and ${name} is replaced`);
+      plans.set(service.name, { name: service.name, action: "recreate", because });
+      changed = true;
+    }
+  }
+}
+
+function decideOrphans(input: DecideInput): ServicePlan[] {
+  if (!input.policy.removeOrphans) return [];
+  const desired = new Set(input.desired.map((each) => each.name));
+  const orphans = new Set(
+    input.observed.containers.map((each) => each.service).filter((name) => !desired.has(name)),
+  );
+  // A stack that nobody managed is adopted as it is: what its owner left there stays this time.
+  if (input.previous === undefined && !input.observed.containers.some(isManaged)) {
+    return [...orphans].map((name) => keepForeign({ name, action: "remove", because: [] }));
+  }
+  return [...orphans].sort().map((name) => ({
+    name,
+    action: "remove" as const,
+    because: ["the service is no longer in the compose files"],
+  }));
+}
+
+function keepForeign(plan: ServicePlan): ServicePlan {
+  return {
+    name: plan.name,
+    action: "keep",
+    because: ["not in the compose files, and not made by Stackwright: kept"],
+  };
+}
+
+function isOurs(service: string, input: DecideInput): boolean {
+  return input.observed.containers.some((each) => each.service === service && isManaged(each));
+}
+
+function isManaged(container: ObservedContainer): boolean {
+  return container.labels[LABELS.manager] === MANAGER;
+}

@@ -1,0 +1,8 @@
+/**
+ * Decide, purely: what to do to each service and why, whether anything a release was made from has
+ * changed, what a run amounts to. Values in, values out; no clock, no engine, no disk.
+ */
+export * from "./decide.ts";
+export * from "./inputs.ts";
+export * from "./run_outcome.ts";
+export * from "./supported.ts";

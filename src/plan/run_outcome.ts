@@ -1,0 +1,154 @@
+import type { Origin, RunTarget, Trigger } from "../model/mod.ts";
+
+/** What a run amounts to. */
+export interface RunConclusion {
+  readonly status: "succeeded" | "failed" | "skipped";
+  readonly message: string;
+}
+
+/** What is known of a run besides its targets. */
+export interface RunContext {
+  readonly trigger: Trigger;
+  readonly origin: Origin;
+  /** How many sources the work named. */
+  readonly sources: number;
+  /** Why sources failed before or beside their targets: one text for each failed source. */
+  readonly failures?: readonly string[];
+  /** Prints an instant with its UTC offset in the configured zone. */
+  readonly formatTime: (instant: Date) => string;
+}
+
+/** A failure message, taken apart: a short stable text, and what it is about. */
+export interface FailureParts {
+  readonly headline: string;
+  /** Empty when there is nothing more to say. */
+  readonly detail: string;
+}
+
+const SUCCESS: Readonly<Record<Trigger, string>> = {
+  webhook: "job completed successfully",
+  poll: "poll completed successfully",
+  scheduled_job: "scheduled job trigger completed",
+  mirror_compaction: "mirror compaction completed",
+};
+
+/**
+ * Reduces what became of every target to the end of the run (interface.md §3.2): any failure makes
+ * it failed; else any success makes it succeeded; else it is skipped, and the message says why. A
+ * target that was left pending or running counts as failed.
+ *
+ * The message of a target that a sync window deferred names the windows, separated by commas.
+ */
+export function reduceTargets(
+  targets: readonly RunTarget[],
+  context: RunContext,
+): RunConclusion {
+  const causes = failureCauses(targets, context.failures ?? []);
+  if (causes.length > 0) return { status: "failed", message: failure(causes, targets, context) };
+  if (targets.some((target) => target.status === "succeeded")) {
+    return { status: "succeeded", message: success(context) };
+  }
+  return { status: "skipped", message: skipMessage(targets, context) };
+}
+
+/**
+ * Whether a run did nothing because every target is deferred by a sync window or paused: a waiting
+ * caller is then told that the work is accepted, not done (interface.md §7).
+ */
+export function isDeferred(targets: readonly RunTarget[]): boolean {
+  return targets.length > 0 &&
+    targets.every((target) =>
+      target.status === "skipped" && (isPaused(target) || target.reason === "sync_window")
+    );
+}
+
+/** Takes the message of a failed manual poll apart: `2/3 poll jobs failed`, and the causes. */
+export function splitFailure(message: string): FailureParts {
+  const parts = /^(\d+\/\d+ poll jobs failed): ([^]*)$/.exec(message);
+  return { headline: parts?.[1] ?? message, detail: parts?.[2] ?? "" };
+}
+
+function success({ trigger, origin }: RunContext): string {
+  return trigger === "poll" && origin === "manual" ? "poll jobs complete" : SUCCESS[trigger];
+}
+
+function failure(
+  causes: readonly string[],
+  targets: readonly RunTarget[],
+  context: RunContext,
+): string {
+  const detail = causes.join("; ");
+  if (context.trigger !== "poll" || context.origin !== "manual") return detail;
+  const { sources, failures = [] } = context;
+  const failed = failures.length > 0 ? failures.length : targets.filter(hasFailed).length;
+  return `${Math.min(failed, sources)}/${sources} poll jobs failed: ${detail}`;
+}
+
+function failureCauses(targets: readonly RunTarget[], failures: readonly string[]): string[] {
+  const failed = targets.filter(hasFailed);
+  const known = new Set(failed.map((target) => target.message));
+  // A source often fails with the very error of its target, which names the stack besides.
+  const others = failures.filter((text) => !known.has(text));
+  return [...new Set([...failed.map(targetCause), ...others])];
+}
+
+function hasFailed({ status }: RunTarget): boolean {
+  return status !== "succeeded" && status !== "skipped";
+}
+
+function targetCause(target: RunTarget): string {
+  const unfinished = target.status === "failed" ? "failed" : "did not finish";
+  const name = target.context === "default" ? target.stack : `${target.stack} (${target.context})`;
+  return `${name}: ${target.message ?? unfinished}`;
+}
+
+function skipMessage(targets: readonly RunTarget[], context: RunContext): string {
+  if (targets.length === 0) return "nothing to deploy";
+  const deferred = targets.filter((target) => target.reason === "sync_window");
+  const others = targets.filter((target) => target.reason !== "sync_window")
+    .map((target) => skipText(target, context));
+  const texts = deferred.length === 0 ? others : [deferral(deferred, context), ...others];
+  return [...new Set(texts)].join("; ");
+}
+
+function skipText(target: RunTarget, { formatTime }: RunContext): string {
+  const { stack, reason, retryAt } = target;
+  const again = retryAt === undefined ? "" : ` until ${formatTime(retryAt)}`;
+  switch (reason) {
+    case undefined:
+    case "no_changes":
+      return "no changes";
+    case "filter_mismatch":
+      return "the reference does not match the webhook filter";
+    case "superseded":
+      return `${stack} is superseded by a newer revision`;
+    case "nothing_to_destroy":
+      return `${stack}: nothing to destroy`;
+    case "delay":
+      return `retry of ${stack} is delayed${again}`;
+    case "budget_exhausted":
+      return `retries of ${stack} are exhausted`;
+    case "sync_window":
+      return `${stack} is deferred by a sync window`;
+    default:
+      return reason;
+  }
+}
+
+/** interface.md §4.4, rule 3; several targets are merged into one sentence. */
+function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): string {
+  const stacks = sorted(targets.map((target) => target.stack));
+  const windows = sorted(targets.flatMap((target) => (target.message ?? "").split(/\s*,\s*/)));
+  const instants = targets.flatMap(({ retryAt }) => retryAt === undefined ? [] : [retryAt]);
+  const [next] = instants.sort((a, b) => a.getTime() - b.getTime());
+  const until = next === undefined ? "" : ` until ${formatTime(next)}`;
+  return `deployment of ${stacks} deferred by sync window ${windows}`.trimEnd() + until;
+}
+
+function sorted(names: readonly string[]): string {
+  return [...new Set(names)].filter((name) => name !== "").sort().join(", ");
+}
+
+function isPaused({ reason }: RunTarget): boolean {
+  return reason?.startsWith("paused") ?? false;
+}

@@ -1,0 +1,31 @@
+import { type Deployment, StackwrightError } from "../model/mod.ts";
+
+/**
+ * Refuses configuration whose behaviour this version does not have yet: a field that is read and
+ * then ignored is a promise broken in silence.
+ *
+ * `given` are the dotted key paths the author wrote. Throws `unsupported` naming every such field.
+ */
+export function requireSupported(deployment: Deployment, given: ReadonlySet<string>): void {
+  const fields = [
+    deployment.source === "oci" ? "source: oci" : "",
+    deployment.repositoryUrl !== "" ? "repository_url" : "",
+    deployment.context !== "" ? "context" : "",
+    deployment.swarm.enabled === true ? "swarm.enabled" : "",
+    deployment.autoDiscovery.enabled ? "auto_discovery" : "",
+    Object.keys(deployment.externalSecrets).length > 0 ? "external_secrets" : "",
+    deployment.externalSecretsFiles.length > 0 ? "external_secrets_files" : "",
+    given.has("reconciliation") && deployment.reconciliation.enabled ? "reconciliation" : "",
+    given.has("retry") ? "retry" : "",
+    given.has("oci") ? "oci" : "",
+    deployment.envFiles.some((file) => file.startsWith("remote:")) ? "env_files with remote:" : "",
+  ].filter((field) => field !== "");
+  if (fields.length === 0) return;
+  throw new StackwrightError(
+    "unsupported",
+    `deployment ${deployment.name}: this version of Stackwright does not act on ${
+      fields.join(", ")
+    } yet; ` +
+      `remove it, or use a version that does. Nothing was changed`,
+  );
+}

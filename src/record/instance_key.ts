@@ -1,0 +1,91 @@
+import { Buffer } from "node:buffer";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { StackwrightError } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/** Name of the key file in the data directory. It belongs in the backup, beside the ledger. */
+export const INSTANCE_KEY_FILE = "instance.key";
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * The secret of this installation. Digests that end up in labels are keyed with it, because they
+ * cover secrets and anybody who can list containers can read labels; models are sealed with it.
+ */
+export class InstanceKey {
+  readonly #digestKey: Uint8Array;
+  readonly #sealKey: Uint8Array;
+
+  /** `secret` is at least 32 bytes that nobody else knows. */
+  constructor(secret: Uint8Array) {
+    this.#digestKey = derive(secret, "stackwright digest v1");
+    this.#sealKey = derive(secret, "stackwright seal v1");
+  }
+
+  /** HMAC-SHA-256 of a text, as the first 32 hex digits: 128 bits. */
+  digest(text: string): string {
+    return createHmac("sha256", this.#digestKey).update(text).digest("hex").slice(0, 32);
+  }
+
+  /** Encrypts a text with AES-256-GCM; two calls never give the same bytes. */
+  seal(text: string): Uint8Array {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", this.#sealKey, nonce);
+    const parts = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
+    return concat(parts);
+  }
+
+  /** Reverses {@link seal}. Throws `ledger_unusable` when the bytes were sealed with another key or damaged. */
+  open(sealed: Uint8Array): string {
+    try {
+      const nonce = sealed.subarray(0, NONCE_BYTES);
+      const body = sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES);
+      const decipher = createDecipheriv("aes-256-gcm", this.#sealKey, nonce);
+      decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
+      return new TextDecoder().decode(concat([decipher.update(body), decipher.final()]));
+    } catch (cause) {
+      throw new StackwrightError(
+        "ledger_unusable",
+        `a recorded release cannot be opened: ${INSTANCE_KEY_FILE} is not the key it was sealed ` +
+          `with, or the ledger is damaged; restore ${INSTANCE_KEY_FILE} and state.db from one backup`,
+        { cause },
+      );
+    }
+  }
+}
+
+/**
+ * Reads the key of a data directory, or makes it on the first start (mode 0600).
+ *
+ * Throws `data_dir_unusable` when the file is there but is no key: replacing it would make every
+ * digest differ and so recreate every container.
+ */
+export async function loadInstanceKey(files: Files, dataDir: string): Promise<InstanceKey> {
+  const path = join(dataDir, INSTANCE_KEY_FILE);
+  const existing = await files.readIfExists(path);
+  if (existing === undefined) {
+    const secret = randomBytes(KEY_BYTES);
+    await files.write(path, secret.toString("hex") + "\n", { mode: 0o600 });
+    return new InstanceKey(secret);
+  }
+  const text = new TextDecoder().decode(existing).trim();
+  if (!/^[0-9a-f]{64,}$/.test(text)) {
+    throw new StackwrightError(
+      "data_dir_unusable",
+      `${path} is not an instance key (64 hex digits): restore it from a backup; without it every ` +
+        `service would be recreated once, which is what happens when you delete the file`,
+    );
+  }
+  return new InstanceKey(Buffer.from(text, "hex"));
+}
+
+function derive(secret: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(), purpose, KEY_BYTES));
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(Buffer.concat(parts));
+}

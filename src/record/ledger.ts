@@ -1,0 +1,360 @@
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { messageOf, type Release, type StackKey, StackwrightError } from "../model/mod.ts";
+import type { Clock, Ids } from "../system/mod.ts";
+import type { InstanceKey } from "./instance_key.ts";
+import { migrate } from "./ledger_schema.ts";
+
+/**
+ * What became of a release: `applying` from its intent to its outcome, then `deployed`, `failed` (the
+ * mixed state was kept) or `rolled_back` (its predecessor was put back).
+ */
+export type ReleaseStatus = "applying" | "deployed" | "failed" | "rolled_back";
+
+/** A release as the ledger remembers it; the model and its variables are opened only on request. */
+export interface RecordedRelease extends Omit<Release, "model" | "invocation"> {
+  readonly id: string;
+  /** Counts the releases of one stack, from 1. */
+  readonly number: number;
+  readonly status: ReleaseStatus;
+  readonly message: string;
+  readonly createdAt: Date;
+  readonly finishedAt?: Date;
+  /** Content ids of the images its services ran when it was deployed, by service. */
+  readonly images: Readonly<Record<string, string>>;
+}
+
+/** Something about to change an engine. It is on disk before the first change. */
+export interface Intent {
+  readonly id: string;
+  readonly key: StackKey;
+  readonly kind: "deploy" | "destroy";
+  /** The release being deployed; absent for a destroy. */
+  readonly releaseId?: string;
+  /** What a destroy removes besides containers and networks. */
+  readonly options: Readonly<Record<string, boolean>>;
+}
+
+/**
+ * The durable memory: which release each stack has, every release before it, and what was under way
+ * when the process ended. Calls are synchronous, and durable when they return.
+ *
+ * Every call throws `data_dir_unusable` when the disk is full or read-only, and `ledger_unusable`
+ * when the database is damaged.
+ */
+export class Ledger {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #key: InstanceKey;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+
+  /** Opens, or makes, the ledger at `path`. */
+  constructor(path: string, parts: { key: InstanceKey; clock: Clock; ids: Ids }) {
+    this.#path = path;
+    this.#key = parts.key;
+    this.#clock = parts.clock;
+    this.#ids = parts.ids;
+    this.#database = this.#guard(() => new DatabaseSync(path));
+    this.#guard(() => {
+      // FULL, not NORMAL: an intent that a power cut can lose protects nothing.
+      this.#database.exec(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;",
+      );
+      migrate(this.#database, path);
+    });
+  }
+
+  /** The last good release of a stack, or `undefined` when there is none. */
+  current(key: StackKey): RecordedRelease | undefined {
+    return this.#one(
+      `SELECT r.* FROM stacks s JOIN releases r ON r.id = s.release_id WHERE s.context = ? AND s.name = ?`,
+      key.context,
+      key.name,
+    );
+  }
+
+  /** The last good releases of all stacks. */
+  currents(): RecordedRelease[] {
+    return this.#all(`SELECT r.* FROM stacks s JOIN releases r ON r.id = s.release_id`);
+  }
+
+  /** One release by its id. */
+  release(id: string): RecordedRelease | undefined {
+    return this.#one(`SELECT * FROM releases WHERE id = ?`, id);
+  }
+
+  /** The releases of a stack, newest first. */
+  history(key: StackKey, limit: number): RecordedRelease[] {
+    return this.#all(
+      `SELECT * FROM releases WHERE context = ? AND name = ? ORDER BY number DESC LIMIT ?`,
+      key.context,
+      key.name,
+      limit,
+    );
+  }
+
+  /** A recorded release with its model and variables, ready to be deployed again. */
+  open(recorded: RecordedRelease): Release {
+    const row = this.#guard(() =>
+      this.#database.prepare(`SELECT sealed FROM releases WHERE id = ?`).get(recorded.id)
+    );
+    if (row === undefined) {
+      throw new StackwrightError("not_found", `release ${recorded.id} is not in ${this.#path}`);
+    }
+    const { key, revision, target, digest, services, closure, live } = recorded;
+    const { model, invocation } = JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
+    return { key, revision, target, digest, services, closure, live, model, invocation };
+  }
+
+  /** Records that `release` is about to be applied. Nothing may be changed before this returns. */
+  beginDeploy(release: Release): Intent {
+    const id = this.#ids.next();
+    const intent: Intent = {
+      id: this.#ids.next(),
+      key: release.key,
+      kind: "deploy",
+      releaseId: id,
+      options: {},
+    };
+    const { model, invocation, ...facts } = release;
+    this.#transaction(() => {
+      this.#run(
+        `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed)
+         VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
+                 ?, ?, 'applying', ?, ?, ?)`,
+        id,
+        release.key.context,
+        release.key.name,
+        release.key.context,
+        release.key.name,
+        release.digest,
+        release.revision.id,
+        this.#now(),
+        JSON.stringify({ ...withoutCredentials(facts), images: {} }),
+        this.#key.seal(JSON.stringify({ model, invocation })),
+      );
+      this.#insertIntent(intent);
+    });
+    return intent;
+  }
+
+  /** Records that a stack is about to be removed. */
+  beginDestroy(key: StackKey, options: Readonly<Record<string, boolean>>): Intent {
+    const intent: Intent = { id: this.#ids.next(), key, kind: "destroy", options };
+    this.#transaction(() => this.#insertIntent(intent));
+    return intent;
+  }
+
+  /** Closes an intent whose release is healthy and makes that release the current one. */
+  succeed(intent: Intent, images: Readonly<Record<string, string>>, message: string): void {
+    const releaseId = intent.releaseId;
+    if (releaseId === undefined) {
+      throw new StackwrightError("internal", "BUG: intent without release");
+    }
+    this.#transaction(() => {
+      this.#run(
+        `UPDATE releases SET facts = json_set(facts, '$.images', json(?)) WHERE id = ?`,
+        JSON.stringify(images),
+        releaseId,
+      );
+      this.#setStatus(releaseId, "deployed", message);
+      this.#run(
+        `INSERT INTO stacks (context, name, release_id) VALUES (?, ?, ?)
+         ON CONFLICT (context, name) DO UPDATE SET release_id = excluded.release_id`,
+        intent.key.context,
+        intent.key.name,
+        releaseId,
+      );
+      this.#closeIntent(intent, "succeeded", message);
+    });
+  }
+
+  /** Closes an intent whose release failed; the current release stays what it was. */
+  fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
+    this.#transaction(() => {
+      if (intent.releaseId !== undefined) this.#setStatus(intent.releaseId, status, message);
+      this.#closeIntent(intent, status, message);
+    });
+  }
+
+  /** Closes the intent of a destroy that is done: the stack has no release any more, its history stays. */
+  destroyed(intent: Intent, message: string): void {
+    this.#transaction(() => {
+      this.#run(
+        `DELETE FROM stacks WHERE context = ? AND name = ?`,
+        intent.key.context,
+        intent.key.name,
+      );
+      this.#closeIntent(intent, "succeeded", message);
+    });
+  }
+
+  /**
+   * Replaces what the current release was made from by an equal release made from other inputs (a
+   * comment in a compose file), so that the next look compares with those.
+   */
+  refresh(recorded: RecordedRelease, release: Release): void {
+    const { model, invocation, ...facts } = release;
+    this.#transaction(() =>
+      this.#run(
+        `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed = ? WHERE id = ?`,
+        release.revision.id,
+        release.digest,
+        JSON.stringify({ ...withoutCredentials(facts), images: recorded.images }),
+        this.#key.seal(JSON.stringify({ model, invocation })),
+        recorded.id,
+      )
+    );
+  }
+
+  /**
+   * Moves the current release to a newer revision that means the same to it, so that the next look
+   * compares with that one.
+   */
+  moveRevision(recorded: RecordedRelease, revision: Release["revision"]): void {
+    this.#transaction(() =>
+      this.#run(
+        `UPDATE releases SET revision = ?, facts = json_set(facts, '$.revision', json(?)) WHERE id = ?`,
+        revision.id,
+        JSON.stringify(withoutCredentials({ revision }).revision),
+        recorded.id,
+      )
+    );
+  }
+
+  /** What was under way when the process ended, oldest first. */
+  openIntents(): Intent[] {
+    const rows = this.#guard(() =>
+      this.#database.prepare(`SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`)
+        .all()
+    );
+    return rows.map((row) => ({
+      id: String(row["id"]),
+      key: { context: String(row["context"]), name: String(row["name"]) },
+      kind: row["kind"] === "destroy" ? "destroy" : "deploy",
+      ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
+      options: JSON.parse(String(row["options"])),
+    }));
+  }
+
+  /** Proves that the ledger can be written, by writing. */
+  checkWritable(): void {
+    this.#guard(() => this.#database.exec("BEGIN IMMEDIATE; ROLLBACK;"));
+  }
+
+  /** Closes the database. May be called twice. */
+  close(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #insertIntent(intent: Intent): void {
+    this.#run(
+      `INSERT INTO intents (id, context, name, kind, release_id, options, opened_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      intent.id,
+      intent.key.context,
+      intent.key.name,
+      intent.kind,
+      intent.releaseId ?? null,
+      JSON.stringify(intent.options),
+      this.#now(),
+    );
+  }
+
+  #closeIntent(intent: Intent, outcome: string, message: string): void {
+    this.#run(
+      `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`,
+      this.#now(),
+      outcome,
+      message,
+      intent.id,
+    );
+  }
+
+  #setStatus(releaseId: string, status: ReleaseStatus, message: string): void {
+    this.#run(
+      `UPDATE releases SET status = ?, message = ?, finished_at = ? WHERE id = ?`,
+      status,
+      message,
+      this.#now(),
+      releaseId,
+    );
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
+  }
+
+  #run(sql: string, ...values: SQLInputValue[]): void {
+    this.#database.prepare(sql).run(...values);
+  }
+
+  #one(sql: string, ...values: SQLInputValue[]): RecordedRelease | undefined {
+    return this.#all(sql, ...values)[0];
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): RecordedRelease[] {
+    return this.#guard(() => this.#database.prepare(sql).all(...values)).map(toRecordedRelease);
+  }
+
+  #transaction(work: () => void): void {
+    this.#guard(() => {
+      this.#database.exec("BEGIN IMMEDIATE");
+      try {
+        work();
+        this.#database.exec("COMMIT");
+      } catch (error) {
+        // A failed COMMIT (full disk) may have ended the transaction already.
+        if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw explain(error, this.#path);
+    }
+  }
+}
+
+function toRecordedRelease(row: Record<string, unknown>): RecordedRelease {
+  const facts = JSON.parse(String(row["facts"]));
+  const finishedAt = row["finished_at"];
+  return {
+    ...facts,
+    id: String(row["id"]),
+    number: Number(row["number"]),
+    status: row["status"] as ReleaseStatus,
+    message: String(row["message"]),
+    createdAt: new Date(Number(row["created_at"])),
+    ...(finishedAt === null ? {} : { finishedAt: new Date(Number(finishedAt)) }),
+  };
+}
+
+/** The ledger's clear part must not hold what a URL may carry. */
+function withoutCredentials<T extends { revision: Release["revision"] }>(facts: T): T {
+  const { source } = facts.revision;
+  const url = source.url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1");
+  return { ...facts, revision: { ...facts.revision, source: { ...source, url } } };
+}
+
+function explain(error: unknown, path: string): StackwrightError {
+  if (error instanceof StackwrightError) return error;
+  const text = messageOf(error);
+  if (/malformed|not a database|corrupt/i.test(text)) {
+    return new StackwrightError(
+      "ledger_unusable",
+      `the ledger ${path} is damaged (${text}): stop Stackwright and restore state.db from a backup; ` +
+        `without one, move it away and the stacks are adopted again at the next poll`,
+      { cause: error },
+    );
+  }
+  return new StackwrightError(
+    "data_dir_unusable",
+    `the ledger ${path} cannot be used (${text}): the data directory must be writable and have free space`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,68 @@
+import type { DatabaseSync } from "node:sqlite";
+import { StackwrightError } from "../model/mod.ts";
+
+/** Version of the newest schema; kept in SQLite's `user_version`. */
+export const SCHEMA_VERSION = 1;
+
+/** Step `n` brings a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE releases (
+    id          TEXT PRIMARY KEY,
+    context     TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    number      INTEGER NOT NULL,
+    digest      TEXT NOT NULL,
+    revision    TEXT NOT NULL,
+    status      TEXT NOT NULL,
+    message     TEXT NOT NULL DEFAULT '',
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER,
+    facts       TEXT NOT NULL,
+    sealed      BLOB NOT NULL,
+    UNIQUE (context, name, number)
+  ) STRICT;
+  CREATE TABLE stacks (
+    context    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    release_id TEXT REFERENCES releases (id),
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  CREATE TABLE intents (
+    id         TEXT PRIMARY KEY,
+    context    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    release_id TEXT REFERENCES releases (id),
+    options    TEXT NOT NULL DEFAULT '{}',
+    opened_at  INTEGER NOT NULL,
+    closed_at  INTEGER,
+    outcome    TEXT,
+    message    TEXT NOT NULL DEFAULT ''
+  ) STRICT;
+  CREATE INDEX intents_open ON intents (closed_at) WHERE closed_at IS NULL;
+  `,
+];
+
+/**
+ * Brings a database to {@link SCHEMA_VERSION}, each step in a transaction of its own.
+ *
+ * Throws `ledger_unusable` when a newer Stackwright wrote it: reading it anyway could lose what that
+ * version added.
+ */
+export function migrate(database: DatabaseSync, path: string): void {
+  const row = database.prepare("PRAGMA user_version").get();
+  const version = Number(row?.["user_version"] ?? 0);
+  if (version > SCHEMA_VERSION) {
+    throw new StackwrightError(
+      "ledger_unusable",
+      `${path} has schema ${version}, this version of Stackwright knows up to ${SCHEMA_VERSION}: ` +
+        `start the newer version again, or restore a backup made by this one`,
+    );
+  }
+  for (let step = version; step < SCHEMA_VERSION; step++) {
+    database.exec(
+      `BEGIN IMMEDIATE; ${MIGRATIONS[step]} PRAGMA user_version = ${step + 1}; COMMIT;`,
+    );
+  }
+}

@@ -1,0 +1,202 @@
+import {
+  isTerminal,
+  type Run,
+  type RunStatus,
+  type RunTarget,
+  StackwrightError,
+  type Trigger,
+} from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+
+/** Finished runs kept of each trigger (interface.md §4.3). */
+export const RUNS_PER_TRIGGER = 50;
+/** How long a finished run is kept, in milliseconds from its creation: seven days. */
+export const RUN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** What is known of a run besides its targets; what is left out stays as it is. */
+export interface RunFacts {
+  /** Source name, or `multiple`. */
+  readonly repository?: string;
+  /** Configuration target. */
+  readonly target?: string;
+  /** `reference (id)`. */
+  readonly revision?: string;
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly status: "succeeded" | "failed" | "skipped";
+  readonly message: string;
+}
+
+/** Which runs to list. */
+export interface RunFilter {
+  /** Most runs to return, at least 1. */
+  readonly limit: number;
+  readonly status?: RunStatus;
+  readonly trigger?: Trigger;
+}
+
+/** Hears of every change of every run, with the new value. It must not throw. */
+export type RunListener = (run: Run) => void;
+
+/**
+ * The runs of this process, in memory (interface.md §2.11, §4.3). Runs are values: a change stores a
+ * new one, so what a caller holds never moves. A terminal run is final: later changes are ignored
+ * and the stored run is returned.
+ *
+ * Changing calls throw `internal` for an id that was never accepted or is gone.
+ */
+export interface RunStore {
+  /** Opens a run as `accepted` under a new id. */
+  accept(opening: { readonly id: string; readonly trigger: Trigger } & RunFacts): Run;
+  /** Makes an accepted run `running`. May be called twice. */
+  start(id: string): Run;
+  /** Fills in facts. */
+  describe(id: string, facts: RunFacts): Run;
+  /** Adds a target, or replaces the entry of the same context and stack. */
+  target(id: string, entry: RunTarget): Run;
+  /** Ends a run; the first end wins. A run that never started gets its start time now. */
+  finish(id: string, end: RunEnd): Run;
+  /** The run, or `undefined` when there is none or it has expired. */
+  get(id: string): Run | undefined;
+  /** Matching runs, newest first. */
+  list(filter: RunFilter): Run[];
+  /** Adds a listener; the function that is returned removes it and may be called twice. */
+  subscribe(listener: RunListener): () => void;
+}
+
+/** A store without runs. `clock` dates what happens and decides what has expired. */
+export function createRuns({ clock }: { readonly clock: Clock }): RunStore {
+  return new MemoryRuns(clock);
+}
+
+class MemoryRuns implements RunStore {
+  readonly #clock: Clock;
+  /** By id, in the order of acceptance. */
+  readonly #runs = new Map<string, Run>();
+  readonly #listeners = new Set<RunListener>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  accept(opening: { readonly id: string; readonly trigger: Trigger } & RunFacts): Run {
+    const now = this.#clock.now();
+    const run: Run = {
+      id: opening.id,
+      trigger: opening.trigger,
+      status: "accepted",
+      repository: opening.repository ?? "",
+      target: opening.target ?? "",
+      revision: opening.revision ?? "",
+      message: "",
+      targets: [],
+      createdAt: now,
+      updatedAt: now,
+    };
+    this.#store(run);
+    this.#sweep();
+    return run;
+  }
+
+  start(id: string): Run {
+    return this.#change(
+      id,
+      (run, now) => run.status === "running" ? run : { ...run, status: "running", startedAt: now },
+    );
+  }
+
+  describe(id: string, facts: RunFacts): Run {
+    return this.#change(id, (run) => ({ ...run, ...facts }));
+  }
+
+  target(id: string, entry: RunTarget): Run {
+    return this.#change(id, (run) => ({ ...run, targets: withTarget(run.targets, entry) }));
+  }
+
+  finish(id: string, end: RunEnd): Run {
+    const finished = this.#change(id, (run, now) => ({
+      ...run,
+      status: end.status,
+      message: end.message.trim(),
+      startedAt: run.startedAt ?? now,
+      finishedAt: now,
+    }));
+    this.#sweep();
+    return finished;
+  }
+
+  get(id: string): Run | undefined {
+    const run = this.#runs.get(id);
+    return run === undefined || this.#hasExpired(run) ? undefined : run;
+  }
+
+  list(filter: RunFilter): Run[] {
+    this.#sweep();
+    return [...this.#runs.values()].reverse()
+      .filter((run) => filter.status === undefined || run.status === filter.status)
+      .filter((run) => filter.trigger === undefined || run.trigger === filter.trigger)
+      // The sort is stable, so that runs of the same millisecond stay newest first.
+      .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+      .slice(0, filter.limit);
+  }
+
+  subscribe(listener: RunListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #change(id: string, change: (run: Run, now: Date) => Run): Run {
+    const before = this.#runs.get(id);
+    if (before === undefined) {
+      throw new StackwrightError("internal", `BUG: there is no run ${id} to change`);
+    }
+    if (isTerminal(before.status)) return before;
+    const now = this.#clock.now();
+    const after = change(before, now);
+    if (after === before) return before;
+    const stored = { ...after, updatedAt: now };
+    this.#store(stored);
+    return stored;
+  }
+
+  #store(run: Run): void {
+    this.#runs.set(run.id, run);
+    for (const listener of this.#listeners) listener(run);
+  }
+
+  /** Only finished runs go: first the expired ones, then the oldest beyond the limit of a trigger. */
+  #sweep(): void {
+    const counts = new Map<Trigger, number>();
+    for (const run of this.#runs.values()) {
+      if (this.#hasExpired(run)) this.#runs.delete(run.id);
+      else counts.set(run.trigger, (counts.get(run.trigger) ?? 0) + 1);
+    }
+    for (const run of this.#runs.values()) {
+      const count = counts.get(run.trigger) ?? 0;
+      if (count <= RUNS_PER_TRIGGER || !isTerminal(run.status)) continue;
+      this.#runs.delete(run.id);
+      counts.set(run.trigger, count - 1);
+    }
+  }
+
+  #hasExpired(run: Run): boolean {
+    const age = this.#clock.now().getTime() - run.createdAt.getTime();
+    return isTerminal(run.status) && age >= RUN_LIFETIME_MS;
+  }
+}
+
+/** The targets with `entry` in its place; sorted by context, then stack. */
+function withTarget(targets: readonly RunTarget[], entry: RunTarget): RunTarget[] {
+  const others = targets.filter((each) =>
+    each.context !== entry.context || each.stack !== entry.stack
+  );
+  return [...others, entry].sort((a, b) =>
+    compare(a.context, b.context) || compare(a.stack, b.stack)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,93 @@
+import { StackwrightError } from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import { requestError } from "./problem.ts";
+
+/** Longest time a client may take to send a body, in milliseconds. */
+export const BODY_TIME_LIMIT_MS = 30_000;
+
+const UNREADABLE = "failed to decode json in body";
+
+/** How to read a body. */
+export interface BodyLimits {
+  /** Most bytes a body may have. */
+  readonly maxPayload: number;
+  readonly clock: Clock;
+}
+
+/**
+ * Reads the body of a request as one JSON value, whatever its content type says. May be called once.
+ *
+ * Throws `payload_too_large` when it is longer than allowed, whether or not the client said so, and
+ * `bad_request` when it is empty, no UTF-8, not exactly one JSON value, or too slow; `cancelled`
+ * when the client went away.
+ */
+export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
+  const bytes = await readBytes(request, limits);
+  if (bytes.length === 0) throw requestError(UNREADABLE, "the body is empty");
+  const text = decode(bytes);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What the parser says quotes the body, and bodies may hold secrets.
+    throw requestError(UNREADABLE, "the body is not exactly one JSON value");
+  }
+}
+
+async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > limits.maxPayload) {
+    throw tooLarge(limits.maxPayload);
+  }
+  if (request.body === null) return new Uint8Array();
+  const reader = request.body.getReader();
+  const timer = new AbortController();
+  const late = limits.clock.sleep(BODY_TIME_LIMIT_MS, timer.signal).then(() => {
+    throw requestError(UNREADABLE, `the body took longer than ${BODY_TIME_LIMIT_MS / 1000} s`);
+  });
+  try {
+    return await Promise.race([collect(reader, limits.maxPayload), late]);
+  } catch (error) {
+    // The rest of the body is not wanted; a stream that broke already cannot be cancelled.
+    reader.cancel().catch(() => {});
+    if (error instanceof StackwrightError) throw error;
+    throw new StackwrightError("cancelled", "the client went away", { cause: error });
+  } finally {
+    late.catch(() => {});
+    timer.abort();
+  }
+}
+
+async function collect(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  most: number,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    length += next.value.length;
+    if (length > most) throw tooLarge(most);
+    chunks.push(next.value);
+  }
+  const whole = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw requestError(UNREADABLE, "the body is not UTF-8");
+  }
+}
+
+function tooLarge(most: number): StackwrightError {
+  return requestError(
+    UNREADABLE,
+    `the body is larger than ${most} bytes (MAX_PAYLOAD_SIZE)`,
+    "payload_too_large",
+  );
+}

@@ -1,0 +1,74 @@
+import type { Redactor } from "../system/mod.ts";
+import type { Refusal } from "./problem.ts";
+
+/** What a route answers, before it is bytes. */
+export type Answer =
+  | {
+    readonly kind: "content";
+    readonly status: number;
+    readonly content: unknown;
+    /** Id of the run the answer is about; else the request's own id is shown. */
+    readonly jobId?: string;
+  }
+  /** A body without envelope (interface.md §4.2). */
+  | { readonly kind: "plain"; readonly status: number; readonly body: unknown }
+  | {
+    readonly kind: "refusal";
+    readonly refusal: Refusal;
+    readonly jobId?: string;
+    /** Methods the path has, for status 405. */
+    readonly allow?: readonly string[];
+  };
+
+/** What the answer is to. */
+export interface AnswerTo {
+  readonly method: string;
+  readonly requestId: string;
+  readonly redactor: Redactor;
+}
+
+/**
+ * Makes the response of an answer: JSON in the one envelope (decisions.md, HTTP), every text through
+ * the redactor, never cached. The answer to HEAD has no body.
+ */
+export function toResponse(answer: Answer, to: AnswerTo): Response {
+  const headers = new Headers({
+    "Content-Type": "application/json; charset=utf-8",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "X-Request-Id": to.requestId,
+  });
+  if (answer.kind === "refusal" && answer.allow !== undefined) {
+    headers.set("Allow", answer.allow.join(", "));
+  }
+  const status = answer.kind === "refusal" ? answer.refusal.status : answer.status;
+  const body = JSON.stringify(redactTexts(bodyOf(answer, to.requestId), to.redactor));
+  return new Response(to.method === "HEAD" ? null : body, { status, headers });
+}
+
+function bodyOf(answer: Answer, requestId: string): unknown {
+  switch (answer.kind) {
+    case "plain":
+      return answer.body;
+    case "content":
+      return { content: answer.content, job_id: answer.jobId ?? requestId };
+    case "refusal": {
+      const { error, content } = answer.refusal;
+      return {
+        error,
+        ...(content === undefined ? {} : { content }),
+        ...(answer.jobId === undefined ? {} : { job_id: answer.jobId }),
+      };
+    }
+  }
+}
+
+/** Texts are redacted one by one: in the finished JSON a mask could swallow what ends a string. */
+function redactTexts(value: unknown, redactor: Redactor): unknown {
+  if (typeof value === "string") return redactor.redact(value);
+  if (Array.isArray(value)) return value.map((each) => redactTexts(each, redactor));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, redactTexts(field, redactor)]),
+  );
+}

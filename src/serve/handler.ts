@@ -1,0 +1,118 @@
+import type { Operations } from "../api/mod.ts";
+import { messageOf } from "../model/mod.ts";
+import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
+import { type Authenticate, createAuthenticate } from "./authenticate.ts";
+import { readJson } from "./body.ts";
+import { type Answer, toResponse } from "./envelope.ts";
+import { type Refusal, refusalOf } from "./problem.ts";
+import { restRoutes, type Route } from "./rest.ts";
+import { createRouter, type Router } from "./router.ts";
+
+/** Who sent a request. */
+export interface Peer {
+  /** Network address of the other end of the connection. */
+  readonly remote: string;
+}
+
+/** Answers requests; never rejects. */
+export type Handler = (request: Request, peer: Peer) => Promise<Response>;
+
+/** What the handler works with. */
+export interface HandlerParts {
+  readonly operations: Operations;
+  /** Without one, or with an empty one, the routes under `/v1/api` do not exist. */
+  readonly apiSecret: string | undefined;
+  /** Most bytes of a request body. */
+  readonly maxPayload: number;
+  readonly redactor: Redactor;
+  readonly log: Log;
+  readonly ids: Ids;
+  readonly clock: Clock;
+}
+
+/** Makes the handler of the main server. It needs no socket. */
+export function createHandler(parts: HandlerParts): Handler {
+  const authenticate = createAuthenticate(parts.apiSecret ?? "");
+  const enabled = restRoutes(parts.operations)
+    .filter(({ access }) => access === "public" || (parts.apiSecret ?? "") !== "");
+  const router = createRouter(
+    enabled.flatMap((route) =>
+      route.methods.map((method) => ({ method, path: route.path, value: route }))
+    ),
+  );
+  return (request, peer) => handle(request, peer, { parts, router, authenticate });
+}
+
+interface Equipment {
+  readonly parts: HandlerParts;
+  readonly router: Router<Route>;
+  readonly authenticate: Authenticate;
+}
+
+async function handle(request: Request, peer: Peer, equipment: Equipment): Promise<Response> {
+  const { ids, clock, redactor } = equipment.parts;
+  const requestId = ids.next();
+  const log = equipment.parts.log.with({ request_id: requestId });
+  const began = clock.now().getTime();
+  const { method } = request;
+  const answer = await answerSafely(request, log, equipment);
+  const response = toResponse(answer, { method, requestId, redactor });
+  log.debug("request answered", {
+    method,
+    path: pathOf(request.url),
+    status: response.status,
+    remote: peer.remote,
+    elapsed_ms: clock.now().getTime() - began,
+  });
+  return response;
+}
+
+async function answerSafely(request: Request, log: Log, equipment: Equipment): Promise<Answer> {
+  try {
+    return await answerTo(request, log, equipment);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal.status >= 500 && refusal.status !== 503) {
+      const stack = error instanceof Error ? error.stack : undefined;
+      log.error(`request failed: ${messageOf(error)}`, { error, stack });
+    }
+    return { kind: "refusal", refusal };
+  }
+}
+
+/** Checks in the order of http.md §0.3: path, method, key, then what the route wants. */
+async function answerTo(
+  request: Request,
+  log: Log,
+  { parts, router, authenticate }: Equipment,
+): Promise<Answer> {
+  const match = router.match(request.method, pathOf(request.url));
+  if (match.kind === "not_found") return refuse({ status: 404, error: "not found" });
+  if (match.kind === "wrong_method") {
+    const content = `requires method: ${match.allow.join(", ")}`;
+    const refusal = { status: 405, error: "invalid http method", content };
+    return { kind: "refusal", refusal, allow: match.allow };
+  }
+  if (match.value.access === "key" && !authenticate(request)) {
+    return refuse({ status: 401, error: "invalid api key" });
+  }
+  return await match.value.answer({
+    params: match.params,
+    query: queryOf(request.url),
+    call: { signal: request.signal, log },
+    readJson: () => readJson(request, parts),
+  });
+}
+
+function refuse(refusal: Refusal): Answer {
+  return { kind: "refusal", refusal };
+}
+
+/** The path as it was sent, still encoded. Cheaper than a URL object, and it cannot throw. */
+function pathOf(url: string): string {
+  return /^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] ?? "";
+}
+
+function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? "");
+}

@@ -1,0 +1,7 @@
+/**
+ * The faces of the operations. REST is a table over them; a handler answers web-standard requests
+ * without knowing a socket, and the server puts it on one in either runtime.
+ */
+export { API_KEY_HEADER } from "./authenticate.ts";
+export { createHandler, type Handler, type HandlerParts, type Peer } from "./handler.ts";
+export { createServer, type Server, type ServerOptions, type TlsOptions } from "./server.ts";

@@ -1,0 +1,89 @@
+import {
+  type ErrorCode,
+  formatProblem,
+  isStackwrightError,
+  type Problem,
+  StackwrightError,
+} from "../model/mod.ts";
+
+/** What a client is told when a request came to nothing. */
+export interface Refusal {
+  /** HTTP status. */
+  readonly status: number;
+  /** Short and stable. */
+  readonly error: string;
+  /** The detail, when there is one. */
+  readonly content?: string;
+}
+
+interface Rule {
+  readonly status: number;
+  /** The stable text; without one the message of the error is it, and its problems are the detail. */
+  readonly error?: string;
+}
+
+/** The one place that knows which HTTP status an error has. */
+const RULES: Readonly<Record<ErrorCode, Rule>> = {
+  bad_request: { status: 400 },
+  build_failed: { status: 500, error: "build failed" },
+  cancelled: { status: 503 },
+  command_failed: { status: 500, error: "a program failed" },
+  config_invalid: { status: 500, error: "the configuration is invalid" },
+  config_not_found: { status: 500, error: "there is no configuration" },
+  conflict: { status: 409 },
+  data_dir_unusable: { status: 500, error: "the data directory cannot be used" },
+  deploy_failed: { status: 500, error: "deployment failed" },
+  engine_refused: { status: 500, error: "the container engine refused" },
+  engine_unreachable: { status: 500, error: "the container engine cannot be reached" },
+  internal: { status: 500, error: "internal error" },
+  ledger_unusable: { status: 500, error: "the ledger cannot be used" },
+  not_found: { status: 404 },
+  path_escapes: { status: 500, error: "a path leaves its source" },
+  payload_too_large: { status: 413 },
+  pull_failed: { status: 500, error: "image pull failed" },
+  reference_not_found: { status: 500, error: "reference not found" },
+  render_failed: { status: 500, error: "the compose files cannot be rendered" },
+  repository_denied: { status: 500, error: "the repository refuses access" },
+  repository_unreachable: { status: 500, error: "the repository cannot be reached" },
+  settings_invalid: { status: 500, error: "the settings are invalid" },
+  shutting_down: { status: 503 },
+  source_invalid: { status: 500, error: "the source cannot be used" },
+  timeout: { status: 500, error: "it took too long" },
+  unauthorized: { status: 401 },
+  unhealthy: { status: 500, error: "services are not healthy" },
+  unsupported: { status: 409 },
+};
+
+/**
+ * What to tell a client about anything that was thrown. What is not ours, or is a mistake of ours,
+ * is told as `internal error` and nothing else: its text was not written for clients.
+ */
+export function refusalOf(error: unknown): Refusal {
+  if (!isStackwrightError(error) || error.code === "internal") {
+    return { status: RULES.internal.status, error: RULES.internal.error ?? "" };
+  }
+  const rule = RULES[error.code];
+  const details = error.problems.map(problemText).join("; ");
+  if (rule.error !== undefined) {
+    return { status: rule.status, error: rule.error, content: details || error.message };
+  }
+  return {
+    status: rule.status,
+    error: error.message,
+    ...(details === "" ? {} : { content: details }),
+  };
+}
+
+/** An error about one thing in a request, with a stable message and a sentence about it. */
+export function requestError(
+  message: string,
+  detail: string,
+  code: "bad_request" | "payload_too_large" = "bad_request",
+): StackwrightError {
+  return new StackwrightError(code, message, { problems: [{ file: "request", message: detail }] });
+}
+
+/** The client knows which request it sent; only what is inside matters to it. */
+function problemText(problem: Problem): string {
+  return formatProblem(problem).slice(`${problem.file}: `.length);
+}

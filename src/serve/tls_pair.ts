@@ -1,0 +1,69 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { messageOf, StackwrightError } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/** Where the certificate chain and its key are, both PEM. */
+export interface TlsPairFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** A certificate chain and its key, as PEM texts. The key is secret. */
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Reads and checks a pair. Throws `settings_invalid` when a file is missing or unreadable, is not
+ * PEM, or when the key is not the certificate's.
+ */
+export async function readTlsPair(paths: TlsPairFiles, files: Files): Promise<TlsPair> {
+  const pair = {
+    cert: await readText(paths.certFile, "HTTP_TLS_CERT_FILE", files),
+    key: await readText(paths.keyFile, "HTTP_TLS_KEY_FILE", files),
+  };
+  const certificate = parse(paths.certFile, "certificate", () => new X509Certificate(pair.cert));
+  const key = parse(paths.keyFile, "private key", () => createPrivateKey(pair.key));
+  if (certificate.checkPrivateKey(key)) return pair;
+  throw new StackwrightError(
+    "settings_invalid",
+    `the key in ${paths.keyFile} does not belong to the certificate in ${paths.certFile}`,
+  );
+}
+
+/** Changes whenever one of the files was replaced or written to; empty while one is missing. */
+export async function tlsPairStamp(paths: TlsPairFiles, files: Files): Promise<string> {
+  const stamps: string[] = [];
+  for (const path of [paths.certFile, paths.keyFile]) {
+    // Mounted secrets are links that are pointed elsewhere: only the file at their end counts.
+    const real = await files.realPath(path);
+    const info = real === undefined ? undefined : await files.stat(real);
+    if (info === undefined) return "";
+    stamps.push(`${real} ${info.size} ${info.modifiedAt.getTime()}`);
+  }
+  return stamps.join("\n");
+}
+
+async function readText(path: string, setting: string, files: Files): Promise<string> {
+  try {
+    const bytes = await files.readIfExists(path);
+    if (bytes !== undefined) return new TextDecoder().decode(bytes);
+  } catch (error) {
+    throw unusable(`${setting}: ${path} cannot be read: ${messageOf(error)}`, error);
+  }
+  throw unusable(`${setting}: there is no file ${path}`);
+}
+
+function parse<T>(path: string, what: string, make: () => T): T {
+  try {
+    return make();
+  } catch {
+    // What the parser says may quote the key.
+    throw unusable(`${path} holds no usable PEM ${what}`);
+  }
+}
+
+function unusable(message: string, cause?: unknown): StackwrightError {
+  return new StackwrightError("settings_invalid", message, { cause });
+}

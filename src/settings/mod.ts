@@ -1,0 +1,10 @@
+/**
+ * The environment becomes one frozen Settings, read once at the start. All problems are reported
+ * together, and the table of variables is data that the parser and the documentation share.
+ */
+export type { AppCredentials, GitDomain } from "./git_domains.ts";
+export * from "./read_settings.ts";
+export * from "./secret_values.ts";
+export * from "./settings.ts";
+export * from "./settings_table.ts";
+export type { Environment, ReadFile } from "./variable_reader.ts";

@@ -1,0 +1,269 @@
+import { posix } from "node:path";
+import * as z from "zod";
+import { formatProblem, type Problem, StackwrightError } from "../model/mod.ts";
+import {
+  type CheckSchedule,
+  checkWorkingDir,
+  isTimeZone,
+  parsePollConfig,
+  type PollEntry,
+} from "../config/mod.ts";
+import { parseGitDomains, parseUrlRewrites, problemsOf } from "./git_domains.ts";
+import {
+  type DeploySettings,
+  type GitSettings,
+  type HttpSettings,
+  type ListenSettings,
+  LOG_LEVELS,
+  type LogLevel,
+  type Settings,
+  type TlsFiles,
+} from "./settings.ts";
+import type { SettingName } from "./settings_table.ts";
+import { type Environment, quote, type ReadFile, VariableReader } from "./variable_reader.ts";
+
+/** What the environment of the process says outside of variables. */
+export interface SettingsOptions {
+  /** Effective user id; 0 is root. `undefined` where users have none. */
+  readonly uid?: number | undefined;
+  /** A full check of cron expressions in POLL_CONFIG. */
+  readonly checkSchedule?: CheckSchedule;
+}
+
+/**
+ * Reads every setting; `readFile` is asked for the files of `X_FILE` variables. Reading the same
+ * environment again gives equal settings.
+ *
+ * Throws `settings_invalid`: all problems, a line each, beginning with the variable.
+ */
+export function readSettings(
+  environment: Environment,
+  readFile: ReadFile,
+  options: SettingsOptions = {},
+): Settings {
+  const reader = new VariableReader(environment, readFile);
+  const settings: Settings = {
+    logLevel: logLevel(reader),
+    timeZone: timeZone(reader),
+    apiSecret: reader.text("API_SECRET"),
+    webhookSecret: reader.text("WEBHOOK_SECRET"),
+    http: httpSettings(reader),
+    git: gitSettings(reader),
+    deploy: deploySettings(reader),
+    polls: polls(reader, options.checkSchedule),
+    proxy: {
+      http: proxy(reader, "HTTP_PROXY"),
+      https: proxy(reader, "HTTPS_PROXY"),
+      noProxy: reader.list("NO_PROXY"),
+    },
+    data: {
+      dir: absolute(reader, "DATA_DIR") ?? defaultDataDir(environment, options.uid, reader),
+      hostDir: absolute(reader, "DATA_HOST_DIR"),
+    },
+    docker: {
+      host: reader.text("DOCKER_HOST"),
+      apiVersion: reader.text("DOCKER_API_VERSION"),
+      configDir: reader.text("DOCKER_CONFIG"),
+      // As the engine's own client has it: any value at all, even 0, switches it on.
+      tlsVerify: reader.text("DOCKER_TLS_VERIFY") !== undefined,
+      certPath: reader.text("DOCKER_CERT_PATH"),
+    },
+  };
+  checkTogether(settings, reader);
+  if (reader.problems.length > 0) throw invalidSettings(reader.problems);
+  return deepFreeze(settings);
+}
+
+/**
+ * Reads port and TLS files alone, for the health check, which must work whatever else is wrong.
+ *
+ * Throws `settings_invalid`.
+ */
+export function readListenSettings(environment: Environment): ListenSettings {
+  const reader = new VariableReader(environment, () => "");
+  const settings = { port: reader.integer("HTTP_PORT"), tls: tlsFiles(reader) };
+  if (reader.problems.length > 0) throw invalidSettings(reader.problems);
+  return deepFreeze(settings);
+}
+
+function invalidSettings(problems: readonly Problem[]): StackwrightError {
+  const count = problems.length === 1 ? "1 setting is" : `${problems.length} settings are`;
+  const lines = problems.map((problem) => formatProblem(problem));
+  const message = [`${count} invalid:`, ...lines].join("\n");
+  return new StackwrightError("settings_invalid", message, { problems });
+}
+
+function checkTogether(settings: Settings, reader: VariableReader): void {
+  const { http } = settings;
+  if (http.port === http.metricsPort) {
+    reader.refuse("METRICS_PORT", `must differ from HTTP_PORT, both are ${http.port}`);
+  }
+  const secretFails = reader.problems.some(({ file }) => file.startsWith("API_SECRET"));
+  if (http.mcpEnabled && settings.apiSecret === undefined && !secretFails) {
+    reader.refuse("MCP_ENABLED", "the tool server requires API_SECRET or API_SECRET_FILE");
+  }
+}
+
+function logLevel(reader: VariableReader): LogLevel {
+  const text = reader.text("LOG_LEVEL") ?? "";
+  const level = LOG_LEVELS.find((name) => name === text.trim().toLowerCase());
+  if (level === undefined) {
+    reader.refuse("LOG_LEVEL", `expected ${LOG_LEVELS.join(", ")}; found ${quote(text)}`);
+  }
+  return level ?? "info";
+}
+
+function timeZone(reader: VariableReader): string {
+  const text = (reader.text("TZ") ?? "").trim();
+  if (!isTimeZone(text)) {
+    reader.refuse("TZ", `expected a time zone such as Europe/Berlin, found ${quote(text)}`);
+  }
+  return text;
+}
+
+function httpSettings(reader: VariableReader): HttpSettings {
+  const header = (reader.text("TRUSTED_PROXY_HEADER") ?? "").trim();
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header)) {
+    reader.refuse("TRUSTED_PROXY_HEADER", `expected the name of a header, found ${quote(header)}`);
+  }
+  return {
+    port: reader.integer("HTTP_PORT"),
+    tls: tlsFiles(reader),
+    metricsPort: reader.integer("METRICS_PORT"),
+    maxPayloadBytes: reader.integer("MAX_PAYLOAD_SIZE"),
+    mcpEnabled: reader.boolean("MCP_ENABLED"),
+    openApiEnabled: reader.boolean("OPENAPI_ENABLED"),
+    trustedProxyNetworks: networks(reader),
+    trustedProxyHeader: header,
+  };
+}
+
+function tlsFiles(reader: VariableReader): TlsFiles | undefined {
+  const certFile = reader.text("HTTP_TLS_CERT_FILE");
+  const keyFile = reader.text("HTTP_TLS_KEY_FILE");
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  if (certFile !== undefined) {
+    reader.refuse("HTTP_TLS_KEY_FILE", "must be set too, since HTTP_TLS_CERT_FILE is");
+  }
+  if (keyFile !== undefined) {
+    reader.refuse("HTTP_TLS_CERT_FILE", "must be set too, since HTTP_TLS_KEY_FILE is");
+  }
+  return undefined;
+}
+
+function networks(reader: VariableReader): readonly string[] {
+  const parts = reader.list("TRUSTED_PROXY_NETWORKS");
+  for (const part of parts) {
+    if (z.cidrv4().safeParse(part).success || z.cidrv6().safeParse(part).success) continue;
+    reader.refuse("TRUSTED_PROXY_NETWORKS", `expected networks in CIDR form, found ${quote(part)}`);
+  }
+  return [...new Set(parts)];
+}
+
+function gitSettings(reader: VariableReader): GitSettings {
+  const hosts = reader.list("GIT_ACCESS_TOKEN_HOSTS").map((host) => host.toLowerCase());
+  return {
+    accessToken: reader.text("GIT_ACCESS_TOKEN"),
+    accessTokenUser: reader.text("GIT_ACCESS_TOKEN_USER") ?? "",
+    accessTokenHosts: hosts.length === 0 ? undefined : hosts,
+    domains: yaml(reader, "GIT_AUTH_DOMAINS", [], parseGitDomains),
+    cloneDepth: reader.integer("GIT_CLONE_DEPTH"),
+    cloneSubmodules: reader.boolean("GIT_CLONE_SUBMODULES"),
+    sshPrivateKey: reader.text("SSH_PRIVATE_KEY"),
+    sshPrivateKeyPassphrase: reader.text("SSH_PRIVATE_KEY_PASSPHRASE"),
+    sshKnownHostsFile: reader.text("SSH_KNOWN_HOSTS_FILE"),
+    skipTlsVerification: reader.boolean("SKIP_TLS_VERIFICATION"),
+    urlRewrites: yaml(reader, "SOURCE_URL_REWRITES", {}, parseUrlRewrites),
+  };
+}
+
+function deploySettings(reader: VariableReader): DeploySettings {
+  const base = checkWorkingDir(reader.text("DEPLOY_CONFIG_BASE_DIR") ?? "/");
+  if ("problem" in base) {
+    reader.refuse("DEPLOY_CONFIG_BASE_DIR", "expected a directory inside the repository");
+  }
+  return {
+    configBaseDir: "value" in base ? base.value : ".",
+    passEnv: reader.boolean("PASS_ENV"),
+    maxConcurrentDeployments: reader.integer("MAX_CONCURRENT_DEPLOYMENTS"),
+    maxConcurrentPredeployments: reader.integer("MAX_CONCURRENT_PREDEPLOYMENTS"),
+    rollback: reader.boolean("DEPLOY_ROLLBACK"),
+    releaseImageRetention: reader.integer("RELEASE_IMAGE_RETENTION"),
+    allowLocalRepositoryUrl: reader.boolean("ALLOW_LOCAL_REPOSITORY_URL"),
+    quiet: reader.boolean("CONTAINER_QUIET_DEPLOY"),
+    recoverOnStartup: reader.boolean("RECOVER_ON_STARTUP"),
+    schedulerEnabled: reader.boolean("SCHEDULER_ENABLED"),
+    swarmFeatures: reader.boolean("CONTAINER_SWARM_FEATURES"),
+    swarmConfigRetention: reader.integer("CONTAINER_SWARM_CONFIG_RETENTION"),
+    swarmSecretRetention: reader.integer("CONTAINER_SWARM_SECRET_RETENTION"),
+  };
+}
+
+function polls(reader: VariableReader, checkSchedule: CheckSchedule | undefined) {
+  const extra = checkSchedule === undefined ? {} : { checkSchedule };
+  return yaml<readonly PollEntry[]>(
+    reader,
+    "POLL_CONFIG",
+    [],
+    (text, file) => parsePollConfig(text, { file, ...extra }),
+  );
+}
+
+/** Reads a YAML setting; its problems carry the variable and the line inside it. */
+function yaml<T>(
+  reader: VariableReader,
+  name: SettingName,
+  none: T,
+  parse: (text: string, file: string) => T,
+): T {
+  const text = reader.text(name);
+  if (text === undefined) return none;
+  try {
+    return parse(text, reader.origin(name));
+  } catch (error) {
+    reader.problems.push(...problemsOf(error));
+    return none;
+  }
+}
+
+function proxy(reader: VariableReader, name: SettingName): string | undefined {
+  const text = reader.text(name)?.trim();
+  if (text === undefined) return undefined;
+  if (!/^https?:\/\/[^\s/]/i.test(text) || !URL.canParse(text)) {
+    reader.refuse(name, "expected the URL of a proxy, such as http://proxy.example.com:3128");
+  }
+  return text;
+}
+
+function absolute(reader: VariableReader, name: SettingName): string | undefined {
+  const text = reader.text(name);
+  if (text === undefined) return undefined;
+  if (!text.startsWith("/")) reader.refuse(name, `expected an absolute path, found ${quote(text)}`);
+  return posix.normalize(text).replace(/(?<=.)\/+$/, "");
+}
+
+/** The image sets DATA_DIR itself, so its place needs no rule here. */
+function defaultDataDir(
+  environment: Environment,
+  uid: number | undefined,
+  reader: VariableReader,
+): string {
+  // systemd lists several directories with colons; the first is ours.
+  const state = environment["STATE_DIRECTORY"]?.split(":")[0];
+  if (state !== undefined && state.startsWith("/")) return state;
+  if (uid === 0) return "/var/lib/stackwright";
+  const xdg = environment["XDG_STATE_HOME"];
+  if (xdg !== undefined && xdg.startsWith("/")) return posix.join(xdg, "stackwright");
+  const home = environment["HOME"];
+  if (home !== undefined && home.startsWith("/")) {
+    return posix.join(home, ".local/state/stackwright");
+  }
+  reader.refuse("DATA_DIR", "must be set: there is no home directory to put the data into");
+  return "/";
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}

@@ -1,0 +1,98 @@
+import type { PollEntry } from "../config/mod.ts";
+import type { GitDomain } from "./git_domains.ts";
+
+/** Values of LOG_LEVEL, least important first. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** Least important level that is logged. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Files of the pair for HTTPS. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** Where the main server listens: all that a health check needs to know. */
+export interface ListenSettings {
+  readonly port: number;
+  readonly tls: TlsFiles | undefined;
+}
+
+/** Settings of the servers. */
+export interface HttpSettings extends ListenSettings {
+  readonly metricsPort: number;
+  readonly maxPayloadBytes: number;
+  readonly mcpEnabled: boolean;
+  readonly openApiEnabled: boolean;
+  /** Networks in CIDR form. */
+  readonly trustedProxyNetworks: readonly string[];
+  readonly trustedProxyHeader: string;
+}
+
+/** Settings of Git sources. */
+export interface GitSettings {
+  readonly accessToken: string | undefined;
+  readonly accessTokenUser: string;
+  /** Lower-case hosts that may get the token; `undefined` means those of configured sources. */
+  readonly accessTokenHosts: readonly string[] | undefined;
+  readonly domains: readonly GitDomain[];
+  /** Commits of history; 0 is all. */
+  readonly cloneDepth: number;
+  readonly cloneSubmodules: boolean;
+  readonly sshPrivateKey: string | undefined;
+  readonly sshPrivateKeyPassphrase: string | undefined;
+  readonly sshKnownHostsFile: string | undefined;
+  readonly skipTlsVerification: boolean;
+  /** From a lower-case URL, prefix or host to its replacement. */
+  readonly urlRewrites: Readonly<Record<string, string>>;
+}
+
+/** Settings of deployments. */
+export interface DeploySettings {
+  /** Where a repository's configuration is, relative to its root. */
+  readonly configBaseDir: string;
+  readonly passEnv: boolean;
+  readonly maxConcurrentDeployments: number;
+  readonly maxConcurrentPredeployments: number;
+  readonly rollback: boolean;
+  readonly releaseImageRetention: number;
+  readonly allowLocalRepositoryUrl: boolean;
+  readonly quiet: boolean;
+  readonly recoverOnStartup: boolean;
+  readonly schedulerEnabled: boolean;
+  readonly swarmFeatures: boolean;
+  /** Old revisions kept; -1 is all. */
+  readonly swarmConfigRetention: number;
+  readonly swarmSecretRetention: number;
+}
+
+/** Everything the environment decides, read once and frozen. Holds secrets: never log it. */
+export interface Settings {
+  readonly logLevel: LogLevel;
+  readonly timeZone: string;
+  readonly apiSecret: string | undefined;
+  readonly webhookSecret: string | undefined;
+  readonly http: HttpSettings;
+  readonly git: GitSettings;
+  readonly deploy: DeploySettings;
+  readonly polls: readonly PollEntry[];
+  readonly proxy: {
+    readonly http: string | undefined;
+    readonly https: string | undefined;
+    readonly noProxy: readonly string[];
+  };
+  readonly data: {
+    readonly dir: string;
+    /** The same directory on the engine's host; `undefined` means it has to be found out. */
+    readonly hostDir: string | undefined;
+  };
+  /** The engine client's own variables, as they are. */
+  readonly docker: {
+    readonly host: string | undefined;
+    readonly apiVersion: string | undefined;
+    readonly configDir: string | undefined;
+    readonly tlsVerify: boolean;
+    readonly certPath: string | undefined;
+  };
+}

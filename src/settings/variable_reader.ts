@@ -1,0 +1,120 @@
+import { messageOf, type Problem } from "../model/mod.ts";
+import { clip } from "../config/mod.ts";
+import { type SettingName, type SettingRow, SETTINGS_TABLE } from "./settings_table.ts";
+
+/** The process environment, or what a test puts in its place. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The text of a file; throws when there is none or it cannot be read. */
+export type ReadFile = (path: string) => string;
+
+const TRUE = ["1", "t", "T", "true", "TRUE", "True"];
+const FALSE = ["0", "f", "F", "false", "FALSE", "False"];
+
+/**
+ * Reads variables by the table of settings and collects what is wrong with them. Only texts of
+ * variables that cannot be secrets appear in its messages.
+ */
+export class VariableReader {
+  readonly problems: Problem[] = [];
+  readonly #environment: Environment;
+  readonly #readFile: ReadFile;
+  readonly #rows = new Map<string, SettingRow>(SETTINGS_TABLE.map((row) => [row.name, row]));
+
+  constructor(environment: Environment, readFile: ReadFile) {
+    this.#environment = environment;
+    this.#readFile = readFile;
+  }
+
+  /** Records a problem; `name` is the variable its author has to change. */
+  refuse(name: string, message: string): void {
+    this.problems.push({ file: name, message });
+  }
+
+  /** The variable a value comes from: `X_FILE` when that one is set. */
+  origin(name: SettingName): string {
+    const file = `${name}_FILE`;
+    return this.#row(name).file && this.#raw(file) !== undefined ? file : name;
+  }
+
+  /** The value, its default, or `undefined`. A file's content is trimmed. */
+  text(name: SettingName): string | undefined {
+    const row = this.#row(name);
+    const value = this.#own(row);
+    if (value !== undefined) return value;
+    return row.default === "" ? undefined : row.default;
+  }
+
+  /** A boolean, by the words Go's parser takes. */
+  boolean(name: SettingName): boolean {
+    const value = this.text(name);
+    if (value === undefined || FALSE.includes(value)) return false;
+    if (TRUE.includes(value)) return true;
+    this.refuse(name, `expected true or false, found ${quote(value)}`);
+    return false;
+  }
+
+  /** A whole number inside the range of its row. */
+  integer(name: SettingName): number {
+    const [least, most] = this.#row(name).range ?? [0, Number.MAX_SAFE_INTEGER];
+    const value = this.text(name) ?? "0";
+    const number = /^[+-]?\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= least && number <= most) return number === 0 ? 0 : number;
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `${least} to ${most}`;
+    this.refuse(name, `expected a whole number ${range}, found ${quote(value)}`);
+    return least;
+  }
+
+  /** The parts of a list between commas, without empty ones. */
+  list(name: SettingName): readonly string[] {
+    const parts = (this.text(name) ?? "").split(",").map((part) => part.trim());
+    return parts.filter((part) => part !== "");
+  }
+
+  #own(row: SettingRow): string | undefined {
+    const value = this.#named(row);
+    const file = row.file ? this.#raw(`${row.name}_FILE`) : undefined;
+    if (file === undefined) return value;
+    if (value === undefined) return this.#content(`${row.name}_FILE`, file);
+    this.refuse(row.name, `${row.name} and ${row.name}_FILE are both set; keep one of them`);
+    return undefined;
+  }
+
+  /** The value under the row's name or, where that is unset, under one of its aliases. */
+  #named(row: SettingRow): string | undefined {
+    const value = this.#raw(row.name);
+    for (const alias of row.aliases) {
+      const other = this.#raw(alias);
+      if (other === undefined || other === value) continue;
+      if (value === undefined) return other;
+      this.refuse(row.name, `${row.name} and its alias ${alias} differ; keep one of them`);
+    }
+    return value;
+  }
+
+  #content(name: string, path: string): string | undefined {
+    try {
+      const text = this.#readFile(path).trim();
+      return text === "" ? undefined : text;
+    } catch (error) {
+      this.refuse(name, `reading ${clip(path, 200)} failed: ${clip(messageOf(error), 200)}`);
+      return undefined;
+    }
+  }
+
+  #raw(name: string): string | undefined {
+    const value = this.#environment[name];
+    return value === undefined || value.trim() === "" ? undefined : value;
+  }
+
+  #row(name: SettingName): SettingRow {
+    const row = this.#rows.get(name);
+    if (row === undefined) throw new TypeError(`${name} is not in the table of settings`);
+    return row;
+  }
+}
+
+/** A value for a message. */
+export function quote(value: string): string {
+  return JSON.stringify(clip(value, 40));
+}

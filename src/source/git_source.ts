@@ -1,0 +1,225 @@
+import type { Revision } from "../model/mod.ts";
+import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
+import type { GitCredentials } from "./credentials.ts";
+import { Git, type GitOptions } from "./git.ts";
+import { type AccessOptions, GitAccess } from "./git_access.ts";
+import { isDamaged } from "./git_failure.ts";
+import { createKeyedQueue, type KeyedQueue } from "./keyed_queue.ts";
+import { createLayout, type GitLayout } from "./layout.ts";
+import { Mirror, requireSuccess } from "./mirror.ts";
+import { ObjectReader } from "./object_reader.ts";
+import {
+  type CommitPlace,
+  createRepository,
+  listTree,
+  type Repository,
+  withRepair,
+} from "./repository.ts";
+import { parseRepositoryUrl } from "./repository_url.ts";
+import type { ResolveRequest, Source, TreeEntry } from "./source.ts";
+import { isPublished, publishTree, type TreeJob } from "./tree.ts";
+
+/** Everything about the Git source that has a default. */
+export interface GitSourceOptions extends GitOptions, AccessOptions {
+  /** Whether submodules are exported with their parents. */
+  readonly submodules: boolean;
+  /** Milliseconds after which an unused object reader is ended. */
+  readonly readerIdleMs: number;
+  /** Largest file that is read into memory, in bytes. */
+  readonly largestFile: number;
+}
+
+/** What the Git source is made of. */
+export interface GitSourceParts {
+  readonly commands: Commands;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  readonly log?: Log;
+  /** Absolute path of the data directory. */
+  readonly dataDir: string;
+  readonly credentials: GitCredentials;
+  readonly options?: Partial<GitSourceOptions>;
+}
+
+const DEFAULTS: GitSourceOptions = {
+  git: "git",
+  path: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  remoteTimeoutMs: 10 * 60 * 1000,
+  localTimeoutMs: 5 * 60 * 1000,
+  attempts: 3,
+  temporaryDir: "/tmp",
+  httpProxy: "",
+  httpsProxy: "",
+  noProxy: "",
+  caFile: "",
+  knownHostsFile: "",
+  githubToken: undefined,
+  submodules: true,
+  readerIdleMs: 60 * 1000,
+  largestFile: 64 * 1024 * 1024,
+};
+
+/**
+ * The Git source: mirrors, object readers and trees below the data directory, by the `git` program
+ * (2.39 or newer). SHA-1 repositories only. {@link Source} tells what each method promises.
+ */
+export function createGitSource(parts: GitSourceParts): Source {
+  return new GitSource(parts, { ...DEFAULTS, ...parts.options });
+}
+
+class GitSource implements Source {
+  readonly #parts: GitSourceParts;
+  readonly #options: GitSourceOptions;
+  readonly #layout: GitLayout;
+  readonly #access: GitAccess;
+  readonly #git: Git;
+  readonly #fetches: KeyedQueue = createKeyedQueue();
+  readonly #exports: KeyedQueue = createKeyedQueue();
+  readonly #repositories = new Map<string, Repository>();
+
+  constructor(parts: GitSourceParts, options: GitSourceOptions) {
+    const { commands, clock, files, redactor, dataDir, credentials } = parts;
+    this.#parts = parts;
+    this.#options = options;
+    this.#layout = createLayout(dataDir);
+    this.#access = new GitAccess({ files, redactor, dataDir, credentials, options });
+    this.#git = new Git({ commands, clock, redactor, access: this.#access, options });
+  }
+
+  async resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision> {
+    const { location, reference, depth } = request;
+    const url = parseRepositoryUrl(location.url);
+    const repository = this.#open(this.#layout.mirror(location), location.name);
+    const found = await repository.mirror.resolve({ url, reference, depth }, signal);
+    return { source: location, ...found };
+  }
+
+  async read(revision: Revision, path: string, signal: AbortSignal) {
+    const place = this.#place(revision);
+    const { paths } = place.repository;
+    return await withRepair(place, signal, async () => {
+      const entry = await paths.find(revision.id, path, signal);
+      if (entry?.kind !== "file" && entry?.kind !== "executable") return undefined;
+      return await paths.content(entry.id, signal);
+    });
+  }
+
+  async entries(
+    revision: Revision,
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, TreeEntry>> {
+    const place = this.#place(revision);
+    return await withRepair(place, signal, async () => {
+      const found = new Map<string, TreeEntry>();
+      for (const path of paths) {
+        const entry = await place.repository.paths.find(revision.id, path, signal);
+        if (entry !== undefined) found.set(path, entry);
+      }
+      return found;
+    });
+  }
+
+  async list(
+    revision: Revision,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, TreeEntry>> {
+    const place = this.#place(revision);
+    const root = path.split("/").filter((part) => part !== "" && part !== ".").join("/");
+    return await withRepair(place, signal, async () => {
+      const entry = await place.repository.paths.find(revision.id, root, signal);
+      if (entry === undefined) return new Map();
+      if (entry.kind !== "directory") return new Map([[root, entry]]);
+      const prefix = root === "" ? "" : `${root}/`;
+      const listed = await listTree(place.repository, entry.id, signal);
+      return new Map([...listed].map(([below, { kind, id }]) => [prefix + below, { kind, id }]));
+    });
+  }
+
+  async materialise(revision: Revision, signal: AbortSignal): Promise<string> {
+    const { files, clock, log } = this.#parts;
+    const target = this.#layout.tree(revision);
+    const job: TreeJob = {
+      place: this.#place(revision),
+      target,
+      trees: this.#layout.trees(revision.source),
+      expand: {
+        submodules: this.#options.submodules,
+        open: (directory, name) => this.#open(directory, name),
+        layout: this.#layout,
+        source: revision.source,
+      },
+    };
+    const tree = { files, clock, git: this.#git, log };
+    await this.#exports.run(target, signal, async () => {
+      if (!await isPublished(tree, job, signal)) await publishTree(tree, job, signal);
+    });
+    return target;
+  }
+
+  async isAncestor(older: Revision, newer: Revision, signal: AbortSignal) {
+    if (older.source.name !== newer.source.name) return "unknown";
+    try {
+      return await this.#compare(older.id, newer, signal);
+    } catch (error) {
+      if (isDamaged(error)) return "unknown";
+      throw error;
+    }
+  }
+
+  async #compare(older: string, newer: Revision, signal: AbortSignal) {
+    const { mirror, objects } = this.#place(newer).repository;
+    for (const id of [older, newer.id]) {
+      if (await objects.read(`${id}^{commit}`, signal) === undefined) return "unknown";
+    }
+    const args = ["merge-base", "--is-ancestor", older, newer.id];
+    const result = await mirror.run({ args }, signal);
+    if (result.code === 0) return true;
+    if (result.code !== 1) requireSuccess(result, "comparing histories");
+    // Where the history was cut, the older commit may lie behind the cut.
+    return await mirror.hasWholeHistory(newer.id, signal) ? false : "unknown";
+  }
+
+  async close(): Promise<void> {
+    const open = [...this.#repositories.values()];
+    this.#repositories.clear();
+    await Promise.all(open.map((each) => each.objects.close()));
+    await this.#access.close();
+  }
+
+  #place(revision: Revision): CommitPlace {
+    const { source, id } = revision;
+    return {
+      repository: this.#open(this.#layout.mirror(source), source.name),
+      url: parseRepositoryUrl(source.url),
+      commit: id,
+    };
+  }
+
+  #open(directory: string, name: string): Repository {
+    const known = this.#repositories.get(directory);
+    if (known !== undefined) return known;
+    const { files, clock, log } = this.#parts;
+    const objects = new ObjectReader({
+      start: () => this.#git.start({ args: ["cat-file", "--batch"], gitDir: directory }),
+      clock,
+      idleMs: this.#options.readerIdleMs,
+      largest: this.#options.largestFile,
+    });
+    const mirror = new Mirror({
+      git: this.#git,
+      files,
+      clock,
+      log,
+      queue: this.#fetches,
+      reader: objects,
+      directory,
+      name,
+    });
+    const repository = createRepository(mirror, objects);
+    this.#repositories.set(directory, repository);
+    return repository;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Mirror } from "./mirror.ts";
+import { requireSuccess } from "./mirror.ts";
+import type { ObjectReader } from "./object_reader.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
+import { RevisionReader } from "./revision_reader.ts";
+import { isDamaged } from "./git_failure.ts";
+import { type ListedEntry, parseTreeListing } from "./tree_object.ts";
+
+/** A mirror with its readers: everything that is known about one repository. */
+export interface Repository {
+  readonly mirror: Mirror;
+  readonly objects: ObjectReader;
+  readonly paths: RevisionReader;
+}
+
+/** Builds the readers of a mirror. */
+export function createRepository(mirror: Mirror, objects: ObjectReader): Repository {
+  return { mirror, objects, paths: new RevisionReader(objects) };
+}
+
+/** Files, links and submodules below a tree or commit, by path from it. */
+export async function listTree(
+  { mirror }: Repository,
+  id: string,
+  signal: AbortSignal,
+): Promise<Map<string, ListedEntry>> {
+  const args = ["ls-tree", "-r", "-l", "-z", "--full-tree", id];
+  const result = await mirror.run({ args }, signal);
+  return parseTreeListing(requireSuccess(result, `listing ${id}`).stdout);
+}
+
+/** A commit of a repository, and where the repository can be fetched again. */
+export interface CommitPlace {
+  readonly repository: Repository;
+  readonly url: RepositoryUrl;
+  readonly commit: string;
+}
+
+/**
+ * Runs `task`, which reads a commit; when the mirror turns out to be damaged or gone, repairs it and
+ * runs `task` again: first by fetching what is missing, then by making the mirror anew.
+ */
+export async function withRepair<T>(
+  { repository, url, commit }: CommitPlace,
+  signal: AbortSignal,
+  task: () => Promise<T>,
+): Promise<T> {
+  for (let repairs = 0;; repairs++) {
+    try {
+      return await task();
+    } catch (error) {
+      if (!isDamaged(error) || repairs === 2) throw error;
+      await repository.mirror.repair(url, commit, signal);
+      repository.paths.forget();
+    }
+  }
+}

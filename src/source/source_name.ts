@@ -1,0 +1,52 @@
+import { type SourceKind, type SourceLocation, StackwrightError } from "../model/mod.ts";
+import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
+
+/** First part of the name of a repository on this machine. */
+const LOCAL = "local";
+
+/**
+ * The place a URL names, with the identity of its source: `host/owner/repo` for Git, whichever form
+ * the URL has; `local/<absolute path>` for a repository on this machine; `registry/repository`,
+ * without tag and digest, for an OCI artifact.
+ *
+ * Throws `bad_request` when the URL is not one of the accepted forms.
+ */
+export function sourceLocation(kind: SourceKind, url: string): SourceLocation {
+  const name = kind === "git" ? repositoryName(parseRepositoryUrl(url)) : artifactName(url);
+  return { kind, url, name };
+}
+
+/** The name of the source a parsed URL leads to. Throws `bad_request` for a host called `local`. */
+export function repositoryName(url: RepositoryUrl): string {
+  if (url.scheme === "file") return `${LOCAL}${url.path}`;
+  if (url.host === LOCAL) {
+    // Its mirror would be that of a repository on this machine, which the author may not read.
+    throw new StackwrightError(
+      "bad_request",
+      `the host name "${LOCAL}" cannot be used: it stands for repositories on this machine`,
+    );
+  }
+  return `${url.host}${url.port === "" ? "" : `_${url.port}`}/${url.path}`;
+}
+
+function artifactName(url: string): string {
+  const bare = url.trim().replace(/^oci:\/\//i, "").replace(/@[^@]*$/, "").replace(/:[^:/]*$/, "");
+  const [host = "", ...rest] = bare.split("/");
+  return repositoryName(parseRepositoryUrl(`https://${host}/${rest.join("/")}`));
+}
+
+/**
+ * Whether two repository URLs lead to the same repository: scheme, credentials, `.git` and letter
+ * case do not count. A text that is no URL, such as `host/owner/repo`, is compared as a name.
+ */
+export function sameRepository(one: string, other: string): boolean {
+  return comparable(one) === comparable(other);
+}
+
+function comparable(text: string): string {
+  try {
+    return repositoryName(parseRepositoryUrl(text)).toLowerCase();
+  } catch {
+    return text.trim().replace(/\/+$/, "").replace(/\.git$/i, "").toLowerCase();
+  }
+}

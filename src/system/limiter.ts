@@ -1,0 +1,96 @@
+/** Lets a bounded number of pieces of work run at once; the others wait in order of arrival. */
+export interface Limiter {
+  /** Runs `work` when a place is free. Rejects with the signal's reason while still waiting. */
+  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+/** A limiter with `places` places (at least one). */
+export function createLimiter(places: number): Limiter {
+  const queue = createQueue(places);
+  return {
+    async run(work, signal) {
+      const leave = await queue.enter(signal);
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+/** One limiter of a single place per key: work on one key never overlaps, other keys are free. */
+export interface KeyedLock {
+  /** Runs `work` when nothing else runs under `key`. Rejects with the signal's reason while waiting. */
+  run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+/** A lock that nobody holds. Keys nobody waits for take no memory. */
+export function createKeyedLock(): KeyedLock {
+  const queues = new Map<string, { readonly queue: Queue; users: number }>();
+  return {
+    async run(key, work, signal) {
+      const entry = queues.get(key) ?? { queue: createQueue(1), users: 0 };
+      queues.set(key, entry);
+      entry.users++;
+      try {
+        const leave = await entry.queue.enter(signal);
+        try {
+          return await work();
+        } finally {
+          leave();
+        }
+      } finally {
+        entry.users--;
+        if (entry.users === 0) queues.delete(key);
+      }
+    },
+  };
+}
+
+interface Queue {
+  /** Resolves with the function that frees the place again. */
+  enter(signal: AbortSignal): Promise<() => void>;
+}
+
+function createQueue(places: number): Queue {
+  const waiting = new Set<() => void>();
+  let free = Math.max(1, places);
+  const admitNext = () => {
+    const [next] = waiting;
+    if (next === undefined || free === 0) return;
+    waiting.delete(next);
+    free--;
+    next();
+  };
+  const once = (action: () => void) => {
+    let done = false;
+    return () => {
+      if (done) return;
+      done = true;
+      action();
+    };
+  };
+  return {
+    enter(signal) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const onAbort = () => {
+          // A waiter that gives up must not be handed the place later: it would be lost.
+          waiting.delete(admit);
+          reject(signal.reason);
+        };
+        const admit = () => {
+          signal.removeEventListener("abort", onAbort);
+          resolve(once(() => {
+            free++;
+            admitNext();
+          }));
+        };
+        signal.addEventListener("abort", onAbort, { once: true });
+        waiting.add(admit);
+        admitNext();
+      });
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { PollEntry } from "../config/mod.ts";
+import { isStackwrightError, type Run, type Work } from "../model/mod.ts";
+import type { Clock, Log } from "../system/mod.ts";
+import { nextFiring } from "./schedule.ts";
+
+/** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
+export type Submit = (work: Work) => { readonly finished: Promise<Run> };
+
+/** What poll loops need of the world. */
+export interface PollParts {
+  readonly submit: Submit;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** IANA zone of schedules that name none. */
+  readonly timeZone: string;
+  /** A number from 0 up to 1, to spread the first polls. */
+  readonly random: () => number;
+}
+
+/** Most entries that all start at once; more are spread. */
+const MOST_AT_ONCE = 8;
+/** Longest delay of a first poll, in seconds. */
+const LONGEST_SPREAD = 30;
+/** Longest single sleep: timers take at most 24 days, and the clock may be set meanwhile. */
+const LONGEST_SLEEP_MS = 60 * 60 * 1000;
+
+/**
+ * Polls every entry, each in a loop of its own, until `signal` aborts or no entry is due any more;
+ * never rejects. Call it once.
+ */
+export async function runPolls(
+  entries: readonly PollEntry[],
+  parts: PollParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const spread = entries.length > MOST_AT_ONCE;
+  const loops = entries.map((entry) =>
+    runPollLoop(entry, { ...parts, random: spread ? parts.random : () => 0 }, signal)
+  );
+  await Promise.all(loops);
+}
+
+/**
+ * Polls one entry until `signal` aborts; never rejects. An interval polls at once and then the
+ * interval after the end of each run, so that runs of an entry never overlap. A schedule polls at
+ * its firings only; those that pass while a run is active count as missed. With `runOnce` it ends
+ * after the first run, good or bad. An entry without any of them polls nothing.
+ */
+export async function runPollLoop(
+  entry: PollEntry,
+  parts: PollParts,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await new PollLoop(entry, parts, signal).run();
+  } catch (error) {
+    if (signal.aborted || isStackwrightError(error, "shutting_down")) return;
+    parts.log.error("BUG: a poll loop ended", { error, target: entry.request.target });
+  }
+}
+
+class PollLoop {
+  readonly #entry: PollEntry;
+  readonly #parts: PollParts;
+  readonly #signal: AbortSignal;
+
+  constructor(entry: PollEntry, parts: PollParts, signal: AbortSignal) {
+    this.#entry = entry;
+    this.#parts = parts;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<void> {
+    const { schedule, intervalSeconds, runOnce } = this.#entry;
+    if (schedule !== undefined) return await this.#runScheduled(schedule, runOnce);
+    if (intervalSeconds === 0 && !runOnce) {
+      this.#parts.log.info("a poll entry has interval 0 and no schedule: it is not polled", {
+        target: this.#entry.request.target,
+      });
+      return;
+    }
+    await this.#sleep(Math.min(intervalSeconds, LONGEST_SPREAD) * this.#parts.random());
+    await this.#poll();
+    while (!runOnce) {
+      await this.#sleep(intervalSeconds);
+      await this.#poll();
+    }
+  }
+
+  async #runScheduled(schedule: string, runOnce: boolean): Promise<void> {
+    const { clock, log, timeZone } = this.#parts;
+    do {
+      const next = nextFiring(schedule, clock.now(), timeZone);
+      if (next === undefined) {
+        log.warning(`the schedule ${schedule} never fires again: its entry is not polled`);
+        return;
+      }
+      log.debug("next poll", { at: next.toISOString(), target: this.#entry.request.target });
+      await this.#sleepUntil(next);
+      await this.#poll();
+    } while (!runOnce);
+  }
+
+  /** One run, to its end; an abort ends the wait, the run itself is the intake's to end. */
+  async #poll(): Promise<void> {
+    this.#signal.throwIfAborted();
+    const work: Work = { trigger: "poll", origin: "automatic", sources: [this.#entry.request] };
+    await orAbort(this.#parts.submit(work).finished, this.#signal);
+  }
+
+  /** Counts time, not clock readings: setting the clock back does not stop polling. */
+  async #sleep(seconds: number): Promise<void> {
+    for (let rest = seconds * 1000; rest > 0; rest -= LONGEST_SLEEP_MS) {
+      await this.#parts.clock.sleep(Math.min(rest, LONGEST_SLEEP_MS), this.#signal);
+    }
+  }
+
+  async #sleepUntil(instant: Date): Promise<void> {
+    const { clock } = this.#parts;
+    const left = () => instant.getTime() - clock.now().getTime();
+    for (let rest = left(); rest > 0; rest = left()) {
+      await clock.sleep(Math.min(rest, LONGEST_SLEEP_MS), this.#signal);
+    }
+  }
+}
+
+/** The outcome of `promise`, or the signal's reason when that comes first. */
+function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

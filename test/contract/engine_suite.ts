@@ -1,0 +1,290 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { EngineClient } from "../../src/docker/mod.ts";
+import { asRecord, asText } from "../../src/docker/json.ts";
+import { isStackwrightError, type ObservedContainer } from "../../src/model/mod.ts";
+
+/** What a container of the suite shall do once it is started. */
+export interface Script {
+  /** Ends at once with this exit code after writing `out` and `err`; runs when absent. */
+  readonly exit?: number;
+  /** Result of its health check; without one when absent. */
+  readonly health?: "healthy" | "unhealthy";
+  /** Name of a volume to mount. */
+  readonly volume?: string;
+}
+
+/** One engine under test. */
+export interface EngineFixture {
+  readonly engine: EngineClient;
+  /** Reference of an image that is there. */
+  readonly image: string;
+  /** What a container of that name and script is created with, besides name, image and labels. */
+  prepare(name: string, script: Script): Readonly<Record<string, unknown>>;
+  /** Called after a container that exits was started: lets a fake write what a real one wrote. */
+  started(id: string, script: Script): void;
+  close(): Promise<void>;
+}
+
+const LABEL = "stackwright.test";
+const NO_SIGNAL = new AbortController().signal;
+
+/** What must hold for every engine, however it is implemented. */
+export function engineSuite(title: string, open: () => Promise<EngineFixture>): void {
+  describe(`Engine contract: ${title}`, () => {
+    const label = `suite-${crypto.randomUUID().slice(0, 8)}`;
+    let fixture: EngineFixture;
+    let engine: EngineClient;
+    before(async () => {
+      fixture = await open();
+      engine = fixture.engine;
+    });
+    after(async () => {
+      for (const each of await engine.listContainers({ [LABEL]: label }, NO_SIGNAL)) {
+        await engine.removeContainer(each.id, { force: true, volumes: true }, NO_SIGNAL);
+      }
+      await fixture.close();
+    });
+
+    async function create(name: string, script: Script = {}): Promise<string> {
+      const answer = await engine.api.json({
+        method: "POST",
+        path: "/containers/create",
+        query: { name: `${label}-${name}` },
+        json: {
+          Image: fixture.image,
+          Labels: { [LABEL]: label, case: name, "com.docker.compose.service": name },
+          HostConfig: {
+            Init: true,
+            Binds: script.volume === undefined ? [] : [`${script.volume}:/volume`],
+          },
+          ...fixture.prepare(`${label}-${name}`, script),
+        },
+      }, NO_SIGNAL);
+      return asText(asRecord(answer)["Id"]);
+    }
+    async function run(name: string, script: Script = {}): Promise<string> {
+      const id = await create(name, script);
+      await engine.startContainer(id, NO_SIGNAL);
+      fixture.started(id, script);
+      return id;
+    }
+    async function observe(name: string): Promise<ObservedContainer> {
+      const [found, ...more] = await engine.listContainers(
+        { [LABEL]: undefined, case: name },
+        NO_SIGNAL,
+      );
+      assert.ok(found !== undefined && more.length === 0, `exactly one container of case ${name}`);
+      return found;
+    }
+    async function until(name: string, holds: (seen: ObservedContainer) => boolean) {
+      for (let attempt = 0; attempt < 400; attempt++) {
+        const seen = await observe(name);
+        if (holds(seen)) return seen;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return assert.fail(`container of case ${name} stays ${JSON.stringify(await observe(name))}`);
+    }
+    const refused = (pattern: RegExp) => (error: unknown) =>
+      isStackwrightError(error, "engine_refused") && pattern.test(error.message);
+
+    it("info() names the engine and an API version both sides speak", async () => {
+      const info = await engine.info(NO_SIGNAL);
+      assert.match(info.apiVersion, /^1\.\d+$/);
+      assert.notEqual(info.id, "");
+      assert.notEqual(info.version, "");
+      assert.equal(info.swarm, "inactive");
+    });
+
+    it("listContainers() shows a created container with name, service, image and labels", async () => {
+      const id = await create("created");
+      const seen = await observe("created");
+      assert.equal(seen.id, id);
+      assert.equal(seen.name, `${label}-created`);
+      assert.equal(seen.service, "created");
+      assert.equal(seen.state, "created");
+      assert.equal(seen.health, "none");
+      assert.equal(seen.exitCode, undefined);
+      assert.equal(seen.imageId, await engine.imageId(fixture.image, NO_SIGNAL));
+      assert.equal(seen.labels[LABEL], label);
+    });
+
+    it("listContainers() finds nothing when one of the labels differs", async () => {
+      await create("labelled");
+      const labels = { [LABEL]: label, case: "other" };
+      assert.deepEqual(await engine.listContainers(labels, NO_SIGNAL), []);
+    });
+
+    for (const code of [0, 3]) {
+      it(`listContainers() shows exit code ${code} of a container that ended`, async () => {
+        await run(`exit${code}`, { exit: code });
+        const seen = await until(`exit${code}`, (each) => each.state === "exited");
+        assert.equal(seen.exitCode, code);
+        assert.equal(seen.health, "none");
+      });
+    }
+
+    for (const health of ["healthy", "unhealthy"] as const) {
+      it(`listContainers() and inspectContainer() show a container that is ${health}`, async () => {
+        const id = await run(health, { health });
+        const seen = await until(health, (each) => each.health !== "starting");
+        assert.equal(seen.health, health);
+        const details = await engine.inspectContainer(id, NO_SIGNAL);
+        assert.equal(details?.container.health, health);
+      });
+    }
+
+    it("inspectContainer() agrees with the list and is undefined for none", async () => {
+      const id = await run("inspected");
+      const details = await engine.inspectContainer(`${label}-inspected`, NO_SIGNAL);
+      assert.deepEqual(details?.container, await observe("inspected"));
+      assert.equal(details?.container.id, id);
+      assert.ok(details?.startedAt instanceof Date);
+      assert.equal(details?.oomKilled, false);
+      assert.equal(await engine.inspectContainer(`${label}-none`, NO_SIGNAL), undefined);
+    });
+
+    it("containerLogs() returns the last lines of both streams", async () => {
+      const id = await run("logs", { exit: 0 });
+      await engine.waitContainer(id, NO_SIGNAL);
+      assert.deepEqual((await engine.containerLogs(id, 10, NO_SIGNAL)).sort(), ["err", "out"]);
+      assert.equal((await engine.containerLogs(id, 1, NO_SIGNAL)).length, 1);
+    });
+
+    it("containerLogs() is refused for a container that is not there", async () => {
+      await assert.rejects(engine.containerLogs(`${label}-none`, 1, NO_SIGNAL), refused(/: 404 /));
+    });
+
+    it("startContainer() and stopContainer() may be repeated", async () => {
+      const id = await run("twice");
+      await engine.startContainer(id, NO_SIGNAL);
+      assert.equal((await observe("twice")).state, "running");
+      await engine.stopContainer(id, 5, NO_SIGNAL);
+      await engine.stopContainer(id, undefined, NO_SIGNAL);
+      assert.equal((await observe("twice")).state, "exited");
+    });
+
+    it("startContainer() names call, status and reason when it is refused", async () => {
+      await assert.rejects(
+        engine.startContainer(`${label}-none`, NO_SIGNAL),
+        refused(/^engine refused POST \/containers\/.*-none\/start: 404 No such container/),
+      );
+    });
+
+    it("killContainer() sends the signal, and is refused for one that does not run", async () => {
+      const id = await run("killed");
+      await engine.killContainer(id, "SIGKILL", NO_SIGNAL);
+      const seen = await until("killed", (each) => each.state === "exited");
+      assert.equal(seen.exitCode, 137);
+      await assert.rejects(engine.killContainer(id, "SIGKILL", NO_SIGNAL), refused(/: 409 /));
+    });
+
+    it("restartContainer() leaves a container running that was started anew", async () => {
+      const id = await run("restarted");
+      const before = await engine.inspectContainer(id, NO_SIGNAL);
+      await engine.restartContainer(id, { timeoutSeconds: 1 }, NO_SIGNAL);
+      const after = await engine.inspectContainer(id, NO_SIGNAL);
+      assert.equal(after?.container.state, "running");
+      assert.ok((after?.startedAt?.getTime() ?? 0) >= (before?.startedAt?.getTime() ?? Infinity));
+    });
+
+    it("waitContainer() returns the exit code", async () => {
+      const id = await run("waited", { exit: 7 });
+      assert.equal(await engine.waitContainer(id, NO_SIGNAL), 7);
+    });
+
+    it("removeContainer() refuses a running one unless forced, and may be repeated", async () => {
+      const id = await run("removed");
+      const gentle = { force: false, volumes: true };
+      await assert.rejects(engine.removeContainer(id, gentle, NO_SIGNAL), refused(/: 409 /));
+      await engine.removeContainer(id, { force: true, volumes: true }, NO_SIGNAL);
+      await engine.removeContainer(id, { force: true, volumes: true }, NO_SIGNAL);
+      assert.equal(await engine.inspectContainer(id, NO_SIGNAL), undefined);
+    });
+
+    it("images are found by reference, counted as used, and not removed while used", async () => {
+      await create("imaged");
+      const id = await engine.imageId(fixture.image, NO_SIGNAL);
+      assert.match(id ?? "", /^sha256:[0-9a-f]{64}$/);
+      const listed = (await engine.listImages(NO_SIGNAL)).find((each) => each.id === id);
+      assert.ok(listed?.tags.includes(fixture.image));
+      assert.ok((await engine.imagesInUse(NO_SIGNAL)).has(id ?? ""));
+      assert.deepEqual(await engine.removeImage(id ?? "", NO_SIGNAL), { removed: false });
+      assert.equal(await engine.imageId(fixture.image, NO_SIGNAL), id);
+    });
+
+    it("imageId() and removeImage() know that an image is not there", async () => {
+      assert.equal(await engine.imageId("stackwright-test/none:1", NO_SIGNAL), undefined);
+      const gone = await engine.removeImage("stackwright-test/none:1", NO_SIGNAL);
+      assert.deepEqual(gone, { removed: false });
+    });
+
+    it("volumes are listed by label, kept while used, and removing may be repeated", async () => {
+      const name = `${label}-volume`;
+      const json = { Name: name, Labels: { [LABEL]: label } };
+      await engine.api.send({ method: "POST", path: "/volumes/create", json }, NO_SIGNAL);
+      const [volume] = await engine.listVolumes({ [LABEL]: label }, NO_SIGNAL);
+      assert.deepEqual(volume, {
+        id: name,
+        name,
+        driver: "local",
+        labels: { [LABEL]: label },
+      });
+      const id = await create("volume", { volume: name });
+      await assert.rejects(engine.removeVolume(name, NO_SIGNAL), refused(/: 409 .*in use/));
+      await engine.removeContainer(id, { force: true, volumes: true }, NO_SIGNAL);
+      await engine.removeVolume(name, NO_SIGNAL);
+      await engine.removeVolume(name, NO_SIGNAL);
+      assert.deepEqual(await engine.listVolumes({ [LABEL]: label }, NO_SIGNAL), []);
+    });
+
+    it("networks are listed by label, and removing may be repeated", async () => {
+      const name = `${label}-network`;
+      const json = { Name: name, Labels: { [LABEL]: label } };
+      await engine.api.send({ method: "POST", path: "/networks/create", json }, NO_SIGNAL);
+      const [network] = await engine.listNetworks({ [LABEL]: label }, NO_SIGNAL);
+      assert.equal(network?.name, name);
+      assert.equal(network?.driver, "bridge");
+      await engine.removeNetwork(network?.id ?? "", NO_SIGNAL);
+      await engine.removeNetwork(network?.id ?? "", NO_SIGNAL);
+      assert.deepEqual(await engine.listNetworks({ [LABEL]: label }, NO_SIGNAL), []);
+    });
+
+    it("containerEvents() tells what happens to labelled containers, from a moment on", async () => {
+      const stop = new AbortController();
+      const labels = { [LABEL]: label, case: "events" };
+      const seen: string[] = [];
+      const since = BigInt(Date.now() - 1000) * 1_000_000n;
+      const id = await run("events", { exit: 3 });
+      const reason = new Error("heard enough");
+      const listening = (async () => {
+        const options = { labels, actions: ["start", "die"], since };
+        for await (const event of engine.containerEvents(options, stop.signal)) {
+          assert.equal(event.containerId, id);
+          assert.equal(event.attributes["case"], "events");
+          assert.ok(event.time >= since);
+          seen.push(event.action);
+          if (event.action === "die") {
+            assert.equal(event.attributes["exitCode"], "3");
+            stop.abort(reason);
+          }
+        }
+      })();
+      await assert.rejects(listening, (error) => error === reason);
+      assert.deepEqual(seen, ["start", "die"]);
+    });
+
+    it("a call throws the reason of its signal when aborted while it waits", async () => {
+      const id = await run("aborted");
+      const stop = new AbortController();
+      const reason = new Error("no longer wanted");
+      const waiting = engine.waitContainer(id, stop.signal);
+      setTimeout(() => stop.abort(reason), 20);
+      await assert.rejects(waiting, (error) => error === reason);
+      await assert.rejects(
+        engine.listContainers({}, AbortSignal.abort(reason)),
+        (error) => error === reason,
+      );
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import { createOperations } from "../../src/api/mod.ts";
+import { parsePollRequest } from "../../src/config/mod.ts";
+import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
+import { reduceTargets } from "../../src/plan/mod.ts";
+import { createRuns, type RunStore } from "../../src/record/runs.ts";
+import { createHandler, createServer } from "../../src/serve/mod.ts";
+import { createIds, createRedactor, formatTime, systemClock } from "../../src/system/mod.ts";
+import { createFakeClock, type FakeClock } from "../fakes/fake_clock.ts";
+import { createRecordingLog } from "../fakes/recording_log.ts";
+
+/** Key that the service under test wants. */
+export const API_SECRET = "correct-horse-battery";
+/** Most bytes the service under test takes. */
+export const MAX_PAYLOAD = 2048;
+/** A text that must never reach a client. */
+export const SECRET = "hunter2-hunter2";
+
+const TIME_ZONE = "Europe/Berlin";
+
+/** The HTTP service on a free port of this host, with a stand-in for the pipeline. */
+export interface HttpService {
+  readonly url: string;
+  readonly port: number;
+  readonly clock: FakeClock;
+  readonly runs: RunStore;
+  readonly intake: Intake;
+  readonly log: ReturnType<typeof createRecordingLog>;
+  /** Sends a request with the right key. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+/** What a test decides about the service. */
+export interface HttpServiceOptions {
+  readonly execute?: Execute;
+  readonly apiSecret?: string;
+  readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Starts it; every clock but the server's own is the test's. */
+export async function startHttpService(options: HttpServiceOptions = {}): Promise<HttpService> {
+  const clock = createFakeClock();
+  const log = createRecordingLog();
+  const redactor = createRedactor();
+  redactor.add(SECRET);
+  const ids = createIds(systemClock);
+  const runs = createRuns({ clock });
+  const intake = createIntake({
+    runs,
+    execute: options.execute ?? (() => Promise.resolve()),
+    conclude: (targets, facts) =>
+      reduceTargets(targets, { ...facts, formatTime: (at) => formatTime(at, TIME_ZONE) }),
+    clock,
+    ids,
+    redactor,
+    log,
+  });
+  const operations = createOperations({
+    intake,
+    runs,
+    checkEngine: options.checkEngine ?? (() => Promise.resolve()),
+    parsePollRequest,
+    clock,
+    timeZone: TIME_ZONE,
+  });
+  const apiSecret = options.apiSecret ?? API_SECRET;
+  const handlerParts = {
+    operations,
+    apiSecret,
+    maxPayload: MAX_PAYLOAD,
+    redactor,
+    log,
+    ids,
+    clock,
+  };
+  const server = await createServer({
+    handler: createHandler(handlerParts),
+    port: 0,
+    hostname: "127.0.0.1",
+    maxPayload: MAX_PAYLOAD,
+    clock: systemClock,
+    log,
+  });
+  return {
+    url: server.url,
+    port: server.port,
+    clock,
+    runs,
+    intake,
+    log,
+    fetch: (path, init = {}) =>
+      fetch(server.url + path, {
+        ...init,
+        headers: { "x-api-key": API_SECRET, ...init.headers as Record<string, string> },
+      }),
+    stop: () => server.shutdown(1_000),
+  };
+}

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import type { Revision } from "../../../src/model/mod.ts";
+import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
+import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
+
+describe("GitSource reading", () => {
+  let t: TestSource;
+  let repository: FakeRepository;
+  let revision: Revision;
+
+  const text = async (path: string) => {
+    const bytes = await t.source.read(revision, path, never());
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  };
+
+  beforeEach(async () => {
+    t = await createTestSource();
+    repository = await createRepository(join(t.directory, "remote"));
+    await repository.commit({
+      "compose.yaml": "services: {}\n",
+      "empty": "",
+      "a b/ü\nline.txt": "odd name\n",
+      "bin/run": { executable: "#!/bin/sh\n" },
+      "link": { link: "compose.yaml" },
+      "dirlink": { link: "bin" },
+      "-dash": "dash\n",
+      ":(glob)*": "magic\n",
+    });
+    revision = await t.resolve(repository.url, "main");
+  });
+  afterEach(() => t.close());
+
+  it("read() returns the bytes of files, whatever their name", async () => {
+    assert.equal(await text("compose.yaml"), "services: {}\n");
+    assert.equal(await text("./compose.yaml"), "services: {}\n");
+    assert.equal(await text("empty"), "");
+    assert.equal(await text("a b/ü\nline.txt"), "odd name\n");
+    assert.equal(await text("-dash"), "dash\n");
+    assert.equal(await text(":(glob)*"), "magic\n");
+    assert.equal(await text("bin/run"), "#!/bin/sh\n");
+  });
+
+  it("read() has nothing for directories, links, missing and escaping paths", async () => {
+    for (const path of ["bin", ".", "link", "dirlink/run", "nope", "bin/nope", "../x", "empty/x"]) {
+      assert.equal(await text(path), undefined, path);
+    }
+  });
+
+  it("read() starts one program for many files", async () => {
+    const before = t.commands.length;
+    await Promise.all(Array.from({ length: 50 }, () => text("compose.yaml")));
+    assert.ok(t.commands.length <= before + 1);
+  });
+
+  it("read() returns large files whole", async () => {
+    const big = new Uint8Array(3_000_000).map((_, index) => index % 251);
+    await repository.commit({ big });
+    revision = await t.resolve(repository.url, "main");
+    const read = await t.source.read(revision, "big", never());
+    assert.equal(read?.length, big.length);
+    assert.ok(read?.every((byte, index) => byte === index % 251));
+  });
+
+  it("read() refuses files over the limit, and goes on with others", async () => {
+    await t.close();
+    t = await createTestSource({ options: { largestFile: 1000 } });
+    repository = await createRepository(join(t.directory, "remote"));
+    await repository.commit({ big: "x".repeat(100_000), small: "small" });
+    revision = await t.resolve(repository.url, "main");
+    await assert.rejects(text("big"), { code: "source_invalid", message: /100000 bytes/ });
+    assert.equal(await text("small"), "small");
+  });
+
+  it("entries() tells kinds, equal content by equal id, and leaves out what is missing", async () => {
+    const found = await t.source.entries(
+      revision,
+      [".", "bin", "bin/run", "link", "compose.yaml", "nope"],
+      never(),
+    );
+    const kinds = [...found].map(([path, { kind }]) => [path, kind]);
+    assert.deepEqual(kinds, [
+      [".", "directory"],
+      ["bin", "directory"],
+      ["bin/run", "executable"],
+      ["link", "symlink"],
+      ["compose.yaml", "file"],
+    ]);
+    await repository.commit({ "copy.yaml": "services: {}\n" });
+    const next = await t.resolve(repository.url, "main");
+    const later = await t.source.entries(next, [".", "bin", "copy.yaml"], never());
+    assert.equal(later.get("bin")?.id, found.get("bin")?.id);
+    assert.equal(later.get("copy.yaml")?.id, found.get("compose.yaml")?.id);
+    assert.notEqual(later.get(".")?.id, found.get(".")?.id);
+  });
+
+  it("list() names everything at or below a path, from the root", async () => {
+    const all = await t.source.list(revision, ".", never());
+    assert.deepEqual([...all.keys()].sort(), [
+      "-dash",
+      ":(glob)*",
+      "a b/ü\nline.txt",
+      "bin/run",
+      "compose.yaml",
+      "dirlink",
+      "empty",
+      "link",
+    ]);
+    assert.deepEqual([...(await t.source.list(revision, "bin", never())).keys()], ["bin/run"]);
+    assert.deepEqual([...(await t.source.list(revision, "link", never())).keys()], ["link"]);
+    assert.equal((await t.source.list(revision, "nope", never())).size, 0);
+  });
+
+  it("goes on reading after the program died, and after close()", async () => {
+    await text("compose.yaml");
+    await t.source.close();
+    assert.equal(await text("compose.yaml"), "services: {}\n");
+    await t.source.close();
+    await t.source.close();
+  });
+
+  describe("from a damaged mirror", () => {
+    const mirror = () => join(t.dataDir, "sources", ...revision.source.name.split("/"), "mirror");
+
+    it("fetches everything anew when the mirror is gone", async () => {
+      rmSync(mirror(), { recursive: true });
+      assert.equal(await text("compose.yaml"), "services: {}\n");
+    });
+
+    it("makes the mirror anew when its packs are garbage, and keeps the trees", async () => {
+      const tree = await t.source.materialise(revision, never());
+      const packs = join(mirror(), "objects", "pack");
+      for (const name of readdirSync(packs)) {
+        chmodSync(join(packs, name), 0o644);
+        writeFileSync(join(packs, name), "garbage");
+      }
+      t = t.again();
+      assert.equal(await text("compose.yaml"), "services: {}\n");
+      assert.ok(readdirSync(tree).includes("compose.yaml"));
+      assert.deepEqual(readdirSync(join(mirror(), "..")).sort(), ["mirror", "trees"]);
+    });
+
+    it("repairs it also while resolving", async () => {
+      for (const name of ["HEAD", "config"]) writeFileSync(join(mirror(), name), "garbage");
+      t = t.again();
+      const second = await repository.commit({ "compose.yaml": "x: 1\n" });
+      revision = await t.resolve(repository.url, "main");
+      assert.equal(revision.id, second);
+      assert.equal(await text("compose.yaml"), "x: 1\n");
+    });
+
+    it("keeps the damaged mirror when the remote is away, and says why", async () => {
+      rmSync(join(mirror(), "objects"), { recursive: true });
+      rmSync(repository.path, { recursive: true });
+      t = t.again();
+      await assert.rejects(text("compose.yaml"), { code: "repository_unreachable" });
+      assert.ok(readdirSync(mirror()).includes("HEAD"));
+    });
+  });
+});

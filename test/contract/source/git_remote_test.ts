@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { type GitHttpServer, startGitHttpServer } from "../../fakes/git_http_server.ts";
+import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
+import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
+
+const TOKEN = "s3cret-token-value";
+const LOGIN = `oauth2:${TOKEN}`;
+const BASIC = `Basic ${Buffer.from(LOGIN).toString("base64")}`;
+
+describe("GitSource over http", () => {
+  let root: string;
+  let t: TestSource;
+  let repository: FakeRepository;
+  let server: GitHttpServer;
+  let head: string;
+  const closing: (() => Promise<void>)[] = [];
+
+  const source = async (settings: Parameters<typeof createTestSource>[0]) => {
+    t = await createTestSource(settings);
+    closing.push(() => t.close());
+    return t;
+  };
+  const serve = async (options: Partial<Parameters<typeof startGitHttpServer>[0]>) => {
+    const started = await startGitHttpServer({ root, ...options });
+    closing.push(() => started.close());
+    return started;
+  };
+
+  beforeEach(async () => {
+    root = fs.mkdtempSync("/tmp/swt-http-");
+    repository = await createRepository(join(root, "o"));
+    head = await repository.commit({ "a.txt": "one\n" });
+    server = await serve({ login: LOGIN });
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+    fs.rmSync(root, { recursive: true });
+  });
+
+  const url = (origin = server.origin) => `${origin}/o/remote.git`;
+  const granted = { credentials: { global: { accessToken: TOKEN }, tokenHosts: ["127.0.0.1"] } };
+
+  it("hands the token to the configured host, and to nobody who looks", async () => {
+    await source(granted);
+    const revision = await t.resolve(url(), "main", 1);
+    assert.equal(revision.id, head);
+    assert.equal(revision.source.name, `127.0.0.1_${server.port}/o/remote`);
+    assert.ok(server.seen.some(({ authorization }) => authorization === BASIC));
+    const encoded = Buffer.from(LOGIN).toString("base64");
+    for (const { argv } of t.commands) {
+      assert.ok(!argv.join(" ").includes(TOKEN) && !argv.join(" ").includes(encoded));
+    }
+    for (const file of everyFile(t.directory)) {
+      assert.ok(!fs.readFileSync(file).includes(TOKEN), file);
+    }
+    assert.equal(t.redactor.redact(`x ${TOKEN} ${encoded}`), "x *** ***");
+  });
+
+  it("moves credentials out of the URL before git sees it", async () => {
+    await source({});
+    const withLogin = url().replace("http://", `http://oauth2:${TOKEN}@`);
+    assert.equal((await t.resolve(withLogin, "main")).id, head);
+    assert.ok(t.commands.every(({ argv }) => !argv.join(" ").includes(TOKEN)));
+    assert.equal(t.redactor.redact(TOKEN), "***");
+  });
+
+  it("does not send the global token to a host nobody configured", async () => {
+    await source({ credentials: { global: { accessToken: TOKEN }, tokenHosts: ["git.example"] } });
+    await assert.rejects(t.resolve(url(), "main"), { code: "repository_denied" });
+    assert.ok(server.seen.every(({ authorization }) => authorization === ""));
+  });
+
+  it("does not take the token along when a server redirects elsewhere", async () => {
+    const other = await serve({ login: "someone:else" });
+    const redirecting = await serve({
+      login: LOGIN,
+      intercept: ({ url, authorization }) =>
+        authorization === BASIC
+          ? { status: 302, headers: { location: `${other.origin}${url}` } }
+          : undefined,
+    });
+    await source({
+      credentials: {
+        global: { accessToken: TOKEN },
+        tokenHosts: [`127.0.0.1:${redirecting.port}`],
+      },
+    });
+    await assert.rejects(t.resolve(url(redirecting.origin), "main"));
+    assert.ok(redirecting.seen.some(({ authorization }) => authorization === BASIC));
+    assert.ok(other.seen.length > 0, "the redirect was not followed at all");
+    assert.deepEqual(other.seen.filter(({ authorization }) => authorization !== ""), []);
+  });
+
+  it("follows a redirect within the host, as renamed repositories need", async () => {
+    const renamed = await serve({
+      intercept: ({ url }) =>
+        url.startsWith("/old/")
+          ? { status: 301, headers: { location: url.replace("/old/", "/o/") } }
+          : undefined,
+    });
+    await source({});
+    assert.equal((await t.resolve(`${renamed.origin}/old/remote.git`, "main")).id, head);
+  });
+
+  it("says that a wrong token is refused, without showing it", async () => {
+    await source({
+      credentials: { global: { accessToken: "wrong-token" }, tokenHosts: ["127.0.0.1"] },
+    });
+    await assert.rejects(t.resolve(url(), "main"), (error: Error) => {
+      assert.equal((error as { code?: string }).code, "repository_denied");
+      assert.ok(!error.message.includes("wrong-token"));
+      assert.match(error.message, /GIT_AUTH_DOMAINS/);
+      return true;
+    });
+  });
+
+  it("tells a repository that is not there from one it may not see", async () => {
+    await source(granted);
+    await assert.rejects(t.resolve(`${server.origin}/o/nope.git`, "main"), {
+      code: "repository_unreachable",
+    });
+  });
+
+  it("tries three times when the server fails, and once when it refuses", async () => {
+    for (const [status, attempts] of [[503, 3], [403, 1]] as const) {
+      const failing = await serve({ intercept: () => ({ status }) });
+      const one = await createTestSource();
+      const code = status === 503 ? "repository_unreachable" : "repository_denied";
+      await assert.rejects(one.resolve(url(failing.origin), "main"), { code });
+      assert.equal(one.count("ls-remote"), attempts);
+      await one.close();
+    }
+  });
+
+  it("recovers when a failure passes", async () => {
+    let left = 2;
+    const flaky = await serve({ intercept: () => left-- > 0 ? { status: 502 } : undefined });
+    await source({});
+    assert.equal((await t.resolve(url(flaky.origin), "main")).id, head);
+  });
+
+  it("ends a server that never answers when the time is over", async () => {
+    const silent = await serve({});
+    silent.close();
+    await source({ options: { remoteTimeoutMs: 60_000, attempts: 1 } });
+    await assert.rejects(t.resolve(url(silent.origin), "main"), { code: "repository_unreachable" });
+  });
+
+  it("deepens over http", async () => {
+    for (let n = 0; n < 5; n++) await repository.commit({ "a.txt": `${n}\n` });
+    await source(granted);
+    const newest = await t.resolve(url(), "main", 1);
+    const oldest = await t.resolve(url(), head, 1);
+    assert.equal(await t.source.isAncestor(oldest, newest, never()), "unknown");
+    await t.resolve(url(), "main", 0);
+    assert.equal(await t.source.isAncestor(oldest, newest, never()), true);
+  });
+
+  describe("with submodules", () => {
+    let inner: FakeRepository;
+    let pinned: string;
+    beforeEach(async () => {
+      inner = await createRepository(join(root, "inner"));
+      pinned = await inner.commit({ "lib.txt": "inner\n", "run": { executable: "x" } });
+    });
+
+    it("exports nested and relative ones, and shares what did not change", async () => {
+      const middle = await createRepository(join(root, "middle"));
+      await middle.commit({ "m.txt": "middle\n" });
+      const nested = await middle.submodule("deep", "../../inner/remote.git", pinned);
+      await repository.submodule("mods/one", "../../middle/remote.git", nested);
+      await source(granted);
+      const first = await t.source.materialise(await t.resolve(url(), "main"), never());
+      assert.equal(fs.readFileSync(join(first, "mods/one/deep/lib.txt"), "utf8"), "inner\n");
+      assert.equal(fs.statSync(join(first, "mods/one/deep/run")).mode & 0o777, 0o755);
+      await repository.commit({ "a.txt": "again\n" });
+      const second = await t.source.materialise(await t.resolve(url(), "main"), never());
+      const inode = (tree: string) => fs.statSync(join(tree, "mods/one/deep/lib.txt")).ino;
+      assert.equal(inode(first), inode(second));
+    });
+
+    it("keeps them empty when they are switched off or have no URL", async () => {
+      await repository.submodule("mod", "../../inner/remote.git", pinned);
+      const ids = await repository.git(
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        `160000,${pinned},lost`,
+      );
+      assert.equal(ids, "");
+      await repository.git("commit", "-q", "-m", "lost");
+      await repository.git("push", "-q", "origin", "main");
+      await source({ ...granted, options: { submodules: false } });
+      const revision = await t.resolve(url(), "main");
+      const tree = await t.source.materialise(revision, never());
+      assert.deepEqual(fs.readdirSync(join(tree, "mod")), []);
+      assert.deepEqual(fs.readdirSync(join(tree, "lost")), []);
+      assert.equal((await t.source.list(revision, "mod", never())).get("mod")?.kind, "submodule");
+      const on = await createTestSource(granted);
+      const full = await on.source.materialise(await on.resolve(url(), "main"), never());
+      assert.deepEqual(fs.readdirSync(join(full, "mod")).sort(), ["lib.txt", "run"]);
+      assert.deepEqual(fs.readdirSync(join(full, "lost")), []);
+      assert.match(on.warnings[0] ?? "", /submodule lost has no URL/);
+      await on.close();
+    });
+
+    it("refuses paths of this machine, and names the submodule", async () => {
+      await repository.submodule("evil", inner.url, pinned);
+      await source(granted);
+      const revision = await t.resolve(url(), "main");
+      await assert.rejects(t.source.materialise(revision, never()), {
+        code: "bad_request",
+        message: /^submodule evil: .*path on this machine/,
+      });
+      assert.ok(!t.commands.some(({ argv }) => argv.includes(inner.path)));
+    });
+
+    it("allows them from a repository on this machine", async () => {
+      await repository.submodule("mod", inner.url, pinned);
+      await source({});
+      const tree = await t.source.materialise(await t.resolve(repository.url, "main"), never());
+      assert.equal(fs.readFileSync(join(tree, "mod/lib.txt"), "utf8"), "inner\n");
+    });
+
+    it("does not give the token to the host of a submodule", async () => {
+      const other = await serve({ login: LOGIN });
+      await repository.submodule("far", `http://localhost:${other.port}/inner/remote.git`, pinned);
+      await source(granted);
+      const revision = await t.resolve(url(), "main");
+      await assert.rejects(t.source.materialise(revision, never()), {
+        code: "repository_denied",
+        message: /^submodule far: /,
+      });
+      assert.ok(other.seen.length > 0);
+      assert.ok(other.seen.every(({ authorization }) => authorization === ""));
+    });
+
+    it("names a submodule whose commit does not exist", async () => {
+      await repository.submodule("gone", "../../inner/remote.git", "0123456789".repeat(4));
+      await source(granted);
+      const revision = await t.resolve(url(), "main");
+      await assert.rejects(t.source.materialise(revision, never()), {
+        code: "reference_not_found",
+        message: /^submodule gone: /,
+      });
+    });
+
+    it("refuses links that leave the tree through a submodule", async () => {
+      const evil = await inner.commit({ "up": { link: "../../x" } });
+      await repository.submodule("mod", "../../inner/remote.git", evil);
+      await source(granted);
+      const revision = await t.resolve(url(), "main");
+      await assert.rejects(t.source.materialise(revision, never()), {
+        code: "path_escapes",
+        message: /"mod\/up" points to "\.\.\/\.\.\/x"/,
+      });
+    });
+  });
+});
+
+function everyFile(directory: string): string[] {
+  return fs.readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}

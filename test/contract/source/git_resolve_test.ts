@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
+import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
+
+describe("GitSource.resolve()", () => {
+  let t: TestSource;
+  let repository: FakeRepository;
+  let first: string;
+
+  beforeEach(async () => {
+    t = await createTestSource();
+    repository = await createRepository(join(t.directory, "remote"));
+    first = await repository.commit({ "a.txt": "one\n" });
+  });
+  afterEach(() => t.close());
+
+  it("finds branches, tags, HEAD and commits by every kind of name", async () => {
+    await repository.tag("v1");
+    await repository.tag("v2", { message: "annotated" });
+    await repository.branch("feature/x");
+    for (
+      const [asked, full] of [
+        ["main", "refs/heads/main"],
+        ["refs/heads/main", "refs/heads/main"],
+        ["feature/x", "refs/heads/feature/x"],
+        ["v1", "refs/tags/v1"],
+        ["v2", "refs/tags/v2"],
+        ["refs/tags/v2", "refs/tags/v2"],
+        ["HEAD", "refs/heads/main"],
+        [first, first],
+      ] as const
+    ) {
+      const revision = await t.resolve(repository.url, asked);
+      assert.deepEqual([revision.reference, revision.id], [full, first], asked);
+    }
+  });
+
+  it("accepts an absolute path, and gives it the same mirror as the file URL", async () => {
+    const one = await t.resolve(repository.path, "main");
+    const fetches = t.count("fetch");
+    const other = await t.resolve(repository.url, "main");
+    assert.equal(one.source.name, other.source.name);
+    assert.equal(t.count("fetch"), fetches);
+  });
+
+  it("prefers the branch when a tag has the same name, and falls to the tag when it goes", async () => {
+    const second = await repository.commit({ "a.txt": "two\n" });
+    await repository.branch("same", second);
+    await repository.tag("same", { at: first });
+    assert.equal((await t.resolve(repository.url, "same")).id, second);
+    await repository.deleteRef("refs/heads/same");
+    const revision = await t.resolve(repository.url, "same");
+    assert.deepEqual([revision.reference, revision.id], ["refs/tags/same", first]);
+  });
+
+  it("asks once and fetches nothing when the reference did not move", async () => {
+    await t.resolve(repository.url, "main");
+    const [asked, fetched] = [t.count("ls-remote"), t.count("fetch")];
+    await t.resolve(repository.url, "main");
+    assert.equal(t.count("ls-remote"), asked + 1);
+    assert.equal(t.count("fetch"), fetched);
+  });
+
+  it("does not ask the remote for a commit it has", async () => {
+    await t.resolve(repository.url, "main");
+    const before = t.count("ls-remote") + t.count("fetch");
+    await t.resolve(repository.url, first);
+    assert.equal(t.count("ls-remote") + t.count("fetch"), before);
+  });
+
+  it("follows new commits, forced pushes and moved tags", async () => {
+    await repository.tag("v1");
+    const second = await repository.commit({ "a.txt": "two\n" });
+    assert.equal((await t.resolve(repository.url, "main")).id, second);
+    await t.resolve(repository.url, "v1");
+    await repository.reset(first);
+    assert.equal((await t.resolve(repository.url, "main")).id, first);
+    const third = await repository.commit({ "a.txt": "three\n" });
+    await repository.tag("v1");
+    assert.equal((await t.resolve(repository.url, "main")).id, third);
+    assert.equal((await t.resolve(repository.url, "v1")).id, third);
+  });
+
+  it("survives a branch that becomes a directory of branches, and back", async () => {
+    await repository.branch("a");
+    await t.resolve(repository.url, "a");
+    await repository.deleteRef("refs/heads/a");
+    await repository.branch("a/b");
+    assert.equal((await t.resolve(repository.url, "a/b")).id, first);
+    await repository.deleteRef("refs/heads/a/b");
+    await repository.branch("a");
+    assert.equal((await t.resolve(repository.url, "a")).id, first);
+  });
+
+  it("says what is near when a reference is missing, and keeps the mirror", async () => {
+    const revision = await t.resolve(repository.url, "main");
+    await assert.rejects(t.resolve(repository.url, "mian"), {
+      code: "reference_not_found",
+      message: /did you mean refs\/heads\/main\?/,
+    });
+    await assert.rejects(t.resolve(repository.url, "refs/heads/zzzzzzzzz"), {
+      code: "reference_not_found",
+      message: /it has refs\/heads\/main/,
+    });
+    const fetches = t.count("fetch");
+    assert.ok(await t.source.read(revision, "a.txt", never()));
+    assert.equal(t.count("fetch"), fetches);
+  });
+
+  it("refuses abbreviated ids with a reason", async () => {
+    await assert.rejects(t.resolve(repository.url, first.slice(0, 10)), {
+      code: "reference_not_found",
+      message: /abbreviated commit ids are not supported/,
+    });
+  });
+
+  it("refuses a commit the repository never had", async () => {
+    await assert.rejects(t.resolve(repository.url, "0123456789".repeat(4)), {
+      code: "reference_not_found",
+    });
+  });
+
+  it("refuses references that git would take for options, before any command runs", async () => {
+    for (const evil of ["--upload-pack=touch /tmp/pwned", "-x", "a..b", "a b", "x^{tree}", ""]) {
+      await assert.rejects(t.resolve(repository.url, evil), { code: "bad_request" }, evil);
+    }
+    assert.equal(t.commands.length, 0);
+  });
+
+  it("says that an empty repository is empty", async () => {
+    const empty = await createRepository(join(t.directory, "empty"));
+    await assert.rejects(t.resolve(empty.url, "main"), {
+      code: "reference_not_found",
+      message: /is empty/,
+    });
+  });
+
+  it("refuses a tag that names no commit", async () => {
+    const blob = await repository.git("rev-parse", "HEAD:a.txt");
+    await repository.tag("blob", { at: blob });
+    await assert.rejects(t.resolve(repository.url, "blob"), {
+      code: "reference_not_found",
+      message: /is no commit/,
+    });
+  });
+
+  it("tells a place without repository from a missing reference", async () => {
+    await assert.rejects(t.resolve(join(t.directory, "nowhere"), "main"), {
+      code: "repository_unreachable",
+    });
+  });
+
+  it("does not support SHA-256 repositories, and says so", async () => {
+    const path = join(t.directory, "sha256");
+    const git = (...args: string[]) => execFileSync("git", args, { stdio: "ignore" });
+    git("init", "--object-format=sha256", "--initial-branch=main", path);
+    const as = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    git("-C", path, ...as, "commit", "--allow-empty", "-m", "one");
+    await assert.rejects(t.resolve(path, "main"), { code: "unsupported", message: /SHA-256/ });
+  });
+
+  it("fetches once when many ask at the same time", async () => {
+    const all = await Promise.all(
+      Array.from({ length: 6 }, () => t.resolve(repository.url, "main")),
+    );
+    assert.deepEqual(new Set(all.map(({ id }) => id)), new Set([first]));
+    assert.equal(t.count("fetch"), 1);
+  });
+
+  it("gives up at once when the signal is aborted, and works afterwards", async () => {
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const location = (await t.resolve(repository.url, "main")).source;
+    await repository.commit({ "a.txt": "two\n" });
+    const asking = t.source.resolve({ location, reference: "main", depth: 0 }, stop.signal);
+    stop.abort(reason);
+    await assert.rejects(asking, reason);
+    assert.notEqual((await t.resolve(repository.url, "main")).id, first);
+  });
+
+  it("removes lock files that a killed git left behind", async () => {
+    await t.resolve(repository.url, "main");
+    const mirror = join(
+      t.dataDir,
+      "sources",
+      "local",
+      join(t.directory, "remote/remote"),
+      "mirror",
+    );
+    const lock = join(mirror, "refs/stackwright/heads%2Fmain.lock");
+    writeFileSync(lock, "");
+    execFileSync("touch", ["-d", "2 minutes ago", lock]);
+    const second = await repository.commit({ "a.txt": "two\n" });
+    assert.equal((await t.resolve(repository.url, "main")).id, second);
+  });
+
+  describe("with a depth", () => {
+    let ids: string[];
+    beforeEach(async () => {
+      ids = [first];
+      for (let n = 2; n <= 12; n++) ids.push(await repository.commit({ "a.txt": `${n}\n` }));
+    });
+
+    const history = async (reference = "main", depth = 0) => {
+      const { source, id } = await t.resolve(repository.url, reference, depth);
+      const mirror = join(t.dataDir, "sources", ...source.name.split("/"), "mirror");
+      return Number(execFileSync("git", [`--git-dir=${mirror}`, "rev-list", "--count", id]));
+    };
+
+    it("fetches that many commits, deepens for more, and completes for 0", async () => {
+      assert.equal(await history("main", 2), 2);
+      assert.equal(await history("main", 5), 5);
+      assert.equal(await history("main", 1), 5);
+      assert.equal(await history("main", 0), 12);
+    });
+
+    it("never makes a full mirror shallow", async () => {
+      assert.equal(await history("main", 0), 12);
+      await repository.commit({ "a.txt": "13\n" });
+      assert.equal(await history("main", 1), 13);
+    });
+
+    it("does not fetch again while the depth suffices", async () => {
+      await history("main", 3);
+      const fetches = t.count("fetch");
+      await history("main", 3);
+      await history("main", 2);
+      assert.equal(t.count("fetch"), fetches);
+    });
+
+    it("follows a shallow branch without losing depth", async () => {
+      await history("main", 3);
+      await repository.commit({ "a.txt": "13\n" });
+      assert.ok(await history("main", 1) >= 3);
+    });
+
+    it("finds an old commit, also where the server hands out only tips", async () => {
+      await history("main", 1);
+      const old = ids[5] ?? "";
+      await repository.git(
+        "-C",
+        repository.path,
+        "config",
+        "uploadpack.allowAnySHA1InWant",
+        "false",
+      );
+      await repository.git("-C", repository.path, "config", "protocol.version", "0");
+      assert.equal((await t.resolve(repository.url, old, 1)).id, old);
+    });
+
+    it("tells ancestors as far as the history reaches", async () => {
+      const resolve = (reference: string, depth: number) =>
+        t.resolve(repository.url, reference, depth);
+      const newest = await resolve("main", 1);
+      const oldest = await resolve(ids[0] ?? "", 1);
+      assert.equal(await t.source.isAncestor(oldest, newest, never()), "unknown");
+      await resolve("main", 0);
+      assert.equal(await t.source.isAncestor(oldest, newest, never()), true);
+      assert.equal(await t.source.isAncestor(newest, newest, never()), true);
+      assert.equal(await t.source.isAncestor(newest, oldest, never()), false);
+      const gone = { ...oldest, id: "0123456789".repeat(4) };
+      assert.equal(await t.source.isAncestor(gone, newest, never()), "unknown");
+    });
+  });
+});

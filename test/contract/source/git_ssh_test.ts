@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
+import {
+  createTestSource,
+  type TestSource,
+  type TestSourceOptions,
+} from "../../fakes/git_source.ts";
+import { sshMissing, type SshServer, startSshServer } from "../../fakes/ssh_server.ts";
+
+describe("GitSource over ssh", { skip: sshMissing() }, () => {
+  let server: SshServer;
+  let root: string;
+  let repository: FakeRepository;
+  let head: string;
+  let t: TestSource;
+
+  before(async () => {
+    root = fs.mkdtempSync("/tmp/swt-ssh-");
+    repository = await createRepository(root);
+    head = await repository.commit({ "a.txt": "one\n" });
+  });
+  after(() => fs.rmSync(root, { recursive: true }));
+  beforeEach(async () => {
+    server = await startSshServer();
+  });
+  afterEach(async () => {
+    await t.close();
+    await server.close();
+  });
+
+  const url = () => `ssh://${server.user}@127.0.0.1:${server.port}${repository.path}`;
+  const open = async (settings: TestSourceOptions = {}) => {
+    t = await createTestSource({
+      credentials: { global: { sshPrivateKey: server.key } },
+      ...settings,
+    });
+    fs.mkdirSync(t.dataDir);
+  };
+  const knownHosts = () => fs.readFileSync(join(t.dataDir, "known_hosts"), "utf8");
+
+  it("remembers an unknown host, and removes the key on close()", async () => {
+    await open();
+    assert.equal((await t.resolve(url(), "main")).id, head);
+    assert.equal(knownHosts().trim(), server.knownHost.split(" ").slice(0, 3).join(" ").trim());
+    const command = t.commands.find(({ env }) => env["GIT_SSH_COMMAND"] !== undefined);
+    const key = / -i (\S+) /.exec(command?.env["GIT_SSH_COMMAND"] ?? "")?.[1] ?? "";
+    assert.equal(fs.statSync(key).mode & 0o777, 0o600);
+    assert.equal(t.redactor.redact(server.key.split("\n")[1] ?? ""), "***");
+    await t.source.close();
+    assert.ok(!fs.existsSync(key));
+  });
+
+  it("accepts a key with line ends of Windows and without a last line break", async () => {
+    await open({
+      credentials: { global: { sshPrivateKey: server.key.replaceAll("\n", "\r\n").trim() } },
+    });
+    assert.equal((await t.resolve(url(), "main")).id, head);
+  });
+
+  it("opens a protected key with its passphrase, and no other way", async () => {
+    const sshPrivateKey = server.protectedKey;
+    const { passphrase } = server;
+    await open({
+      credentials: { global: { sshPrivateKey, sshPrivateKeyPassphrase: passphrase } },
+    });
+    assert.equal((await t.resolve(url(), "main")).id, head);
+    assert.ok(t.commands.every(({ argv }) => !argv.join(" ").includes(passphrase)));
+    await t.close();
+    for (const wrong of ["", "wrong passphrase"]) {
+      await open({ credentials: { global: { sshPrivateKey, sshPrivateKeyPassphrase: wrong } } });
+      await assert.rejects(t.resolve(url(), "main"), { code: "repository_denied" });
+      await t.close();
+    }
+    await open();
+  });
+
+  it("refuses a host whose key changed, and keeps the key it knew", async () => {
+    await open();
+    await t.resolve(url(), "main");
+    const known = knownHosts();
+    await server.changeHostKey();
+    await assert.rejects(t.resolve(url(), "main"), {
+      code: "repository_denied",
+      message: /host key is not the one known/,
+    });
+    assert.equal(knownHosts(), known);
+  });
+
+  it("trusts only the operator's file when there is one", async () => {
+    const file = join(root, "known");
+    fs.writeFileSync(file, "");
+    await open({ options: { knownHostsFile: file } });
+    await assert.rejects(t.resolve(url(), "main"), { code: "repository_denied" });
+    assert.equal(fs.readFileSync(file, "utf8"), "");
+    fs.writeFileSync(file, server.knownHost);
+    assert.equal((await t.resolve(url(), "main")).id, head);
+  });
+
+  it("says that there is no key, or that the key is refused", async () => {
+    await open({ credentials: { global: {} } });
+    await assert.rejects(t.resolve(url(), "main"), {
+      code: "repository_denied",
+      message: /no SSH key for 127\.0\.0\.1/,
+    });
+    await t.close();
+    const other = await startSshServer();
+    const stranger = other.key;
+    await other.close();
+    await open({ credentials: { global: { sshPrivateKey: stranger } } });
+    await assert.rejects(t.resolve(url(), "main"), { code: "repository_denied" });
+    await t.close();
+    await open({ credentials: { global: { sshPrivateKey: "no key at all" } } });
+    await assert.rejects(t.resolve(url(), "main"), { code: "repository_denied" });
+  });
+});

@@ -1,0 +1,210 @@
+import { createHash } from "node:crypto";
+import type { ContainerHealth, ContainerState } from "../../src/model/mod.ts";
+import type { Json, JsonRecord } from "../../src/docker/json.ts";
+
+/** What a container does once it is started. Times are milliseconds after the start. */
+export type Behaviour =
+  | "run"
+  | { readonly exit: number; readonly afterMs?: number }
+  | { readonly health: "healthy" | "unhealthy" | "starting"; readonly afterMs?: number }
+  /** The engine refuses to start it, with these words. */
+  | { readonly refuse: string };
+
+/** An image the fake engine has, or that lies in its registry. */
+export interface FakeImage {
+  readonly id: string;
+  /** Repository tags in their short form, `app:1`. */
+  readonly tags: Set<string>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly created: Date;
+}
+
+/** A connection of a container to a network. */
+export interface FakeEndpoint {
+  networkId: string;
+  readonly aliases: readonly string[];
+}
+
+/** Something mounted into a container. */
+export interface FakeMount {
+  readonly type: string;
+  /** Of a volume. */
+  readonly name: string;
+  readonly source: string;
+  readonly destination: string;
+  readonly writable: boolean;
+  readonly anonymous: boolean;
+}
+
+/** A container of the fake engine. */
+export interface FakeContainer {
+  readonly id: string;
+  name: string;
+  readonly created: Date;
+  /** The body it was created with. */
+  readonly config: JsonRecord;
+  readonly hostConfig: JsonRecord;
+  readonly labels: Readonly<Record<string, string>>;
+  /** As the client named it. */
+  readonly image: string;
+  readonly imageId: string;
+  /** By network name. */
+  readonly endpoints: Map<string, FakeEndpoint>;
+  readonly mounts: readonly FakeMount[];
+  state: ContainerState;
+  health: ContainerHealth;
+  exitCode: number;
+  error: string;
+  oomKilled: boolean;
+  restarts: number;
+  startedAt: Date | undefined;
+  finishedAt: Date | undefined;
+  readonly output: { readonly stream: 1 | 2; readonly text: string }[];
+  /** Timers and waiters that end with the present life of the container. */
+  readonly timers: Set<ReturnType<typeof setTimeout>>;
+  readonly waiters: Set<() => void>;
+}
+
+/** A network of the fake engine. */
+export interface FakeNetwork {
+  readonly id: string;
+  readonly name: string;
+  readonly driver: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly created: Date;
+  readonly spec: JsonRecord;
+}
+
+/** A volume of the fake engine. */
+export interface FakeVolume {
+  readonly name: string;
+  readonly driver: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly created: Date;
+  readonly options: Json;
+}
+
+/** Something that happened, as the event stream tells it. */
+export interface FakeEvent {
+  readonly type: "container" | "network" | "volume" | "image";
+  readonly action: string;
+  readonly id: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Nanoseconds since 1970. */
+  readonly time: bigint;
+}
+
+/** A refusal, as the Engine API answers it. */
+export class Refusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Everything the fake engine knows. */
+export class EngineState {
+  readonly containers = new Map<string, FakeContainer>();
+  readonly networks = new Map<string, FakeNetwork>();
+  readonly volumes = new Map<string, FakeVolume>();
+  /** By id. */
+  readonly images = new Map<string, FakeImage>();
+  /** By tag: what a pull brings. */
+  readonly registry = new Map<string, FakeImage>();
+  /** By container name, service or image. */
+  readonly behaviours = new Map<string, Behaviour>();
+  readonly events: FakeEvent[] = [];
+  readonly listeners = new Set<(event: FakeEvent) => void>();
+  #sequence = 0;
+  #lastTime = 0n;
+
+  constructor() {
+    for (const driver of ["bridge", "host", "null"]) {
+      const name = driver === "null" ? "none" : driver;
+      const id = this.newId();
+      this.networks.set(id, { id, name, driver, labels: {}, created: new Date(), spec: {} });
+    }
+  }
+
+  /** 64 hex digits that were not given out before. */
+  newId(): string {
+    return hexDigest(`stackwright fake ${++this.#sequence}`);
+  }
+
+  emit(type: FakeEvent["type"], action: string, subject: {
+    readonly id: string;
+    readonly attributes: Readonly<Record<string, string>>;
+  }): void {
+    const now = BigInt(Date.now()) * 1_000_000n;
+    this.#lastTime = now > this.#lastTime ? now : this.#lastTime + 1000n;
+    const event = { type, action, ...subject, time: this.#lastTime };
+    this.events.push(event);
+    for (const listener of this.listeners) listener(event);
+  }
+
+  /** By id, start of the id, or name; refuses with 404. */
+  container(key: string): FakeContainer {
+    const name = key.replace(/^\//, "");
+    const all = [...this.containers.values()];
+    const found = this.containers.get(key) ?? all.find((each) => each.name === name) ??
+      all.find((each) => name.length >= 4 && each.id.startsWith(name));
+    if (found === undefined) throw new Refusal(404, `No such container: ${key}`);
+    return found;
+  }
+
+  /** By id, name, or start of the id; refuses with 404. */
+  network(key: string): FakeNetwork {
+    const all = [...this.networks.values()];
+    const found = this.networks.get(key) ?? all.find((each) => each.name === key) ??
+      all.find((each) => key.length >= 4 && each.id.startsWith(key));
+    if (found === undefined) throw new Refusal(404, `network ${key} not found`);
+    return found;
+  }
+
+  /** By reference or id; refuses with 404. */
+  image(key: string): FakeImage {
+    const found = this.findImage(key);
+    if (found === undefined) throw new Refusal(404, `No such image: ${shortReference(key)}`);
+    return found;
+  }
+
+  findImage(key: string): FakeImage | undefined {
+    const hex = key.replace(/^sha256:/, "");
+    const tag = shortReference(key);
+    for (const image of this.images.values()) {
+      if (image.tags.has(tag)) return image;
+      if (/^[0-9a-f]{4,64}$/.test(hex) && image.id.slice("sha256:".length).startsWith(hex)) {
+        return image;
+      }
+      const digest = key.split("@")[1];
+      if (digest !== undefined && digest === manifestDigest(image)) return image;
+    }
+    return undefined;
+  }
+
+  /** What a container does when started: its own behaviour, its service's, or its image's. */
+  behaviourOf(container: FakeContainer): Behaviour {
+    const service = container.labels["com.docker.compose.service"] ?? "";
+    return this.behaviours.get(container.name) ?? this.behaviours.get(service) ??
+      this.behaviours.get(shortReference(container.image)) ?? "run";
+  }
+}
+
+/** `docker.io/library/app` and `app` are `app:latest`. */
+export function shortReference(reference: string): string {
+  const short = reference.replace(/^(?:index\.)?docker\.io\//, "").replace(/^library\//, "");
+  if (short.includes("@") || short.startsWith("sha256:")) return short;
+  return /:[^/]+$/.test(short) ? short : `${short}:latest`;
+}
+
+/** Digest of the manifest of an image in the fake registry. */
+export function manifestDigest(image: FakeImage): string {
+  return `sha256:${hexDigest(`manifest of ${image.id}`)}`;
+}
+
+/** 64 hex digits made of a text. */
+export function hexDigest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

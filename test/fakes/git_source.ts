@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import type { Revision } from "../../src/model/mod.ts";
+import {
+  createGitSource,
+  type GitCredentials,
+  type GitSourceOptions,
+  type Source,
+  sourceLocation,
+} from "../../src/source/mod.ts";
+import {
+  type Clock,
+  type Command,
+  type Commands,
+  createRedactor,
+  type Log,
+  type Redactor,
+  systemClock,
+  systemCommands,
+  systemFiles,
+} from "../../src/system/mod.ts";
+
+/** A Git source on real files and real git, which tells what it ran. */
+export interface TestSource {
+  readonly source: Source;
+  /** New temporary directory that everything lies below. */
+  readonly directory: string;
+  readonly dataDir: string;
+  readonly redactor: Redactor;
+  /** Commands in the order they were started. */
+  readonly commands: Command[];
+  /** Warnings in the order they were logged. */
+  readonly warnings: string[];
+  /** The revision a reference of a URL names now. */
+  resolve(url: string, reference: string, depth?: number): Promise<Revision>;
+  /** How many commands of a kind (`fetch`, `ls-remote`) were started so far. */
+  count(verb: string): number;
+  /** Another source, as a restarted process would have it, on the same data directory. */
+  again(): TestSource;
+  close(): Promise<void>;
+}
+
+/** What differs between tests. */
+export interface TestSourceOptions {
+  readonly credentials?: Partial<GitCredentials>;
+  readonly options?: Partial<GitSourceOptions>;
+  readonly dataDir?: string;
+}
+
+/** A signal that never fires. */
+export function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+/** Makes a Git source for a test; pauses between attempts are not waited for. */
+export async function createTestSource(options: TestSourceOptions = {}): Promise<TestSource> {
+  return build(await mkdtemp(join(tmpdir(), "swt-git-")), options);
+}
+
+function build(directory: string, settings: TestSourceOptions): TestSource {
+  const dataDir = settings.dataDir ?? join(directory, "data");
+  const redactor = createRedactor();
+  const started: Command[] = [];
+  const warnings: string[] = [];
+  const source = createGitSource({
+    commands: recording(started),
+    files: systemFiles,
+    clock: impatientClock,
+    log: warningLog(warnings),
+    redactor,
+    dataDir,
+    credentials: { domains: [], global: {}, tokenHosts: [], ...settings.credentials },
+    options: {
+      path: process.env["PATH"] ?? "/usr/bin:/bin",
+      temporaryDir: directory,
+      ...settings.options,
+    },
+  });
+  return {
+    source,
+    directory,
+    dataDir,
+    redactor,
+    commands: started,
+    warnings,
+    resolve: (url, reference, depth = 0) =>
+      source.resolve({ location: sourceLocation("git", url), reference, depth }, never()),
+    count: (verb) => started.filter(({ argv }) => argv.includes(verb)).length,
+    again: () => build(directory, settings),
+    close: async () => {
+      await source.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function recording(started: Command[]): Commands {
+  return {
+    run: (command, signal) => {
+      started.push(command);
+      return systemCommands.run(command, signal);
+    },
+    start: (command) => {
+      started.push(command);
+      return systemCommands.start(command);
+    },
+  };
+}
+
+/** Pauses of up to a second pass at once; longer waits are those of idle readers. */
+const impatientClock: Clock = {
+  now: () => new Date(),
+  sleep: (milliseconds, signal) =>
+    systemClock.sleep(milliseconds <= 1000 ? 0 : milliseconds, signal),
+};
+
+function warningLog(warnings: string[]): Log {
+  const log: Log = {
+    debug() {},
+    info() {},
+    warning: (message) => void warnings.push(message),
+    error() {},
+    critical() {},
+    with: () => log,
+  };
+  return log;
+}

@@ -1,0 +1,27 @@
+import type { Log, LogFields } from "../../src/system/mod.ts";
+
+/** One line that was logged. */
+export interface LoggedLine {
+  readonly level: "debug" | "info" | "warning" | "error" | "critical";
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** A log that keeps its lines for a test to look at. */
+export function createRecordingLog(): Log & { readonly lines: readonly LoggedLine[] } {
+  const lines: LoggedLine[] = [];
+  const make = (fixed: LogFields): Log => {
+    const line = (level: LoggedLine["level"]) => (message: string, fields?: LogFields) => {
+      lines.push({ level, message, fields: { ...fixed, ...fields } });
+    };
+    return {
+      debug: line("debug"),
+      info: line("info"),
+      warning: line("warning"),
+      error: line("error"),
+      critical: line("critical"),
+      with: (fields) => make({ ...fixed, ...fields }),
+    };
+  };
+  return { ...make({}), lines };
+}

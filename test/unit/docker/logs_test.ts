@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Buffer } from "node:buffer";
+import { collectLines, demultiplex, LOG_LIMIT, singleStream } from "../../../src/docker/logs.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+
+function frame(stream: number, text: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(text);
+  const header = Buffer.alloc(8);
+  header[0] = stream;
+  header.writeUInt32BE(bytes.length, 4);
+  return Buffer.concat([header, bytes]);
+}
+
+async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+describe("demultiplex()", () => {
+  const stream = Buffer.concat([
+    frame(1, "out\n"),
+    frame(2, ""),
+    frame(2, "err\n"),
+    frame(0, "in"),
+  ]);
+  for (const size of [1, 3, 8, 9, 1000]) {
+    it(`finds the frames when they arrive in pieces of ${size} bytes`, async () => {
+      const chunks = await Array.fromAsync(demultiplex(pieces(stream, size)));
+      assert.deepEqual(
+        chunks.map((chunk) => [chunk.stream, text(chunk.bytes)]),
+        [["stdout", "out\n"], ["stderr", ""], ["stderr", "err\n"], ["stdout", "in"]],
+      );
+    });
+  }
+
+  it("drops a frame that was cut off", async () => {
+    const cut = Buffer.concat([frame(1, "whole\n"), frame(1, "broken\n").subarray(0, 12)]);
+    const chunks = await Array.fromAsync(demultiplex(pieces(cut, 5)));
+    assert.deepEqual(chunks.map((chunk) => text(chunk.bytes)), ["whole\n"]);
+  });
+
+  it("throws engine_refused when the bytes are no frames", async () => {
+    await assert.rejects(
+      Array.fromAsync(demultiplex(pieces(Buffer.from("plain text of a terminal"), 4))),
+      (error) => isStackwrightError(error, "engine_refused"),
+    );
+  });
+});
+
+describe("collectLines()", () => {
+  const lines = (bytes: Uint8Array, size = 4) => collectLines(demultiplex(pieces(bytes, size)));
+
+  it("joins a line that came in several frames, and keeps the streams apart", async () => {
+    const stream = Buffer.concat([frame(1, "o1 "), frame(2, "e1\n"), frame(1, "o2\n")]);
+    assert.deepEqual(await lines(stream), ["e1", "o1 o2"]);
+  });
+
+  it("keeps empty lines and a last line without end, and drops carriage returns", async () => {
+    assert.deepEqual(await lines(frame(1, "a\r\n\nb")), ["a", "", "b"]);
+  });
+
+  it("joins a character that was cut between frames", async () => {
+    const euro = Buffer.from("€");
+    const stream = Buffer.concat([frame(1, euro.subarray(0, 1)), frame(1, euro.subarray(1))]);
+    assert.deepEqual(await lines(stream), ["€"]);
+  });
+
+  it("reads the output of a terminal as it is", async () => {
+    const raw = Buffer.from("one\r\ntwo\r\n");
+    assert.deepEqual(await collectLines(singleStream(pieces(raw, 2))), ["one", "two"]);
+  });
+
+  it("keeps the newest lines when there are too many", async () => {
+    const line = "x".repeat(99_999);
+    const many = Array.from({ length: 20 }, (_, at) => frame(1, `${at}${line}\n`));
+    const kept = await lines(Buffer.concat(many), 1 << 20);
+    assert.ok(kept.join("").length <= LOG_LIMIT && kept.length >= 9);
+    assert.ok(kept.at(-1)?.startsWith("19x"));
+  });
+
+  it("keeps the end of a line that never ends", async () => {
+    const endless = Buffer.concat([frame(1, "x".repeat(LOG_LIMIT)), frame(1, "the end")]);
+    const [only, ...more] = await lines(endless, 1 << 16);
+    assert.equal(more.length, 0);
+    assert.ok(only?.endsWith("the end") && only.length === LOG_LIMIT);
+  });
+});

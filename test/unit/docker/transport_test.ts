@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import * as fs from "node:fs/promises";
+import net, { type Socket } from "node:net";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EngineApi } from "../../../src/docker/api.ts";
+import { createTransport, type Transport } from "../../../src/docker/transport.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import { requestFraming, WireReader } from "../../fakes/wire.ts";
+
+const NO_SIGNAL = new AbortController().signal;
+const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const VERSION = answer(200, "application/json", '{"Version":"26.1","ApiVersion":"1.45"}');
+
+function answer(status: number, type: string, body: string): string {
+  return `HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n` +
+    body;
+}
+
+describe("Transport and EngineApi", () => {
+  let directory: string;
+  let server: net.Server;
+  let transport: Transport;
+  /** Answers the n-th request (from 1); nothing means: hang up without a byte. */
+  let script: (n: number, line: string) => string | undefined | "silence";
+  let lines: string[];
+  let connections: Socket[];
+  beforeEach(async () => {
+    directory = await fs.mkdtemp(join(tmpdir(), "swt-"));
+    const socketPath = join(directory, "engine.sock");
+    lines = [];
+    connections = [];
+    server = net.createServer((socket) => {
+      connections.push(socket);
+      socket.on("error", () => {});
+      void serve(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    transport = createTransport({ kind: "unix", socketPath }, { answerTimeoutMs: 5000 });
+  });
+  afterEach(async () => {
+    transport.close();
+    for (const socket of connections) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+    await fs.rm(directory, { recursive: true });
+  });
+
+  async function serve(socket: Socket): Promise<void> {
+    const reader = new WireReader(socket);
+    for (let head = await reader.head(); head !== undefined; head = await reader.head()) {
+      await reader.body(requestFraming(head), () => {});
+      lines.push(head.startLine.replace(" HTTP/1.1", ""));
+      const text = script(lines.length, head.startLine);
+      if (text === undefined) return void socket.destroy();
+      if (text !== "silence") socket.write(text);
+    }
+  }
+  async function get(method = "GET"): Promise<string> {
+    const response = await transport.request({ method, path: "/x" }, NO_SIGNAL);
+    return text(response.body);
+  }
+  async function text(body: AsyncIterable<Uint8Array>): Promise<string> {
+    let all = "";
+    for await (const chunk of body) all += new TextDecoder().decode(chunk);
+    return all;
+  }
+  const unreachable = (error: unknown) => isStackwrightError(error, "engine_unreachable");
+
+  it("request() shares one connection among reads", async () => {
+    script = () => OK;
+    for (let n = 0; n < 5; n++) assert.equal(await get(), "ok");
+    assert.equal(connections.length, 1);
+  });
+
+  it("request() sends a read again when a shared connection turns out to be dead", async () => {
+    script = (n) => n === 2 ? undefined : OK;
+    assert.equal(await get(), "ok");
+    assert.equal(await get(), "ok");
+    assert.equal(lines.length, 3);
+  });
+
+  it("request() throws engine_unreachable when the engine keeps hanging up", async () => {
+    script = () => undefined;
+    await assert.rejects(get(), unreachable);
+    assert.ok(lines.length <= 2);
+  });
+
+  for (const method of ["POST", "PUT", "DELETE"]) {
+    it(`request() never sends a ${method} twice`, async () => {
+      script = (n) => n === 1 ? OK : undefined;
+      await get();
+      await assert.rejects(
+        get(method),
+        (error) => unreachable(error) && /may have acted/.test((error as Error).message),
+      );
+      assert.deepEqual(lines, ["GET /x", `${method} /x`]);
+    });
+  }
+
+  it("request() throws engine_unreachable when no answer comes in time", async () => {
+    script = () => "silence";
+    transport.close();
+    const path = join(directory, "engine.sock");
+    transport = createTransport({ kind: "unix", socketPath: path }, { answerTimeoutMs: 30 });
+    await assert.rejects(
+      get(),
+      (error) => unreachable(error) && /no answer within 30 ms/.test((error as Error).message),
+    );
+  });
+
+  it("request() throws engine_unreachable when the answer is cut inside its body", async () => {
+    script = () => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel";
+    const response = await transport.request({ method: "GET", path: "/x" }, NO_SIGNAL);
+    setTimeout(() => connections.forEach((socket) => socket.destroy()), 20);
+    await assert.rejects(text(response.body), unreachable);
+  });
+
+  it("request() throws the reason of the signal before, during and after the head", async () => {
+    const reason = new Error("enough");
+    script = () => "silence";
+    const request = { method: "GET", path: "/x" };
+    const is = (error: unknown) => error === reason;
+    await assert.rejects(transport.request(request, AbortSignal.abort(reason)), is);
+    const during = new AbortController();
+    setTimeout(() => during.abort(reason), 20);
+    await assert.rejects(transport.request(request, during.signal), is);
+    script = () => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const after = new AbortController();
+    const response = await transport.request(request, after.signal);
+    setTimeout(() => after.abort(reason), 20);
+    await assert.rejects(text(response.body), is);
+  });
+
+  it("request() sends a streamed body", async () => {
+    script = () => OK;
+    async function* body() {
+      yield new TextEncoder().encode("a");
+      yield new TextEncoder().encode("b");
+    }
+    const response = await transport.request(
+      { method: "POST", path: "/x", body: body() },
+      NO_SIGNAL,
+    );
+    assert.equal(await text(response.body), "ok");
+  });
+
+  it("EngineApi asks for the version once, and again after the engine was unreachable", async () => {
+    const api = new EngineApi(transport);
+    const list = { method: "GET", path: "/containers/json" } as const;
+    script = (_n, line) => line.includes("/version") ? VERSION : answer(200, "x", "[]");
+    await api.json(list, NO_SIGNAL);
+    await api.json(list, NO_SIGNAL);
+    assert.deepEqual(lines, [
+      "GET /version",
+      "GET /v1.45/containers/json",
+      "GET /v1.45/containers/json",
+    ]);
+    script = () => undefined;
+    await assert.rejects(api.json(list, NO_SIGNAL), unreachable);
+    lines = [];
+    script = (_n, line) =>
+      line.includes("/version") ? VERSION.replace("1.45", "1.42") : answer(200, "x", "[]");
+    await api.json(list, NO_SIGNAL);
+    assert.deepEqual(lines, ["GET /version", "GET /v1.42/containers/json"]);
+  });
+
+  const refusals = [
+    ["a page of a proxy", answer(403, "text/html", "<html>no</html>"), "403"],
+    ["the engine's message", answer(409, "application/json", '{"message":"busy"}'), "409 busy"],
+    ["nothing", answer(500, "text/plain", ""), "500"],
+  ] as const;
+  for (const [title, response, ending] of refusals) {
+    it(`EngineApi names the call when it is refused with ${title}`, async () => {
+      script = (_n, line) => line.includes("/version") ? VERSION : response;
+      const api = new EngineApi(transport);
+      await assert.rejects(
+        api.send({ method: "POST", path: "/containers/a/start", query: { t: 1 } }, NO_SIGNAL),
+        (error) =>
+          isStackwrightError(error, "engine_refused") &&
+          error.message === `engine refused POST /containers/a/start: ${ending}`,
+      );
+    });
+  }
+
+  it("EngineApi says so when the answer is not JSON", async () => {
+    script = () => answer(200, "text/html", "<html>");
+    await assert.rejects(
+      new EngineApi(transport).version(NO_SIGNAL),
+      (error) => isStackwrightError(error, "engine_refused") && /not JSON/.test(error.message),
+    );
+  });
+
+  it("EngineApi tells of mutating calls only", async () => {
+    script = (_n, line) => line.includes("/version") ? VERSION : answer(200, "x", "{}");
+    const told: string[] = [];
+    const api = new EngineApi(transport, { onMutation: (call) => told.push(call.path) });
+    await api.send({ method: "GET", path: "/info" }, NO_SIGNAL);
+    await api.send({ method: "POST", path: "/containers/a/wait" }, NO_SIGNAL);
+    await api.send({ method: "POST", path: "/containers/a/stop" }, NO_SIGNAL);
+    await api.send({ method: "DELETE", path: "/containers/a" }, NO_SIGNAL);
+    assert.deepEqual(told, ["/containers/a/stop", "/containers/a"]);
+  });
+});

@@ -1,0 +1,408 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import {
+  type Environment,
+  readListenSettings,
+  readSettings,
+  secretValues,
+  type Settings,
+  SETTINGS_TABLE,
+  type SettingsOptions,
+  settingsReference,
+} from "../../../src/settings/mod.ts";
+
+const FILES: Record<string, string> = {
+  "/secret": "  from file\n",
+  "/empty": " \n",
+  "/polls": "- url: https://h/o/r\n",
+};
+
+function readFile(path: string): string {
+  const text = FILES[path];
+  if (text === undefined) throw new Error(`no such file: ${path}`);
+  return text;
+}
+
+function read(environment: Environment = {}, options: SettingsOptions = { uid: 0 }): Settings {
+  return readSettings(environment, readFile, options);
+}
+
+function lines(environment: Environment, options?: SettingsOptions): string[] {
+  try {
+    read(environment, options);
+  } catch (error) {
+    assert.ok(isStackwrightError(error, "settings_invalid"), String(error));
+    const [head = "", ...rest] = error.message.split("\n");
+    assert.match(
+      head,
+      rest.length === 1 ? /^1 setting is invalid:$/ : /^\d+ settings are invalid:$/,
+    );
+    assert.equal(error.problems.length, rest.length);
+    return rest;
+  }
+  assert.fail("the settings were accepted");
+}
+
+const DEFAULTS: Settings = {
+  logLevel: "info",
+  timeZone: "UTC",
+  apiSecret: undefined,
+  webhookSecret: undefined,
+  http: {
+    port: 8080,
+    tls: undefined,
+    metricsPort: 9120,
+    maxPayloadBytes: 1048576,
+    mcpEnabled: false,
+    openApiEnabled: false,
+    trustedProxyNetworks: [
+      "127.0.0.0/8",
+      "10.0.0.0/8",
+      "172.16.0.0/12",
+      "192.168.0.0/16",
+      "::1/128",
+    ],
+    trustedProxyHeader: "X-Forwarded-For",
+  },
+  git: {
+    accessToken: undefined,
+    accessTokenUser: "oauth2",
+    accessTokenHosts: undefined,
+    domains: [],
+    cloneDepth: 0,
+    cloneSubmodules: true,
+    sshPrivateKey: undefined,
+    sshPrivateKeyPassphrase: undefined,
+    sshKnownHostsFile: undefined,
+    skipTlsVerification: false,
+    urlRewrites: {},
+  },
+  deploy: {
+    configBaseDir: ".",
+    passEnv: false,
+    maxConcurrentDeployments: 4,
+    maxConcurrentPredeployments: 8,
+    rollback: true,
+    releaseImageRetention: 0,
+    allowLocalRepositoryUrl: false,
+    quiet: true,
+    recoverOnStartup: true,
+    schedulerEnabled: true,
+    swarmFeatures: true,
+    swarmConfigRetention: 0,
+    swarmSecretRetention: 0,
+  },
+  polls: [],
+  proxy: { http: undefined, https: undefined, noProxy: [] },
+  data: { dir: "/var/lib/stackwright", hostDir: undefined },
+  docker: {
+    host: undefined,
+    apiVersion: undefined,
+    configDir: undefined,
+    tlsVerify: false,
+    certPath: undefined,
+  },
+};
+const { http, git, deploy, docker, data, proxy } = DEFAULTS;
+
+describe("readSettings", () => {
+  it("readSettings() applies every default to an empty environment, and to empty values", () => {
+    assert.deepEqual(read(), DEFAULTS);
+    const empty = SETTINGS_TABLE.flatMap(({ name, file, aliases }) =>
+      [name, ...(file ? [`${name}_FILE`] : []), ...aliases].map((key) => [key, ""])
+    );
+    assert.deepEqual(read(Object.fromEntries(empty)), DEFAULTS);
+  });
+
+  const accepted: [Environment, Partial<Settings>][] = [
+    [{ LOG_LEVEL: "WARN" }, { logLevel: "warn" }],
+    [{ TZ: "Europe/Berlin" }, { timeZone: "Europe/Berlin" }],
+    [{ HTTP_PORT: "1" }, { http: { ...http, port: 1 } }],
+    [{ METRICS_PORT: "65535" }, { http: { ...http, metricsPort: 65535 } }],
+    [{ HTTP_TLS_CERT_FILE: "/c", HTTP_TLS_KEY_FILE: "/k" }, {
+      http: { ...http, tls: { certFile: "/c", keyFile: "/k" } },
+    }],
+    [{ API_SECRET: "s" }, { apiSecret: "s" }],
+    [{ API_SECRET_FILE: "/secret" }, { apiSecret: "from file" }],
+    [{ API_SECRET_FILE: "/empty" }, {}],
+    [{ WEBHOOK_SECRET_FILE: "/secret" }, { webhookSecret: "from file" }],
+    [{ MAX_PAYLOAD_SIZE: "1" }, { http: { ...http, maxPayloadBytes: 1 } }],
+    [{ MCP_ENABLED: "true", API_SECRET_FILE: "/secret" }, {
+      apiSecret: "from file",
+      http: { ...http, mcpEnabled: true },
+    }],
+    [{ OPENAPI_ENABLED: "1" }, { http: { ...http, openApiEnabled: true } }],
+    [{ TRUSTED_PROXY_NETWORKS: "10.0.0.0/8, ::/0,10.0.0.0/8" }, {
+      http: { ...http, trustedProxyNetworks: ["10.0.0.0/8", "::/0"] },
+    }],
+    [{ TRUSTED_PROXY_HEADER: "X-Real-IP" }, { http: { ...http, trustedProxyHeader: "X-Real-IP" } }],
+    [{ DEPLOY_CONFIG_BASE_DIR: "/ops/" }, { deploy: { ...deploy, configBaseDir: "ops" } }],
+    [{ PASS_ENV: "T" }, { deploy: { ...deploy, passEnv: true } }],
+    [{ MAX_CONCURRENT_DEPLOYMENTS: "1" }, { deploy: { ...deploy, maxConcurrentDeployments: 1 } }],
+    [{ MAX_CONCURRENT_PREDEPLOYMENTS: "2" }, {
+      deploy: { ...deploy, maxConcurrentPredeployments: 2 },
+    }],
+    [{ DEPLOY_ROLLBACK: "false" }, { deploy: { ...deploy, rollback: false } }],
+    [{ RELEASE_IMAGE_RETENTION: "3" }, { deploy: { ...deploy, releaseImageRetention: 3 } }],
+    [{ ALLOW_LOCAL_REPOSITORY_URL: "true" }, {
+      deploy: { ...deploy, allowLocalRepositoryUrl: true },
+    }],
+    [{ GIT_ACCESS_TOKEN_FILE: "/secret" }, { git: { ...git, accessToken: "from file" } }],
+    [{ GIT_ACCESS_TOKEN_USER: "x" }, { git: { ...git, accessTokenUser: "x" } }],
+    [{ GIT_ACCESS_TOKEN_HOSTS: "H.example, , b" }, {
+      git: { ...git, accessTokenHosts: ["h.example", "b"] },
+    }],
+    [{ GIT_CLONE_DEPTH: "5" }, { git: { ...git, cloneDepth: 5 } }],
+    [{ GIT_CLONE_SUBMODULES: "0" }, { git: { ...git, cloneSubmodules: false } }],
+    [{ SSH_PRIVATE_KEY: "k", SSH_PRIVATE_KEY_PASSPHRASE_FILE: "/secret" }, {
+      git: { ...git, sshPrivateKey: "k", sshPrivateKeyPassphrase: "from file" },
+    }],
+    [{ SSH_KNOWN_HOSTS_FILE: "/kh" }, { git: { ...git, sshKnownHostsFile: "/kh" } }],
+    [{ SKIP_TLS_VERIFICATION: "True" }, { git: { ...git, skipTlsVerification: true } }],
+    [{ HTTP_PROXY: "http://p:3128", HTTPS_PROXY: "https://u:p@q", NO_PROXY: "a, .b" }, {
+      proxy: { http: "http://p:3128", https: "https://u:p@q", noProxy: ["a", ".b"] },
+    }],
+    [{ SOURCE_URL_REWRITES: "GitHub.com: https://mirror\n" }, {
+      git: { ...git, urlRewrites: { "github.com": "https://mirror" } },
+    }],
+    [{ SCHEDULER_ENABLED: "f" }, { deploy: { ...deploy, schedulerEnabled: false } }],
+    [{ RECOVER_ON_STARTUP: "FALSE" }, { deploy: { ...deploy, recoverOnStartup: false } }],
+    [{ CONTAINER_QUIET_DEPLOY: "false" }, { deploy: { ...deploy, quiet: false } }],
+    [{ DOCKER_QUIET_DEPLOY: "false" }, { deploy: { ...deploy, quiet: false } }],
+    [{ DOCKER_SWARM_FEATURES: "false" }, { deploy: { ...deploy, swarmFeatures: false } }],
+    [{ CONTAINER_SWARM_CONFIG_RETENTION: "-1" }, {
+      deploy: { ...deploy, swarmConfigRetention: -1 },
+    }],
+    [{ DOCKER_SWARM_CONFIG_RETENTION: "2" }, { deploy: { ...deploy, swarmConfigRetention: 2 } }],
+    [{ DOCKER_SWARM_SECRET_RETENTION: "2", CONTAINER_SWARM_SECRET_RETENTION: "2" }, {
+      deploy: { ...deploy, swarmSecretRetention: 2 },
+    }],
+    [{ DATA_DIR: "/d/../data/" }, { data: { dir: "/data", hostDir: undefined } }],
+    [{ DATA_MOUNT_PATH: "/data", DATA_HOST_PATH: "/srv" }, {
+      data: { dir: "/data", hostDir: "/srv" },
+    }],
+    [{ DATA_HOST_DIR: "/srv" }, { data: { ...data, hostDir: "/srv" } }],
+    [{ STATE_DIRECTORY: "/s:/t" }, { data: { ...data, dir: "/s" } }],
+    [{ DOCKER_HOST: "tcp://h:2376", DOCKER_TLS_VERIFY: "0", DOCKER_CERT_PATH: "/c" }, {
+      docker: { ...docker, host: "tcp://h:2376", tlsVerify: true, certPath: "/c" },
+    }],
+    [{ DOCKER_API_VERSION: "1.45", DOCKER_CONFIG: "/dc" }, {
+      docker: { ...docker, apiVersion: "1.45", configDir: "/dc" },
+    }],
+    [{ API_SECRET: " s " }, { apiSecret: " s " }],
+    [{ HTTP_PROXY: "", NO_PROXY: "," }, { proxy }],
+  ];
+  for (const [environment, change] of accepted) {
+    it(`readSettings() reads ${JSON.stringify(environment)}`, () => {
+      assert.deepEqual(read(environment), { ...DEFAULTS, ...change });
+    });
+  }
+
+  const refused: [Environment, string][] = [
+    [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL: expected debug, info, warn, error; found "loud"'],
+    [{ TZ: "Mars/Base" }, 'TZ: expected a time zone such as Europe/Berlin, found "Mars/Base"'],
+    [{ HTTP_PORT: "0" }, 'HTTP_PORT: expected a whole number 1 to 65535, found "0"'],
+    [{ HTTP_PORT: "80a" }, 'HTTP_PORT: expected a whole number 1 to 65535, found "80a"'],
+    [{ METRICS_PORT: "65536" }, "METRICS_PORT: expected a whole number 1 to 65535"],
+    [{ METRICS_PORT: "8080" }, "METRICS_PORT: must differ from HTTP_PORT, both are 8080"],
+    [{ HTTP_TLS_CERT_FILE: "/c" }, "HTTP_TLS_KEY_FILE: must be set too"],
+    [{ HTTP_TLS_KEY_FILE: "/k" }, "HTTP_TLS_CERT_FILE: must be set too"],
+    [{ API_SECRET: "a", API_SECRET_FILE: "/secret" }, "API_SECRET: API_SECRET and API_SECRET_FILE"],
+    [
+      { POLL_CONFIG: "[]", POLL_CONFIG_FILE: "/polls" },
+      "POLL_CONFIG: POLL_CONFIG and POLL_CONFIG_",
+    ],
+    [{ WEBHOOK_SECRET_FILE: "/none" }, "WEBHOOK_SECRET_FILE: reading /none failed: no such file"],
+    [{ MCP_ENABLED: "true" }, "MCP_ENABLED: the tool server requires API_SECRET"],
+    [{ MCP_ENABLED: "yes" }, 'MCP_ENABLED: expected true or false, found "yes"'],
+    [{ PASS_ENV: "on" }, 'PASS_ENV: expected true or false, found "on"'],
+    [{ MAX_PAYLOAD_SIZE: "0" }, "MAX_PAYLOAD_SIZE: expected a whole number of at least 1"],
+    [{ MAX_PAYLOAD_SIZE: "1e3" }, "MAX_PAYLOAD_SIZE: expected a whole number of at least 1"],
+    [{ MAX_CONCURRENT_DEPLOYMENTS: "0" }, "MAX_CONCURRENT_DEPLOYMENTS: expected a whole number of"],
+    [{ GIT_CLONE_DEPTH: "-1" }, "GIT_CLONE_DEPTH: expected a whole number of at least 0"],
+    [{ CONTAINER_SWARM_CONFIG_RETENTION: "-2" }, "CONTAINER_SWARM_CONFIG_RETENTION: expected a"],
+    [{ DATA_DIR: "data" }, 'DATA_DIR: expected an absolute path, found "data"'],
+    [{ DATA_DIR: "/a", DATA_MOUNT_PATH: "/b" }, "DATA_DIR: DATA_DIR and its alias DATA_MOUNT_PATH"],
+    [{ DEPLOY_CONFIG_BASE_DIR: "../x" }, "DEPLOY_CONFIG_BASE_DIR: expected a directory inside"],
+    [
+      { TRUSTED_PROXY_NETWORKS: "10.0.0.1/33" },
+      "TRUSTED_PROXY_NETWORKS: expected networks in CIDR",
+    ],
+    [{ TRUSTED_PROXY_HEADER: "X Y" }, "TRUSTED_PROXY_HEADER: expected the name of a header"],
+    [{ HTTP_PROXY: "p:3128" }, "HTTP_PROXY: expected the URL of a proxy"],
+    [{ SOURCE_URL_REWRITES: "a: ''" }, "SOURCE_URL_REWRITES:1:1: a: expected a replacement"],
+    [{ SOURCE_URL_REWRITES: "[a]" }, "SOURCE_URL_REWRITES:1:1: expected one map"],
+    [
+      { POLL_CONFIG: "- url: /r\n  interval: 5\n" },
+      "POLL_CONFIG:2:13: [0].interval: expected 0 or",
+    ],
+    [{ POLL_CONFIG: "[" }, "POLL_CONFIG:1:2: not valid YAML"],
+    [{ GIT_AUTH_DOMAINS: "- {domains: []}" }, "GIT_AUTH_DOMAINS:1:13: [0].domains: expected at"],
+    [{ GIT_AUTH_DOMAINS: "- {domains: [a b]}" }, "GIT_AUTH_DOMAINS:1:14: [0].domains[0]: expected"],
+    [{ GIT_AUTH_DOMAINS: "- {domains: [a, A]}" }, "GIT_AUTH_DOMAINS:1:17: [0].domains[1]: a is in"],
+    [{ GIT_AUTH_DOMAINS: "- {domains: [a], tokn: x}" }, "GIT_AUTH_DOMAINS:1:18: [0].tokn: unknown"],
+    [
+      { GIT_AUTH_DOMAINS: "- {domains: [a], github_app_id: 1}" },
+      "GIT_AUTH_DOMAINS:1:33: [0].github",
+    ],
+  ];
+  for (const [environment, start] of refused) {
+    it(`readSettings() refuses ${JSON.stringify(environment)} naming the variable`, () => {
+      const [first = "", ...others] = lines(environment);
+      assert.equal(first.slice(0, start.length), start);
+      assert.deepEqual(others, []);
+    });
+  }
+
+  it("readSettings() reports everything together, a line each", () => {
+    const found = lines({
+      HTTP_PORT: "x",
+      TZ: "x",
+      API_SECRET: "a",
+      API_SECRET_FILE: "/secret",
+      MCP_ENABLED: "true",
+      POLL_CONFIG: "- {}\n- {}\n",
+    });
+    assert.deepEqual(found.map((line) => line.split(":")[0]), [
+      "TZ",
+      "API_SECRET",
+      "HTTP_PORT",
+      "POLL_CONFIG",
+      "POLL_CONFIG",
+    ]);
+  });
+
+  it("readSettings() never shows a secret", () => {
+    const text = lines({
+      HTTP_PROXY: "u:hunter2@h",
+      API_SECRET: "hunter2",
+      API_SECRET_FILE: "/x",
+      GIT_AUTH_DOMAINS: "- {domains: [a], git_access_token: [hunter2]}",
+      SOURCE_URL_REWRITES: "a: [hunter2]",
+    }).join("\n");
+    assert.doesNotMatch(text, /hunter2/);
+  });
+
+  it("readSettings() names the file variable where a text came from a file", () => {
+    FILES["/bad-polls"] = "- {url: 1}\n";
+    assert.match(lines({ POLL_CONFIG_FILE: "/bad-polls" })[0] ?? "", /^POLL_CONFIG_FILE:1:9: /);
+    assert.equal(read({ POLL_CONFIG_FILE: "/polls" }).polls[0]?.request.url, "https://h/o/r");
+  });
+
+  const homes: [Environment, number | undefined, string | undefined][] = [
+    [{}, 0, "/var/lib/stackwright"],
+    [{ XDG_STATE_HOME: "/x", HOME: "/h" }, 1000, "/x/stackwright"],
+    [{ HOME: "/h" }, 1000, "/h/.local/state/stackwright"],
+    [{ HOME: "/h", STATE_DIRECTORY: "/s" }, 1000, "/s"],
+    [{ HOME: "/h" }, undefined, "/h/.local/state/stackwright"],
+    [{ HOME: "h" }, 1000, undefined],
+  ];
+  for (const [environment, uid, dir] of homes) {
+    it(`readSettings() puts data of user ${uid} with ${JSON.stringify(environment)} in ${dir}`, () => {
+      if (dir !== undefined) assert.equal(read(environment, { uid }).data.dir, dir);
+      else assert.match(lines(environment, { uid })[0] ?? "", /^DATA_DIR: must be set/);
+    });
+  }
+
+  it("readSettings() reads credentials by domain", () => {
+    const text = "- domains: [GitHub.com, '*.corp.example']\n  git_access_token: t\n" +
+      "- {domains: [h], github_app_id: 010, github_app_private_key: k, insecure_skip_tls: yes}\n";
+    assert.deepEqual(read({ GIT_AUTH_DOMAINS: text }).git.domains, [
+      {
+        domains: ["github.com", "*.corp.example"],
+        accessToken: "t",
+        accessTokenUser: "oauth2",
+        sshPrivateKey: undefined,
+        sshPrivateKeyPassphrase: undefined,
+        app: undefined,
+        skipTlsVerification: false,
+      },
+      {
+        domains: ["h"],
+        accessToken: undefined,
+        accessTokenUser: "oauth2",
+        sshPrivateKey: undefined,
+        sshPrivateKeyPassphrase: undefined,
+        app: { id: "010", privateKey: "k", installationId: "" },
+        skipTlsVerification: true,
+      },
+    ]);
+    const both =
+      "- {domains: [h], github_app_id: 1, github_app_private_key: k, ssh_private_key: s}";
+    assert.match(lines({ GIT_AUTH_DOMAINS: both })[0] ?? "", /exclude each other/);
+  });
+
+  it("readSettings() gives equal, frozen settings each time", () => {
+    const environment = {
+      POLL_CONFIG: "- {url: /r, deployments: [{name: a}]}",
+      GIT_AUTH_DOMAINS: "- {domains: [a]}",
+    };
+    const first = read(environment);
+    assert.deepEqual(first, read(environment));
+    for (
+      const part of [first, first.http, first.git.domains, first.polls[0], first.polls[0]?.request]
+    ) {
+      assert.ok(Object.isFrozen(part));
+    }
+    assert.ok(Object.isFrozen(first.polls[0]?.request.deployments[0]?.deployment.build.args));
+  });
+});
+
+describe("readListenSettings", () => {
+  it("readListenSettings() reads port and TLS whatever else is wrong", () => {
+    const environment = { HTTP_PORT: "81", TZ: "x", API_SECRET_FILE: "/none" };
+    assert.deepEqual(readListenSettings(environment), { port: 81, tls: undefined });
+    assert.throws(() => readListenSettings({ HTTP_TLS_CERT_FILE: "/c" }), /HTTP_TLS_KEY_FILE/);
+  });
+});
+
+describe("secretValues", () => {
+  it("secretValues() lists every secret once, decoded and as written, and nothing else", () => {
+    const settings = read({
+      API_SECRET: "s-api",
+      WEBHOOK_SECRET: "s-hook",
+      GIT_ACCESS_TOKEN: "s-git",
+      SSH_PRIVATE_KEY: "s-key",
+      SSH_PRIVATE_KEY_PASSPHRASE: "s-pass",
+      HTTP_PROXY: "http://u:s%20proxy@h",
+      HTTPS_PROXY: "http://h",
+      GIT_AUTH_DOMAINS: "- {domains: [a], git_access_token: s-dom, ssh_private_key: s-dkey, " +
+        "ssh_private_key_passphrase: s-dpass}\n" +
+        "- {domains: [b], github_app_id: 1, github_app_private_key: s-app}\n",
+      POLL_CONFIG: "- url: https://u:s-poll@h/r\n  deployments:\n" +
+        "  - {name: a, repository_url: 'https://s-user@h/r', environment: {A: plain}}\n" +
+        "- url: ssh://git@h/r\n",
+      SOURCE_URL_REWRITES: "x: https://u:s-rewrite@h\n",
+    });
+    assert.deepEqual(secretValues(settings).sort(), [
+      "s proxy",
+      "s%20proxy",
+      "s-api",
+      "s-app",
+      "s-dkey",
+      "s-dom",
+      "s-dpass",
+      "s-git",
+      "s-hook",
+      "s-key",
+      "s-pass",
+      "s-poll",
+      "s-rewrite",
+      "s-user",
+    ]);
+    assert.deepEqual(secretValues(read()), []);
+  });
+});
+
+describe("settingsReference", () => {
+  it("settingsReference() has a row for each variable with its default and other names", () => {
+    const text = settingsReference();
+    for (const { name } of SETTINGS_TABLE) assert.ok(text.includes(`| \`${name}\``), name);
+    assert.ok(text.includes("| `HTTP_PORT` | integer | `8080` |"));
+    assert.ok(text.includes("`API_SECRET`, `API_SECRET_FILE`"));
+    assert.ok(text.includes("Also `DATA_MOUNT_PATH`."));
+    const names = SETTINGS_TABLE.map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
+  });
+});

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { describe, it } from "node:test";
+import { isLfsPointer } from "../../../src/source/lfs.ts";
+import { reachedDepth } from "../../../src/source/history_depth.ts";
+import { checkLinks } from "../../../src/source/tree_links.ts";
+import { parseTreeListing, parseTreeObject } from "../../../src/source/tree_object.ts";
+
+const id = "0123456789abcdef0123456789abcdef01234567";
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("parseTreeObject()", () => {
+  it("reads names, kinds and ids", () => {
+    const entry = (mode: string, name: string) =>
+      Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, "hex")]);
+    const tree = parseTreeObject(Buffer.concat([
+      entry("100644", "a b"),
+      entry("100755", "x"),
+      entry("100664", "old"),
+      entry("40000", "d"),
+      entry("120000", "l"),
+      entry("160000", "s"),
+    ]));
+    assert.deepEqual([...tree].map(([name, { kind }]) => [name, kind]), [
+      ["a b", "file"],
+      ["x", "executable"],
+      ["old", "file"],
+      ["d", "directory"],
+      ["l", "symlink"],
+      ["s", "submodule"],
+    ]);
+    assert.equal(tree.get("a b")?.id, id);
+  });
+  it("reads the empty tree", () => assert.equal(parseTreeObject(new Uint8Array()).size, 0));
+});
+
+describe("parseTreeListing()", () => {
+  it("reads sizes and odd names", () => {
+    const listing = parseTreeListing(bytes(
+      `100644 blob ${id}      12\ta\tb\n c\u0000160000 commit ${id}       -\tsub\u0000`,
+    ));
+    assert.deepEqual(listing.get("a\tb\n c"), { kind: "file", id, size: 12 });
+    assert.deepEqual(listing.get("sub"), { kind: "submodule", id, size: 0 });
+  });
+  for (const path of ["../x", "a/../b", "./x", "a//b", ".git/config", "a/.GIT/x", "/x"]) {
+    it(`refuses ${path}`, () => {
+      const listing = bytes(`100644 blob ${id} 1\t${path}\u0000`);
+      assert.throws(() => parseTreeListing(listing), { code: "source_invalid" });
+    });
+  }
+});
+
+describe("checkLinks()", () => {
+  const check = (links: Record<string, string>) => checkLinks(new Map(Object.entries(links)));
+  for (
+    const links of [
+      { a: "b" },
+      { "a/b/c": "../../x" },
+      { "a/b": ".." },
+      { a: "a" },
+      { a: "b", b: "a" },
+      { a: "./b/../c" },
+      { a: "not/there" },
+      { a: "..foo/x" },
+      { "x/up": "..", "y": "x/up/z" },
+    ]
+  ) {
+    it(`allows ${JSON.stringify(links)}`, () => assert.doesNotThrow(() => check(links)));
+  }
+  for (
+    const links of [
+      { evil: "/etc" },
+      { evil: ".." },
+      { evil: "../x" },
+      { "a/evil": "../../x" },
+      { evil: "a/../../x" },
+      { "d": "x/y/z", "evil": "d/../../../../w" },
+      { "x/y/up": "../..", "evil": "x/y/up/../w" },
+      { "abs": "b", "b": "/etc", "evil": "b/passwd" },
+    ]
+  ) {
+    it(`refuses ${JSON.stringify(links)}`, () => {
+      assert.throws(() => check(links), { code: "path_escapes", message: /points to "/ });
+    });
+  }
+  it("names the link and its target", () => {
+    assert.throws(() => check({ "a/evil": "../../x" }), /"a\/evil" points to "\.\.\/\.\.\/x"/);
+  });
+});
+
+describe("reachedDepth()", () => {
+  const listing = "c b\nb a x\na\nx\n";
+  it("counts to the nearest cut", () => {
+    assert.equal(reachedDepth("c", listing, "a\n"), 3);
+    assert.equal(reachedDepth("c", listing, "c\n"), 1);
+    assert.equal(reachedDepth("c", listing, "b\na\n"), 2);
+  });
+  it("is infinite when nothing was cut", () => {
+    assert.equal(reachedDepth("c", listing, "elsewhere\n"), Infinity);
+  });
+});
+
+describe("isLfsPointer()", () => {
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${
+    "a".repeat(64)
+  }\nsize 1\n`;
+  it("knows pointers from texts about them", () => {
+    assert.ok(isLfsPointer(bytes(pointer)));
+    assert.ok(!isLfsPointer(bytes(`see: ${pointer}`)));
+    assert.ok(!isLfsPointer(bytes(pointer + "x".repeat(2000))));
+  });
+});
