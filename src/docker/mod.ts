@@ -9,4 +9,5 @@ export { isOneOff } from "./containers.ts";
 export * from "./endpoint.ts";
 export * from "./engine.ts";
 export type { ContainerEvent, EventOptions } from "./events.ts";
+export * from "./own_mounts.ts";
 export * from "./status.ts";

@@ -51,7 +51,7 @@ export async function prepareRelease(
   target: Target,
   signal: AbortSignal,
 ): Promise<PreparedRelease> {
-  const { source, files, key: instanceKey, options } = parts;
+  const { source, key: instanceKey, options } = parts;
   const { deployment, revision, key } = target;
   const variables = variablesOf(parts, target);
   const inputs = await composeInputs(source, revision, deployment, signal);

@@ -113,7 +113,7 @@ function skipMessage(targets: readonly RunTarget[], context: RunContext): string
 
 function skipText(target: RunTarget, { formatTime }: RunContext): string {
   const { stack, reason, retryAt } = target;
-  const again = retryAt === undefined ? "" : ` until ${formatTime(retryAt)}`;
+  const again = retryAt === undefined ? "" : ` until ${wholeSeconds(formatTime(retryAt))}`;
   switch (reason) {
     case undefined:
     case "no_changes":
@@ -141,8 +141,13 @@ function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): st
   const windows = sorted(targets.flatMap((target) => (target.message ?? "").split(/\s*,\s*/)));
   const instants = targets.flatMap(({ retryAt }) => retryAt === undefined ? [] : [retryAt]);
   const [next] = instants.sort((a, b) => a.getTime() - b.getTime());
-  const until = next === undefined ? "" : ` until ${formatTime(next)}`;
+  const until = next === undefined ? "" : ` until ${wholeSeconds(formatTime(next))}`;
   return `deployment of ${stacks} deferred by sync window ${windows}`.trimEnd() + until;
+}
+
+/** Sentences for people carry no fractions of a second. */
+function wholeSeconds(timestamp: string): string {
+  return timestamp.replace(/\.\d+/, "");
 }
 
 function sorted(names: readonly string[]): string {

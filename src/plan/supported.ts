@@ -4,10 +4,18 @@ import { type Deployment, StackwrightError } from "../model/mod.ts";
  * Refuses configuration whose behaviour this version does not have yet: a field that is read and
  * then ignored is a promise broken in silence.
  *
- * `given` are the dotted key paths the author wrote. Throws `unsupported` naming every such field.
+ * `given` are the dotted key paths the author wrote; the engine's swarm state decides the mode where
+ * the configuration does not. Throws `unsupported` naming every such field.
  */
-export function requireSupported(deployment: Deployment, given: ReadonlySet<string>): void {
+export function requireSupported(
+  deployment: Deployment,
+  given: ReadonlySet<string>,
+  engine: { readonly swarm: string },
+): void {
   const fields = [
+    engine.swarm === "manager" && deployment.swarm.enabled === undefined
+      ? "swarm mode, which this engine is in (swarm.enabled: false deploys with compose)"
+      : "",
     deployment.source === "oci" ? "source: oci" : "",
     deployment.repositoryUrl !== "" ? "repository_url" : "",
     deployment.context !== "" ? "context" : "",

@@ -1,5 +1,7 @@
 /**
- * What Stackwright remembers: the runs of this process in memory, so that a caller can follow and
- * look up what was asked for.
+ * What Stackwright remembers: the runs of this process, in memory, and the releases of every stack, in
+ * the ledger, which outlives the process.
  */
+export * from "./instance_key.ts";
+export * from "./ledger.ts";
 export * from "./runs.ts";

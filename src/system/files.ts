@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
@@ -42,6 +43,11 @@ export interface Files {
   chmod(path: string, mode: number): Promise<void>;
   /** Makes a new, empty directory whose name starts with `prefix`. */
   makeTemporaryDirectory(prefix: string): Promise<string>;
+}
+
+/** The text of a file, at once: only for settings, which are read before anything else runs. */
+export function readFileNow(path: string): string {
+  return readFileSync(path, "utf8");
 }
 
 /** The real file system. */

@@ -52,13 +52,17 @@ function untilAborted(begun: () => void = () => {}): Execute {
     });
 }
 
-/** Sends bytes as they are and returns everything that comes back until the other side closes. */
+/** Sends bytes as they are and returns the response, as soon as it is whole. */
 function exchangeRaw(port: number, pieces: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     const socket = connect(port, "127.0.0.1", () => pieces.forEach((piece) => socket.write(piece)));
     socket.setEncoding("utf8");
-    socket.on("data", (chunk) => text += chunk);
+    socket.on("data", (chunk) => {
+      text += chunk;
+      // Deno keeps a connection open whose request body never came.
+      if (/\r\n\r\n\{.*\}/.test(text)) socket.destroy();
+    });
     socket.on("error", (error) => text === "" ? reject(error) : resolve(text));
     socket.on("close", () => resolve(text));
   });
@@ -272,7 +276,7 @@ describe("POST /v1/api/poll/run", () => {
       status: 202,
       body: {
         content: "deployment of api, shop deferred by sync window freeze, night-only until " +
-          "2026-05-04T22:00:00.000+02:00",
+          "2026-05-04T22:00:00+02:00",
       },
     },
     {

@@ -1,0 +1,29 @@
+import { containerMounts, type EngineClient, hostPath, ownContainerId } from "../docker/mod.ts";
+import { StackwrightError } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/**
+ * Where the data directory lies on the engine's host, which is what containers mount from: the same
+ * path on a host; in a container, what the engine says is mounted there.
+ *
+ * Throws `data_dir_unusable` when it is part of our container alone: no other container could
+ * mount it, and it would be lost with ours. Throws `engine_unreachable` when that has to be asked.
+ */
+export async function findHostDataDirectory(
+  parts: { readonly files: Files; readonly engine: EngineClient },
+  dataDir: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const mountInfo = await parts.files.readIfExists("/proc/self/mountinfo");
+  const id = mountInfo && ownContainerId(new TextDecoder().decode(mountInfo));
+  if (id === undefined) return dataDir;
+  const mounts = await containerMounts(parts.engine.api, id, signal);
+  // A container of another engine: its paths mean nothing here, so they are taken as they are.
+  if (mounts.length === 0) return dataDir;
+  const found = hostPath(dataDir, mounts);
+  if (found !== undefined) return found;
+  throw new StackwrightError(
+    "data_dir_unusable",
+    `DATA_DIR ${dataDir} is not on a volume: mount one there, or set DATA_HOST_DIR to its path on the host`,
+  );
+}

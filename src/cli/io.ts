@@ -1,0 +1,35 @@
+/** What a command says its results and complaints with. */
+export interface CommandIo {
+  /** Arguments after the command's name. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Working directory. */
+  readonly cwd: string;
+  /** Results: standard output. */
+  out(text: string): void;
+  /** Complaints and diagnostics: standard error. */
+  err(text: string): void;
+  /** Whether a person watches standard error. */
+  readonly interactive: boolean;
+}
+
+/** One command of the program. */
+export interface Command {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** Everything `stackwright <name> --help` prints after the summary. */
+  readonly help: string;
+  /** Runs the command; returns the exit code. */
+  run(io: CommandIo): Promise<number>;
+}
+
+/** Exit codes, as in sysexits.h where it has one. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 64,
+  unavailable: 69,
+  configuration: 78,
+  interrupted: 130,
+} as const;

@@ -1,0 +1,101 @@
+/**
+ * The commands of the binary: what people and scripts type. Each one is a file; this one finds it,
+ * runs it, and turns what went wrong into words and an exit code.
+ */
+import process from "node:process";
+import { formatProblem, isStackwrightError, messageOf } from "../model/mod.ts";
+import { createRedactor, writeStandardError } from "../system/mod.ts";
+import { healthcheckCommand } from "./healthcheck_command.ts";
+import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { schemaCommand } from "./schema_command.ts";
+import { serveCommand } from "./serve_command.ts";
+import { validateCommand } from "./validate_command.ts";
+import { versionCommand } from "./version_command.ts";
+
+const COMMANDS: readonly Command[] = [
+  serveCommand,
+  validateCommand,
+  schemaCommand,
+  healthcheckCommand,
+  versionCommand,
+];
+
+/** Runs the program with the arguments of its process; returns the exit code. */
+export async function main(): Promise<number> {
+  return await runCommand({
+    args: process.argv.slice(2),
+    env: process.env,
+    cwd: process.cwd(),
+    out: (text) => void process.stdout.write(text),
+    err: writeStandardError,
+    interactive: process.stderr.isTTY === true,
+  });
+}
+
+/** Runs the command a command line names. Never throws: every failure is words and an exit code. */
+export async function runCommand(io: CommandIo): Promise<number> {
+  const [first, ...rest] = io.args;
+  if (first === "--version" || first === "-V") {
+    return await versionCommand.run({ ...io, args: rest });
+  }
+  const named = COMMANDS.find((each) => each.name === first);
+  const command = named ?? serveCommand;
+  const args = named === undefined ? io.args : rest;
+  if (named === undefined && first !== undefined && !first.startsWith("-")) {
+    return unknown(io, first);
+  }
+  if (named === undefined && (first === "--help" || first === "-h" || rest.includes("--help"))) {
+    return overview(io);
+  }
+  if (args.includes("--help") || args.includes("-h")) {
+    io.out(`${command.summary}\n\n${command.help}`);
+    return EXIT.ok;
+  }
+  try {
+    return await command.run({ ...io, args });
+  } catch (error) {
+    return complain(io, error);
+  }
+}
+
+function overview(io: CommandIo): number {
+  const width = Math.max(...COMMANDS.map((each) => each.name.length));
+  const lines = COMMANDS.map((each) => `  ${each.name.padEnd(width)}  ${each.summary}`);
+  io.out(`Stackwright: GitOps for Docker Compose and Swarm.
+
+Usage: stackwright [command] [options]
+
+${lines.join("\n")}
+
+  --help on every command tells more, --json makes its output JSON.
+`);
+  return EXIT.ok;
+}
+
+function unknown(io: CommandIo, name: string): number {
+  io.err(`stackwright: there is no command ${name}; see stackwright --help\n`);
+  return EXIT.usage;
+}
+
+/** What could not be done, for a person or as JSON; an error of ours that is a bug keeps its stack. */
+function complain(io: CommandIo, error: unknown): number {
+  const redactor = createRedactor();
+  const isOurs = isStackwrightError(error);
+  const message = isOurs || !(error instanceof Error)
+    ? messageOf(error)
+    : error.stack ?? error.message;
+  if (io.args.includes("--json")) {
+    const code = isOurs ? error.code : "internal";
+    io.err(redactor.redact(JSON.stringify({ error: { code, message } })) + "\n");
+  } else {
+    const problems = isOurs ? error.problems.slice(1).map(formatProblem) : [];
+    io.err(redactor.redact([`stackwright: ${message}`, ...problems].join("\n")) + "\n");
+  }
+  return exitCodeOf(error);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (isStackwrightError(error, "settings_invalid")) return EXIT.configuration;
+  if (isStackwrightError(error, "bad_request")) return EXIT.usage;
+  return EXIT.failed;
+}

@@ -1,0 +1,92 @@
+import process from "node:process";
+import { type App, startApp } from "../app.ts";
+import { isStackwrightError, messageOf } from "../model/mod.ts";
+import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
+import {
+  createLog,
+  createRedactor,
+  type Log,
+  readFileNow,
+  systemClock,
+  systemCommands,
+  systemFiles,
+} from "../system/mod.ts";
+import { readArguments } from "./arguments.ts";
+import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { VERSION } from "./version.ts";
+
+/** `stackwright serve`, and `stackwright` alone */
+export const serveCommand: Command = {
+  name: "serve",
+  summary: "Run the service (the default).",
+  help: `Usage: stackwright [serve] [--json]
+
+Runs until SIGTERM or SIGINT; a second signal ends it at once. Settings come from environment
+variables, see docs/settings.md. Logs go to standard error: JSON lines, or sentences when a person
+watches and --json is not given.
+
+Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run here.
+`,
+  async run(io) {
+    const { json } = readArguments(io.args, 0);
+    const settings = readSettings(io.env, readFileNow, uidOption());
+    const redactor = createRedactor();
+    secretValues(settings).forEach((value) => redactor.add(value));
+    const log = createLog({
+      level: settings.logLevel,
+      timeZone: settings.timeZone,
+      format: io.interactive && !json ? "text" : "json",
+      redactor,
+      write: (line) => io.err(line),
+    });
+    log.info(`stackwright ${VERSION} starts`, { data_dir: settings.data.dir });
+    return await serve(io, settings, { log, redactor });
+  },
+};
+
+async function serve(
+  io: CommandIo,
+  settings: Settings,
+  { log, redactor }: { log: Log; redactor: ReturnType<typeof createRedactor> },
+): Promise<number> {
+  const stopped = stopSignal(log);
+  let app: App;
+  try {
+    app = await startApp(settings, {
+      clock: systemClock,
+      commands: systemCommands,
+      files: systemFiles,
+      log,
+      redactor,
+      env: io.env,
+    });
+  } catch (error) {
+    if (isStackwrightError(error, "settings_invalid")) throw error;
+    log.critical(`could not start: ${messageOf(error)}`, { error });
+    return EXIT.unavailable;
+  }
+  await stopped;
+  await app.close();
+  log.info("stopped");
+  return EXIT.ok;
+}
+
+/** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */
+function stopSignal(log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: string) => {
+      if (asked) process.exit(EXIT.interrupted);
+      asked = true;
+      log.info(`${signal} received`);
+      resolve();
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+  });
+}
+
+function uidOption() {
+  const uid = process.getuid?.();
+  return uid === undefined ? {} : { uid };
+}

@@ -1,0 +1,49 @@
+import { join, resolve } from "node:path";
+import { validateCheckout } from "../config/mod.ts";
+import { formatProblem } from "../model/mod.ts";
+import { systemFiles } from "../system/mod.ts";
+import { readArguments } from "./arguments.ts";
+import { type Command, EXIT } from "./io.ts";
+
+/** `stackwright validate` */
+export const validateCommand: Command = {
+  name: "validate",
+  summary: "Check the deployment configuration of a checkout, offline.",
+  help: `Usage: stackwright validate [--json] [directory]
+
+Checks every .stackwright*.yaml of the checkout (the current directory unless given): syntax, keys
+and values with their positions, that compose files and dotenv files exist, names that occur twice.
+Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
+
+Exits 0 when everything is right, 1 when something is not.
+`,
+  async run(io) {
+    const { json, operands } = readArguments(io.args, 1);
+    const root = resolve(io.cwd, operands[0] ?? ".");
+    const baseDir = (io.env["DEPLOY_CONFIG_BASE_DIR"] || ".").replace(/^\/+/, "") || ".";
+    const read = async (path: string) => {
+      const bytes = await systemFiles.readIfExists(join(root, path));
+      return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+    };
+    const result = await validateCheckout({
+      names: () => systemFiles.list(join(root, baseDir)),
+      exists: async (path) => {
+        const real = await systemFiles.realPath(join(root, path));
+        return real !== undefined && (await systemFiles.stat(real))?.kind === "file";
+      },
+      read,
+    }, { baseDir });
+    const valid = result.problems.length === 0;
+    if (json) {
+      io.out(JSON.stringify({ valid, ...result }) + "\n");
+    } else {
+      for (const problem of result.problems) io.err(`${formatProblem(problem)}\n`);
+      for (const warning of result.warnings) io.err(`warning: ${formatProblem(warning)}\n`);
+      const count = `${result.deployments} deployment(s) in ${
+        result.files.join(", ") || "no file"
+      }`;
+      io.out(valid ? `valid: ${count}\n` : `${result.problems.length} problem(s) found\n`);
+    }
+    return valid ? EXIT.ok : EXIT.failed;
+  },
+};

@@ -1,0 +1,4 @@
+import packageFile from "../../package.json" with { type: "json" };
+
+/** The version of this program, `major.minor.patch`. */
+export const VERSION: string = packageFile.version;

@@ -1,0 +1,41 @@
+import { type EngineApi, pathName } from "./api.ts";
+import { asList, asRecord, asText } from "./json.ts";
+
+/** One mount of a container: where it is inside, and what it is on the engine's host. */
+export interface OwnMount {
+  readonly destination: string;
+  readonly source: string;
+}
+
+/** The mounts of a container; empty when the engine has no such container. */
+export async function containerMounts(
+  api: EngineApi,
+  id: string,
+  signal: AbortSignal,
+): Promise<OwnMount[]> {
+  const path = `/containers/${pathName(id)}/json`;
+  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
+  return asList(asRecord(answer)["Mounts"]).map(asRecord).map((mount) => ({
+    destination: asText(mount["Destination"]),
+    source: asText(mount["Source"]),
+  }));
+}
+
+/**
+ * The id of the container this process runs in, from the text of `/proc/self/mountinfo`: the engine
+ * mounts its own files for a container from a directory named after it. `undefined` on a host.
+ */
+export function ownContainerId(mountInfo: string): string | undefined {
+  return /\/([0-9a-f]{64})\/(?:hostname|hosts|resolv\.conf)\b/.exec(mountInfo)?.[1];
+}
+
+/**
+ * Where a directory of this container lies on the engine's host, by the longest mount that contains
+ * it; `undefined` when no mount does.
+ */
+export function hostPath(directory: string, mounts: readonly OwnMount[]): string | undefined {
+  const inside = (outer: string) => directory === outer || directory.startsWith(`${outer}/`);
+  const [longest] = mounts.filter((mount) => inside(mount.destination))
+    .sort((a, b) => b.destination.length - a.destination.length);
+  return longest && longest.source + directory.slice(longest.destination.length);
+}

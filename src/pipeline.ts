@@ -1,0 +1,205 @@
+import {
+  type DeclaredDeployment,
+  formatRevision,
+  formatStackKey,
+  type Revision,
+  type RunReporter,
+  type SourceRequest,
+  stackKey,
+  toStackwrightError,
+  type Work,
+} from "./model/mod.ts";
+import {
+  carryOut,
+  decideTarget,
+  type Decision,
+  destroyTarget,
+  type PipelineParts,
+  readDeployments,
+  recover,
+  type Target,
+  targetEntry,
+} from "./pipeline/mod.ts";
+import { sourceLocation } from "./source/mod.ts";
+
+/** The product: makes engines equal to what sources say. */
+export interface Pipeline {
+  /**
+   * Looks at every source of a piece of work and deploys what it says. Ends normally when every
+   * target was reported in a final state, failed ones included; throws what kept a source from being
+   * read, as an `AggregateError` where there are several sources.
+   */
+  execute(work: Work, reporter: RunReporter, signal: AbortSignal): Promise<void>;
+  /** Finishes what an earlier process left open. Call it once, before the first `execute`. */
+  recover(signal: AbortSignal): Promise<void>;
+}
+
+/** Makes the pipeline. */
+export function createPipeline(parts: PipelineParts): Pipeline {
+  return {
+    execute: (work, reporter, signal) => execute(parts, work, reporter, signal),
+    recover: (signal) => recover(parts, signal),
+  };
+}
+
+/** One broken source must not keep the others from being looked at. */
+async function execute(
+  parts: PipelineParts,
+  work: Work,
+  reporter: RunReporter,
+  signal: AbortSignal,
+): Promise<void> {
+  const results = await Promise.allSettled(
+    work.sources.map((request) => deploySource(parts, { work, request, reporter }, signal)),
+  );
+  const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
+  if (failures.length === 0) return;
+  throw work.sources.length === 1 ? failures[0] : new AggregateError(failures);
+}
+
+interface SourceWork {
+  readonly work: Work;
+  readonly request: SourceRequest;
+  readonly reporter: RunReporter;
+}
+
+/** resolve ▸ read ▸ every deployment by itself. */
+async function deploySource(
+  parts: PipelineParts,
+  { work, request, reporter }: SourceWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const revision = await parts.preparing.run(() => resolve(parts, request, 0, signal), signal);
+  if (work.sources.length === 1) {
+    reporter.describe({ repository: revision.source.name, revision: formatRevision(revision) });
+  }
+  const deployments = await readDeployments(parts, request, revision, signal);
+  await Promise.all(
+    deployments.map((declared) =>
+      deployTarget(parts, { work, request, reporter, declared, revision }, signal)
+    ),
+  );
+}
+
+interface TargetWork extends SourceWork {
+  readonly declared: DeclaredDeployment;
+  readonly revision: Revision;
+}
+
+/** One stack: decide, then do it; whatever happens ends in its entry of the run. */
+async function deployTarget(
+  parts: PipelineParts,
+  { work, request, reporter, declared, revision }: TargetWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const { deployment } = declared;
+  const key = stackKey(deployment.context, deployment.name);
+  const base = { key, declared, deployment, configTarget: request.target, origin: work.origin };
+  let target: Target = { ...base, revision };
+  const log = parts.log.with({ stack: key.name, context: key.context });
+  reporter.target(targetEntry(target, { status: "pending" }));
+  try {
+    await parts.stackLock.run(formatStackKey(key), async () => {
+      const decision = await parts.preparing.run(async () => {
+        target = {
+          ...base,
+          revision: await revisionOf(parts, request, declared, revision, signal),
+        };
+        return await decideTarget(parts, target, signal);
+      }, signal);
+      if (decision.kind === "skip") {
+        const { reason, message, services } = decision.plan;
+        const why = reason === "paused" ? `paused: ${message}` as const : reason;
+        return reporter.target(
+          targetEntry(target, { status: "skipped", reason: why, message, services }),
+        );
+      }
+      reporter.target(targetEntry(target, { status: "running" }));
+      await parts.deploying.run(() => act(parts, target, decision, reporter, signal), signal);
+    }, signal);
+  } catch (thrown) {
+    const error = toStackwrightError(
+      signal.aborted ? signal.reason : thrown,
+      `deploying ${key.name}`,
+    );
+    log.error(`deployment failed: ${error.message}`, { error, revision: target.revision.id });
+    reporter.target(targetEntry(target, { status: "failed", message: error.message }));
+  }
+}
+
+/** The part after the commit point: containers change here and nowhere else. */
+async function act(
+  parts: PipelineParts,
+  target: Target,
+  decision: Exclude<Decision, { kind: "skip" }>,
+  reporter: RunReporter,
+  signal: AbortSignal,
+): Promise<void> {
+  if (decision.kind === "destroy") return await destroy(parts, target, reporter, signal);
+  const { plan, prepared, observed, adopts } = decision;
+  const { deployment, key } = target;
+  const log = parts.log.with({ stack: key.name, context: key.context });
+  log.info(`deploying: ${plan.message}`, { revision: target.revision.id });
+  const result = await carryOut(parts, {
+    next: prepared,
+    services: plan.services,
+    observed,
+    removeOrphans: deployment.removeOrphans && !adopts,
+    pruneImages: deployment.pruneImages,
+    timeoutSeconds: deployment.timeoutSeconds,
+  }, signal);
+  const { services } = plan;
+  if (result.kind === "deployed") {
+    const adopted = adopts ? "; adopted containers that nobody managed, orphans were kept" : "";
+    log.info(`deployed: ${plan.message}`, { revision: target.revision.id });
+    const message = `${plan.message}${adopted}`;
+    return reporter.target(targetEntry(target, { status: "succeeded", message, services }));
+  }
+  const message = `${plan.message}: ${result.error.message}; ${result.text}`;
+  log.error(`deployment failed: ${message}`, { revision: target.revision.id });
+  reporter.target(targetEntry(target, { status: "failed", message, services }));
+}
+
+async function destroy(
+  parts: PipelineParts,
+  target: Target,
+  reporter: RunReporter,
+  signal: AbortSignal,
+): Promise<void> {
+  const { removeVolumes, removeImages } = target.deployment.destroy;
+  const what = { removeVolumes, removeImages };
+  const { key, revision } = target;
+  const done = await destroyTarget(parts, key, revision.source.name, what, signal);
+  reporter.target(targetEntry(
+    target,
+    done ? { status: "succeeded", message: "destroyed" } : {
+      status: "skipped",
+      reason: "nothing_to_destroy",
+      message: `${key.name} does not run`,
+    },
+  ));
+}
+
+async function resolve(
+  parts: PipelineParts,
+  request: SourceRequest,
+  gitDepth: number,
+  signal: AbortSignal,
+  reference = request.reference,
+): Promise<Revision> {
+  const location = sourceLocation(request.kind, request.url);
+  const depth = gitDepth > 0 ? gitDepth : parts.options.cloneDepth;
+  return await parts.source.resolve({ location, reference, depth }, signal);
+}
+
+/** The revision a deployment asks for: that of the trigger, unless it names a reference of its own. */
+async function revisionOf(
+  parts: PipelineParts,
+  request: SourceRequest,
+  { deployment }: DeclaredDeployment,
+  revision: Revision,
+  signal: AbortSignal,
+): Promise<Revision> {
+  if (deployment.reference === "" || deployment.reference === request.reference) return revision;
+  return await resolve(parts, request, deployment.gitDepth, signal, deployment.reference);
+}

@@ -1,0 +1,66 @@
+import { posix } from "node:path";
+import {
+  configFileNames,
+  duplicateStacks,
+  isMigrationFile,
+  parseDeployments,
+} from "../config/mod.ts";
+import {
+  type DeclaredDeployment,
+  type Revision,
+  type SourceRequest,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/**
+ * The deployments of a source: the inline ones of the request when it has any, else those of the
+ * configuration file at the revision. All of them are valid, or none is returned.
+ *
+ * Throws `config_not_found` when the file is missing, `config_invalid` with every problem and its
+ * position.
+ */
+export async function readDeployments(
+  parts: PipelineParts,
+  request: SourceRequest,
+  revision: Revision,
+  signal: AbortSignal,
+): Promise<readonly DeclaredDeployment[]> {
+  const declared = request.deployments.length > 0
+    ? request.deployments
+    : await readConfigFile(parts, request.target, revision, signal);
+  const [twice] = duplicateStacks(declared.map((each) => each.deployment));
+  if (twice === undefined) return declared;
+  const name = declared[twice[0] ?? 0]?.deployment.name;
+  throw new StackwrightError(
+    "config_invalid",
+    `deployment ${name} is configured ${twice.length} times; names must be unique in a context`,
+  );
+}
+
+async function readConfigFile(
+  parts: PipelineParts,
+  target: string,
+  revision: Revision,
+  signal: AbortSignal,
+): Promise<readonly DeclaredDeployment[]> {
+  const base = parts.options.configBaseDir;
+  const names = configFileNames(target);
+  for (const name of names) {
+    const file = posix.join(base, name);
+    const bytes = await parts.source.read(revision, file, signal);
+    if (bytes === undefined) continue;
+    if (isMigrationFile(name)) parts.log.info(`reading ${file}; its name here is ${names[0]}`);
+    const documents = parseDeployments(new TextDecoder().decode(bytes), { file, trusted: false });
+    for (const warning of documents.flatMap((each) => each.warnings)) {
+      parts.log.warning(warning.message, { file: warning.file, path: warning.path });
+    }
+    return documents;
+  }
+  const where = base === "." ? "the root" : base;
+  throw new StackwrightError(
+    "config_not_found",
+    `${revision.source.name} has no deployment configuration at ${revision.reference}: ` +
+      `expected ${names.slice(0, 2).join(" or ")} in ${where}`,
+  );
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createOperations } from "../../../src/api/operations.ts";
+import { createIntake, type Execute } from "../../../src/intake.ts";
+import { type SourceRequest, StackwrightError } from "../../../src/model/mod.ts";
+import { reduceTargets } from "../../../src/plan/mod.ts";
+import { createRuns } from "../../../src/record/runs.ts";
+import { createRedactor } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+const source: SourceRequest = {
+  kind: "git",
+  url: "https://example.org/acme/shop",
+  reference: "main",
+  target: "",
+  deployments: [],
+};
+
+function createWorld(execute: Execute = () => Promise.resolve()) {
+  const clock = createFakeClock();
+  const log = createRecordingLog();
+  const runs = createRuns({ clock });
+  let count = 0;
+  const intake = createIntake({
+    runs,
+    execute,
+    conclude: (targets, facts) =>
+      reduceTargets(targets, { ...facts, formatTime: (at) => at.toISOString() }),
+    clock,
+    ids: { next: () => `run-${++count}` },
+    redactor: createRedactor(),
+    log,
+  });
+  const parsed: unknown[] = [];
+  const engine = { check: (_signal: AbortSignal): Promise<unknown> => Promise.resolve() };
+  const operations = createOperations({
+    intake,
+    runs,
+    checkEngine: (signal) => engine.check(signal),
+    parsePollRequest: (value) => {
+      parsed.push(value);
+      return [source];
+    },
+    clock,
+    timeZone: "UTC",
+  });
+  const call = { signal: new AbortController().signal, log };
+  return { clock, runs, intake, operations, parsed, engine, call };
+}
+
+describe("every operation", () => {
+  it("has an id of its own, a summary, and an answer that its schema describes", async () => {
+    const { operations, call } = createWorld();
+    const inputs = { health: {}, listRuns: {}, getRun: {}, runPolls: { configs: [1] } };
+    const run = await operations.runPolls.call({ configs: [1] }, call);
+    const ids = Object.values(operations).map(({ id }) => id);
+    assert.equal(new Set(ids).size, 4);
+    for (const name of ["runPolls", "health", "listRuns", "getRun"] as const) {
+      const operation = operations[name];
+      const input = name === "getRun" ? { job_id: run.run.job_id } : inputs[name];
+      const output = await operation.call(input, call);
+      assert.deepEqual(operation.output.parse(output), output);
+      assert.match(operation.summary, /\.$/);
+    }
+  });
+
+  it("refuses unknown input with its problems", async () => {
+    const { operations, call } = createWorld();
+    for (const operation of Object.values(operations)) {
+      const input = { job_id: "x", configs: [1], limit: 1, nonsense: true };
+      await assert.rejects(operation.call(input, call), (error) => {
+        assert.ok(error instanceof StackwrightError);
+        assert.equal(error.code, "bad_request");
+        assert.match(error.problems[0]?.message ?? "", /nonsense/);
+        return true;
+      });
+    }
+  });
+});
+
+describe("health", () => {
+  it("hides the text of an unexpected error", async () => {
+    const { operations, call, engine } = createWorld();
+    engine.check = () => Promise.reject(new TypeError("x of undefined"));
+    const error = "the container engine could not be checked";
+    assert.deepEqual(await operations.health.call({}, call), { details: "unhealthy", error });
+  });
+
+  it("survives a check that throws at once, and leaves no timer behind", async () => {
+    const { operations, call, engine, clock } = createWorld();
+    engine.check = () => {
+      throw new StackwrightError("engine_unreachable", "no socket");
+    };
+    const error = "no socket";
+    assert.deepEqual(await operations.health.call({}, call), { details: "unhealthy", error });
+    assert.equal(clock.sleepers, 0);
+  });
+
+  it("aborts a check that takes more than three seconds", async () => {
+    const { operations, call, engine, clock } = createWorld();
+    let seen: AbortSignal | undefined;
+    engine.check = (signal) => {
+      seen = signal;
+      return new Promise(() => {});
+    };
+    const answer = operations.health.call({}, call);
+    await clock.advance(2_999);
+    assert.equal(seen?.aborted, false);
+    await clock.advance(1);
+    assert.match((await answer).error ?? "", /within 3 s/);
+    assert.equal(seen?.aborted, true);
+  });
+});
+
+describe("listRuns", () => {
+  it("lists 50 by default and never more than 200", async () => {
+    const { operations, call, runs } = createWorld();
+    for (let i = 0; i < 205; i++) runs.accept({ id: `r${i}`, trigger: "poll" });
+    const count = async (input: unknown) => (await operations.listRuns.call(input, call)).length;
+    assert.equal(await count({}), 50);
+    assert.equal(await count({ limit: 3 }), 3);
+    assert.equal(await count({ limit: 100_000 }), 200);
+  });
+});
+
+describe("getRun", () => {
+  it("ignores spaces around the id and nothing else", async () => {
+    const { operations, call, runs } = createWorld();
+    runs.accept({ id: "Abc", trigger: "poll" });
+    assert.equal((await operations.getRun.call({ job_id: " Abc " }, call)).job_id, "Abc");
+    const message = "run not found: abc";
+    await assert.rejects(operations.getRun.call({ job_id: "abc" }, call), {
+      code: "not_found",
+      message,
+    });
+  });
+});
+
+describe("runPolls", () => {
+  it("hands the entries to the parser and its sources to the intake as manual work", async () => {
+    const works: unknown[] = [];
+    const { operations, call, parsed } = createWorld((work) => {
+      works.push(work);
+      return Promise.resolve();
+    });
+    await operations.runPolls.call({ configs: ["as sent"] }, call);
+    assert.deepEqual(parsed, [["as sent"]]);
+    assert.deepEqual(works, [{ trigger: "poll", origin: "manual", sources: [source] }]);
+  });
+
+  it("without wait the caller's going away does not cancel the work", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { operations, call, runs, clock } = createWorld(async (_work, reporter, signal) => {
+      await gate.promise;
+      signal.throwIfAborted();
+      reporter.target({ context: "default", stack: "a", status: "succeeded" });
+    });
+    const caller = new AbortController();
+    const input = { configs: [1], wait: false };
+    const { outcome, run } = await operations.runPolls.call(input, {
+      ...call,
+      signal: caller.signal,
+    });
+    caller.abort();
+    gate.resolve();
+    await clock.advance(0);
+    assert.deepEqual([outcome, runs.get(run.job_id)?.status], ["started", "succeeded"]);
+  });
+
+  it("with wait the caller's going away cancels the work", async () => {
+    const { operations, call, clock } = createWorld((_work, _reporter, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+      })
+    );
+    const caller = new AbortController();
+    const answer = operations.runPolls.call({ configs: [1] }, { ...call, signal: caller.signal });
+    await clock.advance(0);
+    caller.abort();
+    assert.equal((await answer).outcome, "cancelled");
+  });
+});

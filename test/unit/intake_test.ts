@@ -1,0 +1,239 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  CANCELLED_BY_CLIENT,
+  CANCELLED_BY_SHUTDOWN,
+  type Conclude,
+  createIntake,
+  type Execute,
+} from "../../src/intake.ts";
+import { type SourceRequest, StackwrightError, type Work } from "../../src/model/mod.ts";
+import { createRuns } from "../../src/record/runs.ts";
+import { createRedactor } from "../../src/system/mod.ts";
+import { createFakeClock, settle } from "../fakes/fake_clock.ts";
+import { createRecordingLog } from "../fakes/recording_log.ts";
+
+const SECRET = "s3cr3t-t0k3n";
+const source: SourceRequest = {
+  kind: "git",
+  url: "https://example.org/acme/shop",
+  reference: "main",
+  target: "prod",
+  deployments: [],
+};
+const work: Work = { trigger: "webhook", origin: "automatic", sources: [source] };
+
+/** Says what it was told, so that a test sees both. */
+const conclude: Conclude = (targets, { failures }) =>
+  failures.length > 0 || targets.some(({ status }) => status !== "succeeded")
+    ? { status: "failed", message: failures.join("|") || "targets failed" }
+    : { status: "succeeded", message: `${targets.length} targets` };
+
+function createGate(execute: Execute) {
+  const clock = createFakeClock();
+  const log = createRecordingLog();
+  const runs = createRuns({ clock });
+  const redactor = createRedactor();
+  redactor.add(SECRET);
+  let count = 0;
+  const ids = { next: () => `run-${++count}` };
+  const parts = { runs, execute, conclude, clock, ids, redactor, log };
+  return { clock, log, runs, intake: createIntake(parts) };
+}
+
+/** Work that ends when told, and notes how it was aborted. */
+function heldWork({ deaf = false } = {}) {
+  const release = Promise.withResolvers<void>();
+  const aborts: unknown[] = [];
+  const execute: Execute = (_work, _reporter, signal) => {
+    signal.addEventListener("abort", () => {
+      aborts.push(signal.reason);
+      if (!deaf) release.reject(signal.reason);
+    });
+    return release.promise;
+  };
+  return { execute, release: release.resolve, aborts };
+}
+
+describe("Intake.submit()", () => {
+  it("returns the accepted run, starts it and closes it with the conclusion", async () => {
+    const { intake, runs } = createGate((_work, reporter) => {
+      reporter.describe({ repository: "example.org/acme/shop", revision: "main (1)" });
+      reporter.target({ context: "default", stack: "shop", status: "succeeded" });
+      return Promise.resolve();
+    });
+    const { run, finished } = intake.submit(work);
+    assert.deepEqual([run.status, run.target, run.repository], ["accepted", "prod", ""]);
+    const end = await finished;
+    assert.deepEqual([end.status, end.message], ["succeeded", "1 targets"]);
+    assert.deepEqual([end.repository, end.revision], ["example.org/acme/shop", "main (1)"]);
+    assert.deepEqual(runs.get(run.id), end);
+  });
+
+  it("is running as soon as the work has begun", async () => {
+    const { execute, release } = heldWork();
+    const { intake, runs } = createGate(execute);
+    const { run, finished } = intake.submit(work);
+    await settle();
+    assert.equal(runs.get(run.id)?.status, "running");
+    release();
+    await finished;
+  });
+
+  it("calls work of several sources `multiple`, without a target", () => {
+    const { intake } = createGate(() => Promise.resolve());
+    const { run } = intake.submit({ ...work, sources: [source, source] });
+    assert.deepEqual([run.repository, run.target], ["multiple", ""]);
+  });
+
+  it("closes a run whose work throws as failed, redacted, with its open targets", async () => {
+    const { intake } = createGate((_work, reporter) => {
+      reporter.target({ context: "default", stack: "a", status: "running" });
+      reporter.target({ context: "default", stack: "b", status: "pending" });
+      reporter.target({ context: "default", stack: "c", status: "succeeded" });
+      return Promise.reject(new StackwrightError("pull_failed", `pull with ${SECRET} failed`));
+    });
+    const end = await intake.submit(work).finished;
+    assert.deepEqual([end.status, end.message], ["failed", "pull with *** failed"]);
+    const targets = end.targets.map(({ stack, status, message }) => [stack, status, message]);
+    assert.deepEqual(targets, [
+      ["a", "failed", "pull with *** failed"],
+      ["b", "failed", "pull with *** failed"],
+      ["c", "succeeded", undefined],
+    ]);
+  });
+
+  it("hands every error of an AggregateError to the conclusion", async () => {
+    const errors = ["one", "two"].map((text) => new StackwrightError("deploy_failed", text));
+    const { intake } = createGate(() => Promise.reject(new AggregateError(errors)));
+    assert.equal((await intake.submit(work).finished).message, "one|two");
+  });
+
+  it("redacts what the work reports", async () => {
+    const { intake } = createGate((_work, reporter) => {
+      reporter.describe({ repository: `https://u:${SECRET}@example.org` });
+      const message = `echo ${SECRET}`;
+      reporter.target({ context: "default", stack: "a", status: "succeeded", message });
+      return Promise.resolve();
+    });
+    const end = await intake.submit(work).finished;
+    assert.deepEqual([end.repository, end.targets[0]?.message], [
+      "https://***@example.org",
+      "echo ***",
+    ]);
+  });
+
+  const crashes: [string, unknown][] = [
+    ["a foreign error", new TypeError("x of undefined")],
+    ["an internal error", new StackwrightError("internal", "BUG: x")],
+    ["no error at all", "text"],
+  ];
+  for (const [name, thrown] of crashes) {
+    it(`shows ${name} as a fixed text and logs it in full`, async () => {
+      const { intake, log } = createGate(() => Promise.reject(thrown));
+      const end = await intake.submit(work).finished;
+      assert.equal(end.message, "webhook run crashed; the log has the details");
+      const line = log.lines.find(({ message }) => message.startsWith("BUG"));
+      assert.deepEqual([line?.level, line?.fields["error"]], ["error", thrown]);
+      assert.equal(line?.fields["job_id"], end.id);
+    });
+  }
+
+  it("survives work that throws before it returns a promise", async () => {
+    const { intake } = createGate(() => {
+      throw new StackwrightError("deploy_failed", "at once");
+    });
+    assert.equal((await intake.submit(work).finished).message, "at once");
+  });
+
+  it("cancels the work when its signal aborts, and says so", async () => {
+    const { execute, aborts } = heldWork();
+    const { intake } = createGate(execute);
+    const client = new AbortController();
+    const { finished } = intake.submit(work, { signal: client.signal });
+    await settle();
+    client.abort();
+    const end = await finished;
+    assert.deepEqual([end.status, end.message], ["failed", CANCELLED_BY_CLIENT]);
+    assert.equal((aborts[0] as StackwrightError).code, "cancelled");
+  });
+
+  it("does not begin work whose client is gone already", async () => {
+    let begun = false;
+    const { intake } = createGate(() => {
+      begun = true;
+      return Promise.resolve();
+    });
+    const end = await intake.submit(work, { signal: AbortSignal.abort() }).finished;
+    assert.deepEqual([begun, end.status, end.message], [false, "failed", CANCELLED_BY_CLIENT]);
+  });
+
+  it("lets work that succeeded in spite of an abort be succeeded", async () => {
+    const { execute, release } = heldWork({ deaf: true });
+    const { intake } = createGate(execute);
+    const client = new AbortController();
+    const { finished } = intake.submit(work, { signal: client.signal });
+    await settle();
+    client.abort();
+    release();
+    assert.equal((await finished).status, "succeeded");
+  });
+});
+
+describe("Intake.close()", () => {
+  it("lets nothing more in, at once", async () => {
+    const { execute, release } = heldWork();
+    const { intake, runs } = createGate(execute);
+    intake.submit(work);
+    const closing = intake.close();
+    assert.equal(intake.open, false);
+    assert.throws(() => intake.submit(work), { code: "shutting_down" });
+    assert.equal(runs.list({ limit: 9 }).length, 1);
+    release();
+    await closing;
+  });
+
+  it("ends at once when nothing is active, and may be called twice", async () => {
+    const { intake, clock } = createGate(() => Promise.resolve());
+    await Promise.all([intake.close(), intake.close()]);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  it("waits for active runs that end within the grace period", async () => {
+    const { execute, release, aborts } = heldWork();
+    const { intake, clock } = createGate(execute);
+    const { finished } = intake.submit(work);
+    const closing = intake.close();
+    await clock.advance(9_999);
+    release();
+    await closing;
+    assert.equal((await finished).status, "succeeded");
+    assert.deepEqual([aborts, clock.sleepers], [[], 0]);
+  });
+
+  it("aborts what is left after the grace period and marks it failed", async () => {
+    const { execute, aborts } = heldWork();
+    const { intake, clock } = createGate(execute);
+    const { finished } = intake.submit(work);
+    const closing = intake.close();
+    await clock.advance(9_999);
+    assert.equal(aborts.length, 0);
+    await clock.advance(1);
+    await closing;
+    const end = await finished;
+    assert.deepEqual([end.status, end.message], ["failed", CANCELLED_BY_SHUTDOWN]);
+  });
+
+  it("does not wait for ever for work that ignores its signal", async () => {
+    const { execute, release } = heldWork({ deaf: true });
+    const { intake, clock, runs } = createGate(execute);
+    const { run, finished } = intake.submit(work);
+    const closing = intake.close();
+    await clock.advance(10_000);
+    assert.equal(runs.get(run.id)?.message, CANCELLED_BY_SHUTDOWN);
+    await clock.advance(2_000);
+    await closing;
+    release();
+    assert.equal((await finished).status, "failed");
+  });
+});

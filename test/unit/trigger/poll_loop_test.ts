@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { PollEntry } from "../../../src/config/mod.ts";
+import { type Run, StackwrightError, type Work } from "../../../src/model/mod.ts";
+import { runPollLoop, runPolls } from "../../../src/trigger/poll_loop.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+const START = "2026-03-10T11:07:30Z";
+
+function entry(rest: Partial<PollEntry> = {}): PollEntry {
+  const request = {
+    kind: "git",
+    url: "https://example.org/acme/shop",
+    reference: "main",
+    target: "",
+    deployments: [],
+  } as const;
+  return { request, intervalSeconds: 0, runOnce: false, watch: true, ...rest };
+}
+
+/** An intake that notes when work came, as seconds from the start; each run takes `seconds`. */
+function createWorld({ seconds = 0, random = () => 0.5 } = {}) {
+  const clock = createFakeClock(START);
+  const log = createRecordingLog();
+  const stop = new AbortController();
+  const began: number[] = [];
+  const works: Work[] = [];
+  const submit = (work: Work) => {
+    works.push(work);
+    began.push((clock.now().getTime() - Date.parse(START)) / 1000);
+    return { finished: clock.sleep(seconds * 1000, new AbortController().signal).then(toRun) };
+  };
+  const toRun = () => ({ status: "failed" }) as Run;
+  const parts = { submit, clock, log, timeZone: "UTC", random };
+  const start = (each: PollEntry) => runPollLoop(each, parts, stop.signal);
+  return { clock, log, stop, began, works, parts, start };
+}
+
+describe("runPollLoop()", () => {
+  it("polls at once, then the interval after the end of each run, failed or not", async () => {
+    const { clock, began, works, start, stop } = createWorld({ seconds: 7 });
+    const loop = start(entry({ intervalSeconds: 60 }));
+    await clock.advance(200_000);
+    assert.deepEqual(began, [0, 67, 134]);
+    const { trigger, origin, sources } = works[0] ?? {};
+    assert.deepEqual([trigger, origin, sources], ["poll", "automatic", [entry().request]]);
+    stop.abort();
+    await loop;
+  });
+
+  it("with run_once polls once and ends", async () => {
+    const { clock, began, start } = createWorld();
+    const loop = start(entry({ intervalSeconds: 60, runOnce: true }));
+    await clock.advance(0);
+    await loop;
+    assert.deepEqual([began, clock.sleepers], [[0], 0]);
+  });
+
+  it("with run_once and interval 0 polls once", async () => {
+    const { clock, began, start } = createWorld();
+    const loop = start(entry({ runOnce: true }));
+    await clock.advance(0);
+    await loop;
+    assert.deepEqual(began, [0]);
+  });
+
+  it("with interval 0 alone polls nothing and says so", async () => {
+    const { began, log, start } = createWorld();
+    await start(entry());
+    assert.deepEqual([began, log.lines.map(({ level }) => level)], [[], ["info"]]);
+  });
+
+  it("with a schedule polls at its firings, not at the start", async () => {
+    const { clock, began, start, stop } = createWorld({ seconds: 10 });
+    const loop = start(entry({ schedule: "*/10 * * * *" }));
+    await clock.advance(25 * 60_000);
+    assert.deepEqual(began, [150, 750, 1350]);
+    stop.abort();
+    await loop;
+  });
+
+  it("drops firings that pass while a run is active", async () => {
+    const { clock, began, start, stop } = createWorld({ seconds: 25 * 60 });
+    const loop = start(entry({ schedule: "*/10 * * * *" }));
+    await clock.advance(40 * 60_000);
+    assert.deepEqual(began, [150, 150 + 30 * 60]);
+    stop.abort();
+    await loop;
+  });
+
+  it("with a schedule and run_once polls at the first firing and ends", async () => {
+    const { clock, began, start } = createWorld();
+    const loop = start(entry({ schedule: "*/10 * * * *", runOnce: true }));
+    await clock.advance(60 * 60_000);
+    await loop;
+    assert.deepEqual(began, [150]);
+  });
+
+  it("waits for a firing that is months away", async () => {
+    const { clock, began, start, stop } = createWorld();
+    const loop = start(entry({ schedule: "0 0 1 5 *" }));
+    await clock.advance(Date.parse("2026-05-01T00:00:01Z") - Date.parse(START));
+    assert.deepEqual(began, [(Date.parse("2026-05-01T00:00:00Z") - Date.parse(START)) / 1000]);
+    stop.abort();
+    await loop;
+  });
+
+  it("ends with a warning when its schedule never fires", async () => {
+    const { log, start } = createWorld();
+    await start(entry({ schedule: "0 0 30 2 *" }));
+    assert.deepEqual(log.lines.map(({ level }) => level), ["warning"]);
+  });
+
+  it("ends when aborted while it sleeps", async () => {
+    const { clock, start, stop, log } = createWorld();
+    const loop = start(entry({ intervalSeconds: 60 }));
+    await clock.advance(1_000);
+    stop.abort();
+    await loop;
+    assert.deepEqual([clock.sleepers, log.lines], [0, []]);
+  });
+
+  it("ends when aborted while a run is active, without waiting for it", async () => {
+    const { began, start, stop, clock } = createWorld({ seconds: 3600 });
+    const loop = start(entry({ intervalSeconds: 60 }));
+    await settle();
+    stop.abort();
+    await loop;
+    assert.deepEqual([began, clock.sleepers], [[0], 1]);
+  });
+
+  it("polls nothing when it was aborted before", async () => {
+    const { began, start, stop } = createWorld();
+    stop.abort();
+    await start(entry({ intervalSeconds: 60 }));
+    assert.deepEqual(began, []);
+  });
+
+  it("ends quietly when nothing is let in any more", async () => {
+    const { parts, stop, log } = createWorld();
+    const submit = () => {
+      throw new StackwrightError("shutting_down", "application is shutting down");
+    };
+    await runPollLoop(entry({ intervalSeconds: 60 }), { ...parts, submit }, stop.signal);
+    assert.deepEqual(log.lines, []);
+  });
+});
+
+describe("runPolls()", () => {
+  const entries = (count: number, interval: number) =>
+    Array.from({ length: count }, () => entry({ intervalSeconds: interval, runOnce: true }));
+
+  it("starts up to eight entries at once", async () => {
+    const { clock, parts, began, stop } = createWorld();
+    const polls = runPolls(entries(8, 60), parts, stop.signal);
+    await clock.advance(0);
+    await polls;
+    assert.deepEqual(began, Array(8).fill(0));
+  });
+
+  it("spreads more over the interval, 30 seconds at most", async () => {
+    const values = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9];
+    for (const [interval, span] of [[20, 20], [3600, 30]] as const) {
+      const rest = [...values];
+      const { clock, parts, began, stop } = createWorld({ random: () => rest.shift() ?? 0 });
+      const polls = runPolls(entries(9, interval), parts, stop.signal);
+      await clock.advance(span * 1000);
+      await polls;
+      assert.deepEqual(
+        began.map((each) => each.toFixed(3)),
+        values.map((v) => (v * span).toFixed(3)),
+      );
+    }
+  });
+});

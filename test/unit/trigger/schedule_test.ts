@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { checkSchedule, nextFiring } from "../../../src/trigger/schedule.ts";
+
+const NOW = "2026-03-10T11:07:30.500Z"; // a Tuesday
+
+describe("nextFiring()", () => {
+  const rows: [schedule: string, zone: string, expected: string | undefined, after?: string][] = [
+    ["30 4 * * 1-5", "UTC", "2026-03-11T04:30:00Z"],
+    ["30 4 * * 1-5", "Europe/Berlin", "2026-03-11T03:30:00Z"],
+    ["*/15 * * * *", "UTC", "2026-03-10T11:15:00Z"],
+    ["0 0 1 * 1", "UTC", "2026-03-16T00:00:00Z"], // the 1st, or a Monday
+    ["0 0 * * 7", "UTC", "2026-03-15T00:00:00Z"], // 7 is Sunday
+    ["0 0 * jan MON", "UTC", "2027-01-04T00:00:00Z"],
+    ["0 0 30 2 *", "UTC", undefined],
+    ["@yearly", "UTC", "2027-01-01T00:00:00Z"],
+    ["@annually", "UTC", "2027-01-01T00:00:00Z"],
+    ["@monthly", "UTC", "2026-04-01T00:00:00Z"],
+    ["@weekly", "UTC", "2026-03-15T00:00:00Z"],
+    ["@daily", "Europe/Berlin", "2026-03-10T23:00:00Z"],
+    ["@midnight", "UTC", "2026-03-11T00:00:00Z"],
+    ["@hourly", "UTC", "2026-03-10T12:00:00Z"],
+    ["@every 90s", "UTC", "2026-03-10T11:09:00.500Z"],
+    ["@every 1h30m", "UTC", "2026-03-10T12:37:30.500Z"],
+    ["TZ=America/New_York 0 8 * * *", "Europe/Berlin", "2026-03-10T12:00:00Z"],
+    ["CRON_TZ=Asia/Tokyo @daily", "UTC", "2026-03-10T15:00:00Z"],
+    // The clocks of Berlin skip 02:00-03:00 on 29 March and repeat 02:00-03:00 on 25 October.
+    ["30 2 * * *", "Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-28T12:00:00Z"],
+    ["30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-24T12:00:00Z"],
+    ["30 2 * * *", "Europe/Berlin", "2026-10-26T01:30:00Z", "2026-10-25T00:30:00Z"],
+    // A firing is after the time asked about, never at it.
+    ["0 12 * * *", "UTC", "2026-03-11T12:00:00Z", "2026-03-10T12:00:00Z"],
+  ];
+  for (const [schedule, zone, expected, after = NOW] of rows) {
+    it(`${schedule} in ${zone} after ${after} is ${expected ?? "never"}`, () => {
+      const next = nextFiring(schedule, new Date(after), zone);
+      assert.equal(next?.getTime(), expected === undefined ? undefined : Date.parse(expected));
+    });
+  }
+
+  for (const schedule of ["99 * * * *", "* * * * * *", "* * * *", "soon"]) {
+    it(`throws for ${schedule}`, () => {
+      assert.throws(() => nextFiring(schedule, new Date(NOW), "UTC"), { code: "bad_request" });
+    });
+  }
+});
+
+describe("checkSchedule()", () => {
+  const options = { now: new Date(NOW), timeZone: "UTC" };
+  for (const schedule of ["0 4 * * *", "@every 10s", "TZ=Asia/Tokyo @daily", "0 0 L * ?"]) {
+    it(`finds nothing wrong with ${schedule}`, () => {
+      assert.equal(checkSchedule(schedule, options), undefined);
+    });
+  }
+  const wrong: [string, RegExp][] = [
+    ["61 * * * *", /61/],
+    ["0 0 30 2 *", /never/],
+    ["@every 9s", /10s/],
+    ["@sometimes", /@every/],
+    ["TZ=Mars/Base @daily", /Mars/],
+  ];
+  for (const [schedule, pattern] of wrong) {
+    it(`says what is wrong with ${schedule}`, () => {
+      assert.match(checkSchedule(schedule, options) ?? "", pattern);
+    });
+  }
+});
