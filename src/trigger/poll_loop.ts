@@ -6,13 +6,17 @@ import { nextFiring } from "./schedule.ts";
 /** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
 export type Submit = (work: Work) => { readonly finished: Promise<Run> };
 
-/** What poll loops need of the world. */
-export interface PollParts {
+/** What one poll loop needs of the world. */
+export interface PollLoopParts {
   readonly submit: Submit;
   readonly clock: Clock;
   readonly log: Log;
   /** IANA zone of schedules that name none. */
   readonly timeZone: string;
+}
+
+/** What all poll loops together need. */
+export interface PollParts extends PollLoopParts {
   /** A number from 0 up to 1, to spread the first polls. */
   readonly random: () => number;
 }
@@ -34,25 +38,26 @@ export async function runPolls(
   signal: AbortSignal,
 ): Promise<void> {
   const spread = entries.length > MOST_AT_ONCE;
-  const loops = entries.map((entry) =>
-    runPollLoop(entry, { ...parts, random: spread ? parts.random : () => 0 }, signal)
-  );
+  const loops = entries.map((entry) => {
+    const most = spread ? Math.min(entry.intervalSeconds, LONGEST_SPREAD) : 0;
+    return runPollLoop(entry, { ...parts, firstDelaySeconds: most * parts.random() }, signal);
+  });
   await Promise.all(loops);
 }
 
 /**
- * Polls one entry until `signal` aborts; never rejects. An interval polls at once and then the
- * interval after the end of each run, so that runs of an entry never overlap. A schedule polls at
+ * Polls one entry until `signal` aborts; never rejects. An interval polls at once, or after
+ * `firstDelaySeconds`, and then the interval after the end of each run, so that runs of an entry never overlap. A schedule polls at
  * its firings only; those that pass while a run is active count as missed. With `runOnce` it ends
  * after the first run, good or bad. An entry without any of them polls nothing.
  */
 export async function runPollLoop(
   entry: PollEntry,
-  parts: PollParts,
+  parts: PollLoopParts & { readonly firstDelaySeconds?: number },
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await new PollLoop(entry, parts, signal).run();
+    await new PollLoop(entry, parts, signal).run(parts.firstDelaySeconds ?? 0);
   } catch (error) {
     if (signal.aborted || isStackwrightError(error, "shutting_down")) return;
     parts.log.error("BUG: a poll loop ended", { error, target: entry.request.target });
@@ -61,16 +66,16 @@ export async function runPollLoop(
 
 class PollLoop {
   readonly #entry: PollEntry;
-  readonly #parts: PollParts;
+  readonly #parts: PollLoopParts;
   readonly #signal: AbortSignal;
 
-  constructor(entry: PollEntry, parts: PollParts, signal: AbortSignal) {
+  constructor(entry: PollEntry, parts: PollLoopParts, signal: AbortSignal) {
     this.#entry = entry;
     this.#parts = parts;
     this.#signal = signal;
   }
 
-  async run(): Promise<void> {
+  async run(firstDelaySeconds: number): Promise<void> {
     const { schedule, intervalSeconds, runOnce } = this.#entry;
     if (schedule !== undefined) return await this.#runScheduled(schedule, runOnce);
     if (intervalSeconds === 0 && !runOnce) {
@@ -79,7 +84,7 @@ class PollLoop {
       });
       return;
     }
-    await this.#sleep(Math.min(intervalSeconds, LONGEST_SPREAD) * this.#parts.random());
+    await this.#sleep(firstDelaySeconds);
     await this.#poll();
     while (!runOnce) {
       await this.#sleep(intervalSeconds);

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import type { Clock } from "../../src/system/mod.ts";
 
 /** A clock that stands still until a test moves it. */
@@ -55,5 +56,5 @@ export function createFakeClock(start = "2026-03-10T11:00:00.123Z"): FakeClock {
 
 /** Lets everything that is ready to run do so: a few turns of the event loop. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

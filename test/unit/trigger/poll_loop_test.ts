@@ -20,7 +20,7 @@ function entry(rest: Partial<PollEntry> = {}): PollEntry {
 }
 
 /** An intake that notes when work came, as seconds from the start; each run takes `seconds`. */
-function createWorld({ seconds = 0, random = () => 0.5 } = {}) {
+function createWorld({ seconds = 0, random = (): number => 0.5 } = {}) {
   const clock = createFakeClock(START);
   const log = createRecordingLog();
   const stop = new AbortController();
@@ -97,11 +97,11 @@ describe("runPollLoop()", () => {
     assert.deepEqual(began, [150]);
   });
 
-  it("waits for a firing that is months away", async () => {
+  it("waits for a firing that is further away than a timer reaches", async () => {
     const { clock, began, start, stop } = createWorld();
-    const loop = start(entry({ schedule: "0 0 1 5 *" }));
-    await clock.advance(Date.parse("2026-05-01T00:00:01Z") - Date.parse(START));
-    assert.deepEqual(began, [(Date.parse("2026-05-01T00:00:00Z") - Date.parse(START)) / 1000]);
+    const loop = start(entry({ schedule: "0 0 9 4 *" }));
+    await clock.advance(Date.parse("2026-04-09T00:00:01Z") - Date.parse(START));
+    assert.deepEqual(began, [(Date.parse("2026-04-09T00:00:00Z") - Date.parse(START)) / 1000]);
     stop.abort();
     await loop;
   });

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { copyFile, writeFile } from "node:fs/promises";
+import { createServer as createPlainServer } from "node:net";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { after, before, describe, it } from "node:test";
+import { createServer, type Handler, type ServerOptions } from "../../src/serve/mod.ts";
+import { systemClock, systemFiles } from "../../src/system/mod.ts";
+import { healthTarget, probe } from "../../src/system/http_probe.ts";
+import { settle } from "../fakes/fake_clock.ts";
+import { createRecordingLog } from "../fakes/recording_log.ts";
+
+const ok: Handler = () => Promise.resolve(new Response("ok"));
+
+function start(options: Partial<ServerOptions> = {}) {
+  return createServer({
+    handler: ok,
+    port: 0,
+    hostname: "127.0.0.1",
+    maxPayload: 1024,
+    clock: systemClock,
+    log: createRecordingLog(),
+    ...options,
+  });
+}
+
+/** Common name of the certificate a new connection sees, and the body of the answer. */
+function ask(port: number): Promise<{ readonly name: string; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, rejectUnauthorized: false, agent: false } as const;
+    const sent = request(options, (response) => {
+      const name = String((response.socket as TLSSocket).getPeerCertificate().subject.CN);
+      let body = "";
+      response.on("data", (text) => body += text);
+      response.on("end", () => resolve({ name, body }));
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+describe("createServer()", () => {
+  it("answers on the port it names, telling who asks", async () => {
+    const remotes: string[] = [];
+    const server = await start({
+      handler: (_request, { remote }) => {
+        remotes.push(remote);
+        return Promise.resolve(new Response("hello"));
+      },
+    });
+    assert.equal(await (await fetch(server.url)).text(), "hello");
+    assert.deepEqual(remotes, ["127.0.0.1"]);
+    assert.equal(server.url, `http://127.0.0.1:${server.port}`);
+    await server.shutdown(1_000);
+  });
+
+  it("refuses a port that is taken, saying which", async () => {
+    const other = createPlainServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => other.once("listening", resolve));
+    const { port } = other.address() as { port: number };
+    await assert.rejects(start({ port }), (error: Error & { code?: string }) => {
+      assert.equal(error.code, "settings_invalid");
+      assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port}`));
+      return true;
+    });
+    other.close();
+  });
+
+  it("shutdown() lets a request under way finish and accepts no other", async () => {
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const server = await start({
+      handler: async () => {
+        begun.resolve();
+        await gate.promise;
+        return new Response("late");
+      },
+    });
+    const answer = fetch(server.url, { headers: { connection: "close" } });
+    await begun.promise;
+    const ended = server.shutdown(60_000);
+    await settle();
+    await assert.rejects(fetch(server.url, { headers: { connection: "close" } }));
+    gate.resolve();
+    assert.equal(await (await answer).text(), "late");
+    await Promise.all([ended, server.shutdown(0)]);
+  });
+
+  it("shutdown() goes on without requests that outlast the grace period", async () => {
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<Response>();
+    const log = createRecordingLog();
+    const server = await start({
+      log,
+      handler: () => {
+        begun.resolve();
+        return gate.promise;
+      },
+    });
+    const answer = fetch(server.url).then((response) => response.text()).catch(() => "cut");
+    await begun.promise;
+    await server.shutdown(10);
+    assert.deepEqual(log.lines.map(({ level }) => level), ["warning"]);
+    gate.resolve(new Response("late"));
+    await answer;
+  });
+});
+
+describe("createServer() with TLS", () => {
+  let directory = "";
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), "swt-tls-"));
+    for (const name of ["one", "two"]) {
+      execFileSync("openssl", [
+        ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
+        ...["-keyout", join(directory, `${name}.key`), "-out", join(directory, `${name}.crt`)],
+        ...["-subj", `/CN=${name}`, "-days", "2"],
+      ], { stdio: "ignore" });
+    }
+  });
+  after(() => rmSync(directory, { recursive: true, force: true }));
+
+  const files = (certificate: string, key: string) => ({
+    certFile: join(directory, certificate),
+    keyFile: join(directory, key),
+    files: systemFiles,
+    checkEveryMs: 5,
+  });
+  const install = async (name: string) => {
+    await copyFile(join(directory, `${name}.crt`), join(directory, "used.crt"));
+    await copyFile(join(directory, `${name}.key`), join(directory, "used.key"));
+  };
+
+  it("serves a new pair on the same port after the files changed, keeping requests", async () => {
+    await install("one");
+    const gate = Promise.withResolvers<void>();
+    let waiting = false;
+    const handler: Handler = async () => {
+      if (!waiting) {
+        waiting = true;
+        await gate.promise;
+      }
+      return new Response("ok");
+    };
+    const server = await start({ handler, tls: files("used.crt", "used.key") });
+    const slow = ask(server.port);
+    while (!waiting) await settle();
+    await install("two");
+    let seen = "";
+    while (seen !== "two") {
+      // There is a moment without a listener.
+      seen = await ask(server.port).then(({ name }) => name, () => seen);
+    }
+    gate.resolve();
+    assert.deepEqual(await slow, { name: "one", body: "ok" });
+    await server.shutdown(1_000);
+  });
+
+  it("keeps the old pair while the new one is not usable, and says so", async () => {
+    await install("one");
+    const log = createRecordingLog();
+    const server = await start({ log, tls: files("used.crt", "used.key") });
+    await writeFile(join(directory, "used.crt"), "no certificate at all");
+    while (log.lines.length === 0) await settle();
+    assert.equal(log.lines[0]?.level, "warning");
+    assert.equal((await ask(server.port)).name, "one");
+    await install("two");
+    while (!log.lines.some(({ level }) => level === "info")) await settle();
+    assert.equal((await ask(server.port)).name, "two");
+    await server.shutdown(1_000);
+  });
+
+  const broken: [string, string, RegExp][] = [
+    ["missing.crt", "one.key", /HTTP_TLS_CERT_FILE: there is no file .*missing\.crt/],
+    ["one.crt", "missing.key", /HTTP_TLS_KEY_FILE: there is no file .*missing\.key/],
+    ["one.key", "one.key", /one\.key holds no usable PEM certificate/],
+    ["one.crt", "one.crt", /one\.crt holds no usable PEM private key/],
+    ["one.crt", "two.key", /two\.key does not belong to the certificate in .*one\.crt/],
+  ];
+  for (const [certificate, key, pattern] of broken) {
+    it(`refuses ${certificate} with ${key}`, async () => {
+      await assert.rejects(start({ tls: files(certificate, key) }), (error: Error) => {
+        assert.match(error.message, pattern);
+        return true;
+      });
+    });
+  }
+
+  it("probe() asks it without verifying the certificate", async () => {
+    const paths: string[] = [];
+    const server = await start({
+      handler: ({ url }) => {
+        paths.push(new URL(url).pathname);
+        return Promise.resolve(new Response("fine", { status: 503 }));
+      },
+      tls: files("two.crt", "two.key"),
+    });
+    const result = await probe(healthTarget({ port: server.port, tls: true }));
+    assert.deepEqual([result, paths], [{ status: 503, body: "fine" }, ["/v1/health"]]);
+    await server.shutdown(1_000);
+  });
+});
+
+describe("probe()", () => {
+  it("asks a plain server", async () => {
+    const server = await start();
+    const result = await probe(healthTarget({ port: server.port, tls: false }));
+    assert.deepEqual(result, { status: 200, body: "ok" });
+    await server.shutdown(1_000);
+  });
+
+  it("is unhealthy when nobody listens", async () => {
+    const server = await start();
+    await server.shutdown(1_000);
+    await assert.rejects(probe(healthTarget({ port: server.port, tls: false })), {
+      code: "unhealthy",
+    });
+  });
+
+  it("gives up on a server that does not answer", async () => {
+    const gate = Promise.withResolvers<Response>();
+    const server = await start({ handler: () => gate.promise });
+    const target = { ...healthTarget({ port: server.port, tls: false }), timeoutMs: 20 };
+    await assert.rejects(probe(target), { code: "timeout" });
+    gate.resolve(new Response("late"));
+    await server.shutdown(1_000);
+  });
+});

@@ -1,0 +1,236 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { type App, startApp } from "../../src/app.ts";
+import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
+import type { ObservedContainer } from "../../src/model/mod.ts";
+import { readSettings } from "../../src/settings/mod.ts";
+import {
+  type Clock,
+  createRedactor,
+  systemClock,
+  systemCommands,
+  systemFiles,
+} from "../../src/system/mod.ts";
+import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
+import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
+import { createEngineProxy, type EngineProxy } from "../fakes/engine_proxy.ts";
+import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
+import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
+import { findRealEngine } from "../fakes/real_engine.ts";
+import { createRecordingLog, type LoggedLine } from "../fakes/recording_log.ts";
+
+/** Key of the API in every world. */
+export const API_KEY = "world-api-key-4711";
+/** Image that both engines have: busybox with every applet. */
+export const IMAGE = BUSYBOX_IMAGE;
+
+/** A run as the API shows it. */
+export interface RunBody {
+  readonly job_id: string;
+  readonly status: string;
+  readonly message?: string;
+  readonly deployments?: readonly {
+    readonly stack: string;
+    readonly status: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly services?: readonly {
+      readonly name: string;
+      readonly action: string;
+      readonly because: readonly string[];
+    }[];
+  }[];
+}
+
+/** A service, an engine behind a counting proxy, and a repository. */
+export interface World {
+  readonly kind: "fake" | "real";
+  readonly repository: FakeRepository;
+  /** The engine below the proxy, where it is a fake. */
+  readonly fake: FakeEngine | undefined;
+  /** Counts and breaks the calls of service and compose alike. */
+  readonly proxy: EngineProxy;
+  /** A client that goes past the proxy. */
+  readonly engine: EngineClient;
+  readonly dataDir: string;
+  readonly lines: readonly LoggedLine[];
+  /** A stack name that no other world uses. */
+  readonly stack: string;
+  readonly app: App;
+  /** Containers of the stack, one-offs left out, sorted by name. */
+  containers(name?: string): Promise<ObservedContainer[]>;
+  /** Polls the repository now; returns status, body and finished run. */
+  poll(
+    entry?: Record<string, unknown>,
+  ): Promise<{ status: number; body: Record<string, unknown>; run: RunBody }>;
+  /** Calls the API. */
+  request(path: string, init?: RequestInit): Promise<Response>;
+  /** Ends the service and starts another on the same data directory. */
+  restart(env?: Record<string, string>): Promise<void>;
+  /** Ends the service without a new one. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a world starts with. */
+export interface WorldOptions {
+  readonly engine: "fake" | "real";
+  /** Settings beside the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Compose plugin file; the installed one by default. */
+  readonly plugin?: string;
+}
+
+/** The worlds this machine can make: the fake engine always, the real one where there is one. */
+export async function engines(): Promise<readonly ("fake" | "real")[]> {
+  const real = await findRealEngine();
+  if (real.unavailable !== undefined) return ["fake"];
+  await ensureBusyboxImage();
+  return ["fake", "real"];
+}
+
+/** Makes a world; `close` takes everything away again, also from the real engine. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), "stackwright-world-"));
+  const dataDir = join(directory, "data");
+  await mkdir(dataDir);
+  const fake = options.engine === "fake"
+    ? await createFakeEngine({ socketPath: join(directory, "engine.sock") })
+    : undefined;
+  fake?.addImage(IMAGE, { where: "both" });
+  const upstream = fake === undefined ? await realSocket() : join(directory, "engine.sock");
+  const proxy = await createEngineProxy({ socketPath: join(directory, "proxy.sock"), upstream });
+  const compose = await createComposeCommand(options.plugin ?? composePlugins()[0] ?? "");
+  const repository = await createRepository(join(directory, "git"));
+  const engine = createEngine({ host: `unix://${upstream}` });
+  const log = createRecordingLog();
+  const stack = `swt-${directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
+  const never = new AbortController().signal;
+  const start = (env: Readonly<Record<string, string>> = {}) =>
+    startWorldApp({
+      log,
+      env: { ...options.env, ...env },
+      dataDir,
+      proxy,
+      compose,
+      speed: fake ? 50 : 4,
+    });
+  let app = await start();
+
+  const request = (path: string, init: RequestInit = {}) =>
+    fetch(new URL(path, app.url), {
+      ...init,
+      headers: { "x-api-key": API_KEY, "content-type": "application/json", ...init.headers },
+    });
+  return {
+    kind: options.engine,
+    repository,
+    fake,
+    proxy,
+    engine,
+    dataDir,
+    lines: log.lines,
+    stack,
+    get app() {
+      return app;
+    },
+    request,
+    async containers(name = stack) {
+      const all = await engine.listContainers({ "com.docker.compose.project": name }, never);
+      return all.sort((a, b) => a.name < b.name ? -1 : 1);
+    },
+    async poll(entry = {}) {
+      const answer = await request("/v1/api/poll/run", {
+        method: "POST",
+        body: JSON.stringify([{ url: repository.url, reference: "main", ...entry }]),
+      });
+      const body = await answer.json() as Record<string, unknown>;
+      if (body["job_id"] === undefined) return { status: answer.status, body, run: none() };
+      const run = await request(`/v1/api/run/${body["job_id"]}`);
+      return { status: answer.status, body, run: (await run.json()).content as RunBody };
+    },
+    async restart(env) {
+      await app.close();
+      app = await start(env);
+    },
+    stop: () => app.close(),
+    async close() {
+      await app.close();
+      await proxy.close();
+      if (fake === undefined) await removeProjects(engine, stack);
+      engine.close();
+      await fake?.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+interface AppParts {
+  readonly log: ReturnType<typeof createRecordingLog>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly dataDir: string;
+  readonly proxy: EngineProxy;
+  readonly compose: { readonly configDirectory: string };
+  /** How many times faster than the real one the clock's sleeps are. */
+  readonly speed: number;
+}
+
+async function startWorldApp(parts: AppParts): Promise<App> {
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: process.env["HOME"] ?? "/root",
+    DATA_DIR: parts.dataDir,
+    API_SECRET: API_KEY,
+    DOCKER_HOST: parts.proxy.host,
+    DOCKER_CONFIG: parts.compose.configDirectory,
+    ALLOW_LOCAL_REPOSITORY_URL: "true",
+    ...parts.env,
+  };
+  const settings = readSettings(env, () => "", { uid: 0 });
+  return await startApp({ ...settings, http: { ...settings.http, port: 0 } }, {
+    clock: hurriedClock(parts.speed),
+    commands: systemCommands,
+    files: systemFiles,
+    log: parts.log,
+    redactor: createRedactor(),
+    env,
+    hostname: "127.0.0.1",
+  });
+}
+
+/** A clock that shows the real time and sleeps `speed` times shorter. */
+export function hurriedClock(speed: number): Clock {
+  return {
+    now: systemClock.now,
+    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds / speed, signal),
+  };
+}
+
+async function realSocket(): Promise<string> {
+  const real = await findRealEngine();
+  if (real.unavailable !== undefined) throw new Error(real.unavailable);
+  return real.socketPath;
+}
+
+/** Takes away what a world left on the real engine: every project whose name begins with `stack`. */
+async function removeProjects(engine: EngineClient, stack: string): Promise<void> {
+  const never = new AbortController().signal;
+  const label = "com.docker.compose.project";
+  const mine = (each: { labels: Readonly<Record<string, string>> }) =>
+    each.labels[label]?.startsWith(stack) === true;
+  for (const each of (await engine.listContainers({ [label]: undefined }, never)).filter(mine)) {
+    await engine.removeContainer(each.id, { force: true, volumes: true }, never);
+  }
+  for (const each of (await engine.listNetworks({ [label]: undefined }, never)).filter(mine)) {
+    await engine.removeNetwork(each.id, never);
+  }
+  for (const each of (await engine.listVolumes({ [label]: undefined }, never)).filter(mine)) {
+    await engine.removeVolume(each.name, never);
+  }
+}
+
+function none(): RunBody {
+  return { job_id: "", status: "" };
+}

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { readJson } from "../../../src/serve/body.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+
+const LIMIT = 64;
+
+function post(body: BodyInit | null, headers: Record<string, string> = {}): Request {
+  // Streams need `duplex`, which the types of requests do not know yet.
+  const init = { method: "POST", body, headers, duplex: "half" };
+  return new Request("http://x/", init);
+}
+
+function streamOf(...pieces: (string | Error)[]): { stream: ReadableStream; pulled: () => number } {
+  let at = 0;
+  const stream = new ReadableStream({
+    pull(controller) {
+      const piece = pieces[at++];
+      if (piece === undefined) controller.close();
+      else if (piece instanceof Error) controller.error(piece);
+      else controller.enqueue(new TextEncoder().encode(piece));
+    },
+  }, { highWaterMark: 0 });
+  return { stream, pulled: () => at };
+}
+
+function read(request: Request, clock = createFakeClock()): Promise<unknown> {
+  return readJson(request, { maxPayload: LIMIT, clock });
+}
+
+/** What an error says: its code and its first problem. */
+async function refusal(reading: Promise<unknown>): Promise<[string, string]> {
+  const error = await reading.then(() => assert.fail("it was read"), (thrown) => thrown);
+  return [error.code, error.problems?.[0]?.message ?? error.message];
+}
+
+describe("readJson()", () => {
+  const values: [string, unknown][] = [
+    ["[]", []],
+    [" [1, 2] \n", [1, 2]],
+    ["null", null],
+    ['"ä"', "ä"],
+    ["1".repeat(LIMIT), Number("1".repeat(LIMIT))],
+  ];
+  for (const [text, value] of values) {
+    it(`reads ${text.slice(0, 10)}`, async () => assert.deepEqual(await read(post(text)), value));
+  }
+
+  it("joins characters that arrive in pieces, and leaves no timer behind", async () => {
+    const clock = createFakeClock();
+    assert.deepEqual(await read(post(streamOf('["a', 'b"', "]").stream), clock), ["ab"]);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  const refused: [string, BodyInit | null, string][] = [
+    ["an empty body", "", "the body is empty"],
+    ["no body", null, "the body is empty"],
+    ["half a value", "[1,", "the body is not exactly one JSON value"],
+    ["two values", "[] []", "the body is not exactly one JSON value"],
+    ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "the body is not UTF-8"],
+  ];
+  for (const [name, body, message] of refused) {
+    it(`refuses ${name}`, async () => {
+      assert.deepEqual(await refusal(read(post(body))), ["bad_request", message]);
+    });
+  }
+
+  it("refuses a body that says it is too large without reading it", async () => {
+    const { stream, pulled } = streamOf("[]");
+    const request = post(stream, { "content-length": String(LIMIT + 1) });
+    assert.equal((await refusal(read(request)))[0], "payload_too_large");
+    assert.equal(pulled(), 0);
+  });
+
+  it("stops reading a body that turns out to be too large", async () => {
+    const { stream, pulled } = streamOf(...Array(100).fill(" ".repeat(LIMIT / 2)));
+    assert.equal((await refusal(read(post(stream))))[0], "payload_too_large");
+    assert.ok(pulled() < 100);
+  });
+
+  it("gives up on a body that takes longer than 30 seconds", async () => {
+    const clock = createFakeClock();
+    const answer = refusal(read(post(new ReadableStream({})), clock));
+    await clock.advance(29_999);
+    assert.equal(clock.sleepers, 1);
+    await clock.advance(1);
+    assert.deepEqual(await answer, ["bad_request", "the body took longer than 30 s"]);
+  });
+
+  it("says so when the client went away", async () => {
+    const request = post(streamOf("[", new Error("connection reset")).stream);
+    assert.equal((await refusal(read(request)))[0], "cancelled");
+  });
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Answer, toResponse } from "../../../src/serve/envelope.ts";
+import { createRedactor } from "../../../src/system/mod.ts";
+
+const SECRET = 'pass"word\\';
+
+function respond(answer: Answer, method = "GET"): Response {
+  const redactor = createRedactor();
+  redactor.add(SECRET);
+  return toResponse(answer, { method, requestId: "request-1", redactor });
+}
+
+describe("toResponse()", () => {
+  const rows: [string, Answer, number, unknown][] = [
+    [
+      "content with the id of the request",
+      { kind: "content", status: 200, content: [] },
+      200,
+      { content: [], job_id: "request-1" },
+    ],
+    [
+      "content with the id of its run",
+      { kind: "content", status: 202, content: "started", jobId: "run-1" },
+      202,
+      { content: "started", job_id: "run-1" },
+    ],
+    [
+      "a body without envelope",
+      { kind: "plain", status: 503, body: { details: "unhealthy" } },
+      503,
+      { details: "unhealthy" },
+    ],
+    [
+      "a refusal without detail",
+      { kind: "refusal", refusal: { status: 404, error: "not found" } },
+      404,
+      { error: "not found" },
+    ],
+    [
+      "a refusal about a run",
+      {
+        kind: "refusal",
+        refusal: { status: 500, error: "no", content: "because" },
+        jobId: "run-1",
+      },
+      500,
+      { error: "no", content: "because", job_id: "run-1" },
+    ],
+  ];
+  for (const [name, answer, status, body] of rows) {
+    it(`writes ${name}`, async () => {
+      const response = respond(answer);
+      assert.equal(response.status, status);
+      assert.deepEqual(await response.json(), body);
+      assert.equal(response.headers.get("x-request-id"), "request-1");
+      assert.equal(response.headers.get("cache-control"), "no-store");
+    });
+  }
+
+  it("redacts texts at any depth and stays JSON", async () => {
+    const content = { list: [{ text: `say ${SECRET} twice ${SECRET}` }], count: 3, none: null };
+    const response = respond({ kind: "content", status: 200, content });
+    const expected = { list: [{ text: "say *** twice ***" }], count: 3, none: null };
+    assert.deepEqual((await response.json()).content, expected);
+  });
+
+  it("stays JSON where a mask could swallow the end of a text", async () => {
+    const content = 'see https://example.org/?token=abc"';
+    const response = respond({ kind: "content", status: 200, content });
+    assert.equal((await response.json()).content, 'see https://example.org/?token=***"');
+  });
+
+  it("answers HEAD with headers only", async () => {
+    const response = respond({ kind: "plain", status: 200, body: { a: 1 } }, "HEAD");
+    assert.equal(response.headers.get("content-type"), "application/json; charset=utf-8");
+    assert.equal(await response.text(), "");
+  });
+
+  it("names the methods of a path in Allow", () => {
+    const refusal = { status: 405, error: "invalid http method" };
+    const response = respond({ kind: "refusal", refusal, allow: ["GET", "HEAD"] });
+    assert.equal(response.headers.get("allow"), "GET, HEAD");
+  });
+});
