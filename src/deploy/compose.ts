@@ -108,6 +108,7 @@ export class Compose {
     const result = await commands.run({
       argv: ["docker", ...args],
       env: composeEnvironment(this.#parts.programEnvironment, call.variables),
+      endsWithUs: true,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
       ...(failure === "render_failed"

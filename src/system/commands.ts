@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import process from "node:process";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 
@@ -13,6 +14,11 @@ export interface Command {
   readonly stdin?: string | Uint8Array;
   /** Receives each line of standard output and error as it appears, without its line break. */
   readonly onLine?: (line: string) => void;
+  /**
+   * Whether the program is killed when this process dies, however it dies: for programs that change
+   * something, which the next start would otherwise find still at work.
+   */
+  readonly endsWithUs?: boolean;
   /** Longest time in milliseconds; then the whole process group is killed. */
   readonly timeoutMs?: number;
 }
@@ -128,14 +134,33 @@ function startCommand(command: Command): RunningCommand {
   };
 }
 
+/**
+ * Waits for the end of a pipe whose other end only this process holds, then kills the process group.
+ * The program itself replaces the shell, so its id and its exit code are its own.
+ */
+const GUARD = '(read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec 3<&-; exec "$@"';
+
 function launch(command: Command) {
-  const [program, ...args] = command.argv;
-  return spawn(program, args, {
+  const guarded = command.endsWithUs === true;
+  const [program, ...args] = guarded ? guard(command) : command.argv;
+  const child = spawn(program, args, {
     cwd: command.cwd,
     env: { ...command.env },
     detached: true,
-    stdio: [command.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    stdio: [
+      command.stdin === undefined ? "ignore" : "pipe",
+      "pipe",
+      "pipe",
+      ...(guarded ? ["pipe" as const] : []),
+    ],
   });
+  // Ends the guard; it would wait for this process otherwise.
+  if (guarded) child.on("exit", () => (child.stdio[3] as Socket | undefined)?.destroy());
+  return child;
+}
+
+function guard(command: Command): [string, ...string[]] {
+  return ["/bin/sh", "-c", GUARD, "sh", ...command.argv];
 }
 
 /** Kills a process group; one that is already gone is fine. */
