@@ -121,10 +121,11 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   );
   const close = once(async () => {
     log.info("shutting down");
-    const intakeClosed = intake.close();
-    await Promise.all([server.shutdown(REQUEST_GRACE_MS), intakeClosed]);
+    // Waiting clients get their answer, and new work its refusal, while the server still listens.
+    await intake.close();
     stop.abort(new DOMException("shutting down", "AbortError"));
     await polled;
+    await server.shutdown(REQUEST_GRACE_MS);
     await source.close();
     engine.close();
     state.ledger.close();

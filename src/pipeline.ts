@@ -94,7 +94,14 @@ async function deployTarget(
 ): Promise<void> {
   const { deployment } = declared;
   const key = stackKey(deployment.context, deployment.name);
-  const base = { key, declared, deployment, configTarget: request.target, origin: work.origin };
+  const base = {
+    key,
+    declared,
+    deployment,
+    configTarget: request.target,
+    trigger: work.trigger,
+    origin: work.origin,
+  };
   let target: Target = { ...base, revision };
   const log = parts.log.with({ stack: key.name, context: key.context });
   reporter.target(targetEntry(target, { status: "pending" }));
@@ -107,12 +114,9 @@ async function deployTarget(
         };
         return await decideTarget(parts, target, signal);
       }, signal);
+      noteDecision(parts, target, decision);
       if (decision.kind === "skip") {
-        const { reason, message, services } = decision.plan;
-        const why = reason === "paused" ? `paused: ${message}` as const : reason;
-        return reporter.target(
-          targetEntry(target, { status: "skipped", reason: why, message, services }),
-        );
+        return reporter.target(skippedEntry(target, decision));
       }
       reporter.target(targetEntry(target, { status: "running" }));
       await parts.deploying.run(() => act(parts, target, decision, reporter, signal), signal);
@@ -125,6 +129,33 @@ async function deployTarget(
     log.error(`deployment failed: ${error.message}`, { error, revision: target.revision.id });
     reporter.target(targetEntry(target, { status: "failed", message: error.message }));
   }
+}
+
+function skippedEntry(target: Target, decision: Decision & { readonly kind: "skip" }) {
+  const { plan, retryAt } = decision;
+  const { message, services } = plan;
+  const reason = plan.reason === "paused" ? `paused: ${message}` as const : plan.reason;
+  const when = retryAt === undefined ? {} : { retryAt };
+  return targetEntry(target, { status: "skipped", reason, message, services, ...when });
+}
+
+/** Every trigger leaves its decision, the ones to do nothing included. */
+function noteDecision(parts: PipelineParts, target: Target, decision: Decision): void {
+  const { trigger, origin, key } = target;
+  const plan = decision.kind === "destroy"
+    ? { kind: "destroy" as const, message: "destroy is set", services: [] }
+    : decision.plan;
+  const { kind, message, services } = plan;
+  parts.ledger.decisions.add(key, {
+    trigger,
+    origin,
+    revision: formatRevision(target.revision),
+    kind,
+    ...(plan.kind === "skip" ? { reason: plan.reason } : {}),
+    message,
+    changes: decision.changes,
+    services,
+  }, parts.clock.now());
 }
 
 /** The part after the commit point: containers change here and nowhere else. */
@@ -147,6 +178,7 @@ async function act(
     removeOrphans: deployment.removeOrphans && !adopts,
     pruneImages: deployment.pruneImages,
     timeoutSeconds: deployment.timeoutSeconds,
+    automatic: target.origin === "automatic",
   }, signal);
   const { services } = plan;
   if (result.kind === "deployed") {

@@ -3,6 +3,7 @@
  * Plan is decided, an Outcome is recorded in a Run. Types, and the few functions that belong to a
  * word; nothing here touches the world or imports another room.
  */
+export * from "./decision.ts";
 export * from "./deployment.ts";
 export * from "./duration.ts";
 export * from "./error.ts";

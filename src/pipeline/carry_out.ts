@@ -39,11 +39,21 @@ const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
 /** Writes the intent down, rolls the release out, and records how it ended. */
 export async function carryOut(
   parts: PipelineParts,
-  work: Undertaking,
+  work: Undertaking & { readonly automatic: boolean },
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const intent = parts.ledger.beginDeploy(work.next.release);
-  return await finishRollout(parts, work, intent, signal);
+  const { release } = work.next;
+  const intent = parts.ledger.beginDeploy(release);
+  const result = await finishRollout(parts, work, intent, signal);
+  if (result.kind !== "deployed") {
+    parts.ledger.failures.fail(release.key, {
+      release: release.digest,
+      message: result.error.message,
+      at: parts.clock.now(),
+      automatic: work.automatic,
+    });
+  }
+  return result;
 }
 
 /** The same for an intent that is written down already. */

@@ -1,6 +1,15 @@
 import { observe, ownership } from "../deploy/mod.ts";
-import type { ObservedStack, Plan, SkipReason } from "../model/mod.ts";
-import { changedInputs, decide, requireSupported } from "../plan/mod.ts";
+import {
+  type InputChange,
+  isStackwrightError,
+  messageOf,
+  type ObservedStack,
+  type Plan,
+  type ReleaseService,
+  shortId,
+  type SkipReason,
+} from "../model/mod.ts";
+import { changedInputs, decide, decideRetry, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { configurationText } from "./configuration_digest.ts";
 import { contentIds } from "./content.ts";
@@ -11,10 +20,17 @@ import type { Target } from "./target.ts";
 
 /** What is to be done about a target, decided before anything was touched. */
 export type Decision =
-  | { readonly kind: "skip"; readonly plan: Plan & { readonly kind: "skip" } }
-  | { readonly kind: "destroy" }
+  | {
+    readonly kind: "skip";
+    readonly plan: Plan & { readonly kind: "skip" };
+    readonly changes: readonly InputChange[];
+    /** When an automatic attempt may be made again. */
+    readonly retryAt?: Date;
+  }
+  | { readonly kind: "destroy"; readonly changes: readonly InputChange[] }
   | {
     readonly kind: "deploy";
+    readonly changes: readonly InputChange[];
     readonly plan: Plan;
     readonly prepared: PreparedRelease;
     readonly observed: ObservedStack;
@@ -34,59 +50,167 @@ export async function decideTarget(
   const { deployment, key, revision } = target;
   if (deployment.pause) return skip("paused", `deployment ${key.name} is paused`);
   requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
-  if (deployment.destroy.enabled) return { kind: "destroy" };
+  if (deployment.destroy.enabled) return { kind: "destroy", changes: [] };
   const recorded = parts.ledger.current(key);
+  const held = heldBack(parts, target, recorded);
+  if (held !== undefined) return held;
   if (recorded !== undefined && await isSuperseded(parts, target, recorded, signal)) {
     return skip("superseded", `a newer commit of ${revision.reference} is already deployed`);
   }
   const observed = await observe(parts.engine, key, signal);
   const owner = ownership(key, observed, revision.source.name);
-  const unchanged = await decideUnchanged(parts, target, recorded, observed, signal);
-  if (unchanged !== undefined) return unchanged;
-
-  const prepared = await prepareRelease(parts, target, signal);
-  const plan = decide({
-    desired: prepared.release.services,
-    observed,
-    previous: recorded?.services,
-    policy: policyOf(target),
-    images: await refreshImages(parts, target, prepared, signal),
-  });
-  if (plan.kind === "skip") {
-    remember(parts, prepared, recorded, observed);
-    return { kind: "skip", plan };
+  const changes = await inputChanges(parts, target, recorded, signal);
+  if (changes?.length === 0 && recorded !== undefined) {
+    const plan = planFor(target, recorded.services, recorded, observed);
+    if (plan.kind === "skip") {
+      if (recorded.revision.id !== revision.id) parts.ledger.moveRevision(recorded, revision);
+      return { kind: "skip", plan, changes };
+    }
   }
-  await prepareImages(parts, target, prepared, plan, signal);
-  return { kind: "deploy", plan, prepared, observed, adopts: owner === "unmanaged" };
+  const rendered = await decideRendered(parts, target, recorded, observed, signal);
+  return {
+    ...rendered,
+    changes: changes ?? [],
+    ...(rendered.kind === "deploy" ? { adopts: owner === "unmanaged" } : {}),
+  };
 }
 
-/** The decision when nothing the deployed release was made from has changed; else `undefined`. */
-async function decideUnchanged(
+/** The decision when only rendering can tell; images are prepared when there is something to do. */
+async function decideRendered(
   parts: PipelineParts,
   target: Target,
   recorded: RecordedRelease | undefined,
   observed: ObservedStack,
   signal: AbortSignal,
-): Promise<Decision | undefined> {
+): Promise<Decision> {
+  const prepared = await prepareRelease(parts, target, signal);
+  const { release } = prepared;
+  const images = await remembering(
+    parts,
+    target,
+    release.digest,
+    () => refreshImages(parts, target, prepared, signal),
+    signal,
+  );
+  const plan = planFor(target, release.services, recorded, observed, images);
+  if (plan.kind === "skip") {
+    remember(parts, prepared, recorded, observed);
+    return { kind: "skip", plan, changes: [] };
+  }
+  const refused = refusedRetry(parts, target, release.digest, plan);
+  if (refused !== undefined) return refused;
+  await remembering(
+    parts,
+    target,
+    release.digest,
+    () => prepareImages(parts, target, prepared, plan, signal),
+    signal,
+  );
+  return { kind: "deploy", plan, prepared, observed, adopts: false, changes: [] };
+}
+
+/** A stack that a person put back waits for another commit than the one he put it back from. */
+function heldBack(
+  parts: PipelineParts,
+  target: Target,
+  recorded: RecordedRelease | undefined,
+): Decision | undefined {
+  const pin = parts.ledger.pins.get(target.key);
+  if (pin === undefined || target.origin === "manual") return;
+  if (pin.revision !== target.revision.id) {
+    parts.ledger.pins.remove(target.key);
+    return;
+  }
+  const release = recorded === undefined ? "an earlier release" : `release ${recorded.number}`;
+  const message = `rolled back to ${release}; ${shortId(pin.revision)} is not deployed again, ` +
+    `a newer commit is`;
+  return skip("paused", message);
+}
+
+/** What differs from the inputs of the deployed release; `undefined` when only rendering can tell. */
+async function inputChanges(
+  parts: PipelineParts,
+  target: Target,
+  recorded: RecordedRelease | undefined,
+  signal: AbortSignal,
+): Promise<InputChange[] | undefined> {
   const { deployment, revision } = target;
-  if (recorded === undefined || deployment.forceRecreate || deployment.forceImagePull) return;
+  if (recorded === undefined || !recorded.closure.complete) return undefined;
+  if (deployment.forceRecreate || deployment.forceImagePull) return undefined;
   const text = configurationText(deployment, variablesOf(parts, target), parts.options.hostDataDir);
   const paths = Object.keys(recorded.closure.paths);
-  const now = {
+  return changedInputs(recorded.closure, {
     configuration: parts.key.digest(text),
     paths: Object.fromEntries(await contentIds(parts.source, revision, paths, signal)),
-  };
-  if (changedInputs(recorded.closure, now).length > 0) return;
-  const plan = decide({
-    desired: recorded.services,
-    observed,
-    previous: recorded.services,
-    policy: policyOf(target),
-    images: {},
   });
-  if (plan.kind !== "skip") return;
-  if (recorded.revision.id !== revision.id) parts.ledger.moveRevision(recorded, revision);
-  return { kind: "skip", plan };
+}
+
+function planFor(
+  { deployment }: Target,
+  desired: readonly ReleaseService[],
+  recorded: RecordedRelease | undefined,
+  observed: ObservedStack,
+  images: Readonly<Record<string, string>> = {},
+): Plan {
+  const { forceRecreate, removeOrphans } = deployment;
+  const policy = { forceRecreate, removeOrphans };
+  return decide({ desired, observed, previous: recorded?.services, policy, images });
+}
+
+/** A release that failed before is not tried again in a tight loop. */
+function refusedRetry(
+  parts: PipelineParts,
+  target: Target,
+  release: string,
+  plan: Plan,
+): Decision | undefined {
+  const failure = parts.ledger.failures.get(target.key);
+  const decided = decideRetry({
+    release,
+    failure,
+    retry: target.deployment.retry,
+    delayGiven: target.declared.given.has("retry.delay"),
+    origin: target.origin,
+    now: parts.clock.now(),
+  });
+  if (decided.kind === "attempt") {
+    if (decided.isRetry) parts.ledger.failures.countAttempt(target.key);
+    return;
+  }
+  const message =
+    `this release failed before (${failure?.message}); ${plan.message} is not tried again ` +
+    (decided.reason === "delay" ? `before ${decided.retryAt.toISOString()}` : "automatically");
+  const { services } = plan;
+  return {
+    kind: "skip",
+    plan: { kind: "skip", reason: decided.reason, message, services },
+    changes: [],
+    ...(decided.reason === "delay" ? { retryAt: decided.retryAt } : {}),
+  };
+}
+
+/** Preparing a known release that fails is a failure of that release; the engine being away is not. */
+async function remembering<T>(
+  parts: PipelineParts,
+  target: Target,
+  release: string,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isStackwrightError(error, "engine_unreachable")) {
+      parts.ledger.failures.fail(target.key, {
+        release,
+        message: messageOf(error),
+        at: parts.clock.now(),
+        automatic: target.origin === "automatic",
+      });
+    }
+    throw error;
+  }
 }
 
 /** A late webhook or a moved-back branch must not bring an older state back by itself. */
@@ -121,10 +245,10 @@ function remember(
   parts.ledger.succeed(parts.ledger.beginDeploy(release), images, "found running");
 }
 
-function policyOf({ deployment }: Target) {
-  return { forceRecreate: deployment.forceRecreate, removeOrphans: deployment.removeOrphans };
-}
-
 function skip(reason: SkipReason, message: string): Decision {
-  return { kind: "skip", plan: { kind: "skip", reason, message, services: [] } };
+  return {
+    kind: "skip",
+    plan: { kind: "skip", reason, message, services: [] },
+    changes: [],
+  };
 }

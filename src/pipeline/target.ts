@@ -6,6 +6,7 @@ import {
   type Revision,
   type RunTarget,
   type StackKey,
+  type Trigger,
 } from "../model/mod.ts";
 
 /** One deployment of one run: what the steps of the pipeline hand on. */
@@ -17,6 +18,7 @@ export interface Target {
   readonly revision: Revision;
   /** Configuration target; empty for the default file. */
   readonly configTarget: string;
+  readonly trigger: Trigger;
   readonly origin: Origin;
 }
 

@@ -4,5 +4,6 @@
  */
 export * from "./decide.ts";
 export * from "./inputs.ts";
+export * from "./retry.ts";
 export * from "./run_outcome.ts";
 export * from "./supported.ts";

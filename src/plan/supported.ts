@@ -24,7 +24,6 @@ export function requireSupported(
     Object.keys(deployment.externalSecrets).length > 0 ? "external_secrets" : "",
     deployment.externalSecretsFiles.length > 0 ? "external_secrets_files" : "",
     given.has("reconciliation") && deployment.reconciliation.enabled ? "reconciliation" : "",
-    given.has("retry") ? "retry" : "",
     given.has("oci") ? "oci" : "",
     deployment.envFiles.some((file) => file.startsWith("remote:")) ? "env_files with remote:" : "",
   ].filter((field) => field !== "");

@@ -1,8 +1,10 @@
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { messageOf, type Release, type StackKey, StackwrightError } from "../model/mod.ts";
+import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { Clock, Ids } from "../system/mod.ts";
+import { DecisionLog } from "./decision_log.ts";
+import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
-import { migrate } from "./ledger_schema.ts";
+import { LedgerDatabase, type Row } from "./ledger_database.ts";
+import { Pins } from "./pins.ts";
 
 /**
  * What became of a release: `applying` from its intent to its outcome, then `deployed`, `failed` (the
@@ -42,26 +44,26 @@ export interface Intent {
  * when the database is damaged.
  */
 export class Ledger {
-  readonly #database: DatabaseSync;
-  readonly #path: string;
+  readonly #database: LedgerDatabase;
+  /** The release of each stack that failed last. */
+  readonly failures: FailureMemory;
+  /** Why something was done, or not. */
+  readonly decisions: DecisionLog;
+  /** Stacks that were put back on purpose. */
+  readonly pins: Pins;
   readonly #key: InstanceKey;
   readonly #clock: Clock;
   readonly #ids: Ids;
 
   /** Opens, or makes, the ledger at `path`. */
   constructor(path: string, parts: { key: InstanceKey; clock: Clock; ids: Ids }) {
-    this.#path = path;
+    this.#database = new LedgerDatabase(path);
+    this.failures = new FailureMemory(this.#database);
+    this.decisions = new DecisionLog(this.#database);
+    this.pins = new Pins(this.#database);
     this.#key = parts.key;
     this.#clock = parts.clock;
     this.#ids = parts.ids;
-    this.#database = this.#guard(() => new DatabaseSync(path));
-    this.#guard(() => {
-      // FULL, not NORMAL: an intent that a power cut can lose protects nothing.
-      this.#database.exec(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;",
-      );
-      migrate(this.#database, path);
-    });
   }
 
   /** The last good release of a stack, or `undefined` when there is none. */
@@ -95,11 +97,12 @@ export class Ledger {
 
   /** A recorded release with its model and variables, ready to be deployed again. */
   open(recorded: RecordedRelease): Release {
-    const row = this.#guard(() =>
-      this.#database.prepare(`SELECT sealed FROM releases WHERE id = ?`).get(recorded.id)
-    );
+    const [row] = this.#database.all(`SELECT sealed FROM releases WHERE id = ?`, recorded.id);
     if (row === undefined) {
-      throw new StackwrightError("not_found", `release ${recorded.id} is not in ${this.#path}`);
+      throw new StackwrightError(
+        "not_found",
+        `release ${recorded.id} is not in ${this.#database.path}`,
+      );
     }
     const { key, revision, target, digest, services, closure, live } = recorded;
     const { model, invocation } = JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
@@ -117,8 +120,8 @@ export class Ledger {
       options: {},
     };
     const { model, invocation, ...facts } = release;
-    this.#transaction(() => {
-      this.#run(
+    this.#database.transaction(() => {
+      this.#database.run(
         `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed)
          VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
                  ?, ?, 'applying', ?, ?, ?)`,
@@ -141,7 +144,7 @@ export class Ledger {
   /** Records that a stack is about to be removed. */
   beginDestroy(key: StackKey, options: Readonly<Record<string, boolean>>): Intent {
     const intent: Intent = { id: this.#ids.next(), key, kind: "destroy", options };
-    this.#transaction(() => this.#insertIntent(intent));
+    this.#database.transaction(() => this.#insertIntent(intent));
     return intent;
   }
 
@@ -151,27 +154,28 @@ export class Ledger {
     if (releaseId === undefined) {
       throw new StackwrightError("internal", "BUG: intent without release");
     }
-    this.#transaction(() => {
-      this.#run(
+    this.#database.transaction(() => {
+      this.#database.run(
         `UPDATE releases SET facts = json_set(facts, '$.images', json(?)) WHERE id = ?`,
         JSON.stringify(images),
         releaseId,
       );
       this.#setStatus(releaseId, "deployed", message);
-      this.#run(
+      this.#database.run(
         `INSERT INTO stacks (context, name, release_id) VALUES (?, ?, ?)
          ON CONFLICT (context, name) DO UPDATE SET release_id = excluded.release_id`,
         intent.key.context,
         intent.key.name,
         releaseId,
       );
+      this.failures.clear(intent.key);
       this.#closeIntent(intent, "succeeded", message);
     });
   }
 
   /** Closes an intent whose release failed; the current release stays what it was. */
   fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
-    this.#transaction(() => {
+    this.#database.transaction(() => {
       if (intent.releaseId !== undefined) this.#setStatus(intent.releaseId, status, message);
       this.#closeIntent(intent, status, message);
     });
@@ -179,12 +183,14 @@ export class Ledger {
 
   /** Closes the intent of a destroy that is done: the stack has no release any more, its history stays. */
   destroyed(intent: Intent, message: string): void {
-    this.#transaction(() => {
-      this.#run(
+    this.#database.transaction(() => {
+      this.#database.run(
         `DELETE FROM stacks WHERE context = ? AND name = ?`,
         intent.key.context,
         intent.key.name,
       );
+      this.failures.clear(intent.key);
+      this.pins.remove(intent.key);
       this.#closeIntent(intent, "succeeded", message);
     });
   }
@@ -195,8 +201,8 @@ export class Ledger {
    */
   refresh(recorded: RecordedRelease, release: Release): void {
     const { model, invocation, ...facts } = release;
-    this.#transaction(() =>
-      this.#run(
+    this.#database.transaction(() =>
+      this.#database.run(
         `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed = ? WHERE id = ?`,
         release.revision.id,
         release.digest,
@@ -212,8 +218,8 @@ export class Ledger {
    * compares with that one.
    */
   moveRevision(recorded: RecordedRelease, revision: Release["revision"]): void {
-    this.#transaction(() =>
-      this.#run(
+    this.#database.transaction(() =>
+      this.#database.run(
         `UPDATE releases SET revision = ?, facts = json_set(facts, '$.revision', json(?)) WHERE id = ?`,
         revision.id,
         JSON.stringify(withoutCredentials({ revision }).revision),
@@ -224,9 +230,8 @@ export class Ledger {
 
   /** What was under way when the process ended, oldest first. */
   openIntents(): Intent[] {
-    const rows = this.#guard(() =>
-      this.#database.prepare(`SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`)
-        .all()
+    const rows = this.#database.all(
+      `SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`,
     );
     return rows.map((row) => ({
       id: String(row["id"]),
@@ -239,16 +244,16 @@ export class Ledger {
 
   /** Proves that the ledger can be written, by writing. */
   checkWritable(): void {
-    this.#guard(() => this.#database.exec("BEGIN IMMEDIATE; ROLLBACK;"));
+    this.#database.checkWritable();
   }
 
   /** Closes the database. May be called twice. */
   close(): void {
-    if (this.#database.isOpen) this.#database.close();
+    this.#database.close();
   }
 
   #insertIntent(intent: Intent): void {
-    this.#run(
+    this.#database.run(
       `INSERT INTO intents (id, context, name, kind, release_id, options, opened_at)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
       intent.id,
@@ -262,7 +267,7 @@ export class Ledger {
   }
 
   #closeIntent(intent: Intent, outcome: string, message: string): void {
-    this.#run(
+    this.#database.run(
       `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`,
       this.#now(),
       outcome,
@@ -272,7 +277,7 @@ export class Ledger {
   }
 
   #setStatus(releaseId: string, status: ReleaseStatus, message: string): void {
-    this.#run(
+    this.#database.run(
       `UPDATE releases SET status = ?, message = ?, finished_at = ? WHERE id = ?`,
       status,
       message,
@@ -285,42 +290,16 @@ export class Ledger {
     return this.#clock.now().getTime();
   }
 
-  #run(sql: string, ...values: SQLInputValue[]): void {
-    this.#database.prepare(sql).run(...values);
-  }
-
-  #one(sql: string, ...values: SQLInputValue[]): RecordedRelease | undefined {
+  #one(sql: string, ...values: (string | number)[]): RecordedRelease | undefined {
     return this.#all(sql, ...values)[0];
   }
 
-  #all(sql: string, ...values: SQLInputValue[]): RecordedRelease[] {
-    return this.#guard(() => this.#database.prepare(sql).all(...values)).map(toRecordedRelease);
-  }
-
-  #transaction(work: () => void): void {
-    this.#guard(() => {
-      this.#database.exec("BEGIN IMMEDIATE");
-      try {
-        work();
-        this.#database.exec("COMMIT");
-      } catch (error) {
-        // A failed COMMIT (full disk) may have ended the transaction already.
-        if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-        throw error;
-      }
-    });
-  }
-
-  #guard<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw explain(error, this.#path);
-    }
+  #all(sql: string, ...values: (string | number)[]): RecordedRelease[] {
+    return this.#database.all(sql, ...values).map(toRecordedRelease);
   }
 }
 
-function toRecordedRelease(row: Record<string, unknown>): RecordedRelease {
+function toRecordedRelease(row: Row): RecordedRelease {
   const facts = JSON.parse(String(row["facts"]));
   const finishedAt = row["finished_at"];
   return {
@@ -339,22 +318,4 @@ function withoutCredentials<T extends { revision: Release["revision"] }>(facts: 
   const { source } = facts.revision;
   const url = source.url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1");
   return { ...facts, revision: { ...facts.revision, source: { ...source, url } } };
-}
-
-function explain(error: unknown, path: string): StackwrightError {
-  if (error instanceof StackwrightError) return error;
-  const text = messageOf(error);
-  if (/malformed|not a database|corrupt/i.test(text)) {
-    return new StackwrightError(
-      "ledger_unusable",
-      `the ledger ${path} is damaged (${text}): stop Stackwright and restore state.db from a backup; ` +
-        `without one, move it away and the stacks are adopted again at the next poll`,
-      { cause: error },
-    );
-  }
-  return new StackwrightError(
-    "data_dir_unusable",
-    `the ledger ${path} cannot be used (${text}): the data directory must be writable and have free space`,
-    { cause: error },
-  );
 }

@@ -40,6 +40,34 @@ const MIGRATIONS: readonly string[] = [
     outcome    TEXT,
     message    TEXT NOT NULL DEFAULT ''
   ) STRICT;
+  CREATE TABLE failures (
+    context            TEXT NOT NULL,
+    name               TEXT NOT NULL,
+    release            TEXT NOT NULL,
+    failures           INTEGER NOT NULL,
+    automatic_attempts INTEGER NOT NULL,
+    last_failed_at     INTEGER NOT NULL,
+    message            TEXT NOT NULL,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  CREATE TABLE pins (
+    context    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    release_id TEXT NOT NULL REFERENCES releases (id),
+    revision   TEXT NOT NULL,
+    pinned_at  INTEGER NOT NULL,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  CREATE TABLE decisions (
+    id       INTEGER PRIMARY KEY,
+    context  TEXT NOT NULL,
+    name     TEXT NOT NULL,
+    first_at INTEGER NOT NULL,
+    last_at  INTEGER NOT NULL,
+    times    INTEGER NOT NULL,
+    content  TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX decisions_of ON decisions (context, name, id);
   CREATE INDEX intents_open ON intents (closed_at) WHERE closed_at IS NULL;
   `,
 ];

@@ -2,6 +2,9 @@
  * What Stackwright remembers: the runs of this process, in memory, and the releases of every stack, in
  * the ledger, which outlives the process.
  */
+export * from "./decision_log.ts";
+export * from "./failure_memory.ts";
 export * from "./instance_key.ts";
 export * from "./ledger.ts";
+export * from "./pins.ts";
 export * from "./runs.ts";

@@ -1,0 +1,26 @@
+import type { ServicePlan } from "./plan.ts";
+import type { SkipReason } from "./run.ts";
+import type { Origin, Trigger } from "./work.ts";
+
+/** One thing a release is made from that is no longer what it was. */
+export interface InputChange {
+  /** `configuration`, or a path of the source. */
+  readonly input: string;
+  /** Digest or object id, or `absent`. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What was decided about one stack at one trigger, and everything that led to it. */
+export interface TargetDecision {
+  readonly trigger: Trigger;
+  readonly origin: Origin;
+  /** `reference (id)` that was looked at. */
+  readonly revision: string;
+  readonly kind: "skip" | "deploy" | "destroy";
+  readonly reason?: SkipReason;
+  readonly message: string;
+  /** What differs from the release that is deployed; empty when nothing does. */
+  readonly changes: readonly InputChange[];
+  readonly services: readonly ServicePlan[];
+}

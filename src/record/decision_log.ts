@@ -1,0 +1,79 @@
+import type { StackKey, TargetDecision } from "../model/mod.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+
+/** Decisions kept for each stack. */
+export const DECISIONS_PER_STACK = 100;
+
+/** A decision as it was recorded; equal ones in a row are one entry. */
+export interface RecordedDecision extends TargetDecision {
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  /** How many triggers led to it, one after the other. */
+  readonly times: number;
+}
+
+/** Remembers why something was done or not, for every trigger. */
+export class DecisionLog {
+  readonly #database: LedgerDatabase;
+
+  constructor(database: LedgerDatabase) {
+    this.#database = database;
+  }
+
+  /** Adds a decision; one that equals the last is counted there. */
+  add(key: StackKey, decision: TargetDecision, at: Date): void {
+    const content = JSON.stringify(decision);
+    const [last] = this.#database.all(
+      `SELECT id, content FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
+      key.context,
+      key.name,
+    );
+    this.#database.casually(() => {
+      if (last?.["content"] === content) {
+        this.#database.run(
+          `UPDATE decisions SET last_at = ?, times = times + 1 WHERE id = ?`,
+          at.getTime(),
+          Number(last["id"]),
+        );
+        return;
+      }
+      this.#database.run(
+        `INSERT INTO decisions (context, name, first_at, last_at, times, content) VALUES (?, ?, ?, ?, 1, ?)`,
+        key.context,
+        key.name,
+        at.getTime(),
+        at.getTime(),
+        content,
+      );
+      this.#forget(key);
+    });
+  }
+
+  /** The newest decisions of a stack, newest first. */
+  of(key: StackKey, limit: number): RecordedDecision[] {
+    const rows = this.#database.all(
+      `SELECT * FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT ?`,
+      key.context,
+      key.name,
+      limit,
+    );
+    return rows.map((row) => ({
+      ...JSON.parse(String(row["content"])),
+      firstAt: new Date(Number(row["first_at"])),
+      lastAt: new Date(Number(row["last_at"])),
+      times: Number(row["times"]),
+    }));
+  }
+
+  #forget(key: StackKey): void {
+    this.#database.run(
+      `DELETE FROM decisions WHERE context = ? AND name = ? AND id NOT IN
+         (SELECT id FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT ?)`,
+      key.context,
+      key.name,
+      key.context,
+      key.name,
+      DECISIONS_PER_STACK,
+    );
+  }
+}

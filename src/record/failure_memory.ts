@@ -1,0 +1,95 @@
+import type { StackKey } from "../model/mod.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+
+/** What is remembered of the release that failed last and was not followed by a success. */
+export interface FailureRecord {
+  /** Digest of the release. */
+  readonly release: string;
+  /** How often it failed, however it was started. */
+  readonly failures: number;
+  /** Automatic attempts after the original one. */
+  readonly automaticAttempts: number;
+  readonly lastFailedAt: Date;
+  readonly message: string;
+}
+
+/** Longest message that is kept, in characters. */
+const MOST_MESSAGE = 2000;
+
+/**
+ * Remembers the bad release of each stack, durably: a restart must not turn a release that fails
+ * into one that is tried again and again.
+ */
+export class FailureMemory {
+  readonly #database: LedgerDatabase;
+
+  constructor(database: LedgerDatabase) {
+    this.#database = database;
+  }
+
+  /** The failure of a stack, if its last attempt failed. */
+  get(key: StackKey): FailureRecord | undefined {
+    const [row] = this.#database.all(
+      `SELECT * FROM failures WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+    return row && {
+      release: String(row["release"]),
+      failures: Number(row["failures"]),
+      automaticAttempts: Number(row["automatic_attempts"]),
+      lastFailedAt: new Date(Number(row["last_failed_at"])),
+      message: String(row["message"]),
+    };
+  }
+
+  /** Counts an automatic attempt before it is made, so that a crash in it counts too. */
+  countAttempt(key: StackKey): void {
+    this.#database.run(
+      `UPDATE failures SET automatic_attempts = automatic_attempts + 1 WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+  }
+
+  /**
+   * Records a failure of `release`. A release that is new here starts with no attempts; a manual
+   * failure of a known one moves neither the counters nor the time that the delay is counted from.
+   */
+  fail(
+    key: StackKey,
+    failure: { release: string; message: string; at: Date; automatic: boolean },
+  ): void {
+    const message = failure.message.slice(0, MOST_MESSAGE);
+    const known = this.get(key);
+    if (known?.release === failure.release) {
+      if (!failure.automatic) return;
+      this.#database.run(
+        `UPDATE failures SET failures = failures + 1, last_failed_at = ?, message = ?
+         WHERE context = ? AND name = ?`,
+        failure.at.getTime(),
+        message,
+        key.context,
+        key.name,
+      );
+      return;
+    }
+    this.#database.run(
+      `INSERT OR REPLACE INTO failures VALUES (?, ?, ?, 1, 0, ?, ?)`,
+      key.context,
+      key.name,
+      failure.release,
+      failure.at.getTime(),
+      message,
+    );
+  }
+
+  /** Forgets the failure of a stack: a release of it succeeded, or it was destroyed. */
+  clear(key: StackKey): void {
+    this.#database.run(
+      `DELETE FROM failures WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+  }
+}

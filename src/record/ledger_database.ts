@@ -1,0 +1,102 @@
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { messageOf, StackwrightError } from "../model/mod.ts";
+import { migrate } from "./ledger_schema.ts";
+
+/** One row as SQLite gives it. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * The ledger's SQLite file: WAL, durable when a call returns, errors in our words.
+ *
+ * Every call throws `data_dir_unusable` when the disk is full or read-only, and `ledger_unusable`
+ * when the database is damaged.
+ */
+export class LedgerDatabase {
+  readonly path: string;
+  readonly #database: DatabaseSync;
+
+  /** Opens, or makes, the database at `path` and brings it to the newest schema. */
+  constructor(path: string) {
+    this.path = path;
+    this.#database = this.#guard(() => new DatabaseSync(path));
+    this.#guard(() => {
+      // FULL, not NORMAL: an intent that a power cut can lose protects nothing.
+      this.#database.exec(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; " +
+          "PRAGMA busy_timeout = 5000;",
+      );
+      migrate(this.#database, path);
+    });
+  }
+
+  /** Changes something. */
+  run(sql: string, ...values: SQLInputValue[]): void {
+    this.#guard(() => this.#database.prepare(sql).run(...values));
+  }
+
+  /** Reads rows. */
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#guard(() => this.#database.prepare(sql).all(...values));
+  }
+
+  /** Does several changes, all or none. */
+  transaction(work: () => void): void {
+    this.#guard(() => {
+      this.#database.exec("BEGIN IMMEDIATE");
+      try {
+        work();
+        this.#database.exec("COMMIT");
+      } catch (error) {
+        // A failed COMMIT (full disk) may have ended the transaction already.
+        if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  /** The same without waiting for the disk: for what may be lost in a power cut. */
+  casually(work: () => void): void {
+    this.#guard(() => this.#database.exec("PRAGMA synchronous = NORMAL"));
+    try {
+      this.transaction(work);
+    } finally {
+      this.#guard(() => this.#database.exec("PRAGMA synchronous = FULL"));
+    }
+  }
+
+  /** Proves that the database can be written, by taking the write lock. */
+  checkWritable(): void {
+    this.#guard(() => this.#database.exec("BEGIN IMMEDIATE; ROLLBACK;"));
+  }
+
+  /** Closes the database. May be called twice. */
+  close(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw explain(error, this.path);
+    }
+  }
+}
+
+function explain(error: unknown, path: string): StackwrightError {
+  if (error instanceof StackwrightError) return error;
+  const text = messageOf(error);
+  if (/malformed|not a database|corrupt/i.test(text)) {
+    return new StackwrightError(
+      "ledger_unusable",
+      `the ledger ${path} is damaged (${text}): stop Stackwright and restore state.db from a backup; ` +
+        `without one, move it away and the stacks are adopted again at the next poll`,
+      { cause: error },
+    );
+  }
+  return new StackwrightError(
+    "data_dir_unusable",
+    `the ledger ${path} cannot be used (${text}): the data directory must be writable and have free space`,
+    { cause: error },
+  );
+}
