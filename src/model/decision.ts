@@ -17,7 +17,7 @@ export interface TargetDecision {
   readonly origin: Origin;
   /** `reference (id)` that was looked at. */
   readonly revision: string;
-  readonly kind: "skip" | "deploy" | "destroy";
+  readonly kind: "skip" | "deploy" | "destroy" | "error";
   readonly reason?: SkipReason;
   readonly message: string;
   /** What differs from the release that is deployed; empty when nothing does. */

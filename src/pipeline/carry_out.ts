@@ -149,10 +149,22 @@ async function prune(parts: PipelineParts, work: Undertaking, signal: AbortSigna
   try {
     const after = await observe(parts.engine, key, signal);
     const running = new Set(after.containers.map((each) => each.imageId));
-    const replaced = work.observed.containers.filter((each) => !running.has(each.imageId));
+    const kept = retainedImages(parts, key);
+    const replaced = work.observed.containers.filter((each) =>
+      !running.has(each.imageId) && !kept.has(each.imageId)
+    );
     await removeUnusedImages(parts.engine, replaced, signal);
   } catch (error) {
     signal.throwIfAborted();
     parts.log.warning(`images were not pruned: ${messageOf(error)}`, { stack: key.name });
   }
+}
+
+/** Images of the last good releases, which a rollback without a registry needs. */
+function retainedImages(parts: PipelineParts, key: StackKey): ReadonlySet<string> {
+  const { imageRetention } = parts.options;
+  if (imageRetention === 0) return new Set();
+  const good = parts.ledger.history(key, imageRetention * 10)
+    .filter((each) => each.status === "deployed").slice(0, imageRetention);
+  return new Set(good.flatMap((each) => Object.values(each.images)));
 }

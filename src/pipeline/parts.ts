@@ -19,6 +19,8 @@ export interface PipelineOptions {
   readonly cloneDepth: number;
   /** Whether a failed release is replaced by its predecessor (`DEPLOY_ROLLBACK`). */
   readonly rollback: boolean;
+  /** How many good releases keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */
+  readonly imageRetention: number;
 }
 
 /** Everything the pipeline works with. */

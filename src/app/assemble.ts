@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import { Compose, programEnvironment } from "../deploy/mod.ts";
+import { createEngine, type EngineClient } from "../docker/mod.ts";
+import type { PipelineParts } from "../pipeline/mod.ts";
+import { type InstanceKey, Ledger, loadInstanceKey } from "../record/mod.ts";
+import { secretValues, type Settings } from "../settings/mod.ts";
+import { createGitSource, type Source } from "../source/mod.ts";
+import { createIds, createKeyedLock, createLimiter, type Ids } from "../system/mod.ts";
+import { openDataDirectory } from "./data_directory.ts";
+import { engineEnvironment, passedVariables } from "./engine_environment.ts";
+import { gitCredentials } from "./git_credentials.ts";
+import { findHostDataDirectory } from "./host_data_directory.ts";
+import { type Ask, onceDone, remembered } from "./remember.ts";
+import type { System } from "./system.ts";
+
+/** Milliseconds for which the engine's description is taken as still true. */
+const ENGINE_INFO_LIFETIME_MS = 60_000;
+
+/** Everything below the triggers and faces, ready to work. */
+export interface Assembly {
+  readonly ids: Ids;
+  readonly ledger: Ledger;
+  readonly engine: EngineClient;
+  /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
+  readonly pipelineParts: Ask<PipelineParts>;
+  /** Ends what is open. */
+  close(): Promise<void>;
+}
+
+/** What may differ from the usual assembly. */
+export interface AssemblyOptions {
+  /** Directory for mirrors and trees; the data directory by default. */
+  readonly sourceDir?: string;
+}
+
+/**
+ * Opens the data directory and builds the parts of the pipeline.
+ *
+ * Throws `data_dir_unusable`, `ledger_unusable` or `settings_invalid`.
+ */
+export async function assemble(
+  settings: Settings,
+  system: System,
+  { sourceDir = settings.data.dir }: AssemblyOptions = {},
+): Promise<Assembly> {
+  secretValues(settings).forEach((value) => system.redactor.add(value));
+  const ids = createIds(system.clock);
+  const { key, ledger } = await openState(settings, system, ids);
+  const source = createSource(settings, system, sourceDir);
+  const engine = createEngine({ env: engineEnvironment(settings, system.env) });
+  const pipelineParts = onceDone(async (signal) => ({
+    ...parts(settings, system, { key, ledger, source, engine }),
+    options: await pipelineOptions(settings, system, engine, signal),
+  }));
+  return {
+    ids,
+    ledger,
+    engine,
+    pipelineParts,
+    async close() {
+      await source.close();
+      engine.close();
+      ledger.close();
+    },
+  };
+}
+
+interface State {
+  readonly key: InstanceKey;
+  readonly ledger: Ledger;
+}
+
+async function openState(settings: Settings, system: System, ids: Ids): Promise<State> {
+  const { dir } = settings.data;
+  await openDataDirectory(system.files, dir);
+  const key = await loadInstanceKey(system.files, dir);
+  const ledger = new Ledger(join(dir, "state.db"), { key, clock: system.clock, ids });
+  ledger.checkWritable();
+  return { key, ledger };
+}
+
+function createSource(settings: Settings, system: System, dataDir: string): Source {
+  const { git, proxy } = settings;
+  return createGitSource({
+    commands: system.commands,
+    files: system.files,
+    clock: system.clock,
+    redactor: system.redactor,
+    log: system.log,
+    dataDir,
+    credentials: gitCredentials(settings),
+    options: {
+      submodules: git.cloneSubmodules,
+      httpProxy: proxy.http ?? "",
+      httpsProxy: proxy.https ?? proxy.http ?? "",
+      noProxy: proxy.noProxy.join(","),
+      ...(git.sshKnownHostsFile === undefined ? {} : { knownHostsFile: git.sshKnownHostsFile }),
+      ...(system.env["PATH"] === undefined ? {} : { path: system.env["PATH"] }),
+      ...(system.env["SSL_CERT_FILE"] === undefined ? {} : { caFile: system.env["SSL_CERT_FILE"] }),
+    },
+  });
+}
+
+function parts(
+  settings: Settings,
+  system: System,
+  made: State & { readonly source: Source; readonly engine: EngineClient },
+): Omit<PipelineParts, "options"> {
+  const { clock, files, log, commands } = system;
+  const program = programEnvironment(engineEnvironment(settings, system.env));
+  return {
+    ...made,
+    engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, (signal) => made.engine.info(signal)),
+    compose: new Compose({ commands, programEnvironment: program, log }),
+    files,
+    clock,
+    log,
+    preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
+    deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
+    stackLock: createKeyedLock(),
+  };
+}
+
+async function pipelineOptions(
+  settings: Settings,
+  { files, env }: System,
+  engine: EngineClient,
+  signal: AbortSignal,
+): Promise<PipelineParts["options"]> {
+  const { deploy, data, git } = settings;
+  return {
+    dataDir: data.dir,
+    hostDataDir: data.hostDir ?? await findHostDataDirectory({ files, engine }, data.dir, signal),
+    configBaseDir: deploy.configBaseDir,
+    passedVariables: passedVariables(settings, env),
+    cloneDepth: git.cloneDepth,
+    rollback: deploy.rollback,
+    imageRetention: deploy.releaseImageRetention,
+  };
+}

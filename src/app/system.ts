@@ -1,0 +1,14 @@
+import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
+
+/** The outside world the service lives in. */
+export interface System {
+  readonly clock: Clock;
+  readonly commands: Commands;
+  readonly files: Files;
+  readonly log: Log;
+  readonly redactor: Redactor;
+  /** The environment of the process: what the docker program needs, and what `PASS_ENV` lets through. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Address to listen on; every IPv4 address when absent. */
+  readonly hostname?: string;
+}
