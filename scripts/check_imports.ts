@@ -42,7 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   app: room(
     "model system settings config source verify secrets docker trigger plan deploy record pipeline intake api serve",
   ),
-  cli: room("model system settings config plan app"),
+  cli: room("model system settings config plan app", "diff"),
   main: room("cli"),
 };
 

@@ -126,6 +126,7 @@ async function deployTarget(
       signal.aborted ? signal.reason : thrown,
       `deploying ${key.name}`,
     );
+    noteFailure(parts, target, error.message);
     log.error(`deployment failed: ${error.message}`, { error, revision: target.revision.id });
     reporter.target(targetEntry(target, { status: "failed", message: error.message }));
   }
@@ -158,6 +159,20 @@ function noteDecision(parts: PipelineParts, target: Target, decision: Decision):
   }, parts.clock.now());
 }
 
+/** What kept a decision from being made is worth explaining too. */
+function noteFailure(parts: PipelineParts, target: Target, message: string): void {
+  const { trigger, origin, key } = target;
+  const revision = formatRevision(target.revision);
+  const nothing = { changes: [], services: [] };
+  try {
+    const decision = { trigger, origin, revision, kind: "error" as const, message, ...nothing };
+    parts.ledger.decisions.add(key, decision, parts.clock.now());
+  } catch (error) {
+    // A full disk may be the very failure that is being told.
+    parts.log.warning("the decision could not be recorded", { stack: key.name, error });
+  }
+}
+
 /** The part after the commit point: containers change here and nowhere else. */
 async function act(
   parts: PipelineParts,
@@ -182,6 +197,7 @@ async function act(
   }, signal);
   const { services } = plan;
   if (result.kind === "deployed") {
+    parts.ledger.pins.remove(key);
     const adopted = adopts ? "; adopted containers that nobody managed, orphans were kept" : "";
     log.info(`deployed: ${plan.message}`, { revision: target.revision.id });
     const message = `${plan.message}${adopted}`;
@@ -219,7 +235,8 @@ async function resolve(
   signal: AbortSignal,
   reference = request.reference,
 ): Promise<Revision> {
-  const location = sourceLocation(request.kind, request.url);
+  const own = sourceLocation(request.kind, request.url);
+  const location = request.identity === undefined ? own : { ...own, name: request.identity };
   const depth = gitDepth > 0 ? gitDepth : parts.options.cloneDepth;
   return await parts.source.resolve({ location, reference, depth }, signal);
 }

@@ -5,7 +5,13 @@ import type { PipelineParts } from "../pipeline/mod.ts";
 import { type InstanceKey, Ledger, loadInstanceKey } from "../record/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
 import { createGitSource, type Source } from "../source/mod.ts";
-import { createIds, createKeyedLock, createLimiter, type Ids } from "../system/mod.ts";
+import {
+  createIds,
+  createKeyedLock,
+  createLimiter,
+  type Ids,
+  systemProcessOwner,
+} from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import { engineEnvironment, passedVariables } from "./engine_environment.ts";
 import { gitCredentials } from "./git_credentials.ts";
@@ -74,7 +80,12 @@ async function openState(settings: Settings, system: System, ids: Ids): Promise<
   const { dir } = settings.data;
   await openDataDirectory(system.files, dir);
   const key = await loadInstanceKey(system.files, dir);
-  const ledger = new Ledger(join(dir, "state.db"), { key, clock: system.clock, ids });
+  const ledger = new Ledger(join(dir, "state.db"), {
+    key,
+    clock: system.clock,
+    ids,
+    owner: systemProcessOwner(),
+  });
   ledger.checkWritable();
   return { key, ledger };
 }

@@ -1,36 +1,69 @@
 import { parseArgs } from "node:util";
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { messageOf, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 
-/** Flags and operands of a command line. */
+/** Flags, options and operands of a command line. */
 export interface Arguments {
   readonly json: boolean;
+  /** Values of the options the command knows, by name. */
+  readonly values: Readonly<Record<string, string | undefined>>;
   readonly operands: readonly string[];
 }
 
 /**
- * Reads the arguments of a command that takes `--json` and at most `most` operands.
+ * Reads the arguments of a command that takes `--json`, the named options with a value each, and at
+ * most `most` operands.
  *
  * Throws `bad_request` for anything else.
  */
-export function readArguments(args: readonly string[], most: number): Arguments {
-  const { values, positionals } = parse(args);
+export function readArguments(
+  args: readonly string[],
+  most: number,
+  options: readonly string[] = [],
+): Arguments {
+  const { values, positionals } = parse(args, options);
   if (positionals.length > most) {
     throw new StackwrightError(
       "bad_request",
       `unexpected argument ${positionals[most]}; see --help`,
     );
   }
-  return { json: values.json === true, operands: positionals };
+  const { json, ...rest } = values;
+  return {
+    json: json === true,
+    values: rest as Readonly<Record<string, string | undefined>>,
+    operands: positionals,
+  };
 }
 
-function parse(args: readonly string[]) {
+function parse(args: readonly string[], names: readonly string[]) {
+  const named = names.map((name) => [name, { type: "string" as const }] as const);
   try {
     return parseArgs({
       args: [...args],
-      options: { json: { type: "boolean" } },
+      options: { json: { type: "boolean" }, ...Object.fromEntries(named) },
       allowPositionals: true,
     });
   } catch (error) {
     throw new StackwrightError("bad_request", `${messageOf(error)}; see --help`, { cause: error });
   }
+}
+
+/** The stack that the first operand and `--context` name. Throws `bad_request` without a name. */
+export function stackOf({ operands, values }: Arguments): StackKey {
+  const [name] = operands;
+  if (name === undefined || name === "") {
+    throw new StackwrightError("bad_request", "the name of a stack is missing; see --help");
+  }
+  return stackKey(values["context"] ?? "", name);
+}
+
+/** A release number. Throws `bad_request` for anything that is none. */
+export function releaseNumber(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) {
+    throw new StackwrightError(
+      "bad_request",
+      `${text} is no release number; see stackwright history`,
+    );
+  }
+  return Number(text);
 }

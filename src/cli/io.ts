@@ -11,6 +11,8 @@ export interface CommandIo {
   err(text: string): void;
   /** Whether a person watches standard error. */
   readonly interactive: boolean;
+  /** Aborts when the command is to stop. */
+  readonly signal: AbortSignal;
 }
 
 /** One command of the program. */
@@ -28,6 +30,8 @@ export interface Command {
 export const EXIT = {
   ok: 0,
   failed: 1,
+  /** `plan` and `diff`: there are changes. */
+  changes: 2,
   usage: 64,
   unavailable: 69,
   configuration: 78,

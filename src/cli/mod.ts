@@ -5,8 +5,14 @@
 import process from "node:process";
 import { formatProblem, isStackwrightError, messageOf } from "../model/mod.ts";
 import { createRedactor, writeStandardError } from "../system/mod.ts";
+import { applyCommand } from "./apply_command.ts";
+import { diffCommand } from "./diff_command.ts";
+import { explainCommand } from "./explain_command.ts";
 import { healthcheckCommand } from "./healthcheck_command.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { historyCommand } from "./history_command.ts";
+import { planCommand } from "./plan_command.ts";
+import { rollbackCommand, unpinCommand } from "./rollback_command.ts";
 import { schemaCommand } from "./schema_command.ts";
 import { serveCommand } from "./serve_command.ts";
 import { validateCommand } from "./validate_command.ts";
@@ -16,6 +22,13 @@ const COMMANDS: readonly Command[] = [
   serveCommand,
   validateCommand,
   schemaCommand,
+  planCommand,
+  applyCommand,
+  explainCommand,
+  historyCommand,
+  diffCommand,
+  rollbackCommand,
+  unpinCommand,
   healthcheckCommand,
   versionCommand,
 ];
@@ -29,6 +42,7 @@ export async function main(): Promise<number> {
     out: (text) => void process.stdout.write(text),
     err: writeStandardError,
     interactive: process.stderr.isTTY === true,
+    signal: new AbortController().signal,
   });
 }
 

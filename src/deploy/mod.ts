@@ -11,6 +11,7 @@ export * from "./destroy.ts";
 export * from "./expectation.ts";
 export * from "./live_paths.ts";
 export * from "./make_release.ts";
+export * from "./masked_model.ts";
 export * from "./observe.ts";
 export * from "./readiness.ts";
 export * from "./rewrite_model.ts";

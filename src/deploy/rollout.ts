@@ -97,7 +97,7 @@ async function putBack(
   }
   parts.log.warning("rolling back", { stack: key.name, context: key.context, error });
   try {
-    await restoreTags(parts.engine, work, signal);
+    await pointTags(parts.engine, previous.release, work.previousImages, signal);
     const services = parts.replan(previous.release, await observe(parts.engine, key, signal));
     await apply(parts, {
       ...work,
@@ -186,10 +186,18 @@ async function removeServices(
   }
 }
 
-/** A pull or build may have moved the tags that the previous release's services name. */
-async function restoreTags(engine: Engine, work: Rollout, signal: AbortSignal): Promise<void> {
-  for (const service of work.previous?.release.services ?? []) {
-    const image = work.previousImages[service.name];
+/**
+ * Points the tags that a release's services name at the images it ran: a pull or build may have moved
+ * them since. Images that are gone are left to be pulled.
+ */
+export async function pointTags(
+  engine: Engine,
+  release: Release,
+  images: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const service of release.services) {
+    const image = images[service.name];
     const reference = service.image;
     if (image === undefined || reference === "" || reference.includes("@")) continue;
     if (await engine.imageId(reference, signal) === image) continue;

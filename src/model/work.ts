@@ -18,6 +18,8 @@ export interface SourceRequest {
   readonly kind: SourceKind;
   /** Git clone URL, `file://` URL or absolute path; may hold credentials. */
   readonly url: string;
+  /** Name of the repository that `url` is a copy of, where it is one; else the URL's own name. */
+  readonly identity?: string;
   /** Full or short reference or commit id. */
   readonly reference: string;
   /** Configuration target; empty for the default file. */

@@ -67,12 +67,9 @@ export async function decideTarget(
       return { kind: "skip", plan, changes };
     }
   }
-  const rendered = await decideRendered(parts, target, recorded, observed, signal);
-  return {
-    ...rendered,
-    changes: changes ?? [],
-    ...(rendered.kind === "deploy" ? { adopts: owner === "unmanaged" } : {}),
-  };
+  const decided = await decideRendered(parts, target, recorded, observed, signal);
+  const adopts = owner === "unmanaged";
+  return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
 }
 
 /** The decision when only rendering can tell; images are prepared when there is something to do. */

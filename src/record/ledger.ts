@@ -1,5 +1,5 @@
 import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
-import type { Clock, Ids } from "../system/mod.ts";
+import type { Clock, Ids, ProcessOwner } from "../system/mod.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
@@ -54,9 +54,13 @@ export class Ledger {
   readonly #key: InstanceKey;
   readonly #clock: Clock;
   readonly #ids: Ids;
+  readonly #owner: ProcessOwner;
 
   /** Opens, or makes, the ledger at `path`. */
-  constructor(path: string, parts: { key: InstanceKey; clock: Clock; ids: Ids }) {
+  constructor(
+    path: string,
+    parts: { key: InstanceKey; clock: Clock; ids: Ids; owner?: ProcessOwner },
+  ) {
     this.#database = new LedgerDatabase(path);
     this.failures = new FailureMemory(this.#database);
     this.decisions = new DecisionLog(this.#database);
@@ -64,6 +68,7 @@ export class Ledger {
     this.#key = parts.key;
     this.#clock = parts.clock;
     this.#ids = parts.ids;
+    this.#owner = parts.owner ?? { id: "", isAlive: () => false };
   }
 
   /** The last good release of a stack, or `undefined` when there is none. */
@@ -109,7 +114,12 @@ export class Ledger {
     return { key, revision, target, digest, services, closure, live, model, invocation };
   }
 
-  /** Records that `release` is about to be applied. Nothing may be changed before this returns. */
+  /**
+   * Records that `release` is about to be applied. Nothing may be changed before this returns. What an
+   * ended process left open for the stack is closed: this release takes its place.
+   *
+   * Throws `conflict` while another process that still runs has the stack in its hands.
+   */
   beginDeploy(release: Release): Intent {
     const id = this.#ids.next();
     const intent: Intent = {
@@ -121,6 +131,7 @@ export class Ledger {
     };
     const { model, invocation, ...facts } = release;
     this.#database.transaction(() => {
+      this.#takeOver(release.key);
       this.#database.run(
         `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed)
          VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
@@ -141,10 +152,13 @@ export class Ledger {
     return intent;
   }
 
-  /** Records that a stack is about to be removed. */
+  /** Records that a stack is about to be removed; as {@link beginDeploy}. */
   beginDestroy(key: StackKey, options: Readonly<Record<string, boolean>>): Intent {
     const intent: Intent = { id: this.#ids.next(), key, kind: "destroy", options };
-    this.#database.transaction(() => this.#insertIntent(intent));
+    this.#database.transaction(() => {
+      this.#takeOver(key);
+      this.#insertIntent(intent);
+    });
     return intent;
   }
 
@@ -228,12 +242,13 @@ export class Ledger {
     );
   }
 
-  /** What was under way when the process ended, oldest first. */
+  /** What was under way when its process ended, oldest first. */
   openIntents(): Intent[] {
     const rows = this.#database.all(
       `SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`,
     );
-    return rows.map((row) => ({
+    const abandoned = rows.filter((row) => !this.#isElsewhere(row));
+    return abandoned.map((row) => ({
       id: String(row["id"]),
       key: { context: String(row["context"]), name: String(row["name"]) },
       kind: row["kind"] === "destroy" ? "destroy" : "deploy",
@@ -252,16 +267,47 @@ export class Ledger {
     this.#database.close();
   }
 
+  /** Whether an intent is in the hands of another process that runs. */
+  #isElsewhere(row: Row): boolean {
+    const owner = String(row["owner"]);
+    return owner !== this.#owner.id && this.#owner.isAlive(owner);
+  }
+
+  #takeOver(key: StackKey): void {
+    const open = this.#database.all(
+      `SELECT * FROM intents WHERE context = ? AND name = ? AND closed_at IS NULL`,
+      key.context,
+      key.name,
+    );
+    for (const row of open) {
+      if (this.#isElsewhere(row)) {
+        throw new StackwrightError(
+          "conflict",
+          `another process (${row["owner"]}) is changing ${key.name}: try again when it is done`,
+        );
+      }
+      const message = "interrupted; a later release took its place";
+      if (row["release_id"] !== null) this.#setStatus(String(row["release_id"]), "failed", message);
+      this.#database.run(
+        `UPDATE intents SET closed_at = ?, outcome = 'failed', message = ? WHERE id = ?`,
+        this.#now(),
+        message,
+        String(row["id"]),
+      );
+    }
+  }
+
   #insertIntent(intent: Intent): void {
     this.#database.run(
-      `INSERT INTO intents (id, context, name, kind, release_id, options, opened_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO intents (id, context, name, kind, release_id, options, owner, opened_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       intent.id,
       intent.key.context,
       intent.key.name,
       intent.kind,
       intent.releaseId ?? null,
       JSON.stringify(intent.options),
+      this.#owner.id,
       this.#now(),
     );
   }

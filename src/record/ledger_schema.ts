@@ -35,6 +35,7 @@ const MIGRATIONS: readonly string[] = [
     kind       TEXT NOT NULL,
     release_id TEXT REFERENCES releases (id),
     options    TEXT NOT NULL DEFAULT '{}',
+    owner      TEXT NOT NULL DEFAULT '',
     opened_at  INTEGER NOT NULL,
     closed_at  INTEGER,
     outcome    TEXT,

@@ -8,4 +8,5 @@ export * from "./files.ts";
 export * from "./ids.ts";
 export * from "./limiter.ts";
 export * from "./log.ts";
+export * from "./process_owner.ts";
 export * from "./redactor.ts";

@@ -1,0 +1,81 @@
+import { resolve } from "node:path";
+import { applyOnce } from "../app.ts";
+import { type RunTarget, StackwrightError } from "../model/mod.ts";
+import { systemFiles } from "../system/mod.ts";
+import { readArguments } from "./arguments.ts";
+import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { makePlan, type PlanRequest } from "./plan_command.ts";
+import { withAssembly } from "./with_assembly.ts";
+
+/** `stackwright apply` */
+export const applyCommand: Command = {
+  name: "apply",
+  summary: "Deploy a checkout or repository once, now.",
+  help:
+    `Usage: stackwright apply [--json] [--ref REF] [--target NAME] [--plan FILE] [directory | URL]
+
+Carries out what stackwright plan shows, with the same ledger and rules as the service. With --plan, a
+file that stackwright plan --json wrote, it refuses when what is wanted or what runs has changed since.
+
+Exits 0 when every stack is as it should be, 1 when one failed.
+`,
+  async run(io) {
+    const { json, values, operands } = readArguments(io.args, 1, ["ref", "target", "plan"]);
+    const request = {
+      place: operands[0] ?? ".",
+      reference: values["ref"] ?? "",
+      target: values["target"] ?? "",
+    };
+    if (values["plan"] !== undefined) await requireSamePlan(io, request, values["plan"]);
+    const targets = await withAssembly(io, ({ assembly, system }) =>
+      applyOnce(assembly, system, {
+        ...request,
+        cwd: io.cwd,
+        onTarget: (entry) => io.interactive && io.err(`${entry.stack}: ${entry.status}\n`),
+      }, io.signal));
+    if (json) io.out(JSON.stringify({ stacks: targets }) + "\n");
+    else targets.forEach((each) => io.out(textOf(each)));
+    return targets.some((each) => each.status === "failed") ? EXIT.failed : EXIT.ok;
+  },
+};
+
+function textOf(target: RunTarget): string {
+  const services = (target.services ?? []).filter((each) => each.action !== "keep").map((each) =>
+    `  ${each.name}: ${each.action}: ${each.because.join("; ")}\n`
+  );
+  return `${target.context}/${target.stack}: ${target.status}: ${target.message ?? ""}\n${
+    services.join("")
+  }`;
+}
+
+/** Refuses when the plan that was agreed to is no longer the plan that would be made. */
+async function requireSamePlan(io: CommandIo, request: PlanRequest, file: string): Promise<void> {
+  const path = resolve(io.cwd, file);
+  const agreed = idsOf(await readPlan(path), path);
+  const now = (await makePlan(io, request)).map((each) => each.id).sort();
+  if (JSON.stringify(agreed) === JSON.stringify(now)) return;
+  throw new StackwrightError(
+    "conflict",
+    `the plan in ${path} is out of date: what is wanted or what runs has changed since it was made. ` +
+      `Nothing was changed; make a new plan`,
+  );
+}
+
+async function readPlan(path: string): Promise<string> {
+  const bytes = await systemFiles.readIfExists(path);
+  if (bytes === undefined) throw new StackwrightError("not_found", `there is no plan at ${path}`);
+  return new TextDecoder().decode(bytes);
+}
+
+function idsOf(text: string, path: string): string[] {
+  try {
+    const stacks = JSON.parse(text).stacks as readonly { readonly id: unknown }[];
+    return stacks.map((each) => String(each.id)).sort();
+  } catch (cause) {
+    throw new StackwrightError(
+      "bad_request",
+      `${path} is no plan: it must be what stackwright plan --json printed`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type PlannedStack, planOnce } from "../app.ts";
+import { systemFiles } from "../system/mod.ts";
+import { readArguments } from "./arguments.ts";
+import { unifiedDiff } from "./diff_command.ts";
+import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { withAssembly } from "./with_assembly.ts";
+
+/** `stackwright plan` */
+export const planCommand: Command = {
+  name: "plan",
+  summary: "Show what a deployment would change, and change nothing.",
+  help: `Usage: stackwright plan [--json] [--ref REF] [--target NAME] [directory | URL]
+
+Renders every deployment of a checkout (the current directory unless given; its committed state) or a
+repository, compares it with what runs and with the ledger in DATA_DIR, and prints the plan and a
+diff of the models; values that sound secret are shown as a digest. The JSON output can be given to
+stackwright apply --plan.
+
+Exits 0 when there is nothing to do, 2 when there are changes, 1 on an error.
+`,
+  async run(io) {
+    const { json, values, operands } = readArguments(io.args, 1, ["ref", "target"]);
+    const stacks = await makePlan(io, {
+      place: operands[0] ?? ".",
+      reference: values["ref"] ?? "",
+      target: values["target"] ?? "",
+    });
+    if (json) io.out(JSON.stringify({ stacks: stacks.map(viewOf) }) + "\n");
+    else stacks.forEach((stack) => io.out(textOf(stack)));
+    return stacks.some((each) => each.plan.kind !== "skip") ? EXIT.changes : EXIT.ok;
+  },
+};
+
+/** What a plan is made of. */
+export interface PlanRequest {
+  readonly place: string;
+  readonly reference: string;
+  readonly target: string;
+}
+
+/** Makes the plan, with mirrors and trees in a directory that is removed afterwards. */
+export async function makePlan(io: CommandIo, request: PlanRequest): Promise<PlannedStack[]> {
+  const sourceDir = await systemFiles.makeTemporaryDirectory(join(tmpdir(), "stackwright-plan-"));
+  try {
+    return await withAssembly(
+      io,
+      ({ assembly, system }) => planOnce(assembly, system, { ...request, cwd: io.cwd }, io.signal),
+      { sourceDir },
+    );
+  } finally {
+    await systemFiles.remove(sourceDir);
+  }
+}
+
+function viewOf(stack: PlannedStack) {
+  const { id, context, name, plan, before, after } = stack;
+  return { id, context, name, plan, diff: unifiedDiff("deployed", "planned", before, after) };
+}
+
+function textOf(stack: PlannedStack): string {
+  const { context, name, plan, diff } = viewOf(stack);
+  const services = plan.services.map((each) =>
+    `  ${each.name}: ${each.action}: ${each.because.join("; ")}\n`
+  );
+  const head = `${context}/${name}: ${
+    plan.kind === "skip" ? "nothing to do" : plan.kind
+  }: ${plan.message}\n`;
+  return head + services.join("") + diff;
+}

@@ -1,0 +1,45 @@
+import { rollBackStack, unpinStack } from "../app.ts";
+import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
+import { type Command, EXIT } from "./io.ts";
+import { withAssembly } from "./with_assembly.ts";
+
+/** `stackwright rollback` */
+export const rollbackCommand: Command = {
+  name: "rollback",
+  summary: "Put a stack back to an earlier release, and keep it there.",
+  help: `Usage: stackwright rollback [--json] [--context NAME] <stack> [release]
+
+Deploys a recorded release again, by default the good one before the current. Automatic updates then
+leave the stack alone until a newer commit arrives, or until stackwright unpin.
+`,
+  async run(io) {
+    const args = readArguments(io.args, 2, ["context"]);
+    const key = stackOf(args);
+    const number = args.operands[1] === undefined ? undefined : releaseNumber(args.operands[1]);
+    return await withAssembly(io, async ({ assembly }) => {
+      const { release, message } = await rollBackStack(assembly, key, number, io.signal);
+      const text = `${key.name} is back at release ${release.number} (${message})`;
+      io.out(args.json ? JSON.stringify({ release: release.number, message }) + "\n" : `${text}\n`);
+      return EXIT.ok;
+    });
+  },
+};
+
+/** `stackwright unpin` */
+export const unpinCommand: Command = {
+  name: "unpin",
+  summary: "Let automatic updates of a stack happen again after a rollback.",
+  help: "Usage: stackwright unpin [--json] [--context NAME] <stack>\n",
+  async run(io) {
+    const args = readArguments(io.args, 1, ["context"]);
+    const key = stackOf(args);
+    return await withAssembly(io, ({ assembly }) => {
+      const unpinned = unpinStack(assembly, key);
+      const text = unpinned
+        ? `${key.name} follows its reference again`
+        : `${key.name} was not held back`;
+      io.out(args.json ? JSON.stringify({ unpinned }) + "\n" : `${text}\n`);
+      return Promise.resolve(EXIT.ok);
+    });
+  },
+};

@@ -1,0 +1,55 @@
+import { assemble, type Assembly, type System } from "../app.ts";
+import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
+import {
+  createLog,
+  createRedactor,
+  readFileNow,
+  systemClock,
+  systemCommands,
+  systemFiles,
+} from "../system/mod.ts";
+import process from "node:process";
+import type { CommandIo } from "./io.ts";
+
+/** What a command that looks at stacks works with. */
+export interface Workplace {
+  readonly settings: Settings;
+  readonly system: System;
+  readonly assembly: Assembly;
+}
+
+/**
+ * Opens the data directory of the settings for one command and closes it afterwards. Logs say
+ * warnings and worse, or more where LOG_LEVEL asks for it.
+ */
+export async function withAssembly<T>(
+  io: CommandIo,
+  work: (workplace: Workplace) => Promise<T>,
+  options: { readonly sourceDir?: string } = {},
+): Promise<T> {
+  const uid = process.getuid?.();
+  const settings = readSettings(io.env, readFileNow, uid === undefined ? {} : { uid });
+  const redactor = createRedactor();
+  secretValues(settings).forEach((value) => redactor.add(value));
+  const log = createLog({
+    level: io.env["LOG_LEVEL"] ? settings.logLevel : "warn",
+    timeZone: settings.timeZone,
+    format: "text",
+    redactor,
+    write: (line) => io.err(line),
+  });
+  const system: System = {
+    clock: systemClock,
+    commands: systemCommands,
+    files: systemFiles,
+    log,
+    redactor,
+    env: io.env,
+  };
+  const assembly = await assemble(settings, system, options);
+  try {
+    return await work({ settings, system, assembly });
+  } finally {
+    await assembly.close();
+  }
+}

@@ -1,0 +1,74 @@
+import { canonicalJson, observe, ownership } from "../deploy/mod.ts";
+import { LABELS, type ObservedStack, type Plan, type Release } from "../model/mod.ts";
+import { decide, requireSupported } from "../plan/mod.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
+import type { PipelineParts } from "./parts.ts";
+import { prepareRelease } from "./prepare_release.ts";
+import type { Target } from "./target.ts";
+
+/** A plan that was made only to be looked at. */
+export interface DryPlan {
+  /** Digest of what is wanted, what runs and how they were compared: equal while all of that is. */
+  readonly id: string;
+  readonly plan: Plan;
+  readonly release: Release;
+  /** What is deployed now, if anything. */
+  readonly recorded: RecordedRelease | undefined;
+}
+
+/**
+ * Renders a target and decides, without changing anything: no image is fetched, nothing is recorded,
+ * no call to the engine is a mutating one.
+ */
+export async function planTarget(
+  parts: PipelineParts,
+  target: Target,
+  signal: AbortSignal,
+): Promise<DryPlan> {
+  const { deployment, key, revision } = target;
+  requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
+  const observed = await observe(parts.engine, key, signal);
+  ownership(key, observed, revision.source.name);
+  const { release } = await prepareRelease(parts, target, signal);
+  const recorded = parts.ledger.current(key);
+  const { forceRecreate, removeOrphans, destroy, pause } = deployment;
+  const policy = { forceRecreate, removeOrphans };
+  const decided = decide({
+    desired: release.services,
+    observed,
+    previous: recorded?.services,
+    policy,
+    images: {},
+  });
+  const plan = pause ? paused(key.name) : destroy.enabled ? destroyed(observed) : decided;
+  const id = parts.key.digest(canonicalJson({
+    key,
+    digest: release.digest,
+    policy,
+    kind: plan.kind,
+    observed: fingerprint(observed),
+  }));
+  return { id, plan, release, recorded };
+}
+
+function paused(name: string): Plan {
+  const message = `deployment ${name} is paused`;
+  return { kind: "skip", reason: "paused", message, services: [] };
+}
+
+function destroyed(observed: ObservedStack): Plan {
+  const names = [...new Set(observed.containers.map((each) => each.service))].sort();
+  if (names.length === 0) {
+    const message = "there is nothing to destroy";
+    return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
+  }
+  const because = ["destroy is set"];
+  const services = names.map((name) => ({ name, action: "remove" as const, because }));
+  return { kind: "destroy", message: `destroy ${names.join(", ")}`, services };
+}
+
+/** What of the observed state a plan rests on. Health flickers and is left out. */
+function fingerprint({ containers }: ObservedStack): string[] {
+  return containers.map((each) => `${each.id} ${each.state} ${each.labels[LABELS.digest] ?? ""}`)
+    .sort();
+}

@@ -1,0 +1,109 @@
+import { observe, pointTags } from "../deploy/mod.ts";
+import { formatStackKey, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
+import { decide } from "../plan/mod.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
+import { carryOut, place } from "./carry_out.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** How a rollback ended. */
+export interface RollbackResult {
+  /** The release that was put back. */
+  readonly release: RecordedRelease;
+  /** What was done, or that it ran already. */
+  readonly message: string;
+}
+
+/** Seconds a release gets to become healthy when it is put back. */
+const TIMEOUT_SECONDS = 180;
+
+/**
+ * Deploys a recorded release again, from what the ledger and the disk have, and pins it: automatic
+ * updates leave the stack alone until a commit arrives that is not the one it was put back from.
+ * `number` is a release of `history`; without it, the good one before the current.
+ *
+ * Throws `not_found` when there is no such release, `source_invalid` when its files cannot be had,
+ * `deploy_failed` when it does not become healthy; what ran before is restored then.
+ */
+export async function rollBack(
+  parts: PipelineParts,
+  key: StackKey,
+  number: number | undefined,
+  signal: AbortSignal,
+): Promise<RollbackResult> {
+  return await parts.stackLock.run(formatStackKey(key), async () => {
+    const { current, wanted } = chooseRelease(parts, key, number);
+    const placed = await place(parts, wanted, signal);
+    if (placed === undefined) {
+      throw new StackwrightError(
+        "source_invalid",
+        `release ${wanted.number} of ${key.name} cannot be put back: its files are neither on disk nor in the mirror`,
+      );
+    }
+    await pointTags(parts.engine, placed.release, wanted.images, signal);
+    const observed = await observe(parts.engine, key, signal);
+    const plan = decide({
+      desired: wanted.services,
+      observed,
+      previous: current.services,
+      policy: { forceRecreate: false, removeOrphans: true },
+      images: wanted.images,
+    });
+    // Before anything changes, so that a poll in between does not undo it; another process may poll.
+    const earlier = parts.ledger.pins.get(key);
+    const revision = await newestRevision(parts, current, signal);
+    parts.ledger.pins.set(key, { releaseId: wanted.id, revision, pinnedAt: parts.clock.now() });
+    const result = await carryOut(parts, {
+      next: placed,
+      services: plan.services,
+      observed,
+      removeOrphans: true,
+      pruneImages: false,
+      timeoutSeconds: TIMEOUT_SECONDS,
+      automatic: false,
+    }, signal);
+    if (result.kind !== "deployed") {
+      if (earlier === undefined) parts.ledger.pins.remove(key);
+      else parts.ledger.pins.set(key, earlier);
+      throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
+    }
+    return { release: wanted, message: plan.message };
+  }, signal);
+}
+
+function chooseRelease(parts: PipelineParts, key: StackKey, number: number | undefined) {
+  const current = parts.ledger.current(key);
+  const history = parts.ledger.history(key, Number.MAX_SAFE_INTEGER);
+  if (current === undefined) {
+    throw new StackwrightError("not_found", `${key.name} has no release on ${key.context}`);
+  }
+  const wanted = number === undefined
+    ? history.find((each) =>
+      each.number < current.number && each.status === "deployed" && each.digest !== current.digest
+    )
+    : history.find((each) => each.number === number);
+  if (wanted !== undefined) return { current, wanted };
+  const which = number === undefined
+    ? "no good release before the current one"
+    : `no release ${number}`;
+  throw new StackwrightError(
+    "not_found",
+    `${key.name} has ${which}; stackwright history ${key.name} lists what there is`,
+  );
+}
+
+/** The commit that must not come back by itself: the newest one of the reference, if it can be asked. */
+async function newestRevision(
+  parts: PipelineParts,
+  current: RecordedRelease,
+  signal: AbortSignal,
+): Promise<string> {
+  const { source: location, reference, id } = current.revision;
+  try {
+    const depth = parts.options.cloneDepth;
+    return (await parts.source.resolve({ location, reference, depth }, signal)).id;
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.log.warning(`the newest commit of ${reference} is not known: ${messageOf(error)}`);
+    return id;
+  }
+}

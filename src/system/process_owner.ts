@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import process from "node:process";
+
+/** Tells processes apart, also when an id was used again. */
+export interface ProcessOwner {
+  /** This process: its id and when it started. */
+  readonly id: string;
+  /** Whether the process with such an id still runs on this host. */
+  isAlive(id: string): boolean;
+}
+
+/** The real processes of this host. */
+export function systemProcessOwner(): ProcessOwner {
+  return { id: describe(process.pid) ?? `${process.pid}`, isAlive: (id) => isAlive(id) };
+}
+
+function isAlive(id: string): boolean {
+  const pid = Number(id.split(":")[0]);
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  const now = describe(pid);
+  if (now !== undefined) return now === id;
+  try {
+    process.kill(pid, 0);
+    return !id.includes(":");
+  } catch {
+    return false;
+  }
+}
+
+/** `pid:start time` where the host has `/proc`; a start time tells a reused id from the first user. */
+function describe(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in parentheses may hold anything, so fields are counted after its end.
+    const start = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    return `${pid}:${start}`;
+  } catch {
+    return undefined;
+  }
+}
