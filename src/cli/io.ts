@@ -1,3 +1,5 @@
+import type { Redactor } from "../system/mod.ts";
+
 /** What a command says its results and complaints with. */
 export interface CommandIo {
   /** Arguments after the command's name. */
@@ -11,6 +13,8 @@ export interface CommandIo {
   err(text: string): void;
   /** Whether a person watches standard error. */
   readonly interactive: boolean;
+  /** Learns the secrets that the command reads, and stands before everything it says. */
+  readonly redactor: Redactor;
   /** Aborts when the command is to stop. */
   readonly signal: AbortSignal;
 }

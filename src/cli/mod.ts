@@ -42,6 +42,7 @@ export async function main(): Promise<number> {
     out: (text) => void process.stdout.write(text),
     err: writeStandardError,
     interactive: process.stderr.isTTY === true,
+    redactor: createRedactor(),
     signal: new AbortController().signal,
   });
 }
@@ -93,7 +94,7 @@ function unknown(io: CommandIo, name: string): number {
 
 /** What could not be done, for a person or as JSON; an error of ours that is a bug keeps its stack. */
 function complain(io: CommandIo, error: unknown): number {
-  const redactor = createRedactor();
+  const { redactor } = io;
   const isOurs = isStackwrightError(error);
   const message = isOurs || !(error instanceof Error)
     ? messageOf(error)
@@ -102,8 +103,9 @@ function complain(io: CommandIo, error: unknown): number {
     const code = isOurs ? error.code : "internal";
     io.err(redactor.redact(JSON.stringify({ error: { code, message } })) + "\n");
   } else {
-    const problems = isOurs ? error.problems.slice(1).map(formatProblem) : [];
-    io.err(redactor.redact([`stackwright: ${message}`, ...problems].join("\n")) + "\n");
+    const problems = isOurs ? error.problems.map(formatProblem) : [];
+    const further = problems.filter((each) => !message.includes(each));
+    io.err(redactor.redact([`stackwright: ${message}`, ...further].join("\n")) + "\n");
   }
   return exitCodeOf(error);
 }

@@ -4,9 +4,9 @@ import { isStackwrightError, messageOf } from "../model/mod.ts";
 import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
 import {
   createLog,
-  createRedactor,
   type Log,
   readFileNow,
+  type Redactor,
   systemClock,
   systemCommands,
   systemFiles,
@@ -30,7 +30,7 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
   async run(io) {
     const { json } = readArguments(io.args, 0);
     const settings = readSettings(io.env, readFileNow, uidOption());
-    const redactor = createRedactor();
+    const { redactor } = io;
     secretValues(settings).forEach((value) => redactor.add(value));
     const log = createLog({
       level: settings.logLevel,
@@ -47,7 +47,7 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
 async function serve(
   io: CommandIo,
   settings: Settings,
-  { log, redactor }: { log: Log; redactor: ReturnType<typeof createRedactor> },
+  { log, redactor }: { log: Log; redactor: Redactor },
 ): Promise<number> {
   const stopped = stopSignal(log);
   let app: App;

@@ -1,13 +1,6 @@
 import { assemble, type Assembly, type System } from "../app.ts";
 import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
-import {
-  createLog,
-  createRedactor,
-  readFileNow,
-  systemClock,
-  systemCommands,
-  systemFiles,
-} from "../system/mod.ts";
+import { createLog, readFileNow, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import process from "node:process";
 import type { CommandIo } from "./io.ts";
 
@@ -29,7 +22,7 @@ export async function withAssembly<T>(
 ): Promise<T> {
   const uid = process.getuid?.();
   const settings = readSettings(io.env, readFileNow, uid === undefined ? {} : { uid });
-  const redactor = createRedactor();
+  const { redactor } = io;
   secretValues(settings).forEach((value) => redactor.add(value));
   const log = createLog({
     level: io.env["LOG_LEVEL"] ? settings.logLevel : "warn",

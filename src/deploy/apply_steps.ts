@@ -1,5 +1,5 @@
 import type { ComposeModel, ReleaseService, ServicePlan } from "../model/mod.ts";
-import { objectsAt, servicesOf, textAt } from "./compose_model.ts";
+import { claimsOf, portsClash } from "./claims.ts";
 
 /** One thing to do to an engine while a plan is carried out. */
 export type ApplyStep =
@@ -86,17 +86,10 @@ function dependsOnAny(
 
 /** Whether a removed service holds something on the host that a started one needs. */
 function clashes(removed: string, started: readonly string[], input: ApplyInput): boolean {
-  const held = claims(input.previousModel, removed);
-  const needed = new Set(started.flatMap((name) => claims(input.model, name)));
-  return held.some((claim) => needed.has(claim));
-}
-
-/** Host ports and container names of a service, as comparable texts. */
-function claims(model: ComposeModel | undefined, name: string): string[] {
-  const service = model === undefined ? undefined : servicesOf(model)[name];
-  if (service === undefined) return [];
-  const ports = objectsAt(service, "ports").filter((port) => port["published"] !== undefined)
-    .map((port) => `port ${port["published"]}/${port["protocol"] ?? "tcp"}`);
-  const container = textAt(service, "container_name");
-  return container === "" ? ports : [...ports, `name ${container}`];
+  if (input.previousModel === undefined) return false;
+  const held = claimsOf(input.previousModel, removed);
+  return started.map((name) => claimsOf(input.model, name)).some((needed) =>
+    held.names.some((name) => needed.names.includes(name)) ||
+    held.ports.some((port) => needed.ports.some((other) => portsClash(port, other)))
+  );
 }

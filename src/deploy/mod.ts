@@ -3,6 +3,7 @@
  * healthy, put the previous release back when it is not, remove and prune. Decisions come in as
  * plans; nothing here decides what should run.
  */
+export { clashes } from "./claims.ts";
 export * from "./compose.ts";
 export * from "./compose_command.ts";
 export * from "./compose_environment.ts";

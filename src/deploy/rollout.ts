@@ -38,6 +38,8 @@ export interface RolloutParts {
 export interface Rollout {
   readonly next: Placed;
   readonly services: readonly ServicePlan[];
+  /** Services that must be healthy although nothing is done to them now. */
+  readonly verify?: readonly string[];
   /** What runs now and is put back if `next` fails; absent on a first deployment. */
   readonly previous: Placed | undefined;
   /** What lies under `live/` now. */
@@ -104,6 +106,7 @@ async function putBack(
       placed: previous,
       previous: next,
       services,
+      verify: [],
       liveBefore: next.release.live,
     }, signal);
     const restored = services.filter((each) => each.action !== "keep").map((each) => each.name);
@@ -126,6 +129,7 @@ interface Application {
   readonly placed: Placed;
   readonly previous: Placed | undefined;
   readonly services: readonly ServicePlan[];
+  readonly verify?: readonly string[];
   readonly liveBefore: LiveManifest;
   readonly timeoutSeconds: number;
 }
@@ -143,9 +147,10 @@ async function apply(parts: RolloutParts, work: Application, signal: AbortSignal
   });
   await parts.files.switchTo(tree, release, work.liveBefore);
   for (const step of steps.before) await carryOut(parts, work.placed, step, deadline, signal);
-  const changed = new Set(
-    work.services.filter((each) => each.action !== "keep").map((each) => each.name),
-  );
+  const changed = new Set([
+    ...work.services.filter((each) => each.action !== "keep").map((each) => each.name),
+    ...work.verify ?? [],
+  ]);
   await waitHealthy({
     engine: parts.engine,
     clock: parts.clock,

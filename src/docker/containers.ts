@@ -2,6 +2,7 @@ import {
   COMPOSE_LABELS,
   type ContainerHealth,
   type ContainerState,
+  type HostPort,
   type ObservedContainer,
 } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
@@ -123,6 +124,11 @@ function listed(entry: JsonRecord): ObservedContainer {
     ...parseContainerStatus(asText(entry["State"]), asText(entry["Status"])),
     imageId: asText(entry["ImageID"]),
     labels,
+    hostPorts: asList(entry["Ports"]).map(asRecord).flatMap((port) => {
+      const published = asNumber(port["PublicPort"]);
+      if (published === undefined) return [];
+      return [{ address: asText(port["IP"]), port: published, protocol: asText(port["Type"]) }];
+    }),
   };
 }
 
@@ -130,6 +136,17 @@ function listed(entry: JsonRecord): ObservedContainer {
 function nameOf(names: readonly string[]): string {
   const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
   return own.replace(/^\//, "");
+}
+
+/** The host's side of `{"80/tcp": [{HostIp, HostPort}]}`. */
+function boundPorts(ports: JsonRecord): HostPort[] {
+  return Object.entries(ports).flatMap(([key, places]) =>
+    asList(places).map(asRecord).map((place) => ({
+      address: asText(place["HostIp"]),
+      port: Number(asText(place["HostPort"])),
+      protocol: key.split("/")[1] ?? "tcp",
+    }))
+  );
 }
 
 function detailed(answer: JsonRecord): ContainerDetails {
@@ -146,6 +163,7 @@ function detailed(answer: JsonRecord): ContainerDetails {
       exitCode: exitCodeOf(state),
       imageId: asText(answer["Image"]),
       labels,
+      hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
     },
     restartPolicy: asText(restartPolicy["Name"]),
     startedAt: instant(asText(state["StartedAt"])),

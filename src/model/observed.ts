@@ -11,6 +11,14 @@ export type ContainerState =
 /** Outcome of a health check; `none` where there is no check. */
 export type ContainerHealth = "none" | "starting" | "healthy" | "unhealthy";
 
+/** A port of the host that a container holds. */
+export interface HostPort {
+  /** Address it listens on; `0.0.0.0` or `::` is every address. */
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: string;
+}
+
 /** One container of a stack, as the engine lists it. */
 export interface ObservedContainer {
   readonly id: string;
@@ -24,6 +32,8 @@ export interface ObservedContainer {
   /** Content id of the image it runs. */
   readonly imageId: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Ports of the host it holds now; a stopped container holds none. */
+  readonly hostPorts?: readonly HostPort[];
 }
 
 /** What an engine runs for one stack. One-off containers (`run`, jobs) are not part of it. */

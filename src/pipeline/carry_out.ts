@@ -27,6 +27,8 @@ import { envFilesIn } from "./prepare_release.ts";
 export interface Undertaking {
   readonly next: Placed;
   readonly services: readonly ServicePlan[];
+  /** Services that must be healthy although nothing is done to them now. */
+  readonly verify?: readonly string[];
   /** What ran when the plan was made. */
   readonly observed: ObservedStack;
   readonly removeOrphans: boolean;
@@ -69,6 +71,7 @@ export async function finishRollout(
   const result = await rollout(rolloutParts(parts, key, work.removeOrphans), {
     next: work.next,
     services: work.services,
+    verify: work.verify ?? [],
     previous,
     liveNow: recorded?.live ?? NOTHING_LIVE,
     previousImages: recorded?.images ?? {},

@@ -1,5 +1,6 @@
-import { observe, ownership } from "../deploy/mod.ts";
+import { clashes, observe, ownership } from "../deploy/mod.ts";
 import {
+  COMPOSE_LABELS,
   type InputChange,
   isStackwrightError,
   messageOf,
@@ -8,11 +9,13 @@ import {
   type ReleaseService,
   shortId,
   type SkipReason,
+  StackwrightError,
 } from "../model/mod.ts";
 import { changedInputs, decide, decideRetry, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { configurationText } from "./configuration_digest.ts";
 import { contentIds } from "./content.ts";
+import { planAfterFailure } from "./plan_after_failure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { prepareImages, refreshImages } from "./prepare_images.ts";
 import { type PreparedRelease, prepareRelease, variablesOf } from "./prepare_release.ts";
@@ -89,13 +92,19 @@ async function decideRendered(
     () => refreshImages(parts, target, prepared, signal),
     signal,
   );
-  const plan = planFor(target, release.services, recorded, observed, images);
+  const planned = planFor(target, release.services, recorded, observed, images);
+  const plan = planAfterFailure(release, planned, {
+    failed: parts.ledger.failures.get(target.key)?.release,
+    deployed: recorded?.digest,
+    observed,
+  });
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
     return { kind: "skip", plan, changes: [] };
   }
   const refused = refusedRetry(parts, target, release.digest, plan);
   if (refused !== undefined) return refused;
+  await requireNoClash(parts, prepared, plan, signal);
   await remembering(
     parts,
     target,
@@ -104,6 +113,23 @@ async function decideRendered(
     signal,
   );
   return { kind: "deploy", plan, prepared, observed, adopts: false, changes: [] };
+}
+
+/** Ports and names that others hold are found before anything is touched, not while starting. */
+async function requireNoClash(
+  parts: PipelineParts,
+  { release }: PreparedRelease,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<void> {
+  const starts = plan.services.filter((each) =>
+    each.action === "create" || each.action === "recreate"
+  );
+  if (starts.length === 0) return;
+  const all = await parts.engine.listContainers({}, signal);
+  const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
+  const found = clashes(release.model, starts.map((each) => each.name), others);
+  if (found.length > 0) throw new StackwrightError("conflict", found.join("; "));
 }
 
 /** A stack that a person put back waits for another commit than the one he put it back from. */

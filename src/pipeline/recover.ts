@@ -1,5 +1,5 @@
 import { observe } from "../deploy/mod.ts";
-import { formatStackKey, messageOf } from "../model/mod.ts";
+import { formatStackKey, messageOf, type ReleaseService } from "../model/mod.ts";
 import { decide } from "../plan/mod.ts";
 import type { Intent } from "../record/ledger.ts";
 import { finishRollout, place } from "./carry_out.ts";
@@ -51,11 +51,13 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
     policy: { forceRecreate: false, removeOrphans: false },
     images: {},
   });
+  const { services } = next.release;
   await finishRollout(
     parts,
     {
       next,
       services: plan.services,
+      verify: changedSince(parts.ledger.current(intent.key)?.services, services),
       observed,
       removeOrphans: false,
       pruneImages: false,
@@ -64,4 +66,13 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
     intent,
     signal,
   );
+}
+
+/** Services that the interrupted rollout may have replaced already, without seeing them healthy. */
+function changedSince(
+  before: readonly ReleaseService[] | undefined,
+  services: readonly ReleaseService[],
+): string[] {
+  const digests = new Map((before ?? []).map((each) => [each.name, each.digest]));
+  return services.filter((each) => digests.get(each.name) !== each.digest).map((each) => each.name);
 }

@@ -1,4 +1,4 @@
-import { asRecord, type Json, type JsonRecord } from "../../src/docker/json.ts";
+import { asList, asRecord, asText, type Json, type JsonRecord } from "../../src/docker/json.ts";
 import {
   type EngineState,
   type FakeContainer,
@@ -20,7 +20,7 @@ export function listedContainer(container: FakeContainer): JsonRecord {
     ImageID: container.imageId,
     Command: "",
     Created: Math.floor(container.created.getTime() / 1000),
-    Ports: [],
+    Ports: heldPorts(container),
     Labels: container.labels,
     State: container.state,
     Status: statusText(container),
@@ -28,6 +28,21 @@ export function listedContainer(container: FakeContainer): JsonRecord {
     NetworkSettings: { Networks: endpoints(container) },
     Mounts: container.mounts.map(mount),
   };
+}
+
+/** The ports of the host that a running container holds, as a list shows them. */
+function heldPorts(container: FakeContainer): JsonRecord[] {
+  if (container.state !== "running") return [];
+  const bindings = Object.entries(asRecord(container.hostConfig["PortBindings"]));
+  return bindings.flatMap(([key, places]) => {
+    const [port, protocol] = key.split("/");
+    return asList(places).map(asRecord).map((place) => ({
+      IP: asText(place["HostIp"]) || "0.0.0.0",
+      PrivatePort: Number(port),
+      PublicPort: Number(place["HostPort"]),
+      Type: protocol ?? "tcp",
+    }));
+  });
 }
 
 /** A container as inspection shows it. */
@@ -47,7 +62,10 @@ export function inspectedContainer(container: FakeContainer): JsonRecord {
     HostConfig: container.hostConfig,
     Mounts: container.mounts.map(mount),
     Config: { ...config, Labels: container.labels },
-    NetworkSettings: { Ports: {}, Networks: endpoints(container) },
+    NetworkSettings: {
+      Ports: container.state === "running" ? container.hostConfig["PortBindings"] ?? {} : {},
+      Networks: endpoints(container),
+    },
   };
 }
 
