@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import { describe, it } from "node:test";
+import type { ObservedContainer } from "../../src/model/mod.ts";
+import {
+  type Expected,
+  expectedOf,
+  filesOf,
+  firstState,
+  seededRandom,
+  step,
+  type WalkState,
+} from "./walk_model.ts";
+import { createWorld, type World } from "./world.ts";
+
+/** `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make longer and other walks. */
+const SEED = Number(process.env["WALK_SEED"] ?? "20261121");
+const STEPS = Number(process.env["WALK_STEPS"] ?? "300");
+const ENGINE = process.env["WALK_ENGINE"] === "real" ? "real" : "fake";
+
+/** What ran after a step: the ids of each service's containers. */
+type Running = ReadonlyMap<string, readonly string[]>;
+
+describe(`a random walk on the ${ENGINE} engine`, () => {
+  it(`ends every one of ${STEPS} steps with what an oracle expects`, async () => {
+    const random = seededRandom(SEED);
+    const states = [firstState()];
+    for (let count = 0; count < STEPS; count++) {
+      states.push(step(states.at(-1) ?? firstState(), random));
+    }
+    const failure = await walk(states);
+    if (failure === undefined) return;
+    const smallest = await shrink(states.slice(0, failure.at + 1));
+    assert.fail(
+      `seed ${SEED}, step ${failure.at}: ${failure.why}\n` +
+        `smallest walk that fails:\n${smallest.map((each) => JSON.stringify(each)).join("\n")}`,
+    );
+  });
+});
+
+interface Failure {
+  readonly at: number;
+  readonly why: string;
+}
+
+/** Deploys the states one after the other in a new world. */
+async function walk(states: readonly WalkState[]): Promise<Failure | undefined> {
+  const world = await createWorld({ engine: ENGINE });
+  try {
+    let before: {
+      readonly running: Running;
+      readonly expected: Readonly<Record<string, Expected>>;
+    } = {
+      running: new Map(),
+      expected: {},
+    };
+    let paths: string[] = [];
+    for (const [at, state] of states.entries()) {
+      const files = filesOf(state, world.stack);
+      const gone = paths.filter((path) => files[path] === undefined);
+      if (gone.length > 0) await world.repository.git("rm", "--quiet", ...gone);
+      await world.repository.commit(files, `step ${at}`);
+      paths = Object.keys(files);
+      world.proxy.reset();
+      const { run } = await world.poll();
+      const expected = expectedOf(state);
+      const running = await runningNow(world);
+      const why = judge(run, { expected, running }, before, world.proxy.mutations());
+      if (why !== undefined) return { at, why };
+      before = { running, expected };
+    }
+    return undefined;
+  } finally {
+    await world.close();
+  }
+}
+
+async function runningNow(world: World): Promise<Running> {
+  const running = new Map<string, string[]>();
+  for (const container of (await world.containers()).filter(isRunning)) {
+    running.set(container.service, [...running.get(container.service) ?? [], container.id].sort());
+  }
+  return running;
+}
+
+function isRunning(container: ObservedContainer): boolean {
+  return container.state === "running";
+}
+
+type Seen = { readonly running: Running; readonly expected: Readonly<Record<string, Expected>> };
+
+/** What is wrong after a step, or nothing. */
+function judge(
+  run: { readonly status: string; readonly message?: string },
+  now: Seen,
+  before: Seen,
+  mutations: number,
+): string | undefined {
+  if (run.status !== "succeeded" && run.status !== "skipped") {
+    return `run ${run.status}: ${run.message}`;
+  }
+  const extra = [...now.running.keys()].filter((name) => now.expected[name] === undefined);
+  if (extra.length > 0) return `${extra.join(", ")} should not run`;
+  for (const [name, { replicas, identity }] of Object.entries(now.expected)) {
+    const ids = now.running.get(name) ?? [];
+    if (ids.length !== replicas) {
+      return `${name} has ${ids.length} containers, expected ${replicas}`;
+    }
+    const old = before.running.get(name) ?? [];
+    const kept = ids.filter((id) => old.includes(id));
+    const same = before.expected[name]?.identity === identity;
+    if (same && kept.length !== Math.min(old.length, replicas)) {
+      return `${name} was replaced without a reason`;
+    }
+    if (!same && kept.length > 0) return `${name} changed and was not replaced`;
+  }
+  const unchanged = JSON.stringify(now.expected) === JSON.stringify(before.expected);
+  return unchanged && mutations > 0
+    ? `nothing changed, and ${mutations} calls changed something`
+    : undefined;
+}
+
+/** Leaves out states one by one as long as the walk still fails. */
+async function shrink(states: readonly WalkState[]): Promise<readonly WalkState[]> {
+  let smallest = states.slice(-2);
+  if (await walk(smallest) === undefined) smallest = states.slice(-6);
+  if (await walk(smallest) === undefined) return states;
+  for (let index = 0; index < smallest.length - 1;) {
+    const fewer = smallest.filter((_, at) => at !== index);
+    if (await walk(fewer) === undefined) index++;
+    else smallest = fewer;
+  }
+  return smallest;
+}
