@@ -10,6 +10,7 @@ export * from "./compose_environment.ts";
 export * from "./compose_model.ts";
 export * from "./destroy.ts";
 export * from "./expectation.ts";
+export * from "./half_replaced.ts";
 export * from "./live_paths.ts";
 export * from "./make_release.ts";
 export * from "./masked_model.ts";

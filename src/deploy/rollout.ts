@@ -11,6 +11,7 @@ import {
 import type { Clock, Log } from "../system/mod.ts";
 import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import type { Compose, ComposeCall } from "./compose.ts";
+import { removeHalfReplaced } from "./half_replaced.ts";
 import { observe } from "./observe.ts";
 import type { StackFiles } from "./stack_files.ts";
 import { waitHealthy } from "./wait_healthy.ts";
@@ -100,6 +101,7 @@ async function putBack(
   parts.log.warning("rolling back", { stack: key.name, context: key.context, error });
   try {
     await pointTags(parts.engine, previous.release, work.previousImages, signal);
+    await removeHalfReplaced(parts.engine, key, signal);
     const services = parts.replan(previous.release, await observe(parts.engine, key, signal));
     await apply(parts, {
       ...work,
@@ -137,6 +139,7 @@ interface Application {
 async function apply(parts: RolloutParts, work: Application, signal: AbortSignal): Promise<void> {
   const { release, tree } = work.placed;
   const deadline = new Date(parts.clock.now().getTime() + work.timeoutSeconds * 1000);
+  await removeHalfReplaced(parts.engine, release.key, signal);
   const observed = await observe(parts.engine, release.key, signal);
   const steps = applySteps({
     services: work.services,

@@ -1,5 +1,4 @@
-import type { ServicePlan } from "./plan.ts";
-import type { SkipReason } from "./run.ts";
+import type { ServicePlan, SkipReason } from "./plan.ts";
 import type { Origin, Trigger } from "./work.ts";
 
 /** One thing a release is made from that is no longer what it was. */

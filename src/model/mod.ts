@@ -9,7 +9,6 @@ export * from "./duration.ts";
 export * from "./error.ts";
 export * from "./labels.ts";
 export * from "./observed.ts";
-export * from "./outcome.ts";
 export * from "./plan.ts";
 export * from "./release.ts";
 export * from "./revision.ts";

@@ -1,5 +1,3 @@
-import type { SkipReason } from "./run.ts";
-
 /** What will be done to one service. */
 export type ServiceAction = "keep" | "create" | "recreate" | "scale" | "start" | "remove";
 
@@ -10,6 +8,20 @@ export interface ServicePlan {
   /** Sentences for people; never empty. */
   readonly because: readonly string[];
 }
+
+/**
+ * Why a target was skipped. A pause reason starts with `paused` and continues as a sentence for
+ * people, which is why the type is open there and nowhere else.
+ */
+export type SkipReason =
+  | "no_changes"
+  | "filter_mismatch"
+  | "superseded"
+  | "nothing_to_destroy"
+  | "delay"
+  | "budget_exhausted"
+  | "sync_window"
+  | `paused${string}`;
 
 /** What to do about one deployment, as a value: it can be shown, stored and compared. */
 export type Plan =

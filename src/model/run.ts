@@ -1,4 +1,4 @@
-import type { ServicePlan } from "./plan.ts";
+import type { ServicePlan, SkipReason } from "./plan.ts";
 import type { Trigger } from "./work.ts";
 
 /** States of a run (interface.md §3.1). The last three are final. */
@@ -9,20 +9,6 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /** States of one target inside a run (decisions.md, HTTP). */
 export type TargetStatus = "pending" | "running" | "succeeded" | "failed" | "skipped";
-
-/**
- * Why a target was skipped. A pause reason starts with `paused` and continues as a sentence for
- * people, which is why the type is open there and nowhere else.
- */
-export type SkipReason =
-  | "no_changes"
-  | "filter_mismatch"
-  | "superseded"
-  | "nothing_to_destroy"
-  | "delay"
-  | "budget_exhausted"
-  | "sync_window"
-  | `paused${string}`;
 
 /** One stack in one context that a run was about. */
 export interface RunTarget {

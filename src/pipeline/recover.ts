@@ -1,4 +1,4 @@
-import { observe } from "../deploy/mod.ts";
+import { observe, removeHalfReplaced } from "../deploy/mod.ts";
 import { formatStackKey, messageOf, type ReleaseService } from "../model/mod.ts";
 import { decide } from "../plan/mod.ts";
 import type { Intent } from "../record/ledger.ts";
@@ -43,6 +43,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
     parts.ledger.fail(intent, "failed", "interrupted, and its files cannot be had any more");
     return;
   }
+  await removeHalfReplaced(parts.engine, intent.key, signal);
   const observed = await observe(parts.engine, intent.key, signal);
   const plan = decide({
     desired: next.release.services,
