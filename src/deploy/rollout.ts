@@ -43,6 +43,8 @@ export interface Rollout {
   readonly verify?: readonly string[];
   /** What runs now and is put back if `next` fails; absent on a first deployment. */
   readonly previous: Placed | undefined;
+  /** Services that ran when the plan was made: after a rollback they run again. */
+  readonly ranBefore: readonly string[];
   /** What lies under `live/` now. */
   readonly liveNow: LiveManifest;
   /** Images the previous release ran, by service, to point its tags at again. */
@@ -102,7 +104,9 @@ async function putBack(
   try {
     await pointTags(parts.engine, previous.release, work.previousImages, signal);
     await removeHalfReplaced(parts.engine, key, signal);
-    const services = parts.replan(previous.release, await observe(parts.engine, key, signal));
+    const observed = await observe(parts.engine, key, signal);
+    const planned = parts.replan(previous.release, observed);
+    const services = startAgain(planned, work.ranBefore, observed);
     await apply(parts, {
       ...work,
       placed: previous,
@@ -125,6 +129,23 @@ async function putBack(
       text: `putting the previous release back failed too: ${second.message}`,
     };
   }
+}
+
+/**
+ * A service that stopped in the middle of a replacement carries the right digest, and its restart
+ * policy may say that it is allowed to be stopped. It ran before, so it runs again.
+ */
+function startAgain(
+  planned: readonly ServicePlan[],
+  ranBefore: readonly string[],
+  observed: ObservedStack,
+): ServicePlan[] {
+  const stopped = stoppedServices(observed);
+  return planned.map((each) =>
+    each.action === "keep" && stopped.has(each.name) && ranBefore.includes(each.name)
+      ? { name: each.name, action: "start", because: ["it ran before, and was stopped on the way"] }
+      : each
+  );
 }
 
 interface Application {

@@ -73,6 +73,8 @@ export async function finishRollout(
     services: work.services,
     verify: work.verify ?? [],
     previous,
+    ranBefore: work.observed.containers.filter((each) => each.state === "running")
+      .map((each) => each.service),
     liveNow: recorded?.live ?? NOTHING_LIVE,
     previousImages: recorded?.images ?? {},
     timeoutSeconds: work.timeoutSeconds,

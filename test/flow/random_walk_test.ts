@@ -108,7 +108,7 @@ function judge(
     }
     const old = before.running.get(name) ?? [];
     const kept = ids.filter((id) => old.includes(id));
-    const same = before.expected[name]?.identity === identity;
+    const same = before.expected[name]?.identity === identity && !followsNew(name, now, before);
     if (same && kept.length !== Math.min(old.length, replicas)) {
       return `${name} was replaced without a reason`;
     }
@@ -118,6 +118,14 @@ function judge(
   return unchanged && mutations > 0
     ? `nothing changed, and ${mutations} calls changed something`
     : undefined;
+}
+
+/** Whether a service follows one, however far, that runs now and did not run before. */
+function followsNew(name: string, now: Seen, before: Seen): boolean {
+  const followed = now.expected[name]?.follows;
+  if (followed === undefined) return false;
+  const runs = (seen: Seen) => (seen.running.get(followed) ?? []).length > 0;
+  return (runs(now) && !runs(before)) || followsNew(followed, now, before);
 }
 
 /** Leaves out states one by one as long as the walk still fails. */

@@ -171,6 +171,8 @@ export interface Expected {
   readonly replicas: number;
   /** Equal texts: the same containers may stay. Different: every one must be new. */
   readonly identity: string;
+  /** What it must be replaced with. */
+  readonly follows?: string;
 }
 
 /**
@@ -197,7 +199,14 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
       followed,
     });
   };
+  const followed = (each: WalkService) =>
+    each.follows !== undefined && state.services[each.follows]?.profile === false
+      ? { follows: each.follows }
+      : {};
   return Object.fromEntries(
-    active.map(([name, each]) => [name, { replicas: each.replicas, identity: identity(name) }]),
+    active.map(([name, each]) => [
+      name,
+      { replicas: each.replicas, identity: identity(name), ...followed(each) },
+    ]),
   );
 }
