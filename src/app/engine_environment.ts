@@ -1,5 +1,6 @@
 import { programEnvironment } from "../deploy/mod.ts";
-import { secretValues, type Settings } from "../settings/mod.ts";
+import { secretValues, type Settings, SETTINGS_TABLE } from "../settings/mod.ts";
+import { SHORTEST_SECRET } from "../system/mod.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,16 +17,34 @@ export function engineEnvironment(settings: Settings, env: Environment): Environ
   };
 }
 
-/** Variables of our environment that `PASS_ENV` lets into interpolation: never our own secrets. */
+/** Variables of programs that a repository must not steer, and of secret stores. */
+const NOT_FOR_REPOSITORIES =
+  /^(?:APPRISE|BUILDKIT|BUILDX|COMPOSE|DOCKER|GITHUB_APP|LD|SECRET_PROVIDER|SOPS|XDG)_/;
+
+/** Our own settings that are secrets, or may have them inside. */
+const OWN_SECRETS: ReadonlySet<string> = new Set(
+  SETTINGS_TABLE.filter(({ type }) => ["secret", "URL", "YAML"].includes(type))
+    .map(({ name }) => name),
+);
+
+/**
+ * Variables of our environment that `PASS_ENV` lets into interpolation: never our own secrets, under
+ * whatever name.
+ */
 export function passedVariables(settings: Settings, env: Environment): Record<string, string> {
   if (!settings.deploy.passEnv) return {};
-  const secrets = new Set(secretValues(settings));
+  const secrets = secretValues(settings);
   const program = new Set(Object.keys(programEnvironment(env)));
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => {
       const [name, value] = entry;
-      return value !== undefined && !program.has(name) && !secrets.has(value) &&
-        !/^(?:COMPOSE|DOCKER|BUILDX|BUILDKIT|LD|XDG)_/.test(name);
+      return value !== undefined && !program.has(name) && !OWN_SECRETS.has(name) &&
+        !NOT_FOR_REPOSITORIES.test(name) && !secrets.some((secret) => holds(value, secret));
     }),
   );
+}
+
+/** A very short secret is only compared as a whole: it is part of too many ordinary words. */
+function holds(value: string, secret: string): boolean {
+  return secret.length < SHORTEST_SECRET ? value === secret : value.includes(secret);
 }

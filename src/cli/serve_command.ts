@@ -40,6 +40,7 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
       write: (line) => io.err(line),
     });
     log.info(`stackwright ${VERSION} starts`, { data_dir: settings.data.dir });
+    for (const notice of settings.notices) log.warning(notice);
     return await serve(io, settings, { log, redactor });
   },
 };

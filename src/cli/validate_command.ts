@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { validateCheckout } from "../config/mod.ts";
-import { formatProblem } from "../model/mod.ts";
+import { formatProblem, StackwrightError } from "../model/mod.ts";
 import { systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
@@ -20,6 +20,9 @@ Exits 0 when everything is right, 1 when something is not.
   async run(io) {
     const { json, operands } = readArguments(io.args, 1);
     const root = resolve(io.cwd, operands[0] ?? ".");
+    if ((await systemFiles.stat(root))?.kind !== "directory") {
+      throw new StackwrightError("not_found", `${root} is not a directory: name a checkout`);
+    }
     const baseDir = (io.env["DEPLOY_CONFIG_BASE_DIR"] || ".").replace(/^\/+/, "") || ".";
     const read = async (path: string) => {
       const bytes = await systemFiles.readIfExists(join(root, path));

@@ -33,7 +33,8 @@ export function whole(minimum: number) {
   return z.int({ error }).min(minimum, { error });
 }
 
-const DURATION = /^\s*\+?(?:\d+|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)\s*$/;
+const DURATION =
+  /^\s*\+?(?:\d+|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00B5s|\u03BCs|ms|s|m|h))+)\s*$/;
 
 /** Seconds as a number, or a duration text; ranges beyond `minimum` are the reader's rule. */
 export function duration(minimum: number) {

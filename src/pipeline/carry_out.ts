@@ -169,7 +169,9 @@ async function prune(parts: PipelineParts, work: Undertaking, signal: AbortSigna
 function retainedImages(parts: PipelineParts, key: StackKey): ReadonlySet<string> {
   const { imageRetention } = parts.options;
   if (imageRetention === 0) return new Set();
-  const good = parts.ledger.history(key, imageRetention * 10)
-    .filter((each) => each.status === "deployed").slice(0, imageRetention);
+  // The newest one is the release that was just deployed; it is no previous one.
+  const releases = imageRetention + 1;
+  const good = parts.ledger.history(key, releases * 10)
+    .filter((each) => each.status === "deployed").slice(0, releases);
   return new Set(good.flatMap((each) => Object.values(each.images)));
 }

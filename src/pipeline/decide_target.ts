@@ -18,8 +18,9 @@ import { contentIds } from "./content.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { prepareImages, refreshImages } from "./prepare_images.ts";
-import { type PreparedRelease, prepareRelease, variablesOf } from "./prepare_release.ts";
+import { type PreparedRelease, prepareRelease } from "./prepare_release.ts";
 import type { Target } from "./target.ts";
+import { variablesOf } from "./variables.ts";
 
 /** What is to be done about a target, decided before anything was touched. */
 export type Decision =

@@ -23,7 +23,16 @@ export async function destroyTarget(
   signal: AbortSignal,
 ): Promise<boolean> {
   const observed = await observe(parts.engine, key, signal);
-  if (observed.containers.length === 0 && parts.ledger.current(key) === undefined) return false;
+  const recorded = parts.ledger.current(key);
+  if (observed.containers.length === 0 && recorded === undefined) return false;
+  // Without containers the volumes are all that is left, and their labels are not looked at.
+  const owner = observed.containers.length === 0 ? recorded?.revision.source.name : sourceName;
+  if (owner !== undefined && owner !== sourceName) {
+    throw new StackwrightError(
+      "conflict",
+      `${key.name} is not destroyed: it was deployed from ${owner}, not from ${sourceName}`,
+    );
+  }
   const foreign = observed.containers.find((each) =>
     each.labels[LABELS.manager] !== MANAGER || each.labels[LABELS.sourceName] !== sourceName
   );

@@ -15,7 +15,11 @@ export interface EarlierAttempts {
  * Containers that a failed release left behind carry its digests, so comparing digests finds nothing
  * to do. That is no success: what does not work is replaced when the release is attempted again.
  */
-export function planAfterFailure(release: Release, plan: Plan, earlier: EarlierAttempts): Plan {
+export function planAfterFailure(
+  release: Pick<Release, "digest" | "services">,
+  plan: Plan,
+  earlier: EarlierAttempts,
+): Plan {
   if (plan.kind !== "skip" || earlier.failed !== release.digest) return plan;
   if (earlier.deployed === release.digest) return plan;
   const services = plan.services.map((each) => {

@@ -1,7 +1,7 @@
 import { type ComposeCall, withBuildPaths } from "../deploy/mod.ts";
 import type { Plan, ReleaseService } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import { envFilesIn, type PreparedRelease, variablesOf } from "./prepare_release.ts";
+import { envFilesIn, type PreparedRelease } from "./prepare_release.ts";
 import type { Target } from "./target.ts";
 
 /** Pulling and building may take long, but not for ever: a hung registry must not hold a place. */
@@ -84,7 +84,7 @@ async function pull(
   if (services.length === 0) return;
   const names = services.map((each) => each.name);
   parts.log.info(`pulling ${names.join(", ")}`, { stack: target.key.name, stage: "pull" });
-  await parts.compose.pull(hereCall(parts, target, prepared), names, limited(target, signal));
+  await parts.compose.pull(hereCall(target, prepared), names, limited(target, signal));
 }
 
 async function build(
@@ -98,7 +98,7 @@ async function build(
   const { args, forceImagePull, noCache, quiet } = target.deployment.build;
   const names = services.map((each) => each.name);
   parts.log.info(`building ${names.join(", ")}`, { stack: target.key.name, stage: "build" });
-  await parts.compose.build(hereCall(parts, target, prepared), {
+  await parts.compose.build(hereCall(target, prepared), {
     services: names,
     args,
     pull: forceImagePull,
@@ -108,7 +108,7 @@ async function build(
 }
 
 /** The release as compose gets it, but with build paths that exist before the files are switched. */
-function hereCall(parts: PipelineParts, target: Target, prepared: PreparedRelease): ComposeCall {
+function hereCall(target: Target, prepared: PreparedRelease): ComposeCall {
   const { release, tree, rendered } = prepared;
   return {
     project: {
@@ -118,7 +118,7 @@ function hereCall(parts: PipelineParts, target: Target, prepared: PreparedReleas
       envFiles: envFilesIn(tree, release.invocation),
       profiles: release.invocation.profiles,
     },
-    variables: variablesOf(parts, target),
+    variables: release.invocation.environment,
     model: withBuildPaths(release.model, rendered),
   };
 }

@@ -24,6 +24,7 @@ import { configurationText } from "./configuration_digest.ts";
 import { ABSENT, contentIds } from "./content.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "./target.ts";
+import { variablesBesideFiles, variablesOf } from "./variables.ts";
 
 /** A release that was rendered and has changed nothing yet. */
 export interface PreparedRelease {
@@ -32,11 +33,6 @@ export interface PreparedRelease {
   readonly tree: string;
   /** As compose printed it, with the paths of the tree: what images are built from. */
   readonly rendered: ComposeModel;
-}
-
-/** The variables of a deployment: the configuration's own win over what `PASS_ENV` lets through. */
-export function variablesOf(parts: PipelineParts, target: Target): Record<string, string> {
-  return { ...parts.options.passedVariables, ...target.deployment.environment };
 }
 
 /**
@@ -53,7 +49,6 @@ export async function prepareRelease(
 ): Promise<PreparedRelease> {
   const { source, key: instanceKey, options } = parts;
   const { deployment, revision, key } = target;
-  const variables = variablesOf(parts, target);
   const inputs = await composeInputs(source, revision, deployment, signal);
   for (const file of inputs.unused) {
     parts.log.info(`${file} is not used: ${inputs.composeFiles[0]} comes first`, {
@@ -66,6 +61,7 @@ export async function prepareRelease(
     ...inputs.composeFiles,
     ...inputs.envFiles,
   ]);
+  const variables = await variablesBesideFiles(parts, target, tree, inputs.envFiles);
   const invocation: ComposeInvocation = {
     environment: variables,
     envFiles: inputs.envFiles,
@@ -99,7 +95,7 @@ export async function prepareRelease(
     liveManifest: await liveManifest(parts, target, live, signal),
     closure: {
       configuration: instanceKey.digest(
-        configurationText(deployment, variables, options.hostDataDir),
+        configurationText(deployment, variablesOf(parts, target), options.hostDataDir),
       ),
       complete: inputs.complete,
       paths: Object.fromEntries(ids),

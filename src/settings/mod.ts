@@ -3,6 +3,7 @@
  * together, and the table of variables is data that the parser and the documentation share.
  */
 export type { AppCredentials, GitDomain } from "./git_domains.ts";
+export { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
 export * from "./read_settings.ts";
 export * from "./secret_values.ts";
 export * from "./settings.ts";

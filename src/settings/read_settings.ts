@@ -9,6 +9,7 @@ import {
   type PollEntry,
 } from "../config/mod.ts";
 import { parseGitDomains, parseUrlRewrites, problemsOf } from "./git_domains.ts";
+import { notYet } from "./not_yet.ts";
 import {
   type DeploySettings,
   type GitSettings,
@@ -68,6 +69,7 @@ export function readSettings(
       tlsVerify: reader.text("DOCKER_TLS_VERIFY") !== undefined,
       certPath: reader.text("DOCKER_CERT_PATH"),
     },
+    notices: notYet(reader),
   };
   checkTogether(settings, reader);
   if (reader.problems.length > 0) throw invalidSettings(reader.problems);

@@ -95,4 +95,6 @@ export interface Settings {
     readonly tlsVerify: boolean;
     readonly certPath: string | undefined;
   };
+  /** What was set in vain, a sentence each: to be logged as warnings at the start. */
+  readonly notices: readonly string[];
 }

@@ -1,3 +1,5 @@
+import { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
+
 /** What the text of a setting must look like. */
 export type SettingType =
   | "boolean"
@@ -165,7 +167,23 @@ export function settingsReference(): string {
     "`DATA_DIR` is `/data` in the image; else `$STATE_DIRECTORY`; else `/var/lib/stackwright` for root;",
     "else `$XDG_STATE_HOME/stackwright` (`~/.local/state/stackwright`).",
     "",
+    "## Not in this version",
+    "",
+    "These are known, but nothing acts on them yet. Those marked as an error keep Stackwright from",
+    "starting while they are set, because it would deploy what they are there to hold back or change;",
+    "the others are a warning at the start.",
+    "",
+    "| Variable | While set | Meaning |",
+    "|---|---|---|",
+    ...NOT_YET.map(notYetRow),
+    "",
   ].join("\n");
+}
+
+function notYetRow({ name, file, flag, refused, missing }: NotYetRow): string {
+  const names = code([name, ...(file ? [`${name}_FILE`] : [])]);
+  const reaction = refused ? "error" : flag ? "warning when true" : "warning";
+  return `| ${names} | ${reaction} | Until then, ${missing}. |`;
 }
 
 function code(words: readonly string[]): string {

@@ -45,11 +45,27 @@ export class VariableReader {
     return row.default === "" ? undefined : row.default;
   }
 
+  /** Whether a variable, of the table or not, has a value. */
+  isSet(name: string): boolean {
+    return this.#raw(name) !== undefined;
+  }
+
+  /** Whether a variable is in the table of settings. */
+  knows(name: string): boolean {
+    return this.#rows.has(name);
+  }
+
+  /** A variable, of the table or not: a boolean where it is one, else its text. */
+  word(name: string): boolean | string | undefined {
+    const value = this.#raw(name);
+    return value === undefined ? undefined : asBoolean(value) ?? value;
+  }
+
   /** A boolean, by the words Go's parser takes. */
   boolean(name: SettingName): boolean {
     const value = this.text(name);
-    if (value === undefined || FALSE.includes(value)) return false;
-    if (TRUE.includes(value)) return true;
+    const read = value === undefined ? false : asBoolean(value);
+    if (value === undefined || read !== undefined) return read ?? false;
     this.refuse(name, `expected true or false, found ${quote(value)}`);
     return false;
   }
@@ -112,6 +128,11 @@ export class VariableReader {
     if (row === undefined) throw new TypeError(`${name} is not in the table of settings`);
     return row;
   }
+}
+
+function asBoolean(value: string): boolean | undefined {
+  if (TRUE.includes(value)) return true;
+  return FALSE.includes(value) ? false : undefined;
 }
 
 /** A value for a message. */

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
+import { constants } from "node:os";
 import process from "node:process";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 
@@ -114,14 +115,18 @@ function startCommand(command: Command): RunningCommand {
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   child.stderr?.resume();
   child.stdin?.on("error", () => {});
-  let failure: unknown;
-  child.on("error", (error) => {
-    failure = notStarted(command, error);
+  const failed = new Promise<StackwrightError>((resolve) => {
+    child.on("error", (error) => resolve(notStarted(command, error)));
   });
   async function* output(): AsyncGenerator<Uint8Array> {
     if (child.stdout === null) return;
-    for await (const chunk of child.stdout) yield chunk as Uint8Array;
-    if (failure !== undefined) throw failure;
+    try {
+      for await (const chunk of child.stdout) yield chunk as Uint8Array;
+    } catch (error) {
+      // What never started has streams too; they end early, before or after its own error.
+      throw child.pid === undefined ? await failed : error;
+    }
+    if (child.pid === undefined) throw await failed;
   }
   return {
     write: (text) => void child.stdin?.write(text),
@@ -212,6 +217,6 @@ function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-function signalNumber(signal: string | null): number {
-  return signal === "SIGKILL" ? 9 : signal === "SIGTERM" ? 15 : signal === "SIGINT" ? 2 : 1;
+function signalNumber(signal: NodeJS.Signals | null): number {
+  return signal === null ? 0 : constants.signals[signal];
 }

@@ -65,7 +65,7 @@ export const systemFiles: Files = {
       }
       await fs.rename(beside, path);
     } catch (error) {
-      await fs.rm(beside, { force: true });
+      await discard(beside);
       throw error;
     }
   },
@@ -98,7 +98,7 @@ export const systemFiles: Files = {
     try {
       await fs.rename(beside, path);
     } catch (error) {
-      await fs.rm(beside, { force: true });
+      await discard(beside);
       throw error;
     }
   },
@@ -107,6 +107,11 @@ export const systemFiles: Files = {
   chmod: (path, mode) => fs.chmod(path, mode),
   makeTemporaryDirectory: (prefix) => fs.mkdtemp(prefix),
 };
+
+/** Removes what a failed write began. The write's own error is what counts, so none comes from here. */
+async function discard(path: string): Promise<void> {
+  await fs.rm(path, { force: true }).catch(() => {});
+}
 
 async function missingAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
   try {

@@ -104,12 +104,30 @@ function formatLine(record: LogRecord, options: LogOptions): string {
   return `${time.slice(11, 19)} ${level.padEnd(8)} ${message}${rest.join("")}\n`;
 }
 
-/** Errors print as message and causes: a stack names our files, not what went wrong. */
-function printable(value: unknown): unknown {
-  if (!(value instanceof Error)) return value;
+/** Causes of an error that are shown; one that is its own cause has no end of them. */
+const MOST_CAUSES = 10;
+
+/**
+ * A field as JSON can have it; a line is never lost because a value has no JSON form. Errors print as
+ * message and causes: a stack names our files, not what went wrong.
+ */
+function printable(value: unknown, depth = 0): unknown {
+  if (!(value instanceof Error)) return depth === 0 ? asJson(value) : value;
   const code = value instanceof StackwrightError ? `${value.code}: ` : "";
-  const cause = value.cause === undefined ? "" : `; cause: ${printable(value.cause)}`;
+  const cause = value.cause === undefined || depth === MOST_CAUSES
+    ? ""
+    : `; cause: ${printable(value.cause, depth + 1)}`;
   return `${code}${messageOf(value)}${cause}`;
+}
+
+function asJson(value: unknown): unknown {
+  if (typeof value !== "object" && typeof value !== "bigint") return value;
+  try {
+    JSON.stringify(value);
+    return value;
+  } catch {
+    return String(value);
+  }
 }
 
 /**

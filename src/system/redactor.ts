@@ -37,11 +37,28 @@ export function createRedactor(): Redactor {
     },
     redact(text) {
       pattern ??= compile(known);
-      return text.replace(pattern, MASK)
+      return mask(text, pattern)
         .replace(USER_INFORMATION, `$1${MASK}@`)
         .replace(SECRET_QUERY, `$1${MASK}`);
     },
   };
+}
+
+/**
+ * `text` with every match of `pattern` masked, also those that begin inside another one: secrets may
+ * overlap, and no end of one may stay visible.
+ */
+function mask(text: string, pattern: RegExp): string {
+  let result = "";
+  let shown = 0;
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const end = match.index + match[0].length;
+    if (match.index >= shown) result += text.slice(shown, match.index) + MASK;
+    shown = Math.max(shown, end);
+    pattern.lastIndex = match.index + 1;
+  }
+  return result + text.slice(shown);
 }
 
 /** The ways one secret can appear in a text. */
@@ -51,11 +68,28 @@ function forms(value: string): string[] {
     piece,
     JSON.stringify(piece).slice(1, -1),
     encodeURIComponentSafely(piece),
-    Buffer.from(piece, "utf8").toString("base64"),
+    ...base64Forms(piece),
     // Compose doubles the dollar when it prints a value.
     piece.replaceAll("$", "$$$$"),
   ]);
   return all.filter((form) => form.length >= SHORTEST_SECRET);
+}
+
+/** Shortest part of an encoded text that is told from ordinary words. */
+const SHORTEST_ENCODED = 6;
+
+/**
+ * The base64 of a text, alone and as part of a longer text that was encoded (`user:password`): there
+ * it begins at one of three places inside a group, and its outer characters depend on its neighbours.
+ */
+function base64Forms(text: string): string[] {
+  const parts = [0, 1, 2].map((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text, "utf8")]);
+    const [first, end] = [Math.ceil(offset * 8 / 6), Math.floor(bytes.length * 8 / 6)];
+    return bytes.toString("base64").slice(first, end);
+  }).filter((part) => part.length >= SHORTEST_ENCODED);
+  const all = [Buffer.from(text, "utf8").toString("base64"), ...parts];
+  return all.flatMap((form) => [form, form.replaceAll("+", "-").replaceAll("/", "_")]);
 }
 
 function encodeURIComponentSafely(text: string): string {

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import {
   type Environment,
+  NOT_YET,
   readListenSettings,
   readSettings,
   secretValues,
@@ -103,6 +104,7 @@ const DEFAULTS: Settings = {
     tlsVerify: false,
     certPath: undefined,
   },
+  notices: [],
 };
 const { http, git, deploy, docker, data, proxy } = DEFAULTS;
 
@@ -195,7 +197,9 @@ describe("readSettings", () => {
   ];
   for (const [environment, change] of accepted) {
     it(`readSettings() reads ${JSON.stringify(environment)}`, () => {
-      assert.deepEqual(read(environment), { ...DEFAULTS, ...change });
+      const { notices: _, ...settings } = read(environment);
+      const { notices: __, ...expected } = { ...DEFAULTS, ...change };
+      assert.deepEqual(settings, expected);
     });
   }
 
@@ -346,6 +350,87 @@ describe("readSettings", () => {
       assert.ok(Object.isFrozen(part));
     }
     assert.ok(Object.isFrozen(first.polls[0]?.request.deployments[0]?.deployment.build.args));
+  });
+});
+
+describe("readSettings for what this version does not have", () => {
+  const refused = [
+    "SYNC_WINDOWS",
+    "SYNC_WINDOWS_FILE",
+    "OCI_TRUST_POLICY",
+    "OCI_TRUST_POLICY_FILE",
+    "SECRET_PROVIDER",
+  ];
+  for (const name of refused) {
+    it(`readSettings() refuses ${name}, and does not repeat its value`, () => {
+      const [line = "", ...others] = lines({ [name]: "canary-4711" });
+      assert.deepEqual(others, []);
+      assert.ok(line.startsWith(`${name}: this version does not act on it yet: `), line);
+      assert.doesNotMatch(line, /canary/);
+      assert.deepEqual(read({ [name]: " " }).notices, []);
+    });
+  }
+
+  const noticed: [string, string][] = [
+    ["SOPS_AGE_KEY", "canary-4711"],
+    ["SOPS_AGE_KEY_FILE", "/canary"],
+    ["CERT_ROTATION_ENABLED", "true"],
+    ["APPRISE_API_URL", "http://u:canary@apprise"],
+    ["GITHUB_APP_ID", "4711"],
+    ["GITHUB_APP_ID_FILE", "/canary"],
+    ["OPENAPI_ENABLED", "1"],
+    ["WEBHOOK_SECRET", "canary-4711"],
+    ["WEBHOOK_SECRET_FILE", "/secret"],
+    ["SELF_UPDATE_ENABLED", "T"],
+  ];
+  for (const [name, value] of noticed) {
+    it(`readSettings() gives one notice for ${name}=${value}, without the value`, () => {
+      const [notice = "", ...others] = read({ [name]: value }).notices;
+      assert.deepEqual(others, []);
+      assert.ok(
+        notice.startsWith(`${name} is set, but this version does not act on it yet: `),
+        notice,
+      );
+      assert.doesNotMatch(notice, /canary|4711|\/secret/);
+    });
+  }
+
+  it("readSettings() gives a notice for MCP_ENABLED once it is valid", () => {
+    const { notices } = read({ MCP_ENABLED: "true", API_SECRET: "s" });
+    assert.equal(notices.length, 1);
+    assert.match(notices[0] ?? "", /^MCP_ENABLED is set, but/);
+  });
+
+  it("readSettings() says nothing of a switch that is off", () => {
+    for (const { name } of NOT_YET.filter((row) => row.flag)) {
+      for (const off of ["false", "0", ""]) assert.deepEqual(read({ [name]: off }).notices, []);
+    }
+  });
+
+  it("readSettings() refuses a switch that is neither on nor off, once", () => {
+    for (const { name } of NOT_YET.filter((row) => row.flag)) {
+      assert.deepEqual(lines({ [name]: "maybe" }), [
+        `${name}: expected true or false, found "maybe"`,
+      ]);
+    }
+  });
+
+  it("readSettings() reports what it refuses together with everything else", () => {
+    const found = lines({ SYNC_WINDOWS: "[]", SECRET_PROVIDER: "bws", HTTP_PORT: "x", TZ: "x" });
+    assert.deepEqual(found.map((line) => line.split(":")[0]).sort(), [
+      "HTTP_PORT",
+      "SECRET_PROVIDER",
+      "SYNC_WINDOWS",
+      "TZ",
+    ]);
+  });
+
+  it("settingsReference() lists each of them with what happens while it is set", () => {
+    const [, text = ""] = settingsReference().split("## Not in this version");
+    for (const { name, refused } of NOT_YET) {
+      const row = text.split("\n").find((line) => line.startsWith(`| \`${name}\``)) ?? "";
+      assert.match(row, refused ? /\| error \|/ : /\| warning/);
+    }
   });
 });
 

@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import type { PipelineParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** A line of a dotenv file that sets a variable; one without a value takes it from outside. */
+const SETTING = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:]/gm;
+
+/** The variables of a deployment: the configuration's own win over what `PASS_ENV` lets through. */
+export function variablesOf(parts: PipelineParts, target: Target): Record<string, string> {
+  return { ...parts.options.passedVariables, ...target.deployment.environment };
+}
+
+/**
+ * The variables compose is started with. It prefers them to every dotenv file, so what `PASS_ENV` lets
+ * through is left out where one of `envFiles` (paths below `tree`) sets it: the files win over that,
+ * and only `environment` wins over them.
+ */
+export async function variablesBesideFiles(
+  parts: PipelineParts,
+  target: Target,
+  tree: string,
+  envFiles: readonly string[],
+): Promise<Record<string, string>> {
+  const passed = { ...parts.options.passedVariables };
+  if (Object.keys(passed).length > 0) {
+    for (const file of envFiles) {
+      const bytes = await parts.files.readIfExists(join(tree, file));
+      const text = new TextDecoder().decode(bytes ?? new Uint8Array());
+      for (const [, name] of text.matchAll(SETTING)) delete passed[name ?? ""];
+    }
+  }
+  return { ...passed, ...target.deployment.environment };
+}

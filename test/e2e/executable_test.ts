@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
+import {
+  BUN_PROGRAM,
+  DENO_PROGRAM,
+  type Ended,
+  executables,
+  freePort,
+  type Program,
+  ServiceProcess,
+} from "./service_process.ts";
+
+const PROGRAMS: readonly Program[] = [DENO_PROGRAM, BUN_PROGRAM, ...executables()];
+
+/** A command line, and what it must do wherever it runs. */
+interface Invocation {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly code: number;
+  readonly out?: RegExp;
+  readonly err?: RegExp;
+}
+
+const INVOCATIONS: readonly Invocation[] = [
+  { args: ["version"], code: 0, out: /\d+\.\d+\.\d+/ },
+  { args: ["--version"], code: 0, out: /\d+\.\d+\.\d+/ },
+  { args: ["--help"], code: 0, out: /Usage: stackwright[\s\S]*healthcheck/ },
+  { args: ["serve", "--help"], code: 0, out: /Exits 0/ },
+  { args: ["schema"], code: 0, out: /"x-service-version"/ },
+  { args: ["validate", "GOOD"], code: 0 },
+  { args: ["validate", "BAD"], code: 1, err: /:2:1/ },
+  { args: ["validate", "/nonexistent-directory"], code: 1, err: /nonexistent-directory/ },
+  { args: ["no-such-command"], code: 64, err: /no command no-such-command/ },
+  { args: ["validate", "--no-such-option"], code: 64, err: /--no-such-option/ },
+  { args: ["serve"], env: { HTTP_PORT: "none" }, code: 78, err: /HTTP_PORT/ },
+  {
+    args: ["serve"],
+    env: { HTTP_PORT: "0", MAX_PAYLOAD_SIZE: "x", POLL_CONFIG: "- {}" },
+    code: 78,
+    err: /(?=[\s\S]*HTTP_PORT)(?=[\s\S]*MAX_PAYLOAD_SIZE)(?=[\s\S]*POLL_CONFIG)/,
+  },
+  { args: ["healthcheck"], env: { HTTP_PORT: "1" }, code: 1 },
+];
+
+describe("the command line", () => {
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "stackwright-cli-"));
+    for (const [name, config] of [["good", "name: app\n"], ["bad", "name: app\nnam: x\n"]]) {
+      const checkout = join(directory, name ?? "");
+      const { mkdir } = await import("node:fs/promises");
+      await mkdir(checkout);
+      await writeFile(join(checkout, ".stackwright.yaml"), config ?? "");
+      await writeFile(join(checkout, "compose.yaml"), "services: {web: {image: busybox}}\n");
+    }
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  for (const invocation of INVOCATIONS) {
+    const settings = Object.entries(invocation.env ?? {}).map((each) => each.join("="));
+    const title = [...settings, "stackwright", ...invocation.args].join(" ");
+    it(`${title} ends with ${invocation.code}, and says the same on every runtime`, async () => {
+      const args = invocation.args.map((each) =>
+        each === "GOOD" || each === "BAD" ? join(directory, each.toLowerCase()) : each
+      );
+      const results: Ended[] = [];
+      for (const program of PROGRAMS) {
+        const service = new ServiceProcess(program, args, {
+          DATA_DIR: join(directory, "data"),
+          ...invocation.env,
+        });
+        const ended = await service.ended;
+        const all = `${program.title}: ${ended.stdout}${ended.stderr}`;
+        assert.equal(ended.code, invocation.code, all);
+        if (invocation.out) assert.match(ended.stdout, invocation.out, all);
+        if (invocation.err) assert.match(ended.stderr, invocation.err, all);
+        assert.doesNotMatch(ended.stderr, /^\s+at /m, all);
+        results.push(ended);
+      }
+      for (const each of results) {
+        assert.equal(each.stdout, results[0]?.stdout);
+        assert.equal(withoutTime(each.stderr), withoutTime(results[0]?.stderr ?? ""));
+      }
+    });
+  }
+});
+
+for (const program of PROGRAMS) {
+  describe(`serving with ${program.title}`, () => {
+    let directory: string;
+    let engine: FakeEngine;
+    before(async () => {
+      directory = await mkdtemp(join(tmpdir(), "stackwright-serve-"));
+      engine = await createFakeEngine({ socketPath: join(directory, "engine.sock") });
+    });
+    after(async () => {
+      await engine.close();
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      it(`is healthy, logs JSON lines to standard error only, and ends with 0 on ${signal}`, async () => {
+        const env = {
+          DATA_DIR: join(directory, "data"),
+          DOCKER_HOST: engine.host,
+          HTTP_PORT: String(await freePort()),
+          METRICS_PORT: String(await freePort()),
+        };
+        const service = new ServiceProcess(program, [], env);
+        await service.until(() => service.stderr.includes("listening on"));
+        const check = await new ServiceProcess(program, ["healthcheck"], env).ended;
+        assert.equal(check.code, 0, check.stderr);
+        service.kill(signal);
+        const { code, stdout, stderr } = await service.ended;
+        assert.equal(code, 0, stderr);
+        assert.equal(stdout, "");
+        const lines = stderr.trimEnd().split("\n").map((line) => JSON.parse(line));
+        for (const line of lines) {
+          assert.match(line.time, /^\d{4}-\d\d-\d\dT.*[+-]\d\d:\d\d$/);
+          assert.match(line.level, /^(debug|info|warning|error)$/);
+          assert.equal(typeof line.msg, "string");
+        }
+        assert.equal(lines.at(-1).msg, "stopped");
+      });
+    }
+
+    it("cannot start without its data directory: one line says which, the exit code is 69", async () => {
+      const file = join(directory, "file");
+      await writeFile(file, "");
+      const service = new ServiceProcess(program, [], { DATA_DIR: file, HTTP_PORT: "18090" });
+      const { code, stderr } = await service.ended;
+      assert.equal(code, 69, stderr);
+      assert.ok(stderr.includes(file), stderr);
+    });
+  });
+}
+
+function withoutTime(text: string): string {
+  return text.replaceAll(/"time":"[^"]*"/g, '"time":""');
+}

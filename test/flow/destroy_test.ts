@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { composeFile, type Part, service } from "./compose_text.ts";
+import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
+import { createWorld, engines, IMAGE, type World } from "./world.ts";
+
+const never = new AbortController().signal;
+
+/** Two services; the real engine's shared image must not be theirs when they go. A network and a named volume of their own. */
+const files = (image = IMAGE) => ({
+  "compose.yaml": composeFile({
+    web: service({ image, volumes: ["store:/store", "./data:/data"], depends_on: ["worker"] }),
+    worker: service({ image, networks: ["inner"] }),
+  }, { volumes: { store: {} }, networks: { inner: {} } }),
+  "data/tracked": "x",
+});
+
+/** What the engine still has of the world's stack, by kind. */
+async function leftovers(world: World): Promise<Record<string, number>> {
+  const project = { "com.docker.compose.project": world.stack };
+  return {
+    containers: (await world.engine.listContainers(project, never)).length,
+    networks: (await world.engine.listNetworks(project, never)).length,
+    volumes: (await world.engine.listVolumes(project, never)).length,
+  };
+}
+
+const isOnDisk = (world: World) =>
+  existsSync(join(world.dataDir, "releases", "default", world.stack));
+
+/** An image that only this world uses. */
+async function ownImage(world: World): Promise<string> {
+  const reference = `${world.stack}-image:1`;
+  if (world.fake !== undefined) world.fake.addImage(reference, { where: "engine" });
+  else {
+    const container = (await docker(world, "create", IMAGE)).trim();
+    await docker(world, "commit", "--change", `LABEL of=${world.stack}`, container, reference);
+    await docker(world, "rm", container);
+  }
+  return reference;
+}
+
+for (const engine of await engines()) {
+  describe(`destroy on the ${engine} engine`, () => {
+    const rows: readonly {
+      title: string;
+      destroy: boolean | Part;
+      volumes: number;
+      image: boolean;
+    }[] = [
+      { title: "true takes everything", destroy: true, volumes: 0, image: false },
+      {
+        title: "remove_volumes: false keeps volumes",
+        destroy: { enabled: true, remove_volumes: false },
+        volumes: 1,
+        image: false,
+      },
+      {
+        title: "remove_images: false keeps images",
+        destroy: { enabled: true, remove_images: false },
+        volumes: 0,
+        image: true,
+      },
+    ];
+    for (const row of rows) {
+      it(`${row.title}, is done once, and the stack can come back`, () =>
+        inWorld(engine, async (world) => {
+          const image = await ownImage(world);
+          await commit(world, files(image));
+          await pollTo(world, "succeeded");
+          assert.deepEqual(await leftovers(world), { containers: 2, networks: 2, volumes: 1 });
+          assert.equal(isOnDisk(world), true);
+
+          await commit(world, {}, { destroy: row.destroy });
+          await pollTo(world, "succeeded");
+          const left = { containers: 0, networks: 0, volumes: row.volumes };
+          assert.deepEqual(await leftovers(world), left);
+          assert.equal(isOnDisk(world), false);
+          assert.equal(await world.engine.imageId(image, never) !== undefined, row.image);
+          world.proxy.reset();
+          const again = await pollTo(world, "skipped");
+          assert.equal(again.deployments?.[0]?.reason, "nothing_to_destroy");
+          assert.equal(world.proxy.mutations(), 0);
+
+          await commit(world, files());
+          await pollTo(world, "succeeded");
+          assert.deepEqual(Object.keys(await ids(world)), ["web-1", "worker-1"]);
+          if (row.image) await docker(world, "image", "rm", image);
+        }));
+    }
+  });
+}
+
+describe("destroy", () => {
+  it("leaves an image that a container of somebody else uses", () =>
+    inWorld("fake", async (world) => {
+      const image = await ownImage(world);
+      await docker(world, "create", image, "true");
+      await commit(world, files(image));
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { destroy: true });
+      await pollTo(world, "succeeded");
+      assert.notEqual(await world.engine.imageId(image, never), undefined);
+    }));
+
+  it("of what never was is skipped", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, files(), { destroy: true });
+      const finished = await pollTo(world, "skipped");
+      assert.equal(finished.deployments?.[0]?.reason, "nothing_to_destroy");
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+
+  it("needs no compose file any more", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, files());
+      await pollTo(world, "succeeded");
+      await world.repository.remove(["compose.yaml"]);
+      await commit(world, {}, { destroy: true });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
+    }));
+
+  it("takes what is left when somebody removed the containers before", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, files());
+      await pollTo(world, "succeeded");
+      for (const each of await world.containers()) world.fake?.removeContainer(each.name);
+      await commit(world, {}, { destroy: true });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
+    }));
+
+  it("of a project that nobody manages is refused", () =>
+    inWorld("fake", async (world) => {
+      await docker(
+        world,
+        "create",
+        "--name",
+        "foreign",
+        "--label",
+        `com.docker.compose.project=${world.stack}`,
+        "--label",
+        "com.docker.compose.service=web",
+        "--label",
+        "com.docker.compose.oneoff=False",
+        "--label",
+        "com.docker.compose.container-number=1",
+        IMAGE,
+      );
+      await commit(world, files(), { destroy: true });
+      const finished = await pollTo(world, "failed");
+      assert.match(JSON.stringify(finished), /is not destroyed: its container foreign belongs to/);
+      assert.equal((await leftovers(world))["containers"], 1);
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+
+  it("of another repository's stack is refused, and the stack stays", () =>
+    inWorld("fake", async (world) => {
+      const other = await createWorld({ engine: "fake" });
+      try {
+        await commit(world, files());
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await other.repository.commit({
+          ".stackwright.yaml": `name: ${world.stack}\ndestroy: true\n`,
+        });
+        world.proxy.reset();
+        const finished = await pollTo(world, "failed", { url: other.repository.url });
+        assert.match(JSON.stringify(finished), /is not destroyed/);
+        assert.deepEqual(await ids(world), before);
+        assert.equal(world.proxy.mutations(), 0);
+      } finally {
+        await other.close();
+      }
+    }));
+
+  it("by another repository is refused also when the containers are gone", () =>
+    inWorld("fake", async (world) => {
+      const other = await createWorld({ engine: "fake" });
+      try {
+        await commit(world, files());
+        await pollTo(world, "succeeded");
+        for (const each of await world.containers()) world.fake?.removeContainer(each.name);
+        await other.repository.commit({
+          ".stackwright.yaml": `name: ${world.stack}\ndestroy: true\n`,
+        });
+        const finished = await pollTo(world, "failed", { url: other.repository.url });
+        assert.match(JSON.stringify(finished), /is not destroyed/);
+        assert.deepEqual(await leftovers(world), { containers: 0, networks: 2, volumes: 1 });
+      } finally {
+        await other.close();
+      }
+    }));
+});

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { composeFile, service } from "./compose_text.ts";
+import { actions, commit, docker, ids, inWorld, pollTo, reasons, replaced } from "./steps.ts";
+import { engines, IMAGE, type World } from "./world.ts";
+
+/** No image is kept for the sake of a rollback. */
+const KEEP_NONE = { RELEASE_IMAGE_RETENTION: "0" };
+const never = new AbortController().signal;
+
+/** An image of its own content, on either engine. */
+async function makeImage(world: World, tag: string): Promise<string> {
+  const reference = `${world.stack}-image:${tag}`;
+  if (world.fake !== undefined) world.fake.addImage(reference, { where: "engine" });
+  else {
+    const container = (await docker(world, "create", IMAGE)).trim();
+    await docker(world, "commit", "--change", `LABEL made=${tag}`, container, reference);
+    await docker(world, "rm", container);
+  }
+  return reference;
+}
+
+async function removeImages(world: World): Promise<void> {
+  for (const image of await world.engine.listImages(never)) {
+    if (image.tags.some((tag) => tag.startsWith(`${world.stack}-`))) {
+      await docker(world, "image", "rm", "--force", image.id);
+    }
+  }
+}
+
+/** As `inWorld`, and takes the world's images away again. */
+const withImages = (
+  engine: "fake" | "real",
+  test: (world: World) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+) =>
+  inWorld(engine, async (world) => {
+    try {
+      await test(world);
+    } finally {
+      for (const each of await world.containers()) {
+        await world.engine.removeContainer(each.id, { force: true, volumes: true }, never);
+      }
+      if (world.kind === "real") await removeImages(world);
+    }
+  }, env);
+
+const exists = async (world: World, reference: string) =>
+  await world.engine.imageId(reference, never) !== undefined;
+
+for (const engine of await engines()) {
+  describe(`images on the ${engine} engine`, () => {
+    it("prune_images removes the image a release replaced, not one that others use", () =>
+      withImages(engine, async (world) => {
+        const [one, two, three] = [
+          await makeImage(world, "1"),
+          await makeImage(world, "2"),
+          await makeImage(world, "3"),
+        ];
+        const use = (image: string) => ({
+          "compose.yaml": composeFile({ web: service({ image }) }),
+        });
+        await commit(world, use(one));
+        await pollTo(world, "succeeded");
+        await commit(world, use(two));
+        await pollTo(world, "succeeded");
+        assert.equal(await exists(world, one), false, "the replaced image");
+
+        const user = (await docker(world, "create", two, "true")).trim();
+        await commit(world, use(three));
+        await pollTo(world, "succeeded");
+        assert.equal(await exists(world, two), true, "the image of a stopped container");
+        await docker(world, "rm", user);
+      }, KEEP_NONE));
+
+    it("RELEASE_IMAGE_RETENTION keeps the images of as many previous releases", () =>
+      withImages(engine, async (world) => {
+        const tags = [
+          await makeImage(world, "1"),
+          await makeImage(world, "2"),
+          await makeImage(world, "3"),
+        ];
+        for (const image of tags) {
+          await commit(world, { "compose.yaml": composeFile({ web: service({ image }) }) });
+          await pollTo(world, "succeeded");
+        }
+        const kept = await Promise.all(tags.map((each) => exists(world, each)));
+        assert.deepEqual(kept, [false, true, true]);
+      }, { RELEASE_IMAGE_RETENTION: "1" }));
+
+    it("prune_images: false keeps the replaced image", () =>
+      withImages(engine, async (world) => {
+        const [one, two] = [await makeImage(world, "1"), await makeImage(world, "2")];
+        const use = (image: string) => ({
+          "compose.yaml": composeFile({ web: service({ image }) }),
+        });
+        await commit(world, use(one), { prune_images: false });
+        await pollTo(world, "succeeded");
+        await commit(world, use(two), { prune_images: false });
+        await pollTo(world, "succeeded");
+        assert.equal(await exists(world, one), true);
+      }, KEEP_NONE));
+  });
+}
+
+describe("images and the registry", () => {
+  const reference = "registry.test/app:1";
+  const files = {
+    "compose.yaml": composeFile({ web: service({ image: reference }), b: service() }),
+  };
+
+  it("a missing image is pulled; one that is there is not asked for again", () =>
+    inWorld("fake", async (world) => {
+      world.fake?.addImage(reference, { where: "registry" });
+      await commit(world, files);
+      await pollTo(world, "succeeded");
+      assert.ok(world.proxy.pulls() > 0);
+      world.fake?.addImage(reference, { where: "registry", content: "newer" });
+      world.proxy.reset();
+      await pollTo(world, "skipped");
+      assert.equal(world.proxy.pulls(), 0);
+    }));
+
+  it("force_image_pull replaces exactly the service whose tag moved, at the next poll", () =>
+    inWorld("fake", async (world) => {
+      world.fake?.addImage(reference, { where: "registry" });
+      await commit(world, files, { force_image_pull: true });
+      await pollTo(world, "succeeded");
+      const first = await ids(world);
+      await pollTo(world, "skipped");
+      assert.deepEqual(await ids(world), first);
+
+      const newer = world.fake?.addImage(reference, { where: "registry", content: "newer" });
+      const finished = await pollTo(world, "succeeded");
+      assert.deepEqual(actions(finished), { b: "keep", web: "recreate" });
+      assert.match(reasons(finished, "web"), /image registry\.test\/app:1 moved from/);
+      assert.deepEqual(replaced(first, await ids(world)), ["web-1"]);
+      const [web] = (await world.containers()).filter((each) => each.service === "web");
+      assert.equal(web?.imageId, newer);
+      await pollTo(world, "skipped");
+    }));
+});
+
+for (const engine of (await engines()).filter((each) => each === "real")) {
+  describe(`building on the ${engine} engine`, () => {
+    const dockerfile = [
+      `FROM ${IMAGE}`,
+      "ARG WORD=default",
+      "COPY page.txt /page.txt",
+      'RUN ["/bin/sh", "-c", "echo $WORD > /word.txt; cat /proc/sys/kernel/random/uuid > /built.txt"]',
+      "",
+    ].join("\n");
+    const files = {
+      "app/Dockerfile": dockerfile,
+      "app/page.txt": "one",
+      "compose.yaml": composeFile({
+        app: { ...service({ build: "./app" }), image: undefined },
+        other: { ...service({ build: "./other" }), image: undefined },
+      }),
+      "other/Dockerfile": `FROM ${IMAGE}\n`,
+    };
+    const inside = (world: World, path: string) =>
+      docker(world, "exec", `${world.stack}-app-1`, "cat", path);
+
+    it("a changed build context or argument rebuilds and replaces exactly its service", () =>
+      withImages(engine, async (world) => {
+        await commit(world, files, { build: { quiet: true } });
+        await pollTo(world, "succeeded");
+        assert.equal(await inside(world, "/page.txt"), "one");
+        assert.equal(await inside(world, "/word.txt"), "default\n");
+        const first = await ids(world);
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+
+        await commit(world, { "app/page.txt": "two" });
+        const finished = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(finished), { app: "recreate", other: "keep" });
+        assert.match(reasons(finished, "app"), /build input app changed/);
+        assert.equal(await inside(world, "/page.txt"), "two");
+        const second = await ids(world);
+        assert.deepEqual(replaced(first, second), ["app-1"]);
+
+        await commit(world, {}, { build: { args: { WORD: "given" } } });
+        await pollTo(world, "succeeded");
+        assert.equal(await inside(world, "/word.txt"), "given\n");
+      }));
+
+    it("no_cache builds everything anew, without it the cache is used", () =>
+      withImages(engine, async (world) => {
+        const build = (no_cache: boolean) => ({ force_recreate: true, build: { no_cache } });
+        await commit(world, files, build(false));
+        await pollTo(world, "succeeded");
+        const first = await inside(world, "/built.txt");
+        await pollTo(world, "succeeded");
+        assert.equal(await inside(world, "/built.txt"), first);
+        await commit(world, {}, build(true));
+        await pollTo(world, "succeeded");
+        assert.notEqual(await inside(world, "/built.txt"), first);
+      }));
+
+    it("a build that fails changes nothing that runs, and the run shows its output", () =>
+      withImages(engine, async (world) => {
+        await commit(world, files);
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await commit(world, {
+          "app/Dockerfile": `FROM ${IMAGE}\nRUN ["/bin/sh", "-c", "echo the-reason; exit 7"]\n`,
+        });
+        const finished = await pollTo(world, "failed");
+        assert.match(JSON.stringify(finished), /docker compose build failed/);
+        assert.match(JSON.stringify(finished), /the-reason|exit code: 7/);
+        assert.deepEqual(await ids(world), before);
+      }));
+  });
+}

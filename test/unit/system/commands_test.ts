@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import { type Command, systemCommands } from "../../../src/system/mod.ts";
+
+const never = new AbortController().signal;
+const env = { PATH: "/usr/bin:/bin" };
+
+function shell(script: string, more: Partial<Command> = {}): Command {
+  return { argv: ["/bin/sh", "-c", script], env, ...more };
+}
+
+async function output(command: Command): Promise<string> {
+  const { stdout } = await systemCommands.run(command, never);
+  return new TextDecoder().decode(stdout);
+}
+
+/** Whether a process runs; one that only waits to be collected does not. */
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2)[0] !== "Z";
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until none of the processes runs; fails when one never ends. */
+async function allGone(pids: readonly number[]): Promise<void> {
+  for (let attempt = 0; attempt < 500 && pids.some(isRunning); attempt++) await delay(10);
+  assert.deepEqual(pids.filter(isRunning), []);
+}
+
+/** A child with a grandchild in the background, whose ids it prints before both wait for ever. */
+const FAMILY = "sleep 1000 & echo $!; sh -c 'sleep 1000 & echo $!; wait' & echo $!; echo up; wait";
+
+/** Runs {@link FAMILY} until all of it is up, then `stop`s it. */
+async function runFamily(
+  more: Partial<Command>,
+  stop: (abort: (reason: Error) => void) => void,
+): Promise<{ pids: number[]; error: unknown }> {
+  const pids: number[] = [];
+  const controller = new AbortController();
+  let up = 0;
+  const command = shell(FAMILY, {
+    ...more,
+    onLine(line) {
+      if (/^\d+$/.test(line)) pids.push(Number(line));
+      up++;
+      if (up === 4) stop((reason) => controller.abort(reason));
+    },
+  });
+  const error = await systemCommands.run(command, controller.signal).then(
+    () => assert.fail("it ended by itself"),
+    (error) => error,
+  );
+  return { pids, error };
+}
+
+describe("systemCommands.run", () => {
+  const codes: [string, number][] = [
+    ["exit 0", 0],
+    ["exit 7", 7],
+    ["exit 255", 255],
+    ["kill -KILL $$", 137],
+    ["kill -TERM $$", 143],
+    ["kill -INT $$", 130],
+    ["kill -SEGV $$", 139],
+    ["kill -HUP $$", 129],
+  ];
+  for (const [script, code] of codes) {
+    it(`run() gives ${code} for "${script}": that is a result, not an error`, async () => {
+      assert.equal((await systemCommands.run(shell(script), never)).code, code);
+    });
+  }
+
+  it("run() keeps output and errors apart, every byte of the output as it was", async () => {
+    const { code, stdout, stderr } = await systemCommands.run(
+      shell("printf '\\377\\000a'; echo bad ü >&2"),
+      never,
+    );
+    assert.deepEqual([code, [...stdout], stderr], [0, [255, 0, 97], "bad ü\n"]);
+  });
+
+  it("run() gives arguments to the program as they are, without a shell", async () => {
+    const args = ["$HOME", "a b", "*", ";", "-n", "", "'\"\\"];
+    const printed = await output({ argv: ["printf", "%s|", ...args], env });
+    assert.equal(printed, args.map((each) => `${each}|`).join(""));
+  });
+
+  it("run() gives the program the environment it is told and nothing else", async () => {
+    const printed = await output({ argv: ["/usr/bin/env"], env: { ONE: "a=b", TWO: "" } });
+    assert.deepEqual(printed.trim().split("\n").sort(), ["ONE=a=b", "TWO="]);
+  });
+
+  it("run() runs in the directory it is told", async () => {
+    assert.equal(await output(shell("pwd", { cwd: "/usr" })), "/usr\n");
+  });
+
+  it("run() writes standard input and closes it; without any the program reads nothing", async () => {
+    assert.equal(await output(shell("cat", { stdin: "a\nü" })), "a\nü");
+    assert.equal(await output(shell("cat; echo end")), "end\n");
+    assert.equal(await output(shell("cat; echo end", { stdin: "" })), "end\n");
+    const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251);
+    const { stdout } = await systemCommands.run(shell("cat", { stdin: bytes }), never);
+    assert.deepEqual(stdout, bytes);
+  });
+
+  it("run() does not mind a program that ends without reading its input", async () => {
+    const command = shell("exit 3", { stdin: "x".repeat(1_000_000) });
+    assert.equal((await systemCommands.run(command, never)).code, 3);
+  });
+
+  it("run() hands over each line of both streams without its end, also the last one", async () => {
+    const lines: string[] = [];
+    const script = "printf 'one\\r\\ntwo\\n\\n'; printf 'err\\n' >&2; printf 'l\\303'; " +
+      "sleep 0.1; printf '\\274st'";
+    const { stdout, stderr } = await systemCommands.run(
+      shell(script, { onLine: (line) => void lines.push(line) }),
+      never,
+    );
+    assert.deepEqual(lines.filter((line) => line !== "err"), ["one", "two", "", "lüst"]);
+    assert.equal(lines.length, 5);
+    assert.equal(new TextDecoder().decode(stdout), "one\r\ntwo\n\nlüst");
+    assert.equal(stderr, "err\n");
+  });
+
+  it("run() starts nothing when it is aborted already", async () => {
+    const reason = new Error("stopped");
+    const command: Command = { argv: ["/nowhere/program"], env };
+    await assert.rejects(systemCommands.run(command, AbortSignal.abort(reason)), reason);
+  });
+
+  for (const endsWithUs of [false, true]) {
+    it(`run() kills the whole group on abort, grandchildren too (endsWithUs: ${endsWithUs})`, async () => {
+      const reason = new Error("stopped");
+      const { pids, error } = await runFamily({ endsWithUs }, (abort) => abort(reason));
+      assert.equal(error, reason);
+      assert.equal(pids.length, 3);
+      await allGone(pids);
+    });
+
+    it(`run() kills the whole group when it takes too long (endsWithUs: ${endsWithUs})`, async () => {
+      const { pids, error } = await runFamily({ endsWithUs, timeoutMs: 1_500 }, () => {});
+      assert.ok(isStackwrightError(error, "timeout"), String(error));
+      assert.match(error.message, /^\/bin\/sh -c .* did not end within 1500 ms$/);
+      assert.equal(pids.length, 3);
+      await allGone(pids);
+    });
+  }
+
+  it("run() says that a program it cannot find may not be installed", async () => {
+    for (const program of ["stackwright-no-such-program", "/nowhere/program"]) {
+      await assert.rejects(systemCommands.run({ argv: [program], env }, never), (error) => {
+        assert.ok(isStackwrightError(error, "command_failed"), String(error));
+        assert.ok(error.message.startsWith(`could not start ${program}: `), error.message);
+        assert.match(error.message, /is it installed and on PATH\?$/);
+        return true;
+      });
+    }
+  });
+
+  it("run() passes input, output and exit code through a program that ends with us", async () => {
+    const command = shell("cat; echo bad >&2; exit 9", { endsWithUs: true, stdin: "in" });
+    const { code, stdout, stderr } = await systemCommands.run(command, never);
+    assert.deepEqual([code, new TextDecoder().decode(stdout), stderr], [9, "in", "bad\n"]);
+  });
+});
+
+describe("systemCommands.start", () => {
+  it("start() talks to a program while it runs; close() ends it, also twice", async () => {
+    const running = systemCommands.start({ argv: ["cat"], env });
+    const chunks = running.output[Symbol.asyncIterator]();
+    for (const text of ["one\n", "two\n"]) {
+      running.write(text);
+      const { value } = await chunks.next();
+      assert.equal(new TextDecoder().decode(value), text);
+    }
+    await running.close();
+    await running.close();
+    assert.equal((await chunks.next()).done, true);
+  });
+
+  it("start() throws on first use when the program cannot be started", async () => {
+    const running = systemCommands.start({ argv: ["/nowhere/program"], env });
+    running.write("x");
+    await assert.rejects(async () => {
+      for await (const _ of running.output) assert.fail("it has output");
+    }, (error) => isStackwrightError(error, "command_failed"));
+    await running.close();
+  });
+});

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { systemFiles as files } from "../../../src/system/mod.ts";
+
+/** Runs `work` with an empty directory that is removed afterwards. */
+function inDirectory(work: (directory: string) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const directory = await mkdtemp(join(tmpdir(), "swt-files-"));
+    try {
+      await work(directory);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  };
+}
+
+const hasCode = (...codes: string[]) => (error: unknown) =>
+  codes.includes(String((error as { code?: string }).code));
+
+describe("systemFiles.write", () => {
+  it(
+    "write() makes a file with the given bytes and mode, and nothing beside it",
+    inDirectory(async (directory) => {
+      const path = join(directory, "a");
+      await files.write(path, "text ü", { mode: 0o600 });
+      assert.equal(await readFile(path, "utf8"), "text ü");
+      assert.equal((await stat(path)).mode & 0o777, 0o600);
+      await files.write(path, Uint8Array.of(0, 255));
+      assert.deepEqual([...await readFile(path)], [0, 255]);
+      assert.deepEqual(await files.list(directory), ["a"]);
+    }),
+  );
+
+  it(
+    "write() puts a new file in the old one's place: who has that open reads on undisturbed",
+    inDirectory(async (directory) => {
+      const path = join(directory, "a");
+      await writeFile(path, "old");
+      await files.link(path, join(directory, "held"));
+      await files.write(path, "new");
+      assert.equal(await readFile(path, "utf8"), "new");
+      assert.equal(await readFile(join(directory, "held"), "utf8"), "old");
+    }),
+  );
+
+  it(
+    "write() replaces a link and not the file it leads to",
+    inDirectory(async (directory) => {
+      await writeFile(join(directory, "far"), "far");
+      await symlink("far", join(directory, "a"));
+      await files.write(join(directory, "a"), "new");
+      assert.equal(await readFile(join(directory, "far"), "utf8"), "far");
+      assert.equal((await files.stat(join(directory, "a")))?.kind, "file");
+    }),
+  );
+
+  it(
+    "write() leaves nothing behind when the rename fails, and what was there as it was",
+    inDirectory(async (directory) => {
+      const path = join(directory, "a");
+      await mkdir(path);
+      await writeFile(join(path, "inner"), "kept");
+      await assert.rejects(files.write(path, "new"), hasCode("EISDIR", "ENOTEMPTY", "EEXIST"));
+      assert.deepEqual(await files.list(directory), ["a"]);
+      assert.deepEqual(await files.list(path), ["inner"]);
+    }),
+  );
+
+  it(
+    "write() fails with the runtime's code where there is no directory",
+    inDirectory(async (directory) => {
+      await assert.rejects(files.write(join(directory, "no", "a"), "x"), hasCode("ENOENT"));
+      await writeFile(join(directory, "file"), "");
+      await assert.rejects(files.write(join(directory, "file", "a"), "x"), hasCode("ENOTDIR"));
+      assert.deepEqual(await files.list(directory), ["file"]);
+    }),
+  );
+
+  it(
+    "write() many at once to one path leaves one whole file",
+    inDirectory(async (directory) => {
+      const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
+      await Promise.all(texts.map((text) => files.write(join(directory, "a"), text)));
+      assert.ok(texts.includes(await readFile(join(directory, "a"), "utf8")));
+      assert.deepEqual(await files.list(directory), ["a"]);
+    }),
+  );
+});
+
+describe("systemFiles.writeInPlace", () => {
+  it(
+    "writeInPlace() keeps the inode, which mounts hold, and shortens the file",
+    inDirectory(async (directory) => {
+      const path = join(directory, "a");
+      await files.writeInPlace(path, new TextEncoder().encode("longer text"));
+      const { ino } = await stat(path);
+      await files.writeInPlace(path, new TextEncoder().encode("short"), { mode: 0o755 });
+      const after = await stat(path);
+      assert.equal(await readFile(path, "utf8"), "short");
+      assert.equal(after.ino, ino);
+      assert.equal(after.mode & 0o777, 0o755);
+    }),
+  );
+});
+
+describe("systemFiles.replaceLink", () => {
+  it(
+    "replaceLink() makes a link and moves it, to a target that may be missing",
+    inDirectory(async (directory) => {
+      const path = join(directory, "current");
+      for (const target of ["one", "../two", "/three"]) {
+        await files.replaceLink(target, path);
+        assert.equal(await files.readLink(path), target);
+        assert.deepEqual(await files.list(directory), ["current"]);
+      }
+    }),
+  );
+
+  it(
+    "replaceLink() leaves nothing behind when a directory is in its place",
+    inDirectory(async (directory) => {
+      const path = join(directory, "current");
+      await mkdir(path);
+      await writeFile(join(path, "inner"), "kept");
+      await assert.rejects(files.replaceLink("one", path));
+      assert.deepEqual(await files.list(directory), ["current"]);
+      assert.deepEqual(await files.list(path), ["inner"]);
+    }),
+  );
+});
+
+describe("systemFiles.stat", () => {
+  it(
+    "stat() tells files, directories and links, without following them, and sizes and modes",
+    inDirectory(async (directory) => {
+      const at = (name: string) => join(directory, name);
+      await files.write(at("file"), "12345", { mode: 0o640 });
+      await files.makeDirectory(at("sub/deep"), { mode: 0o700 });
+      await files.replaceLink("file", at("link"));
+      await files.replaceLink("nowhere", at("dangling"));
+      const file = await files.stat(at("file"));
+      assert.deepEqual([file?.kind, file?.size, file?.mode], ["file", 5, 0o640]);
+      assert.ok(file?.modifiedAt instanceof Date);
+      assert.equal((await files.stat(at("sub")))?.kind, "directory");
+      assert.equal((await files.stat(at("link")))?.kind, "symlink");
+      assert.equal((await files.stat(at("dangling")))?.kind, "symlink");
+      assert.equal((await files.stat("/dev/null"))?.kind, "other");
+      await files.chmod(at("file"), 0o4755);
+      assert.equal((await files.stat(at("file")))?.mode, 0o4755);
+    }),
+  );
+});
+
+describe("systemFiles where there is nothing", () => {
+  it(
+    "a missing path is a value, also below a file",
+    inDirectory(async (directory) => {
+      await writeFile(join(directory, "file"), "");
+      for (const path of [join(directory, "no"), join(directory, "file", "no")]) {
+        assert.equal(await files.readIfExists(path), undefined);
+        assert.equal(await files.stat(path), undefined);
+        assert.equal(await files.readLink(path), undefined);
+        assert.equal(await files.realPath(path), undefined);
+        assert.deepEqual(await files.list(path), []);
+      }
+      await files.remove(join(directory, "no"));
+    }),
+  );
+
+  it(
+    "another failure keeps the runtime's code",
+    inDirectory(async (directory) => {
+      await assert.rejects(files.readIfExists(directory), hasCode("EISDIR"));
+      await assert.rejects(
+        files.rename(join(directory, "a"), join(directory, "b")),
+        hasCode("ENOENT"),
+      );
+    }),
+  );
+});
+
+describe("systemFiles for directories", () => {
+  it(
+    "list() sorts, makeDirectory() may be repeated, remove() takes whole trees",
+    inDirectory(async (directory) => {
+      for (const name of ["b", "B", "a", ".c"]) await files.write(join(directory, name), "");
+      assert.deepEqual(await files.list(directory), [".c", "B", "a", "b"]);
+      await files.makeDirectory(join(directory, "x/y"));
+      await files.makeDirectory(join(directory, "x/y"));
+      await files.remove(join(directory, "x"));
+      assert.equal(await files.stat(join(directory, "x")), undefined);
+    }),
+  );
+
+  it(
+    "remove() of a link leaves what it leads to",
+    inDirectory(async (directory) => {
+      await files.makeDirectory(join(directory, "kept"));
+      await files.replaceLink("kept", join(directory, "link"));
+      await files.remove(join(directory, "link"));
+      assert.deepEqual(await files.list(directory), ["kept"]);
+    }),
+  );
+
+  it(
+    "realPath() resolves every link; makeTemporaryDirectory() never gives the same one",
+    inDirectory(async (directory) => {
+      await files.makeDirectory(join(directory, "tree/a"));
+      await files.replaceLink("tree", join(directory, "current"));
+      const real = await files.realPath(directory);
+      assert.equal(await files.realPath(join(directory, "current/a")), `${real}/tree/a`);
+      const prefix = join(directory, "tmp-");
+      const made = [
+        await files.makeTemporaryDirectory(prefix),
+        await files.makeTemporaryDirectory(prefix),
+      ];
+      assert.notEqual(made[0], made[1]);
+      for (const each of made) {
+        assert.ok(each.startsWith(prefix));
+        assert.deepEqual(await files.list(each), []);
+      }
+    }),
+  );
+});

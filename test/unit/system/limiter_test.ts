@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createKeyedLock, createLimiter } from "../../../src/system/mod.ts";
+import { settle } from "../../fakes/fake_clock.ts";
+
+const never = new AbortController().signal;
+
+/** Pieces of work that run until a test lets them end. */
+function createWork() {
+  const started: string[] = [];
+  const ends = new Map<string, { end(): void; fail(error: unknown): void }>();
+  return {
+    started,
+    of: (name: string) => () => {
+      started.push(name);
+      return new Promise<string>((resolve, reject) => {
+        ends.set(name, { end: () => resolve(name), fail: reject });
+      });
+    },
+    async end(name: string) {
+      ends.get(name)?.end();
+      await settle();
+    },
+    async fail(name: string, error: unknown) {
+      ends.get(name)?.fail(error);
+      await settle();
+    },
+  };
+}
+
+describe("createLimiter", () => {
+  it("run() never runs more at once than there are places, and the others in order", async () => {
+    const limiter = createLimiter(2);
+    const work = createWork();
+    const all = ["a", "b", "c", "d", "e"].map((name) => limiter.run(work.of(name), never));
+    await settle();
+    assert.deepEqual(work.started, ["a", "b"]);
+    await work.end("b");
+    assert.deepEqual(work.started, ["a", "b", "c"]);
+    await work.end("a");
+    await work.end("c");
+    assert.deepEqual(work.started, ["a", "b", "c", "d", "e"]);
+    await work.end("d");
+    await work.end("e");
+    assert.deepEqual(await Promise.all(all), ["a", "b", "c", "d", "e"]);
+  });
+
+  for (const places of [0, -1, 1]) {
+    it(`run() runs one at a time with ${places} places`, async () => {
+      const limiter = createLimiter(places);
+      const work = createWork();
+      const all = ["a", "b"].map((name) => limiter.run(work.of(name), never));
+      await settle();
+      assert.deepEqual(work.started, ["a"]);
+      await work.end("a");
+      await work.end("b");
+      await Promise.all(all);
+    });
+  }
+
+  it("run() passes an error on and frees the place", async () => {
+    const limiter = createLimiter(1);
+    const error = new Error("broken");
+    await assert.rejects(limiter.run(() => Promise.reject(error), never), error);
+    const throwing = (): Promise<never> => {
+      throw error;
+    };
+    await assert.rejects(limiter.run(throwing, never), error);
+    assert.equal(await limiter.run(() => Promise.resolve("next"), never), "next");
+  });
+
+  it("run() rejects with the signal's reason at once, when aborted before or while waiting", async () => {
+    const limiter = createLimiter(1);
+    const work = createWork();
+    const first = limiter.run(work.of("a"), never);
+    const reason = new Error("stopped");
+    await assert.rejects(limiter.run(work.of("b"), AbortSignal.abort(reason)), reason);
+    const stop = new AbortController();
+    const waiting = limiter.run(work.of("c"), stop.signal);
+    const rejected = assert.rejects(waiting, reason);
+    await settle();
+    stop.abort(reason);
+    await rejected;
+    assert.deepEqual(work.started, ["a"]);
+    await work.end("a");
+    await first;
+    assert.deepEqual(work.started, ["a"]);
+  });
+
+  it("run() loses no place and nobody's turn when one that waits gives up", async () => {
+    const limiter = createLimiter(1);
+    const work = createWork();
+    const stop = new AbortController();
+    const first = limiter.run(work.of("a"), never);
+    const second = assert.rejects(limiter.run(work.of("b"), stop.signal));
+    const third = limiter.run(work.of("c"), never);
+    const fourth = limiter.run(work.of("d"), never);
+    await settle();
+    stop.abort(new Error("stopped"));
+    await second;
+    await work.end("a");
+    assert.deepEqual(work.started, ["a", "c"]);
+    await work.end("c");
+    assert.deepEqual(work.started, ["a", "c", "d"]);
+    await work.end("d");
+    await Promise.all([first, third, fourth]);
+    assert.equal(await limiter.run(() => Promise.resolve(1), never), 1);
+  });
+
+  it("run() does not stop work that has its place: that is the work's own matter", async () => {
+    const limiter = createLimiter(1);
+    const work = createWork();
+    const stop = new AbortController();
+    const running = limiter.run(work.of("a"), stop.signal);
+    await settle();
+    stop.abort(new Error("stopped"));
+    const next = limiter.run(work.of("b"), never);
+    await settle();
+    assert.deepEqual(work.started, ["a"]);
+    await work.end("a");
+    assert.equal(await running, "a");
+    await work.end("b");
+    assert.equal(await next, "b");
+  });
+
+  it("run() keeps its bound when many come, go and give up", async () => {
+    const limiter = createLimiter(3);
+    let running = 0;
+    let most = 0;
+    let done = 0;
+    const all = Array.from({ length: 60 }, async (_, index) => {
+      const stop = new AbortController();
+      const run = limiter.run(async () => {
+        most = Math.max(most, ++running);
+        await settle();
+        running--;
+        done++;
+        if (index % 7 === 0) throw new Error("broken");
+      }, stop.signal).catch(() => {});
+      if (index % 5 === 4) stop.abort(new Error("stopped"));
+      await run;
+    });
+    await Promise.all(all);
+    assert.equal(most, 3);
+    assert.equal(done, 48);
+  });
+});
+
+describe("createKeyedLock", () => {
+  it("run() runs one at a time per key, in order, and other keys meanwhile", async () => {
+    const lock = createKeyedLock();
+    const work = createWork();
+    const all = [["x", "a"], ["x", "b"], ["x", "c"], ["y", "d"]].map(([key = "", name = ""]) =>
+      lock.run(key, work.of(name), never)
+    );
+    await settle();
+    assert.deepEqual(work.started, ["a", "d"]);
+    await work.end("a");
+    assert.deepEqual(work.started, ["a", "d", "b"]);
+    await work.end("b");
+    await work.end("c");
+    await work.end("d");
+    assert.deepEqual(await Promise.all(all), ["a", "b", "c", "d"]);
+  });
+
+  it("run() frees the key after an error, and after one that gave up waiting", async () => {
+    const lock = createKeyedLock();
+    const work = createWork();
+    const stop = new AbortController();
+    const first = assert.rejects(lock.run("x", work.of("a"), never), /broken/);
+    const second = assert.rejects(lock.run("x", work.of("b"), stop.signal), /stopped/);
+    const third = lock.run("x", work.of("c"), never);
+    await settle();
+    stop.abort(new Error("stopped"));
+    await second;
+    await work.fail("a", new Error("broken"));
+    await first;
+    assert.deepEqual(work.started, ["a", "c"]);
+    await work.end("c");
+    assert.equal(await third, "c");
+    assert.equal(await lock.run("x", () => Promise.resolve("d"), never), "d");
+  });
+
+  it("run() does not let a late comer pass between the end of one and the start of the next", async () => {
+    const lock = createKeyedLock();
+    const order: string[] = [];
+    const note = (name: string) => () => Promise.resolve(void order.push(name));
+    const first = lock.run("x", note("a"), never);
+    const second = lock.run("x", note("b"), never);
+    await first;
+    await Promise.all([lock.run("x", note("c"), never), second]);
+    assert.deepEqual(order, ["a", "b", "c"]);
+  });
+});

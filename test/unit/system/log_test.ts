@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { StackwrightError } from "../../../src/model/mod.ts";
+import {
+  createLog,
+  createRedactor,
+  formatTime,
+  type Log,
+  type LogLevel,
+  type LogOptions,
+} from "../../../src/system/mod.ts";
+
+/** What a log writes while `use` uses it. */
+function written(use: (log: Log) => void, options: Partial<LogOptions> = {}): string[] {
+  const lines: string[] = [];
+  use(createLog({
+    level: "debug",
+    timeZone: "UTC",
+    format: "json",
+    redactor: createRedactor(),
+    write: (line) => void lines.push(line),
+    ...options,
+  }));
+  return lines;
+}
+
+/** The only line, read as JSON. */
+function json(use: (log: Log) => void, options: Partial<LogOptions> = {}): Record<string, unknown> {
+  const lines = written(use, options);
+  assert.equal(lines.length, 1);
+  return JSON.parse(lines[0] ?? "");
+}
+
+describe("formatTime", () => {
+  const table: [string, string, string][] = [
+    ["2026-03-10T11:00:00.123Z", "UTC", "2026-03-10T11:00:00.123+00:00"],
+    ["2026-03-10T11:00:00.123Z", "Europe/Berlin", "2026-03-10T12:00:00.123+01:00"],
+    // Clocks in Berlin go forward at 01:00 UTC on 29 March, and back at 01:00 UTC on 25 October.
+    ["2026-03-29T00:59:59.999Z", "Europe/Berlin", "2026-03-29T01:59:59.999+01:00"],
+    ["2026-03-29T01:00:00.000Z", "Europe/Berlin", "2026-03-29T03:00:00.000+02:00"],
+    ["2026-10-25T00:30:00.000Z", "Europe/Berlin", "2026-10-25T02:30:00.000+02:00"],
+    ["2026-10-25T01:30:00.000Z", "Europe/Berlin", "2026-10-25T02:30:00.000+01:00"],
+    ["2026-03-08T06:59:59.000Z", "America/New_York", "2026-03-08T01:59:59.000-05:00"],
+    ["2026-03-08T07:00:00.000Z", "America/New_York", "2026-03-08T03:00:00.000-04:00"],
+    ["2026-01-01T00:00:00.007Z", "Asia/Kolkata", "2026-01-01T05:30:00.007+05:30"],
+    ["2026-01-01T00:00:00.000Z", "Asia/Kathmandu", "2026-01-01T05:45:00.000+05:45"],
+    ["2026-07-01T00:00:00.000Z", "Australia/Lord_Howe", "2026-07-01T10:30:00.000+10:30"],
+    ["2026-01-01T00:00:00.000Z", "Australia/Lord_Howe", "2026-01-01T11:00:00.000+11:00"],
+    ["2026-01-01T02:00:00.000Z", "America/St_Johns", "2025-12-31T22:30:00.000-03:30"],
+    ["2026-01-01T10:00:00.000Z", "Pacific/Kiritimati", "2026-01-02T00:00:00.000+14:00"],
+    ["2026-07-01T12:00:00.050Z", "Europe/London", "2026-07-01T13:00:00.050+01:00"],
+    ["2026-01-01T00:00:00.000Z", "Europe/London", "2026-01-01T00:00:00.000+00:00"],
+    ["1969-12-31T23:59:59.001Z", "UTC", "1969-12-31T23:59:59.001+00:00"],
+  ];
+  for (const [instant, timeZone, text] of table) {
+    it(`formatTime() shows ${instant} in ${timeZone} as ${text}`, () => {
+      assert.equal(formatTime(new Date(instant), timeZone), text);
+      assert.equal(new Date(text).toISOString(), instant);
+    });
+  }
+});
+
+describe("createLog as JSON", () => {
+  it("a line is one JSON object: time, level, message, then the fields as they are", () => {
+    const [line = ""] = written((log) => log.info("deployed", { stack: "web", services: 3 }));
+    assert.ok(line.endsWith("\n") && line.indexOf("\n") === line.length - 1);
+    const { time, ...rest } = JSON.parse(line);
+    assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
+    assert.deepEqual(rest, { level: "info", msg: "deployed", stack: "web", services: 3 });
+    assert.deepEqual(Object.keys(JSON.parse(line)), ["time", "level", "msg", "stack", "services"]);
+  });
+
+  it("a line shows the time in the zone of the options", () => {
+    const { time } = json((log) => log.info("x"), { timeZone: "Asia/Kolkata" });
+    assert.match(String(time), /\+05:30$/);
+  });
+
+  const all = ["debug", "info", "warning", "error", "critical"];
+  const levels: [LogLevel, string[]][] = [
+    ["debug", all],
+    ["info", all.slice(1)],
+    ["warn", all.slice(2)],
+    ["error", all.slice(3)],
+  ];
+  for (const [level, expected] of levels) {
+    it(`the level ${level} lets ${expected.join(", ")} through`, () => {
+      const lines = written((log) => {
+        log.debug("x");
+        log.info("x");
+        log.warning("x");
+        log.error("x");
+        log.critical("x");
+      }, { level });
+      assert.deepEqual(lines.map((line) => JSON.parse(line).level), expected);
+    });
+  }
+
+  const messages = [
+    "{stack} is {} not {{replaced}}",
+    "{*}",
+    "}{",
+    "100% %s %d \\n",
+    "two\nlines\tand \u0007 \u001b[31m",
+    "",
+  ];
+  for (const message of messages) {
+    it(`a message is finished text: ${JSON.stringify(message)}`, () => {
+      assert.equal(json((log) => log.info(message, { stack: "web" }))["msg"], message);
+      const lines = written((log) => log.info(message, { stack: "web" }), { format: "text" });
+      assert.ok(lines[0]?.includes(` ${message} stack=web`));
+    });
+  }
+
+  it("with() puts fields on every line; those of the line and of later calls win", () => {
+    const line = json((log) =>
+      log.with({ stack: "a", job_id: "1" }).with({ stack: "b", stage: "x" }).info("m", {
+        stage: "y",
+      })
+    );
+    assert.deepEqual(
+      [line["stack"], line["job_id"], line["stage"]],
+      ["b", "1", "y"],
+    );
+  });
+
+  it("with() leaves the log it was called on alone", () => {
+    const lines = written((log) => {
+      log.with({ stack: "a" });
+      log.info("m");
+    });
+    assert.equal("stack" in JSON.parse(lines[0] ?? ""), false);
+  });
+
+  const errors: [string, Error, string][] = [
+    ["an error", new TypeError("no"), "no"],
+    ["one of ours", new StackwrightError("timeout", "too slow"), "timeout: too slow"],
+    [
+      "a chain of causes",
+      new StackwrightError("deploy_failed", "up failed", {
+        cause: new Error("refused", { cause: new StackwrightError("timeout", "slow") }),
+      }),
+      "deploy_failed: up failed; cause: refused; cause: timeout: slow",
+    ],
+    ["a cause that is no error", new Error("up", { cause: "down" }), "up; cause: down"],
+  ];
+  for (const [what, error, text] of errors) {
+    it(`a field with ${what} is its message and causes, without a stack`, () => {
+      assert.equal(json((log) => log.error("m", { error }))["error"], text);
+      const lines = written((log) => log.error("m", { error }), { format: "text" });
+      assert.ok(lines[0]?.endsWith(` m error=${text}\n`), lines[0]);
+    });
+  }
+
+  it("no form of a secret is written, in a message, a field, a cause or a URL", () => {
+    const redactor = createRedactor();
+    redactor.add('can"ary-4711');
+    const error = new Error("x", { cause: new Error('no can"ary-4711 here') });
+    for (const format of ["json", "text"] as const) {
+      const text = written((log) => {
+        const inner = log.with({ repository: "https://u:canary@h/r" });
+        inner.info('got can"ary-4711', { error, list: ['can"ary-4711'] });
+      }, { redactor, format }).join("");
+      assert.doesNotMatch(text, /can\\?"?ary/);
+      assert.equal(text.split("***").length - 1, 4);
+    }
+  });
+
+  it("a second createLog() takes the place of the first", () => {
+    const first = written((log) => {
+      assert.equal(written(() => log.info("m")).length, 1);
+    });
+    assert.deepEqual(first, []);
+  });
+
+  const awkward: [string, unknown][] = [
+    ["a bigint", 10n],
+    ["a value that contains itself", circular()],
+    ["an error that is its own cause", ownCause()],
+    ["an error caused by null", new Error("x", { cause: null })],
+    ["nothing", undefined],
+    ["a function", () => 1],
+  ];
+  for (const [what, value] of awkward) {
+    for (const format of ["json", "text"] as const) {
+      it(`a line with ${what} in a field is written all the same, as ${format}`, () => {
+        const lines = written((log) => log.warning("kept", { value, stack: "web" }), { format });
+        assert.equal(lines.length, 1);
+        assert.match(lines[0] ?? "", /kept.*web/);
+      });
+    }
+  }
+});
+
+describe("createLog as text", () => {
+  it("a line is time of day, level, message and fields for a person", () => {
+    const lines = written(
+      (log) => log.warning("slow", { stack: "web", n: 3, list: ["a"], gone: undefined }),
+      { format: "text" },
+    );
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? "", /^\d\d:\d\d:\d\d warning {2}slow stack=web n=3 list=\["a"\]\n$/);
+  });
+});
+
+function circular(): unknown {
+  const value: Record<string, unknown> = {};
+  value["self"] = value;
+  return value;
+}
+
+function ownCause(): Error {
+  const error = new Error("x");
+  error.cause = error;
+  return error;
+}

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { describe, it } from "node:test";
+import { createRedactor, SHORTEST_SECRET } from "../../../src/system/mod.ts";
+
+const CANARY = 'can"ary/4711+\\x$y z=';
+const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
+
+/** What a redactor that knows `secrets` makes of `text`. */
+function redact(text: string, ...secrets: string[]): string {
+  const redactor = createRedactor();
+  for (const secret of secrets) redactor.add(secret);
+  return redactor.redact(text);
+}
+
+describe("createRedactor", () => {
+  const forms: [string, string][] = [
+    ["as it is", CANARY],
+    ["in JSON", JSON.stringify(CANARY).slice(1, -1)],
+    ["in a URL", encodeURIComponent(CANARY)],
+    ["in base64", base64(CANARY)],
+    ["with doubled dollars", CANARY.replaceAll("$", "$$$$")],
+  ];
+  for (const [what, form] of forms) {
+    it(`redact() hides a secret ${what}, wherever it stands and however often`, () => {
+      assert.equal(redact(form, CANARY), "***");
+      assert.equal(redact(`a ${form} b ${form}: c`, CANARY), "a *** b ***: c");
+      assert.equal(redact(`a${form}b`, CANARY), "a***b");
+    });
+  }
+
+  it("redact() hides a secret inside a longer text that was encoded, wherever it begins", () => {
+    const secret = "canary-4711??>>";
+    for (const before of ["", "u", "us", "use", "user:"]) {
+      for (const after of ["", "@", "@h", "@host"]) {
+        const whole = base64(`${before}${secret}${after}`);
+        for (const text of [whole, whole.replaceAll("+", "-").replaceAll("/", "_")]) {
+          const visible = Buffer.from(redact(text, secret).replace("***", ""), "base64");
+          assert.ok(!redact(text, secret).includes(text.slice(8, 20)), text);
+          assert.doesNotMatch(visible.toString("utf8"), /ana|nar|471|11\?/);
+        }
+      }
+    }
+  });
+
+  it("redact() hides a secret in a log line of JSON and leaves the rest readable", () => {
+    const line = JSON.stringify({ msg: `login ${CANARY} failed`, stack: "web" });
+    assert.deepEqual(JSON.parse(redact(line, CANARY)), { msg: "login *** failed", stack: "web" });
+  });
+
+  const key = "-----BEGIN KEY-----\nQUJDREVGR0g=\r\n  c2VjcmV0\n\nab\n-----END KEY-----\n";
+  it("redact() hides every line of a secret with several, alone and in all forms", () => {
+    for (const line of ["QUJDREVGR0g=", "c2VjcmV0"]) {
+      for (const form of [line, encodeURIComponent(line), base64(line)]) {
+        assert.equal(redact(`at ${form}!`, key), "at ***!");
+      }
+    }
+    assert.equal(redact(key, key), "***");
+    assert.equal(redact(key.trim(), key), "***");
+    assert.equal(redact(JSON.stringify(key), key), '"***"');
+    assert.equal(redact(base64(key), key), "***");
+  });
+
+  it("redact() leaves lines of a secret alone that are shorter than a secret can be", () => {
+    assert.equal(redact("cab ab", key), "cab ab");
+  });
+
+  it("redact() hides a secret without the white space around it", () => {
+    assert.equal(redact("is canary-4711.", " canary-4711\n"), "is ***.");
+  });
+
+  const overlaps: [string, string[], string, string][] = [
+    ["one inside the other", ["canary", "canary-4711"], "<canary-4711> <canary>", "<***> <***>"],
+    ["in the other order", ["canary-4711", "canary"], "<canary-4711> <canary>", "<***> <***>"],
+    ["one at the end of the other", ["canary-4711", "4711"], "<canary-4711> <4711>", "<***> <***>"],
+    ["overlapping at the ends", ["canary-47", "47-nest"], "<canary-47-nest>", "<***>"],
+    ["in a chain", ["abcdef", "efghij", "ijklmn"], "<abcdefghijklmn>", "<***>"],
+    ["the second longer", ["abcd", "bcdefghij"], "<abcdefghij>", "<***>"],
+    ["with itself", ["abab"], "<ababab>", "<***>"],
+    ["side by side", ["abcd", "efgh"], "<abcdefgh>", "<***>"],
+  ];
+  for (const [what, secrets, text, expected] of overlaps) {
+    it(`redact() leaves no end of secrets visible that overlap: ${what}`, () => {
+      assert.equal(redact(text, ...secrets).replaceAll("******", "***"), expected);
+    });
+  }
+
+  it("redact() takes a secret as text, whatever a pattern would make of it", () => {
+    for (const secret of ["a.*b", "(x)+?", "[a-z]{4}", "^$|\\d", "a/b-c", "$&$1"]) {
+      assert.equal(redact(`<${secret}> axxb xxx abcd`, secret), "<***> axxb xxx abcd");
+    }
+  });
+
+  it("redact() learns secrets between calls, also the same one twice", () => {
+    const redactor = createRedactor();
+    assert.equal(redactor.redact("canary-4711 nest-4711"), "canary-4711 nest-4711");
+    redactor.add("canary-4711");
+    redactor.add("canary-4711");
+    assert.equal(redactor.redact("canary-4711 nest-4711"), "*** nest-4711");
+    redactor.add("nest-4711");
+    assert.equal(redactor.redact("canary-4711 nest-4711"), "*** ***");
+  });
+
+  it("add() ignores what is too short to be told from ordinary words", () => {
+    const short = "x".repeat(SHORTEST_SECRET - 1);
+    assert.equal(redact(`${short}${short}`, short, "", " "), `${short}${short}`);
+    assert.equal(redact("xxxx", "xxxx"), "***");
+  });
+
+  it("add() takes a text that has no URL form", () => {
+    assert.equal(redact("<canary\ud800>", "canary\ud800"), "<***>");
+  });
+
+  const urls: [string, string][] = [
+    ["https://user:canary@host/o/r", "https://***@host/o/r"],
+    ["https://canary@host", "https://***@host"],
+    ["https://user:can@ry@host/x@y", "https://***@host/x@y"],
+    ["HTTPS://u:canary@host", "HTTPS://***@host"],
+    ["ssh://git@host:22/r", "ssh://***@host:22/r"],
+    ["git+https://u:canary@h", "git+https://***@h"],
+    ["(http://u:canary@a) 'http://u:canary@b'", "(http://***@a) 'http://***@b'"],
+    ['{"url":"http://u:canary@a","at":"x@y"}', '{"url":"http://***@a","at":"x@y"}'],
+    ["https://host/path@2", "https://host/path@2"],
+    ["https://host?to=a@b", "https://host?to=a@b"],
+    ["mail a@b, see https://host", "mail a@b, see https://host"],
+  ];
+  for (const [text, expected] of urls) {
+    it(`redact() makes ${expected} of ${text} without knowing a secret`, () => {
+      assert.equal(redact(text), expected);
+    });
+  }
+
+  const queries: [string, string][] = [
+    ["/x?token=canary", "/x?token=***"],
+    ["/x?a=1&access_token=canary&b=2", "/x?a=1&access_token=***&b=2"],
+    ["/x?PASSWORD=canary api_key=1", "/x?PASSWORD=*** api_key=1"],
+    ["'/x?secret=canary'", "'/x?secret=***'"],
+    ["/x?private_token=canary&apikey=canary", "/x?private_token=***&apikey=***"],
+    ["/x?tokens=1&mytoken=2", "/x?tokens=1&mytoken=2"],
+    ["token=plain words", "token=plain words"],
+  ];
+  for (const [text, expected] of queries) {
+    it(`redact() makes ${expected} of ${text}`, () => {
+      assert.equal(redact(text), expected);
+    });
+  }
+});
