@@ -41,12 +41,12 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     [denoTests("contract", "contracts", ["test/contract"])],
     [flowTests()],
     [plain("e2e", "build the executable", ["./scripts/build"])],
-    [denoTests("e2e", "end to end", ["test/e2e"])],
+    [endToEnd()],
     ...withNewerCompose(root, [
       denoTests("contract", "contracts of compose", composeContracts(root)),
       // The long walk was walked with the installed compose; this one looks for differences.
       { ...flowTests(), env: { WALK_STEPS: "60" } },
-      denoTests("e2e", "end to end", ["test/e2e"]),
+      { ...endToEnd(), env: { CRASH: "update" } },
     ]),
   ];
 }
@@ -69,6 +69,11 @@ function denoTests(
 /** Each file has worlds of its own, so that files may run side by side. */
 function flowTests(): Stage {
   return denoTests("flow", "flow", ["test/flow"], ["--parallel"]);
+}
+
+/** Each file has stacks, ports and directories of its own. */
+function endToEnd(): Stage {
+  return denoTests("e2e", "end to end", ["test/e2e"], ["--parallel"]);
 }
 
 /** Files of test/contract whose path speaks of compose. */

@@ -3,7 +3,7 @@
  * runs it, and turns what went wrong into words and an exit code.
  */
 import process from "node:process";
-import { formatProblem, isStackwrightError, messageOf } from "../model/mod.ts";
+import { formatProblem, isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
 import { createRedactor, writeStandardError } from "../system/mod.ts";
 import { applyCommand } from "./apply_command.ts";
 import { diffCommand } from "./diff_command.ts";
@@ -48,7 +48,21 @@ export async function main(): Promise<number> {
 }
 
 /** Runs the command a command line names. Never throws: every failure is words and an exit code. */
-export async function runCommand(io: CommandIo): Promise<number> {
+export async function runCommand(plain: CommandIo): Promise<number> {
+  const { redactor } = plain;
+  const io: CommandIo = {
+    ...plain,
+    out: (text) => plain.out(redactor.redact(text)),
+    err: (text) => plain.err(redactor.redact(text)),
+  };
+  try {
+    return await runNamed(io);
+  } catch (error) {
+    return complain(io, error);
+  }
+}
+
+async function runNamed(io: CommandIo): Promise<number> {
   const [first, ...rest] = io.args;
   if (first === "--version" || first === "-V") {
     return await versionCommand.run({ ...io, args: rest });
@@ -56,9 +70,7 @@ export async function runCommand(io: CommandIo): Promise<number> {
   const named = COMMANDS.find((each) => each.name === first);
   const command = named ?? serveCommand;
   const args = named === undefined ? io.args : rest;
-  if (named === undefined && first !== undefined && !first.startsWith("-")) {
-    return unknown(io, first);
-  }
+  if (named === undefined && first !== undefined && !first.startsWith("-")) throw unknown(first);
   if (named === undefined && (first === "--help" || first === "-h" || rest.includes("--help"))) {
     return overview(io);
   }
@@ -66,11 +78,7 @@ export async function runCommand(io: CommandIo): Promise<number> {
     io.out(`${command.summary}\n\n${command.help}`);
     return EXIT.ok;
   }
-  try {
-    return await command.run({ ...io, args });
-  } catch (error) {
-    return complain(io, error);
-  }
+  return await command.run({ ...io, args });
 }
 
 function overview(io: CommandIo): number {
@@ -87,25 +95,24 @@ ${lines.join("\n")}
   return EXIT.ok;
 }
 
-function unknown(io: CommandIo, name: string): number {
-  io.err(`stackwright: there is no command ${name}; see stackwright --help\n`);
-  return EXIT.usage;
+function unknown(name: string): StackwrightError {
+  return new StackwrightError("bad_request", `there is no command ${name}; see stackwright --help`);
 }
 
 /** What could not be done, for a person or as JSON; an error of ours that is a bug keeps its stack. */
 function complain(io: CommandIo, error: unknown): number {
-  const { redactor } = io;
   const isOurs = isStackwrightError(error);
   const message = isOurs || !(error instanceof Error)
     ? messageOf(error)
     : error.stack ?? error.message;
+  const problems = isOurs ? error.problems : [];
   if (io.args.includes("--json")) {
     const code = isOurs ? error.code : "internal";
-    io.err(redactor.redact(JSON.stringify({ error: { code, message } })) + "\n");
+    const more = problems.length === 0 ? {} : { problems };
+    io.err(JSON.stringify({ error: { code, message, ...more } }) + "\n");
   } else {
-    const problems = isOurs ? error.problems.map(formatProblem) : [];
-    const further = problems.filter((each) => !message.includes(each));
-    io.err(redactor.redact([`stackwright: ${message}`, ...further].join("\n")) + "\n");
+    const further = problems.map(formatProblem).filter((each) => !message.includes(each));
+    io.err([`stackwright: ${message}`, ...further].join("\n") + "\n");
   }
   return exitCodeOf(error);
 }

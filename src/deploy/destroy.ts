@@ -41,16 +41,17 @@ export async function destroyStack(
       await engine.removeVolume(volume.name, signal);
     }
   }
-  if (destroy.removeImages) await removeUnusedImages(engine, containers, signal);
+  if (!destroy.removeImages) return;
+  await removeUnusedImages(engine, containers.map((each) => each.imageId), signal);
 }
 
-/** Removes the images of removed containers; those that any container still needs stay. */
+/** Removes images by their ids; those that any container still needs stay. */
 export async function removeUnusedImages(
   engine: Engine,
-  removed: readonly ObservedContainer[],
+  images: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const candidates = new Set(removed.map((each) => each.imageId));
+  const candidates = new Set(images);
   if (candidates.size === 0) return;
   const used = await engine.imagesInUse(signal);
   for (const image of candidates) {

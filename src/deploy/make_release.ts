@@ -53,7 +53,11 @@ export function makeRelease(parts: ReleaseParts): Release {
     stackDirectory: parts.stackDirectory,
     isLive: parts.live.isLive,
   });
-  const variables = parts.closure.configuration;
+  const { configuration, paths } = parts.closure;
+  const envFiles = parts.invocation.envFiles.map((file) => paths[file] ?? "");
+  const variables = envFiles.length === 0
+    ? configuration
+    : parts.digest(canonicalJson({ configuration, envFiles }));
   const services = releaseServices({
     rendered: parts.rendered,
     model,

@@ -34,6 +34,8 @@ export interface Undertaking {
   readonly removeOrphans: boolean;
   readonly pruneImages: boolean;
   readonly timeoutSeconds: number;
+  /** Whether nobody asked for it in person: then a failure counts for the retry policy. */
+  readonly automatic: boolean;
 }
 
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
@@ -41,21 +43,12 @@ const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
 /** Writes the intent down, rolls the release out, and records how it ended. */
 export async function carryOut(
   parts: PipelineParts,
-  work: Undertaking & { readonly automatic: boolean },
+  work: Undertaking,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { release } = work.next;
   const intent = parts.ledger.beginDeploy(release);
-  const result = await finishRollout(parts, work, intent, signal);
-  if (result.kind !== "deployed") {
-    parts.ledger.failures.fail(release.key, {
-      release: release.digest,
-      message: result.error.message,
-      at: parts.clock.now(),
-      automatic: work.automatic,
-    });
-  }
-  return result;
+  return await finishRollout(parts, work, intent, signal);
 }
 
 /** The same for an intent that is written down already. */
@@ -85,6 +78,12 @@ export async function finishRollout(
     if (work.pruneImages) await prune(parts, work, signal);
   } else {
     parts.ledger.fail(intent, result.kind, `${result.error.message}; ${result.text}`);
+    parts.ledger.failures.fail(key, {
+      release: work.next.release.digest,
+      message: result.error.message,
+      at: parts.clock.now(),
+      automatic: work.automatic,
+    });
   }
   return result;
 }
@@ -154,24 +153,30 @@ async function prune(parts: PipelineParts, work: Undertaking, signal: AbortSigna
   try {
     const after = await observe(parts.engine, key, signal);
     const running = new Set(after.containers.map((each) => each.imageId));
-    const kept = retainedImages(parts, key);
-    const replaced = work.observed.containers.filter((each) =>
-      !running.has(each.imageId) && !kept.has(each.imageId)
-    );
-    await removeUnusedImages(parts.engine, replaced, signal);
+    const { kept, expired } = await retainedImages(parts, key, signal);
+    const replaced = work.observed.containers.map((each) => each.imageId);
+    const unneeded = [...replaced, ...expired].filter((id) => !running.has(id) && !kept.has(id));
+    await removeUnusedImages(parts.engine, unneeded, signal);
   } catch (error) {
     signal.throwIfAborted();
     parts.log.warning(`images were not pruned: ${messageOf(error)}`, { stack: key.name });
   }
 }
 
-/** Images of the last good releases, which a rollback without a registry needs. */
-function retainedImages(parts: PipelineParts, key: StackKey): ReadonlySet<string> {
+/**
+ * Images of the last good releases, which a rollback without a registry needs, and those on the
+ * engine that earlier releases were kept for and that are not needed any more.
+ */
+async function retainedImages(parts: PipelineParts, key: StackKey, signal: AbortSignal) {
   const { imageRetention } = parts.options;
-  if (imageRetention === 0) return new Set();
+  if (imageRetention === 0) return { kept: new Set<string>(), expired: [] };
   // The newest one is the release that was just deployed; it is no previous one.
   const releases = imageRetention + 1;
-  const good = parts.ledger.history(key, releases * 10)
-    .filter((each) => each.status === "deployed").slice(0, releases);
-  return new Set(good.flatMap((each) => Object.values(each.images)));
+  const images = parts.ledger.history(key, releases * 10)
+    .filter((each) => each.status === "deployed").map((each) => Object.values(each.images));
+  const present = new Set((await parts.engine.listImages(signal)).map((each) => each.id));
+  return {
+    kept: new Set(images.slice(0, releases).flat()),
+    expired: images.slice(releases).flat().filter((id) => present.has(id)),
+  };
 }

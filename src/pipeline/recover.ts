@@ -63,6 +63,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
       removeOrphans: false,
       pruneImages: false,
       timeoutSeconds: RESUME_TIMEOUT_SECONDS,
+      automatic: true,
     },
     intent,
     signal,

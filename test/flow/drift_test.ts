@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { composeFile, service } from "./compose_text.ts";
+import {
+  actions,
+  commit,
+  docker,
+  ids,
+  inWorld,
+  pollTo,
+  reasons,
+  replaced,
+  states,
+} from "./steps.ts";
+import { engines } from "./world.ts";
+
+for (const engine of await engines()) {
+  describe(`drift on the ${engine} engine`, () => {
+    it("a missing, a stopped and a container too few are repaired at the next poll, by name", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, {
+          "compose.yaml": composeFile({
+            always: service({ restart: "always" }),
+            gone: service(),
+            kept: service(),
+            three: service({ deploy: { replicas: 3 } }),
+            unless: service({ restart: "unless-stopped" }),
+          }),
+        });
+        await pollTo(world, "succeeded");
+        const first = await ids(world);
+        assert.deepEqual(Object.keys(first), [
+          "always-1",
+          "gone-1",
+          "kept-1",
+          "three-1",
+          "three-2",
+          "three-3",
+          "unless-1",
+        ]);
+        await docker(world, "stop", `${world.stack}-always-1`, `${world.stack}-unless-1`);
+        await docker(world, "rm", "--force", `${world.stack}-gone-1`, `${world.stack}-three-2`);
+
+        const finished = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(finished), {
+          always: "start",
+          gone: "create",
+          kept: "keep",
+          three: "scale",
+          unless: "start",
+        });
+        assert.match(reasons(finished, "always"), /container \S+-always-1 is exited/);
+        assert.match(reasons(finished, "gone"), /its container is missing/);
+        assert.match(reasons(finished, "three"), /2 of 3 containers exist/);
+        const second = await ids(world);
+        assert.deepEqual(replaced(first, second), ["gone-1"]);
+        // Compose gives the new one the next number, not the free one.
+        const untouched = Object.keys(first).filter((name) =>
+          !["gone-1", "three-2"].includes(name)
+        );
+        assert.deepEqual(untouched.filter((name) => second[name] === first[name]), untouched);
+        assert.equal(Object.keys(second).filter((name) => /^three-/.test(name)).length, 3);
+        assert.equal(Object.keys(second).length, 7);
+        assert.deepEqual(new Set(Object.values(await states(world))), new Set(["running"]));
+
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+      }));
+
+    it("another number of replicas keeps the containers that stay", () =>
+      inWorld(engine, async (world) => {
+        const scaled = (replicas: number) => ({
+          "compose.yaml": composeFile({ web: service({ deploy: { replicas } }), other: service() }),
+        });
+        await commit(world, scaled(2));
+        await pollTo(world, "succeeded");
+        const two = await ids(world);
+        await commit(world, scaled(3));
+        assert.deepEqual(actions(await pollTo(world, "succeeded")), {
+          other: "keep",
+          web: "scale",
+        });
+        const three = await ids(world);
+        assert.deepEqual(Object.keys(three), ["other-1", "web-1", "web-2", "web-3"]);
+        assert.deepEqual(replaced(two, three), []);
+        await commit(world, scaled(1));
+        await pollTo(world, "succeeded");
+        const one = await ids(world);
+        assert.deepEqual(Object.keys(one), ["other-1", "web-1"]);
+        await commit(world, scaled(0));
+        await pollTo(world, "succeeded");
+        assert.deepEqual(Object.keys(await ids(world)), ["other-1"]);
+      }));
+
+    it("scale 0 and one-shots that ended well are no drift", () =>
+      inWorld(engine, async (world) => {
+        world.fake?.setBehaviour("migrate", { exit: 0 });
+        world.fake?.setBehaviour("retried", { exit: 0 });
+        await commit(world, {
+          "compose.yaml": composeFile({
+            migrate: service({ command: ["true"] }),
+            none: service({ scale: 0 }),
+            retried: service({ command: ["true"], restart: "on-failure:3" }),
+            web: service({
+              depends_on: { migrate: { condition: "service_completed_successfully" } },
+            }),
+          }),
+        });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        assert.deepEqual(await states(world), {
+          "migrate-1": "exited",
+          "retried-1": "exited",
+          "web-1": "running",
+        });
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+        assert.deepEqual(await ids(world), before);
+      }));
+  });
+}

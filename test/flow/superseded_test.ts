@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
+import type { RunBody, World } from "./world.ts";
+
+const app = (text: string) => ({
+  "compose.yaml": composeFile({ web: service({ labels: { "test.v": text } }) }),
+});
+
+/** Waits until the newest run, an automatic one, ended for `reason`. */
+async function runEndedFor(world: World, reason: string): Promise<void> {
+  await until(async () => {
+    const answer = await world.request("/v1/api/runs?limit=1");
+    const { content } = await answer.json() as { content: readonly RunBody[] };
+    return content[0]?.deployments?.[0]?.reason === reason;
+  });
+}
+
+/** Waits until the container that runs has the value. */
+const deployed = (world: World, value: string) =>
+  until(async () => await label(world, "web", "test.v") === value);
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let looks = 0; looks < 300; looks++) {
+    if (await condition()) return;
+    await setTimeout(50);
+  }
+  throw new Error("what was waited for never came");
+}
+
+/** Lets the service poll by itself. */
+async function pollByItself(world: World): Promise<void> {
+  const entry = { url: world.repository.url, reference: "main", interval: "10s" };
+  await world.restart({ POLL_CONFIG: JSON.stringify([entry]) });
+}
+
+describe("a branch that was moved back", () => {
+  it("is left alone by automatic polls and deployed by a manual one", () =>
+    inWorld("fake", async (world) => {
+      const first = await commit(world, app("1"));
+      await pollByItself(world);
+      await deployed(world, "1");
+      await world.repository.commit(app("2"));
+      await deployed(world, "2");
+      await runEndedFor(world, "no_changes");
+      const second = await ids(world);
+
+      await world.repository.reset(first);
+      await runEndedFor(world, "superseded");
+      assert.deepEqual(await ids(world), second);
+
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.v"), "1");
+      const third = await ids(world);
+      await runEndedFor(world, "no_changes");
+      assert.deepEqual(await ids(world), third);
+    }));
+
+  it("is deployed by automatic polls when it holds a commit that was never deployed", () =>
+    inWorld("fake", async (world) => {
+      const first = await commit(world, app("1"));
+      await commit(world, app("2"));
+      await pollTo(world, "succeeded");
+      await world.repository.reset(first);
+      await world.repository.commit(app("another 2"));
+      await pollByItself(world);
+      await deployed(world, "another 2");
+      await runEndedFor(world, "no_changes");
+    }));
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { composeFile, configFile, service } from "./compose_text.ts";
+import { type CountingDocker, createCountingDocker } from "./counting_docker.ts";
+import { commit, ids, inWorld, pollTo } from "./steps.ts";
+import { engines, IMAGE, type World } from "./world.ts";
+
+/** A world whose calls of `docker` are counted. */
+async function counting(
+  engine: "fake" | "real",
+  test: (world: World, docker: CountingDocker) => Promise<void>,
+): Promise<void> {
+  const docker = await createCountingDocker();
+  try {
+    await inWorld(engine, (world) => test(world, docker), { PATH: docker.path });
+  } finally {
+    await docker.close();
+  }
+}
+
+/** Two stacks in directories of their own. */
+const twoStacks = (world: World) => ({
+  ".stackwright.yaml": configFile(
+    { name: `${world.stack}-a`, working_dir: "a" },
+    { name: `${world.stack}-b`, working_dir: "b" },
+  ),
+  "a/compose.yaml": composeFile({ web: service({ volumes: ["./page:/page:ro"] }) }),
+  "a/page/index.html": "one",
+  "b/compose.yaml": composeFile({ web: service({ env_file: ["web.env"] }) }),
+  "b/web.env": "A=1",
+});
+
+for (const engine of await engines()) {
+  describe(`commits that do not concern a stack on the ${engine} engine`, () => {
+    it("cost no call of compose and no mutation, only those of the stack they concern", () =>
+      counting(engine, async (world, docker) => {
+        await world.repository.commit(twoStacks(world));
+        await pollTo(world, "succeeded");
+        assert.ok((await docker.take()).includes("up"));
+        const [a, b] = [`${world.stack}-a`, `${world.stack}-b`];
+        const [idsA, idsB] = [await ids(world, a), await ids(world, b)];
+
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        await world.repository.commit({ "README.md": "words", "c/compose.yaml": "not: [yaml" });
+        await pollTo(world, "skipped");
+        assert.deepEqual(await docker.take(), []);
+        assert.equal(world.proxy.mutations(), 0);
+
+        await world.repository.commit({ "a/page/index.html": "two" });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await docker.take(), ["config", "up"]);
+        assert.notDeepEqual(await ids(world, a), idsA);
+        assert.deepEqual(await ids(world, b), idsB);
+
+        await world.restart();
+        await pollTo(world, "skipped");
+        assert.deepEqual(await docker.take(), []);
+      }));
+  });
+}
+
+/** Changes that change no container. */
+const CHANGES: readonly { title: string; files: (world: World) => Record<string, string> }[] = [
+  {
+    title: "a comment in the compose file",
+    files: () => ({ "compose.yaml": `# a comment\n${COMPOSE}` }),
+  },
+  {
+    title: "another order of keys and quoting",
+    files: () => ({
+      "compose.yaml":
+        `services:\n  web:\n    command: ["sleep", "100000"]\n    "image": '${IMAGE}'\n    stop_grace_period: 0s\n`,
+    }),
+  },
+  {
+    title: "the compose file under another default name",
+    files: () => ({ "compose.yml": COMPOSE, "docker-compose.yml": COMPOSE }),
+  },
+  {
+    title: "a comment in the configuration",
+    files: (world) => ({ ".stackwright.yaml": `# a comment\nname: ${world.stack}\n` }),
+  },
+  {
+    title: "a default that is written out",
+    files: (world) => ({ ".stackwright.yaml": `name: ${world.stack}\nworking_dir: .\n` }),
+  },
+  {
+    title: "a longer timeout",
+    files: (world) => ({ ".stackwright.yaml": `name: ${world.stack}\ntimeout: 9m\n` }),
+  },
+  { title: "an .env nobody reads from", files: () => ({ ".env": "UNUSED=1\n" }) },
+];
+
+const COMPOSE = `services:
+  web:
+    image: ${IMAGE}
+    command: [sleep, "100000"]
+    stop_grace_period: 0s
+`;
+
+describe("changes that change no container", () => {
+  for (const change of CHANGES) {
+    it(`${change.title}: no mutation, and the next poll calls no compose`, () =>
+      counting("fake", async (world, docker) => {
+        await commit(world, { "compose.yaml": COMPOSE });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await world.repository.commit(change.files(world));
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+        await docker.take();
+        await pollTo(world, "skipped");
+        assert.deepEqual(await docker.take(), []);
+        assert.deepEqual(await ids(world), before);
+      }));
+  }
+});

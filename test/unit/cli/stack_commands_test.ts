@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { EXIT } from "../../../src/cli/io.ts";
+import { stackKey, type TargetDecision } from "../../../src/model/mod.ts";
+import { Ledger, loadInstanceKey } from "../../../src/record/mod.ts";
+import { createIds, systemFiles } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { CANARY, releaseOf } from "../record/releases.ts";
+import { type Ended, run, withFiles } from "./command_line.ts";
+
+const WEB = stackKey("", "web");
+const A = "a".repeat(40);
+const B = "b".repeat(40);
+const TIME = "2026-03-10T12:00:00.123+01:00";
+
+const decision: TargetDecision = {
+  trigger: "poll",
+  origin: "automatic",
+  revision: "refs/heads/main (bbbbbbbbbbbb)",
+  kind: "deploy",
+  message: "1 service changes",
+  changes: [{ input: "web/page.html", from: "1".repeat(40), to: "absent" }],
+  services: [{ name: "web", action: "recreate", because: ["web/page.html changed"] }],
+};
+
+/** A data directory in which stack `web` has two good releases and a failed one. */
+async function withHistory(
+  work: (command: (...args: string[]) => Promise<Ended>, dataDir: string) => Promise<void>,
+): Promise<void> {
+  await withFiles({}, async (directory) => {
+    const dataDir = join(directory, "data");
+    await mkdir(dataDir);
+    const key = await loadInstanceKey(systemFiles, dataDir);
+    const clock = createFakeClock();
+    const ledger = new Ledger(join(dataDir, "state.db"), { key, clock, ids: createIds(clock) });
+    ledger.succeed(ledger.beginDeploy(releaseOf(WEB, A)), {}, "first");
+    const model = { services: { web: { image: "web:2", environment: { PASSWORD: CANARY } } } };
+    const second = ledger.beginDeploy(releaseOf(WEB, B, { model }));
+    ledger.succeed(second, {}, "second\nwith more");
+    ledger.fail(ledger.beginDeploy(releaseOf(WEB, A)), "failed", "web is unhealthy");
+    ledger.failures.fail(WEB, {
+      release: "x",
+      message: "web is unhealthy",
+      at: clock.now(),
+      automatic: true,
+    });
+    ledger.decisions.add(WEB, decision, clock.now());
+    ledger.decisions.add(WEB, decision, clock.now());
+    const releaseId = second.releaseId ?? "";
+    ledger.pins.set(WEB, { releaseId, revision: A, pinnedAt: clock.now() });
+    ledger.close();
+    const env = {
+      DATA_DIR: dataDir,
+      DATA_HOST_DIR: dataDir,
+      TZ: "Europe/Berlin",
+      DOCKER_HOST: "unix:///nonexistent-4711.sock",
+      PATH: "/usr/bin:/bin",
+    };
+    await work((...args) => run(args, { env }), dataDir);
+  });
+}
+
+describe("stackwright history", () => {
+  it("history lists releases, newest first, and marks the current one", async () => {
+    await withHistory(async (command) => {
+      const { code, out, err } = await command("history", "web");
+      assert.deepEqual([code, err], [EXIT.ok, ""]);
+      assert.deepEqual(out.split("\n").map((line) => line.replaceAll(/ +/g, " ")), [
+        ` 3 ${TIME} failed aaaaaaaaaaaa web is unhealthy`,
+        `* 2 ${TIME} deployed bbbbbbbbbbbb second`,
+        ` 1 ${TIME} deployed aaaaaaaaaaaa first`,
+        "",
+      ]);
+      const json = await command("history", "--json", "web");
+      const releases = JSON.parse(json.out);
+      assert.equal(releases.length, 3);
+      assert.deepEqual(releases[1], {
+        number: 2,
+        current: true,
+        status: "deployed",
+        revision: B,
+        reference: "refs/heads/main",
+        created_at: TIME,
+        message: "second\nwith more",
+      });
+    });
+  });
+});
+
+describe("stackwright explain", () => {
+  it("explain says what is deployed, what is held back, what failed, and why", async () => {
+    await withHistory(async (command) => {
+      const { code, out, err } = await command("explain", "web");
+      assert.deepEqual([code, err], [EXIT.ok, ""]);
+      assert.equal(
+        out,
+        [
+          "default/web: release 2 of bbbbbbbbbbbb (refs/heads/main)",
+          `held back since ${TIME}, until another commit than aaaaaaaaaaaa or unpin`,
+          `last failure ${TIME} (1 times): web is unhealthy`,
+          "",
+          `${TIME}, 2 times until ${TIME}: deploy: 1 service changes`,
+          "  by automatic poll, at refs/heads/main (bbbbbbbbbbbb)",
+          "  input web/page.html: 111111111111 -> nothing",
+          "  web: recreate: web/page.html changed",
+          "",
+        ].join("\n"),
+      );
+      const json = await command("explain", "web", "--json");
+      const { context, name, current, decisions, failure, pin } = JSON.parse(json.out);
+      assert.deepEqual([context, name, current.number], ["default", "web", 2]);
+      assert.deepEqual([failure.failures, pin.revision, decisions.length], [1, A, 1]);
+      assert.doesNotMatch(out + json.out, /canary/);
+    });
+  });
+});
+
+describe("stackwright diff", () => {
+  it("diff shows what differs and masks what sounds secret, with 2", async () => {
+    await withHistory(async (command) => {
+      const { code, out, err } = await command("diff", "web", "1", "2");
+      assert.deepEqual([code, err], [EXIT.changes, ""]);
+      assert.match(out, /^--- release 1\n\+\+\+ release 2\n/);
+      assert.match(out, /^-.*web:1/m);
+      assert.match(out, /^\+.*web:2/m);
+      assert.doesNotMatch(out, /^[-+].*PASSWORD/m);
+      const json = await command("diff", "--json", "web", "1", "2");
+      assert.deepEqual([json.code, JSON.parse(json.out)], [
+        EXIT.changes,
+        { equal: false, diff: out },
+      ]);
+      assert.doesNotMatch(out + json.out, /canary/);
+    });
+  });
+
+  it("diff of equal models is empty, with 0", async () => {
+    await withHistory(async (command) => {
+      assert.deepEqual(await command("diff", "web", "1", "3"), { code: EXIT.ok, out: "", err: "" });
+      const json = await command("diff", "--json", "web", "1", "3");
+      assert.deepEqual(JSON.parse(json.out), { equal: true, diff: "" });
+    });
+  });
+
+  it("diff says which release there is not", async () => {
+    await withHistory(async (command) => {
+      const { code, err } = await command("diff", "web", "1", "9");
+      assert.equal(code, EXIT.failed);
+      assert.match(err, /web has no release 9/);
+    });
+  });
+});
+
+describe("stackwright unpin", () => {
+  it("unpin lets updates happen again, and says when they were not held back", async () => {
+    await withHistory(async (command) => {
+      const first = await command("unpin", "web");
+      assert.deepEqual([first.code, first.out], [EXIT.ok, "web follows its reference again\n"]);
+      const second = await command("unpin", "web");
+      assert.deepEqual([second.code, second.out], [EXIT.ok, "web was not held back\n"]);
+      const json = await command("unpin", "--json", "web");
+      assert.equal(json.out, '{"unpinned":false}\n');
+    });
+  });
+});
+
+describe("commands for a stack", () => {
+  const unknown = [["explain", "db"], ["history", "db"], ["diff", "db", "1", "2"], [
+    "rollback",
+    "db",
+  ]];
+  for (const args of unknown) {
+    it(`${args[0]} of a stack that is not known fails with words, and JSON`, async () => {
+      await withHistory(async (command) => {
+        const plain = await command(...args);
+        assert.deepEqual([plain.code, plain.out], [EXIT.failed, ""]);
+        assert.match(plain.err, /^stackwright: .*\bdb\b/);
+        assert.doesNotMatch(plain.err, /\n\s+at /);
+        const json = await command(...args, "--json");
+        assert.deepEqual([json.code, json.out], [EXIT.failed, ""]);
+        assert.equal(JSON.parse(json.err).error.code, "not_found");
+      });
+    });
+  }
+
+  it("--context tells stacks of the same name apart", async () => {
+    await withHistory(async (command) => {
+      const { code, err } = await command("history", "--context", "prod", "web");
+      assert.equal(code, EXIT.failed);
+      assert.match(err, /web on context prod/);
+      assert.equal((await command("history", "--context", "Default", "web")).code, EXIT.ok);
+    });
+  });
+
+  it("a damaged ledger is words, not a stack trace", async () => {
+    await withHistory(async (command, dataDir) => {
+      await systemFiles.write(join(dataDir, "state.db"), "rubbish ".repeat(500));
+      const { code, err } = await command("history", "web");
+      assert.equal(code, EXIT.failed);
+      assert.match(err, /^stackwright: the ledger .*state\.db is damaged/);
+      assert.doesNotMatch(err, /\n\s+at /);
+    });
+  });
+});
+
+describe("plan and apply", () => {
+  for (const name of ["plan", "apply"]) {
+    it(`${name} fails with words, and JSON, on what is no repository`, async () => {
+      await withHistory(async (command, dataDir) => {
+        const plain = await command(name, dataDir);
+        assert.deepEqual([plain.code, plain.out], [EXIT.failed, ""]);
+        assert.match(plain.err, /^stackwright: .*\n/);
+        assert.doesNotMatch(plain.err, /\n\s+at /);
+        const json = await command(name, "--json", dataDir);
+        assert.deepEqual([json.code, json.out], [EXIT.failed, ""]);
+        assert.ok(JSON.parse(json.err).error.message.includes(dataDir));
+      });
+    });
+  }
+
+  it("apply refuses a plan that is missing, or none", async () => {
+    await withHistory(async (command, dataDir) => {
+      const missing = await command("apply", "--plan", join(dataDir, "no.json"), dataDir);
+      assert.equal(missing.code, EXIT.failed);
+      assert.match(missing.err, /there is no plan at .*no\.json/);
+      await systemFiles.write(join(dataDir, "bad.json"), "{}");
+      const bad = await command("apply", "--plan", join(dataDir, "bad.json"), dataDir);
+      assert.equal(bad.code, EXIT.usage);
+      assert.match(bad.err, /bad\.json is no plan/);
+    });
+  });
+});

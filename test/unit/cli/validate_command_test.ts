@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { EXIT } from "../../../src/cli/io.ts";
+import { run, withFiles } from "./command_line.ts";
+
+type Files = Readonly<Record<string, string>>;
+
+const compose = { "compose.yaml": "services: {}\n" };
+
+describe("stackwright validate", () => {
+  const valid: [string, Files, Record<string, string>, string][] = [
+    [
+      "one file",
+      { ...compose, ".stackwright.yaml": "name: web\n" },
+      {},
+      "valid: 1 deployment(s) in .stackwright.yaml\n",
+    ],
+    [
+      "two targets and two documents",
+      {
+        ...compose,
+        ".stackwright.yaml": "name: a\n---\nname: b\n",
+        ".stackwright.prod.yml": "name: a\n",
+      },
+      {},
+      "valid: 3 deployment(s) in .stackwright.prod.yml, .stackwright.yaml\n",
+    ],
+    [
+      "a base directory",
+      { ...compose, "ops/.stackwright.yaml": "name: web\n" },
+      { DEPLOY_CONFIG_BASE_DIR: "/ops/" },
+      "valid: 1 deployment(s) in ops/.stackwright.yaml\n",
+    ],
+    [
+      "an empty base directory setting",
+      { ...compose, ".stackwright.yaml": "name: web\n" },
+      { DEPLOY_CONFIG_BASE_DIR: "" },
+      "valid: 1 deployment(s) in .stackwright.yaml\n",
+    ],
+  ];
+  for (const [what, files, env, expected] of valid) {
+    it(`validate accepts a checkout with ${what}`, async () => {
+      await withFiles(files, async (directory) => {
+        assert.deepEqual(await run(["validate", directory], { env }), {
+          code: EXIT.ok,
+          out: expected,
+          err: "",
+        });
+      });
+    });
+  }
+
+  const invalid: [string, Files, string[]][] = [
+    ["no configuration", compose, [".stackwright.yaml: no deployment configuration found"]],
+    [
+      "an unknown key",
+      { ...compose, ".stackwright.yaml": "name: web\ntimeoutt: 5\n" },
+      [".stackwright.yaml:2:1: timeoutt: unknown"],
+    ],
+    [
+      "broken YAML",
+      { ...compose, ".stackwright.yaml": "name: web\nbuild: {\n" },
+      [".stackwright.yaml:"],
+    ],
+    [
+      "problems in two files and in the second document of one",
+      {
+        ...compose,
+        ".stackwright.prod.yaml": "name: web\ngit_depth: many\n",
+        ".stackwright.yaml": "name: web\n---\nname: b\ndestroy:\n  enabled: perhaps\n",
+      },
+      [
+        ".stackwright.prod.yaml:2:12: git_depth: ",
+        ".stackwright.yaml:5:12 (document 2): destroy.enabled: ",
+      ],
+    ],
+    [
+      "a missing compose file",
+      { ".stackwright.yaml": "name: web\ncompose_files: [a.yaml, b.yaml]\n", "a.yaml": "" },
+      [".stackwright.yaml:2:16: compose_files: b.yaml does not exist"],
+    ],
+    [
+      "no compose file at all",
+      { ".stackwright.yaml": "name: web\nworking_dir: app\n", ...compose },
+      [".stackwright.yaml:1:1: compose_files: app has no compose file"],
+    ],
+    [
+      "a missing dotenv file",
+      { ...compose, ".stackwright.yaml": "name: web\nenv_files: [prod.env]\n" },
+      [".stackwright.yaml:2:12: env_files: prod.env does not exist"],
+    ],
+  ];
+  for (const [what, files, starts] of invalid) {
+    it(`validate refuses a checkout with ${what}, naming each place`, async () => {
+      await withFiles(files, async (directory) => {
+        const { code, out, err } = await run(["validate"], { cwd: directory });
+        assert.deepEqual([code, out], [EXIT.failed, `${starts.length} problem(s) found\n`]);
+        const lines = err.trimEnd().split("\n");
+        assert.deepEqual(lines.map((line, at) => line.slice(0, starts[at]?.length)), starts);
+        const json = await run(["validate", "--json"], { cwd: directory });
+        assert.deepEqual([json.code, json.err], [EXIT.failed, ""]);
+        const { valid, problems } = JSON.parse(json.out);
+        assert.equal(valid, false);
+        assert.equal(problems.length, starts.length);
+        for (const [at, { file, line, path }] of problems.entries()) {
+          assert.ok(starts[at]?.startsWith(file));
+          if (line !== undefined) assert.ok(starts[at]?.startsWith(`${file}:`));
+          if (path !== undefined && path !== "") assert.ok(starts[at]?.includes(path));
+        }
+      });
+    });
+  }
+
+  it("validate prints what it found as JSON for a checkout that is right", async () => {
+    await withFiles({ ...compose, ".stackwright.yaml": "name: web\n" }, async (directory) => {
+      const { code, out, err } = await run(["validate", "--json", directory]);
+      assert.deepEqual([code, err], [EXIT.ok, ""]);
+      assert.deepEqual(JSON.parse(out), {
+        valid: true,
+        files: [".stackwright.yaml"],
+        deployments: 1,
+        problems: [],
+        warnings: [],
+      });
+    });
+  });
+
+  it("validate takes a directory relative to the working directory", async () => {
+    const files = { "repo/compose.yaml": "", "repo/.stackwright.yaml": "name: web\n" };
+    await withFiles(files, async (directory) => {
+      assert.equal((await run(["validate", "repo"], { cwd: directory })).code, EXIT.ok);
+      assert.equal((await run(["validate", "other"], { cwd: directory })).code, EXIT.failed);
+    });
+  });
+
+  it("validate follows links to compose files, and does not take a directory for one", async () => {
+    const files = { ".stackwright.yaml": "name: web\ncompose_files: [c.yaml]\n", "real.yaml": "" };
+    await withFiles(files, async (directory) => {
+      await symlink("real.yaml", join(directory, "c.yaml"));
+      assert.equal((await run(["validate", directory])).code, EXIT.ok);
+    });
+    await withFiles({ ...files, "c.yaml/inner": "" }, async (directory) => {
+      const { code, err } = await run(["validate", directory]);
+      assert.equal(code, EXIT.failed);
+      assert.match(err, /c\.yaml does not exist/);
+    });
+  });
+});

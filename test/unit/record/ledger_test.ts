@@ -1,0 +1,398 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { isStackwrightError, type StackKey, stackKey } from "../../../src/model/mod.ts";
+import { InstanceKey, type Intent, Ledger, type RecordedRelease } from "../../../src/record/mod.ts";
+import { createIds, type ProcessOwner } from "../../../src/system/mod.ts";
+import { createFakeClock, type FakeClock } from "../../fakes/fake_clock.ts";
+import { CANARY, releaseOf } from "./releases.ts";
+
+const WEB = stackKey("", "web");
+const key = new InstanceKey(new Uint8Array(32).fill(7));
+
+interface Place {
+  readonly path: string;
+  readonly clock: FakeClock;
+  /** Opens the ledger of this place, as another process would; closed at the end of the test. */
+  open(more?: { key?: InstanceKey; owner?: ProcessOwner }): Ledger;
+}
+
+/** Runs `work` with a ledger in a directory of its own. */
+function withLedger(work: (ledger: Ledger, place: Place) => unknown): () => Promise<void> {
+  return async () => {
+    const directory = await mkdtemp(join(tmpdir(), "swt-ledger-"));
+    const opened: Ledger[] = [];
+    const clock = createFakeClock();
+    const path = join(directory, "state.db");
+    const open: Place["open"] = (more = {}) => {
+      const ledger = new Ledger(path, { key, clock, ids: createIds(clock), ...more });
+      opened.push(ledger);
+      return ledger;
+    };
+    try {
+      await work(open(), { path, clock, open });
+    } finally {
+      for (const ledger of opened) ledger.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  };
+}
+
+/** Deploys `id` well and returns what is recorded of it. */
+function deploy(ledger: Ledger, stack: StackKey, id: string): RecordedRelease {
+  const intent = ledger.beginDeploy(releaseOf(stack, id));
+  ledger.succeed(intent, { web: `sha256:${id}` }, `deployed ${id}`);
+  return recorded(ledger, intent);
+}
+
+function recorded(ledger: Ledger, intent: Intent): RecordedRelease {
+  const found = ledger.release(intent.releaseId ?? "");
+  assert.ok(found !== undefined);
+  return found;
+}
+
+const statuses = (ledger: Ledger, stack = WEB) =>
+  ledger.history(stack, 99).map(({ number, status }) => `${number} ${status}`);
+
+/** Records that the last attempt at the stack failed. */
+function rememberFailure(ledger: Ledger): void {
+  const failure = { release: "digest-x", message: "no", at: new Date(0), automatic: true };
+  ledger.failures.fail(WEB, failure);
+  assert.ok(ledger.failures.get(WEB));
+}
+
+describe("Ledger", () => {
+  it(
+    "a new ledger remembers nothing",
+    withLedger((ledger) => {
+      assert.equal(ledger.current(WEB), undefined);
+      assert.equal(ledger.release("x"), undefined);
+      assert.deepEqual(ledger.currents(), []);
+      assert.deepEqual(ledger.history(WEB, 5), []);
+      assert.deepEqual(ledger.openIntents(), []);
+    }),
+  );
+
+  it(
+    "beginDeploy() records the intent and the release before anything is current",
+    withLedger((ledger, { clock }) => {
+      const intent = ledger.beginDeploy(releaseOf(WEB, "a1"));
+      assert.deepEqual(ledger.openIntents(), [intent]);
+      assert.deepEqual(intent.key, WEB);
+      assert.equal(intent.kind, "deploy");
+      assert.equal(ledger.current(WEB), undefined);
+      const { number, status, message, createdAt, finishedAt } = recorded(ledger, intent);
+      assert.deepEqual([number, status, message], [1, "applying", ""]);
+      assert.deepEqual([createdAt, finishedAt], [clock.now(), undefined]);
+    }),
+  );
+
+  it(
+    "succeed() makes the release current with its images, and forgets the failure before it",
+    withLedger(async (ledger, { clock }) => {
+      const intent = ledger.beginDeploy(releaseOf(WEB, "a1"));
+      rememberFailure(ledger);
+      await clock.advance(5_000);
+      ledger.succeed(intent, { web: "sha256:1" }, "all healthy");
+      const current = ledger.current(WEB);
+      assert.deepEqual(current, recorded(ledger, intent));
+      assert.deepEqual(ledger.currents(), [current]);
+      assert.equal(current?.status, "deployed");
+      assert.equal(current?.message, "all healthy");
+      assert.deepEqual(current?.images, { web: "sha256:1" });
+      assert.deepEqual(current?.finishedAt, clock.now());
+      assert.deepEqual(ledger.openIntents(), []);
+      assert.equal(ledger.failures.get(WEB), undefined);
+    }),
+  );
+
+  it(
+    "open() gives back the whole release as it was, but for credentials in its URL",
+    withLedger((ledger) => {
+      const release = releaseOf(WEB, "a1");
+      const { source } = release.revision;
+      const found = deploy(ledger, WEB, "a1");
+      const { model: _, invocation: __, ...facts } = release;
+      const revision = { ...release.revision, source: { ...source, url: "https://h.example/o/r" } };
+      assert.deepEqual(ledger.open(found), { ...release, revision });
+      const { id, number, status, message, createdAt, finishedAt, images, ...rest } = found;
+      assert.deepEqual(rest, { ...facts, revision });
+      assert.equal("model" in found || "invocation" in found, false);
+      assert.ok(id && number && status && message && createdAt && finishedAt && images);
+    }),
+  );
+
+  it(
+    "open() says so when the release is gone",
+    withLedger((ledger) => {
+      const found = { ...deploy(ledger, WEB, "a1"), id: "no-such-id" };
+      assert.throws(() => ledger.open(found), (error) => isStackwrightError(error, "not_found"));
+    }),
+  );
+
+  for (const status of ["failed", "rolled_back"] as const) {
+    it(
+      `fail() records ${status} and leaves the current release what it was`,
+      withLedger((ledger) => {
+        const before = deploy(ledger, WEB, "a1");
+        const intent = ledger.beginDeploy(releaseOf(WEB, "b2"));
+        ledger.fail(intent, status, "web is unhealthy");
+        assert.deepEqual(ledger.current(WEB), before);
+        assert.equal(recorded(ledger, intent).message, "web is unhealthy");
+        assert.deepEqual(statuses(ledger), [`2 ${status}`, "1 deployed"]);
+        assert.deepEqual(ledger.openIntents(), []);
+      }),
+    );
+  }
+
+  it(
+    "destroyed() ends the stack and keeps its history; the next release counts on",
+    withLedger((ledger) => {
+      const before = deploy(ledger, WEB, "a1");
+      rememberFailure(ledger);
+      ledger.pins.set(WEB, { releaseId: before.id, revision: "a1", pinnedAt: new Date(1) });
+      const intent = ledger.beginDestroy(WEB, { removeVolumes: true, removeImages: false });
+      assert.deepEqual(ledger.openIntents(), [intent]);
+      assert.deepEqual(intent.options, { removeVolumes: true, removeImages: false });
+      assert.equal(ledger.current(WEB)?.id, before.id);
+      ledger.destroyed(intent, "removed");
+      assert.equal(ledger.current(WEB), undefined);
+      assert.equal(ledger.failures.get(WEB), undefined);
+      assert.equal(ledger.pins.get(WEB), undefined);
+      assert.deepEqual(ledger.openIntents(), []);
+      deploy(ledger, WEB, "b2");
+      assert.deepEqual(statuses(ledger), ["2 deployed", "1 deployed"]);
+    }),
+  );
+
+  it(
+    "succeed() refuses the intent of a destroy: that is a bug",
+    withLedger((ledger) => {
+      const intent = ledger.beginDestroy(WEB, {});
+      assert.throws(() => ledger.succeed(intent, {}, ""), /BUG/);
+      assert.deepEqual(ledger.openIntents(), [intent]);
+    }),
+  );
+
+  it(
+    "refresh() puts an equal release in the current one's place under the same number",
+    withLedger((ledger) => {
+      const before = deploy(ledger, WEB, "a1");
+      const model = { services: { web: { image: "web:2" } } };
+      ledger.refresh(before, releaseOf(WEB, "b2", { model }));
+      const { revision, digest, ...rest } = ledger.current(WEB) ?? assert.fail();
+      assert.deepEqual([revision.id, digest], ["b2", "digest-b2"]);
+      assert.doesNotMatch(revision.source.url, /canary/);
+      const kept = [
+        "id",
+        "number",
+        "status",
+        "message",
+        "createdAt",
+        "finishedAt",
+        "images",
+      ] as const;
+      for (const name of kept) assert.deepEqual(rest[name], before[name], name);
+      assert.deepEqual(ledger.open(ledger.current(WEB) ?? before).model, model);
+      assert.deepEqual(statuses(ledger), ["1 deployed"]);
+    }),
+  );
+
+  it(
+    "moveRevision() changes the revision and nothing else",
+    withLedger((ledger) => {
+      const before = deploy(ledger, WEB, "a1");
+      const opened = ledger.open(before);
+      const { revision } = releaseOf(WEB, "b2");
+      ledger.moveRevision(before, { ...revision, reference: "refs/tags/v1" });
+      const after = ledger.current(WEB) ?? assert.fail();
+      const expected = { ...before.revision, id: "b2", reference: "refs/tags/v1" };
+      assert.deepEqual(after, { ...before, revision: expected });
+      assert.deepEqual(ledger.open(after), { ...opened, revision: expected });
+    }),
+  );
+
+  it(
+    "history() is newest first, of one stack, and no longer than asked for",
+    withLedger((ledger) => {
+      for (const id of ["a1", "b2", "c3"]) deploy(ledger, WEB, id);
+      deploy(ledger, stackKey("", "db"), "d4");
+      const ids = (limit: number) => ledger.history(WEB, limit).map(({ revision }) => revision.id);
+      assert.deepEqual(ids(2), ["c3", "b2"]);
+      assert.deepEqual(ids(99), ["c3", "b2", "a1"]);
+      assert.deepEqual(statuses(ledger), ["3 deployed", "2 deployed", "1 deployed"]);
+      assert.equal(ledger.currents().length, 2);
+    }),
+  );
+
+  it(
+    "the same name on two contexts is two stacks",
+    withLedger((ledger) => {
+      const there = stackKey("prod", "web");
+      const a = deploy(ledger, WEB, "a1");
+      const b = deploy(ledger, there, "b2");
+      assert.deepEqual([a.number, b.number], [1, 1]);
+      assert.equal(ledger.current(WEB)?.id, a.id);
+      assert.equal(ledger.current(there)?.id, b.id);
+      ledger.destroyed(ledger.beginDestroy(there, {}), "removed");
+      assert.equal(ledger.current(WEB)?.id, a.id);
+      assert.equal(ledger.current(there), undefined);
+    }),
+  );
+
+  it(
+    "beginDeploy() and beginDestroy() close what an ended process left open for the stack",
+    withLedger(async (ledger, { clock }) => {
+      const first = ledger.beginDeploy(releaseOf(WEB, "a1"));
+      const elsewhere = ledger.beginDeploy(releaseOf(stackKey("", "db"), "d4"));
+      await clock.advance(1);
+      const second = ledger.beginDeploy(releaseOf(WEB, "b2"));
+      assert.deepEqual(ledger.openIntents(), [elsewhere, second]);
+      assert.equal(recorded(ledger, first).status, "failed");
+      assert.match(recorded(ledger, first).message, /interrupted/);
+      const third = ledger.beginDestroy(WEB, {});
+      assert.deepEqual(ledger.openIntents(), [elsewhere, third]);
+      assert.deepEqual(statuses(ledger), ["2 failed", "1 failed"]);
+    }),
+  );
+});
+
+describe("Ledger over time", () => {
+  it(
+    "everything is there after it was closed and opened again",
+    withLedger(async (ledger, { clock, open }) => {
+      const deployed = deploy(ledger, WEB, "a1");
+      await clock.advance(1);
+      const intent = ledger.beginDeploy(releaseOf(WEB, "b2"));
+      rememberFailure(ledger);
+      const failure = ledger.failures.get(WEB);
+      ledger.pins.set(WEB, { releaseId: deployed.id, revision: "b2", pinnedAt: clock.now() });
+      ledger.close();
+      ledger.close();
+      const again = open();
+      assert.deepEqual(again.current(WEB), deployed);
+      assert.deepEqual(again.openIntents(), [intent]);
+      assert.deepEqual(again.failures.get(WEB), failure);
+      assert.equal(again.pins.get(WEB)?.revision, "b2");
+      again.succeed(intent, {}, "recovered");
+      assert.deepEqual(statuses(again), ["2 deployed", "1 deployed"]);
+      assert.equal(
+        again.open(again.current(WEB) ?? deployed).invocation.environment["TOKEN"],
+        CANARY,
+      );
+    }),
+  );
+
+  it(
+    "openIntents() are oldest first, and the same until they are closed",
+    withLedger(async (ledger, { clock }) => {
+      const intents: Intent[] = [];
+      for (const name of ["z", "a", "m"]) {
+        intents.push(ledger.beginDeploy(releaseOf(stackKey("", name), "a1")));
+        await clock.advance(10);
+      }
+      assert.deepEqual(ledger.openIntents(), intents);
+      ledger.fail(intents[1] ?? assert.fail(), "failed", "x");
+      assert.deepEqual(ledger.openIntents(), [intents[0], intents[2]]);
+    }),
+  );
+
+  it(
+    "no secret is in any file of the ledger, open or closed",
+    withLedger(async (ledger, { path }) => {
+      const check = async () => {
+        const directory = join(path, "..");
+        const names = await readdir(directory);
+        for (const name of names) {
+          assert.equal((await readFile(join(directory, name))).includes(CANARY), false, name);
+        }
+        return names;
+      };
+      const before = deploy(ledger, WEB, "a1");
+      ledger.refresh(before, releaseOf(WEB, "b2"));
+      ledger.moveRevision(before, releaseOf(WEB, "c3").revision);
+      ledger.fail(ledger.beginDeploy(releaseOf(WEB, "d4")), "failed", "x");
+      assert.ok((await check()).includes("state.db-wal"));
+      assert.equal((await readFile(`${path}-wal`)).includes("h.example/o/r"), true);
+      ledger.close();
+      assert.ok((await check()).includes("state.db"));
+      assert.equal((await readFile(path)).includes("h.example/o/r"), true);
+    }),
+  );
+
+  it(
+    "with another instance key the facts can be read and a release cannot be opened",
+    withLedger((ledger, { open }) => {
+      const before = deploy(ledger, WEB, "a1");
+      const other = open({ key: new InstanceKey(new Uint8Array(32).fill(8)) });
+      assert.deepEqual(other.current(WEB), before);
+      assert.throws(() => other.open(before), (error) => {
+        assert.ok(isStackwrightError(error, "ledger_unusable"));
+        assert.match(error.message, /instance\.key/);
+        return true;
+      });
+    }),
+  );
+});
+
+describe("two Ledgers on one file", () => {
+  const owner = (id: string, alive: readonly string[]): ProcessOwner => ({
+    id,
+    isAlive: (other) => alive.includes(other),
+  });
+
+  it(
+    "each sees what the other wrote, and numbers never clash",
+    withLedger((one, { open }) => {
+      const two = open();
+      for (let round = 0; round < 10; round++) {
+        const ledger = round % 2 === 0 ? one : two;
+        const { number } = deploy(ledger, WEB, `a${round}`);
+        assert.equal(number, round + 1);
+        assert.equal((ledger === one ? two : one).current(WEB)?.revision.id, `a${round}`);
+      }
+    }),
+  );
+
+  it(
+    "beginDeploy() refuses a stack that a process that runs has in its hands",
+    withLedger((_, { open }) => {
+      const one = open({ owner: owner("1:a", ["1:a", "2:b"]) });
+      const two = open({ owner: owner("2:b", ["1:a", "2:b"]) });
+      const intent = one.beginDeploy(releaseOf(WEB, "a1"));
+      for (
+        const begin of [
+          () => two.beginDeploy(releaseOf(WEB, "b2")),
+          () => two.beginDestroy(WEB, {}),
+        ]
+      ) {
+        assert.throws(begin, (error) => {
+          assert.ok(isStackwrightError(error, "conflict"));
+          assert.match(error.message, /another process \(1:a\) is changing web/);
+          return true;
+        });
+      }
+      assert.deepEqual(statuses(two), ["1 applying"]);
+      assert.deepEqual(two.openIntents(), []);
+      assert.deepEqual(one.openIntents(), [intent]);
+      two.beginDeploy(releaseOf(stackKey("prod", "web"), "b2"));
+      one.succeed(intent, {}, "done");
+      two.beginDeploy(releaseOf(WEB, "b2"));
+      assert.deepEqual(statuses(one), ["2 applying", "1 deployed"]);
+    }),
+  );
+
+  it(
+    "what a process that has ended left open is there for the next one",
+    withLedger((_, { open }) => {
+      const one = open({ owner: owner("1:a", ["1:a"]) });
+      const intent = one.beginDeploy(releaseOf(WEB, "a1"));
+      const two = open({ owner: owner("2:b", ["2:b"]) });
+      assert.deepEqual(two.openIntents(), [intent]);
+      two.beginDeploy(releaseOf(WEB, "b2"));
+      assert.deepEqual(statuses(two), ["2 applying", "1 failed"]);
+    }),
+  );
+});

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtemp, open, rm, stat, writeFile } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, it } from "node:test";
+import { type ErrorCode, isStackwrightError, stackKey } from "../../../src/model/mod.ts";
+import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
+import { createIds } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { releaseOf } from "./releases.ts";
+
+const WEB = stackKey("", "web");
+
+function openLedger(path: string): Ledger {
+  const clock = createFakeClock();
+  const key = new InstanceKey(new Uint8Array(32).fill(7));
+  return new Ledger(path, { key, clock, ids: createIds(clock) });
+}
+
+/** Whether an error has the code and names the ledger. */
+const says = (code: ErrorCode, ...parts: string[]) => (error: unknown) => {
+  assert.ok(isStackwrightError(error, code), String(error));
+  for (const part of parts) assert.ok(error.message.includes(part), error.message);
+  return true;
+};
+
+async function inDirectory(work: (directory: string) => unknown): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-ledger-"));
+  try {
+    await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+describe("Ledger in trouble", () => {
+  it("a ledger of a newer version is refused and not touched", async () => {
+    await inDirectory((directory) => {
+      const path = join(directory, "state.db");
+      openLedger(path).close();
+      const database = new DatabaseSync(path);
+      database.exec("PRAGMA user_version = 4711; CREATE TABLE later (x TEXT);");
+      database.close();
+      assert.throws(() => openLedger(path), says("ledger_unusable", path, "schema 4711", "newer"));
+      const after = new DatabaseSync(path);
+      assert.deepEqual({ ...after.prepare("PRAGMA user_version").get() }, { user_version: 4711 });
+      assert.equal(after.prepare("SELECT count(*) AS n FROM later").get()?.["n"], 0);
+      after.close();
+    });
+  });
+
+  for (const text of ["this is no database, but it is long enough to have a header\n", "x"]) {
+    it(`a file that is no database (${text.length} characters) is refused and kept`, async () => {
+      await inDirectory(async (directory) => {
+        const path = join(directory, "state.db");
+        await writeFile(path, text.repeat(50));
+        assert.throws(() => openLedger(path), says("ledger_unusable", path, "backup"));
+        assert.equal((await stat(path)).size, text.length * 50);
+      });
+    });
+  }
+
+  it("damage inside the database is reported as such, whichever call meets it", async () => {
+    await inDirectory(async (directory) => {
+      const path = join(directory, "state.db");
+      const ledger = openLedger(path);
+      for (let count = 0; count < 40; count++) {
+        ledger.succeed(ledger.beginDeploy(releaseOf(WEB, `a${count}`)), {}, "x");
+      }
+      ledger.close();
+      const { size } = await stat(path);
+      const file = await open(path, "r+");
+      // The first page tells the schema; everything behind it becomes rubbish.
+      await file.write(new Uint8Array(size - 4096).fill(0xa5), 0, size - 4096, 4096);
+      await file.close();
+      const damaged = openLedger(path);
+      try {
+        const isDamage = says("ledger_unusable", path, "damaged");
+        assert.throws(() => damaged.history(WEB, 99), isDamage);
+        assert.throws(() => damaged.current(WEB), isDamage);
+        assert.throws(() => damaged.beginDeploy(releaseOf(WEB, "b2")), isDamage);
+      } finally {
+        damaged.close();
+      }
+    });
+  });
+
+  it("a path that cannot be a database is the data directory's fault", async () => {
+    await inDirectory((directory) => {
+      assert.throws(() => openLedger(directory), says("data_dir_unusable", directory));
+      const path = join(directory, "no", "state.db");
+      assert.throws(() => openLedger(path), says("data_dir_unusable", path));
+    });
+  });
+
+  it("a transaction that fails leaves nothing of itself", async () => {
+    await inDirectory((directory) => {
+      const ledger = openLedger(join(directory, "state.db"));
+      try {
+        const release = releaseOf(WEB, "a1", {
+          model: {
+            get broken() {
+              throw new Error("no model");
+            },
+          },
+        });
+        assert.throws(() => ledger.beginDeploy(release));
+        assert.deepEqual(ledger.history(WEB, 9), []);
+        ledger.beginDeploy(releaseOf(WEB, "b2"));
+        assert.equal(ledger.history(WEB, 9)[0]?.number, 1);
+      } finally {
+        ledger.close();
+      }
+    });
+  });
+});
+
+const mounting = mountProblem();
+if (mounting !== undefined) {
+  process.stderr.write(`SKIPPED: the ledger on a full and on a read-only disk: ${mounting}\n`);
+}
+
+describe("Ledger on a small disk", { skip: mounting !== undefined }, () => {
+  it("a full disk is the data directory's fault; what was recorded stays, and so does what comes later", async () => {
+    await onSmallDisk(async (directory) => {
+      const path = join(directory, "state.db");
+      const ledger = openLedger(path);
+      try {
+        ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "a1")), {}, "x");
+        const before = ledger.current(WEB);
+        await writeFile(join(directory, "filler"), new Uint8Array(2 << 20)).catch(() => {});
+        const model = { big: "x".repeat(1 << 20) };
+        const isFull = says("data_dir_unusable", path, "free space");
+        for (let attempt = 0; attempt < 3; attempt++) {
+          assert.throws(() => ledger.beginDeploy(releaseOf(WEB, "b2", { model })), isFull);
+        }
+        assert.deepEqual(ledger.current(WEB), before);
+        assert.deepEqual(ledger.openIntents(), []);
+        await rm(join(directory, "filler"));
+        ledger.checkWritable();
+        ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "c3")), {}, "x");
+        assert.deepEqual(ledger.history(WEB, 9).map(({ number }) => number), [2, 1]);
+      } finally {
+        ledger.close();
+      }
+    });
+  });
+
+  it("a full disk keeps a new ledger from being made", async () => {
+    await onSmallDisk(async (directory) => {
+      await writeFile(join(directory, "filler"), new Uint8Array(2 << 20)).catch(() => {});
+      const path = join(directory, "state.db");
+      assert.throws(() => openLedger(path), says("data_dir_unusable", path, "free space"));
+    });
+  });
+
+  it("a read-only disk is the data directory's fault, at the latest in checkWritable()", async () => {
+    await onSmallDisk((directory) => {
+      const path = join(directory, "state.db");
+      openLedger(path).close();
+      execFileSync("mount", ["-o", "remount,ro", directory]);
+      let ledger: Ledger | undefined;
+      try {
+        assert.throws(() => {
+          ledger = openLedger(path);
+          ledger.checkWritable();
+        }, says("data_dir_unusable", path, "must be writable"));
+      } finally {
+        ledger?.close();
+      }
+    });
+  });
+});
+
+/** Runs `work` in a directory with one megabyte of room. */
+async function onSmallDisk(work: (directory: string) => unknown): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-small-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", directory]);
+  try {
+    await work(directory);
+  } finally {
+    execFileSync("umount", ["-l", directory]);
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Why no file system can be mounted here; `undefined` when one can. */
+function mountProblem(): string | undefined {
+  if (process.getuid?.() !== 0) return "mounting a tmpfs needs root";
+  const directory = mkdtempSync(join(tmpdir(), "swt-small-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", directory], { stdio: "pipe" });
+    execFileSync("umount", [directory]);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message.trim() : String(error);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
