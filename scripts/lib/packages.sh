@@ -174,11 +174,11 @@ install_second_compose() {
   mirror=$(debian_mirror) || exit 1
   apt_source sid "$mirror" >"$private/sources/sid.sources"
   private_apt update || apt_failed "could not read the package lists of sid"
-  (cd "$private/download" && rm -f ./*.deb && private_apt download docker-compose/sid) ||
-    apt_failed "could not download docker-compose of sid"
-  dpkg-deb -x "$private"/download/docker-compose_*.deb "$tools/compose-next"
+  (cd "$private/download" && rm -f ./*.deb && private_apt download docker-compose/sid docker-buildx/sid) ||
+    apt_failed "could not download docker-compose and docker-buildx of sid"
+  for package in "$private"/download/*.deb; do dpkg-deb -x "$package" "$tools/compose-next"; done
   rm -rf "$private"
-  has_second_compose || fail "the package docker-compose of sid holds no compose plugin at $second_compose"
+  has_second_compose || fail "the packages docker-compose and docker-buildx of sid hold no plugins at ${second_compose%/*}"
 }
 
 # A mirror may be a snapshot of some days ago, which is as good for a test: signatures are checked,

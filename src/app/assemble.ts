@@ -85,6 +85,7 @@ async function openState(settings: Settings, system: System, ids: Ids): Promise<
     clock: system.clock,
     ids,
     owner: systemProcessOwner(),
+    redact: (text) => system.redactor.redact(text),
   });
   ledger.checkWritable();
   return { key, ledger };

@@ -34,6 +34,6 @@ values that sound secret are shown as a digest. Exits 0 when they are equal, 2 w
 /** A unified diff of two texts; empty when they are equal. */
 export function unifiedDiff(from: string, to: string, before: string, after: string): string {
   if (before === after) return "";
-  return createTwoFilesPatch(from, to, before, after, "", "", { context: 3 })
+  return createTwoFilesPatch(from, to, before, after, undefined, undefined, { context: 3 })
     .replace(/^=+\n/, "");
 }

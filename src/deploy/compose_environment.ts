@@ -8,7 +8,10 @@ const CONTROLS_THE_PROGRAM = new RegExp(
     "|CONTENT_TRUST.*|CLI_.*|CUSTOM_HEADERS|HIDE_.*))$",
 );
 
-/** Variables of our own environment that the docker program needs to find the engine and credentials. */
+/**
+ * Variables of our own environment that the docker program needs to find the engine and credentials.
+ * A compose file can interpolate every one of them, so none may be a secret: proxies are left out.
+ */
 const INHERITED = [
   "PATH",
   "HOME",
@@ -21,9 +24,6 @@ const INHERITED = [
   "DOCKER_API_VERSION",
   "DOCKER_CERT_PATH",
   "DOCKER_TLS_VERIFY",
-  "HTTP_PROXY",
-  "HTTPS_PROXY",
-  "NO_PROXY",
 ] as const;
 
 /** The part of our environment that every compose command gets. */

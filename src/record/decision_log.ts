@@ -15,14 +15,16 @@ export interface RecordedDecision extends TargetDecision {
 /** Remembers why something was done or not, for every trigger. */
 export class DecisionLog {
   readonly #database: LedgerDatabase;
+  readonly #redact: (text: string) => string;
 
-  constructor(database: LedgerDatabase) {
+  constructor(database: LedgerDatabase, redact = (text: string) => text) {
     this.#database = database;
+    this.#redact = redact;
   }
 
   /** Adds a decision; one that equals the last is counted there. */
   add(key: StackKey, decision: TargetDecision, at: Date): void {
-    const content = JSON.stringify(decision);
+    const content = this.#redact(JSON.stringify(decision));
     const [last] = this.#database.all(
       `SELECT id, content FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
       key.context,

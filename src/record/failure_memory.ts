@@ -22,9 +22,11 @@ const MOST_MESSAGE = 2000;
  */
 export class FailureMemory {
   readonly #database: LedgerDatabase;
+  readonly #redact: (text: string) => string;
 
-  constructor(database: LedgerDatabase) {
+  constructor(database: LedgerDatabase, redact = (text: string) => text) {
     this.#database = database;
+    this.#redact = redact;
   }
 
   /** The failure of a stack, if its last attempt failed. */
@@ -60,7 +62,7 @@ export class FailureMemory {
     key: StackKey,
     failure: { release: string; message: string; at: Date; automatic: boolean },
   ): void {
-    const message = failure.message.slice(0, MOST_MESSAGE);
+    const message = this.#redact(failure.message).slice(0, MOST_MESSAGE);
     const known = this.get(key);
     if (known?.release === failure.release) {
       if (!failure.automatic) return;

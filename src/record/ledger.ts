@@ -55,19 +55,27 @@ export class Ledger {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #owner: ProcessOwner;
+  readonly #redact: (text: string) => string;
 
   /** Opens, or makes, the ledger at `path`. */
   constructor(
     path: string,
-    parts: { key: InstanceKey; clock: Clock; ids: Ids; owner?: ProcessOwner },
+    parts: {
+      key: InstanceKey;
+      clock: Clock;
+      ids: Ids;
+      owner?: ProcessOwner;
+      redact?: (text: string) => string;
+    },
   ) {
     this.#database = new LedgerDatabase(path);
-    this.failures = new FailureMemory(this.#database);
-    this.decisions = new DecisionLog(this.#database);
+    this.failures = new FailureMemory(this.#database, parts.redact);
+    this.decisions = new DecisionLog(this.#database, parts.redact);
     this.pins = new Pins(this.#database);
     this.#key = parts.key;
     this.#clock = parts.clock;
     this.#ids = parts.ids;
+    this.#redact = parts.redact ?? ((text) => text);
     this.#owner = parts.owner ?? { id: "", isAlive: () => false };
   }
 
@@ -317,7 +325,7 @@ export class Ledger {
       `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`,
       this.#now(),
       outcome,
-      message,
+      this.#redact(message),
       intent.id,
     );
   }
@@ -326,7 +334,7 @@ export class Ledger {
     this.#database.run(
       `UPDATE releases SET status = ?, message = ?, finished_at = ? WHERE id = ?`,
       status,
-      message,
+      this.#redact(message),
       this.#now(),
       releaseId,
     );

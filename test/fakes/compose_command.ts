@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 
 /** How a compose call ended. */
@@ -39,6 +40,11 @@ export async function createComposeCommand(plugin: string): Promise<ComposeComma
   if (plugin !== "") {
     await fs.mkdir(join(configDirectory, "cli-plugins"));
     await fs.symlink(plugin, join(configDirectory, "cli-plugins", "docker-compose"));
+    // A newer compose builds only with the buildx that belongs to it, which lies beside it.
+    const buildx = join(dirname(plugin), "docker-buildx");
+    if (existsSync(buildx)) {
+      await fs.symlink(buildx, join(configDirectory, "cli-plugins", "docker-buildx"));
+    }
   }
   return {
     title: plugin === "" ? "installed" : plugin,

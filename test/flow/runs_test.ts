@@ -216,7 +216,8 @@ describe("inline deployments", () => {
 
 describe("shutting down in the middle of a deployment", () => {
   it("lets it end when it does so in time", async () => {
-    const world = await createWorld({ engine: "fake" });
+    // A grace period of two and a half seconds, for machines that are busy.
+    const world = await createWorld({ engine: "fake", speed: 4 });
     try {
       world.fake?.setBehaviour("web", { health: "healthy", afterMs: 150 });
       await commit(world, "one");

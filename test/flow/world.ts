@@ -81,6 +81,8 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Compose plugin file; the installed one by default. */
   readonly plugin?: string;
+  /** How many times faster than real the service waits; also its grace period at the end. */
+  readonly speed?: number;
 }
 
 /** The worlds this machine can make: the fake engine always, the real one where there is one. */
@@ -115,7 +117,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       dataDir,
       proxy,
       compose,
-      speed: fake ? 50 : 4,
+      speed: options.speed ?? (fake ? 50 : 10),
     });
   let app = await start();
 

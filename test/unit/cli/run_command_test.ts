@@ -23,7 +23,7 @@ describe("runCommand for help", () => {
       const { code, out, err } = await run(args);
       assert.deepEqual([code, err], [EXIT.ok, ""]);
       for (const name of COMMANDS) {
-        assert.match(out, new RegExp(`^  ${name} +[A-Z].*\.`, "m"));
+        assert.match(out, new RegExp(`^  ${name} +[A-Z]`, "m"));
       }
     });
   }

@@ -28,6 +28,7 @@ const decision: TargetDecision = {
 /** A data directory in which stack `web` has two good releases and a failed one. */
 async function withHistory(
   work: (command: (...args: string[]) => Promise<Ended>, dataDir: string) => Promise<void>,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await withFiles({}, async (directory) => {
     const dataDir = join(directory, "data");
@@ -57,6 +58,7 @@ async function withHistory(
       TZ: "Europe/Berlin",
       DOCKER_HOST: "unix:///nonexistent-4711.sock",
       PATH: "/usr/bin:/bin",
+      ...more,
     };
     await work((...args) => run(args, { env }), dataDir);
   });
@@ -191,6 +193,21 @@ describe("commands for a stack", () => {
       assert.match(err, /web on context prod/);
       assert.equal((await command("history", "--context", "Default", "web")).code, EXIT.ok);
     });
+  });
+
+  it("no secret of the settings is printed, also when the ledger has it in a message", async () => {
+    await withHistory(async (command) => {
+      for (const name of ["history", "explain"]) {
+        for (const args of [[name, "web"], [name, "--json", "web"]]) {
+          const { code, out } = await command(...args);
+          assert.equal(code, EXIT.ok);
+          assert.match(out, /web is \*\*\*/);
+          assert.doesNotMatch(out, /unhealthy/);
+        }
+      }
+      const { err } = await command("history", "unhealthy");
+      assert.match(err, /nothing is recorded about \*\*\*/);
+    }, { API_SECRET: "unhealthy" });
   });
 
   it("a damaged ledger is words, not a stack trace", async () => {

@@ -181,6 +181,21 @@ describe("createKeyedLock", () => {
     assert.equal(await lock.run("x", () => Promise.resolve("d"), never), "d");
   });
 
+  it("run() keeps the key taken while those who came early are at work", async () => {
+    const lock = createKeyedLock();
+    const work = createWork();
+    const early = ["a", "b"].map((name) => lock.run("x", work.of(name), never));
+    await settle();
+    await work.end("a");
+    assert.deepEqual(work.started, ["a", "b"]);
+    const late = lock.run("x", work.of("c"), never);
+    await settle();
+    assert.deepEqual(work.started, ["a", "b"]);
+    await work.end("b");
+    await work.end("c");
+    assert.deepEqual(await Promise.all([...early, late]), ["a", "b", "c"]);
+  });
+
   it("run() does not let a late comer pass between the end of one and the start of the next", async () => {
     const lock = createKeyedLock();
     const order: string[] = [];

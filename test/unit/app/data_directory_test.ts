@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { openDataDirectory } from "../../../src/app/data_directory.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import { type Files, systemFiles } from "../../../src/system/mod.ts";
+
+async function inDirectory(work: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-data-"));
+  try {
+    await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+describe("openDataDirectory", () => {
+  it("openDataDirectory() makes it for its owner alone, leaves nothing in it, and may be repeated", async () => {
+    await inDirectory(async (directory) => {
+      const path = join(directory, "a/data");
+      await openDataDirectory(systemFiles, path);
+      await systemFiles.write(join(path, "kept"), "x");
+      await openDataDirectory(systemFiles, path);
+      assert.deepEqual(await systemFiles.list(path), ["kept"]);
+      assert.equal((await stat(path)).mode & 0o777, 0o700);
+    });
+  });
+
+  it("openDataDirectory() names the path when a file is in its place", async () => {
+    await inDirectory(async (directory) => {
+      const path = join(directory, "file");
+      await writeFile(path, "");
+      for (const data of [path, join(path, "data")]) {
+        await assert.rejects(openDataDirectory(systemFiles, data), isUnusable(data));
+      }
+    });
+  });
+
+  for (const code of ["ENOSPC", "EROFS", "EACCES"]) {
+    it(`openDataDirectory() says that it cannot be written when the disk says ${code}`, async () => {
+      const failing: Files = {
+        ...systemFiles,
+        makeDirectory: () => Promise.resolve(),
+        write: () => Promise.reject(Object.assign(new Error(`${code}: no`), { code })),
+      };
+      await assert.rejects(openDataDirectory(failing, "/data"), isUnusable("/data", code));
+    });
+  }
+});
+
+function isUnusable(path: string, ...parts: string[]) {
+  return (error: unknown) => {
+    assert.ok(isStackwrightError(error, "data_dir_unusable"), String(error));
+    assert.ok(error.message.startsWith(`DATA_DIR ${path} cannot be written (`), error.message);
+    for (const part of parts) assert.ok(error.message.includes(part), error.message);
+    return true;
+  };
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { gitCredentials } from "../../../src/app/git_credentials.ts";
+import { readSettings } from "../../../src/settings/mod.ts";
+
+const credentials = (env: Readonly<Record<string, string>>) =>
+  gitCredentials(readSettings(env, () => "", { uid: 0 }));
+
+describe("gitCredentials", () => {
+  it("gitCredentials() of empty settings has none", () => {
+    assert.deepEqual(credentials({}), { domains: [], global: {}, tokenHosts: [] });
+  });
+
+  it("gitCredentials() hands global credentials over, with the user of the token", () => {
+    assert.deepEqual(
+      credentials({
+        GIT_ACCESS_TOKEN: "t",
+        SSH_PRIVATE_KEY: "k",
+        SSH_PRIVATE_KEY_PASSPHRASE: "p",
+        SKIP_TLS_VERIFICATION: "true",
+      }).global,
+      {
+        accessToken: "t",
+        accessTokenUser: "oauth2",
+        sshPrivateKey: "k",
+        sshPrivateKeyPassphrase: "p",
+        insecureSkipTls: true,
+      },
+    );
+  });
+
+  it("gitCredentials() gives the token to the hosts that are polled, once each, and no others", () => {
+    const { tokenHosts } = credentials({
+      GIT_ACCESS_TOKEN: "t",
+      POLL_CONFIG: "- {url: 'https://GitHub.com/o/r'}\n- {url: 'https://github.com/o/s'}\n" +
+        "- {url: /srv/repo}\n- {url: 'https://u:p@git.example:8443/o/r'}\n",
+    });
+    assert.deepEqual(tokenHosts.filter((host) => host === "github.com"), ["github.com"]);
+    assert.equal(tokenHosts.length, 2);
+    assert.match(tokenHosts[1] ?? "", /^git\.example/);
+  });
+
+  it("gitCredentials() gives the token to the hosts of the setting alone when there is one", () => {
+    const { tokenHosts } = credentials({
+      GIT_ACCESS_TOKEN: "t",
+      GIT_ACCESS_TOKEN_HOSTS: "git.example",
+      POLL_CONFIG: "- {url: 'https://github.com/o/r'}\n",
+    });
+    assert.deepEqual(tokenHosts, ["git.example"]);
+  });
+
+  it("gitCredentials() hands over what each domain has, and nothing it has not", () => {
+    const { domains } = credentials({
+      GIT_AUTH_DOMAINS: "- {domains: [a], git_access_token: t, insecure_skip_tls: yes}\n" +
+        "- {domains: [b], ssh_private_key: k}\n" +
+        "- {domains: [c], github_app_id: 7, github_app_private_key: p}\n",
+    });
+    assert.deepEqual(domains, [
+      { domains: ["a"], accessToken: "t", accessTokenUser: "oauth2", insecureSkipTls: true },
+      { domains: ["b"], sshPrivateKey: "k" },
+      { domains: ["c"], githubApp: { appId: "7", privateKey: "p", installationId: "" } },
+    ]);
+  });
+});

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { findHostDataDirectory } from "../../../src/app/host_data_directory.ts";
+import type { EngineClient } from "../../../src/docker/mod.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import { type Files, systemFiles } from "../../../src/system/mod.ts";
+
+const ID = "4711".repeat(16);
+const CONTAINED =
+  `1 2 0:1 / / rw - overlay overlay rw\n3 4 8:1 /var/lib/docker/containers/${ID}/hostname /etc/hostname rw - ext4 /dev/sda rw\n`;
+const never = new AbortController().signal;
+
+/** Where a data directory lies, as found by a process with this mount table. */
+async function find(
+  dataDir: string,
+  mountInfo: string | undefined,
+  inspected: unknown = { Mounts: [] },
+): Promise<{ found: string; asked: readonly string[] }> {
+  const asked: string[] = [];
+  const files: Files = {
+    ...systemFiles,
+    readIfExists: (path) => {
+      assert.equal(path, "/proc/self/mountinfo");
+      return Promise.resolve(
+        mountInfo === undefined ? undefined : new TextEncoder().encode(mountInfo),
+      );
+    },
+  };
+  const api = {
+    json: ({ method, path }: { method: string; path: string }) => {
+      asked.push(`${method} ${path}`);
+      return Promise.resolve(inspected);
+    },
+  };
+  const engine = { api } as unknown as EngineClient;
+  return { found: await findHostDataDirectory({ files, engine }, dataDir, never), asked };
+}
+
+describe("findHostDataDirectory", () => {
+  it("findHostDataDirectory() of a process on a host is the path itself, and nobody is asked", async () => {
+    for (const mountInfo of [undefined, "", "1 2 0:1 / / rw - ext4 /dev/sda rw\n"]) {
+      assert.deepEqual(await find("/srv/data", mountInfo), { found: "/srv/data", asked: [] });
+    }
+  });
+
+  it("findHostDataDirectory() in a container is what the engine mounts there", async () => {
+    const mounts = {
+      Mounts: [{ Destination: "/data", Source: "/var/lib/docker/volumes/d/_data" }],
+    };
+    assert.deepEqual(await find("/data", CONTAINED, mounts), {
+      found: "/var/lib/docker/volumes/d/_data",
+      asked: [`GET /containers/${ID}/json`],
+    });
+  });
+
+  it("findHostDataDirectory() takes the path as it is in a container of another engine", async () => {
+    assert.equal((await find("/data", CONTAINED, {})).found, "/data");
+  });
+
+  it("findHostDataDirectory() refuses a directory that is part of our container alone", async () => {
+    const mounts = { Mounts: [{ Destination: "/other", Source: "/srv" }] };
+    await assert.rejects(find("/data", CONTAINED, mounts), (error) => {
+      assert.ok(isStackwrightError(error, "data_dir_unusable"));
+      assert.match(error.message, /^DATA_DIR \/data is not on a volume: .*DATA_HOST_DIR/);
+      return true;
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { EngineApi } from "../../../src/docker/api.ts";
+import { containerMounts, hostPath, ownContainerId } from "../../../src/docker/own_mounts.ts";
+
+const ID = "0123456789abcdef".repeat(4);
+
+describe("ownContainerId", () => {
+  const table: [string, string, string | undefined][] = [
+    ["a host", "22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n", undefined],
+    ["nothing", "", undefined],
+    [
+      "a container of Docker",
+      `9 8 8:1 /var/lib/docker/containers/${ID}/hostname /etc/hostname rw - ext4 /dev/sda1 rw\n`,
+      ID,
+    ],
+    [
+      "a container with its own root for data",
+      `9 8 8:1 /srv/engine/containers/${ID}/resolv.conf /etc/resolv.conf rw - ext4 /dev/sda1 rw\n`,
+      ID,
+    ],
+    [
+      "a container whose hosts file comes first",
+      `9 8 8:1 /d/${ID}/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n`,
+      ID,
+    ],
+    [
+      "a shorter id",
+      `9 8 8:1 /d/${ID.slice(1)}/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n`,
+      undefined,
+    ],
+    [
+      "an overlay of the host's other containers",
+      `9 8 0:5 / /var/lib/docker/overlay2/${ID}/merged rw - overlay overlay rw\n`,
+      undefined,
+    ],
+    ["another file there", `9 8 8:1 /d/${ID}/hostnames /x rw - ext4 /dev/sda1 rw\n`, undefined],
+  ];
+  for (const [what, mountInfo, id] of table) {
+    it(`ownContainerId() is ${id === undefined ? "undefined" : "the id"} for ${what}`, () => {
+      assert.equal(ownContainerId(mountInfo), id);
+    });
+  }
+});
+
+describe("hostPath", () => {
+  const mounts = [
+    { destination: "/data", source: "/srv/data" },
+    { destination: "/data/deep", source: "/mnt/deep" },
+    { destination: "/dat", source: "/wrong" },
+  ];
+  const table: [string, string | undefined][] = [
+    ["/data", "/srv/data"],
+    ["/data/a/b", "/srv/data/a/b"],
+    ["/data/deep", "/mnt/deep"],
+    ["/data/deep/a", "/mnt/deep/a"],
+    ["/data/deeper", "/srv/data/deeper"],
+    ["/database", undefined],
+    ["/", undefined],
+    ["/other", undefined],
+  ];
+  for (const [directory, expected] of table) {
+    it(`hostPath() of ${directory} is ${expected}, whatever the order of the mounts`, () => {
+      assert.equal(hostPath(directory, mounts), expected);
+      assert.equal(hostPath(directory, [...mounts].reverse()), expected);
+    });
+  }
+
+  it("hostPath() is undefined without mounts", () => {
+    assert.equal(hostPath("/data", []), undefined);
+  });
+});
+
+describe("containerMounts", () => {
+  const answers: [string, unknown, unknown[]][] = [
+    [
+      "its mounts",
+      {
+        Mounts: [
+          { Type: "volume", Name: "d", Destination: "/data", Source: "/v/d" },
+          { Type: "bind", Destination: "/run/docker.sock", Source: "/run/docker.sock" },
+        ],
+      },
+      [
+        { destination: "/data", source: "/v/d" },
+        { destination: "/run/docker.sock", source: "/run/docker.sock" },
+      ],
+    ],
+    ["no mounts", { Mounts: [] }, []],
+    ["an error body, as for a container that is not there", { message: "No such container" }, []],
+  ];
+  for (const [what, answer, expected] of answers) {
+    it(`containerMounts() reads ${what}`, async () => {
+      const requests: unknown[] = [];
+      const api = {
+        json: (request: unknown) => {
+          requests.push(request);
+          return Promise.resolve(answer);
+        },
+      } as unknown as EngineApi;
+      const mounts = await containerMounts(api, ID, new AbortController().signal);
+      assert.deepEqual(mounts, expected);
+      assert.deepEqual(requests, [{
+        method: "GET",
+        path: `/containers/${ID}/json`,
+        accept: [404],
+      }]);
+    });
+  }
+});

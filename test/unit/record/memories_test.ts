@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { stackKey, type TargetDecision } from "../../../src/model/mod.ts";
+import { DECISIONS_PER_STACK, InstanceKey, Ledger } from "../../../src/record/mod.ts";
+import { createIds } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { releaseOf } from "./releases.ts";
+
+const WEB = stackKey("", "web");
+const THERE = stackKey("prod", "web");
+const at = (minute: number) => new Date(Date.UTC(2026, 2, 10, 12, minute));
+
+function withLedger(work: (ledger: Ledger) => void): () => Promise<void> {
+  return async () => {
+    const directory = await mkdtemp(join(tmpdir(), "swt-memories-"));
+    const clock = createFakeClock();
+    const key = new InstanceKey(new Uint8Array(32));
+    const ledger = new Ledger(join(directory, "state.db"), { key, clock, ids: createIds(clock) });
+    try {
+      work(ledger);
+    } finally {
+      ledger.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  };
+}
+
+function decision(message: string): TargetDecision {
+  return {
+    trigger: "poll",
+    origin: "automatic",
+    revision: "refs/heads/main (a1)",
+    kind: "skip",
+    reason: "no_changes",
+    message,
+    changes: [{ input: "a", from: "1", to: "2" }],
+    services: [{ name: "web", action: "keep", because: ["nothing changed"] }],
+  };
+}
+
+describe("FailureMemory", () => {
+  const failure = { release: "r1", message: "no", automatic: true };
+
+  it(
+    "fail() counts automatic failures of one release and keeps the last message and time",
+    withLedger(({ failures }) => {
+      assert.equal(failures.get(WEB), undefined);
+      failures.fail(WEB, { ...failure, at: at(1) });
+      failures.countAttempt(WEB);
+      failures.fail(WEB, { ...failure, at: at(2), message: "still no" });
+      assert.deepEqual(failures.get(WEB), {
+        release: "r1",
+        failures: 2,
+        automaticAttempts: 1,
+        lastFailedAt: at(2),
+        message: "still no",
+      });
+    }),
+  );
+
+  it(
+    "fail() by hand moves neither counters nor time of a release that is known to fail",
+    withLedger(({ failures }) => {
+      failures.fail(WEB, { ...failure, at: at(1) });
+      failures.countAttempt(WEB);
+      const before = failures.get(WEB);
+      failures.fail(WEB, { ...failure, at: at(2), automatic: false });
+      assert.deepEqual(failures.get(WEB), before);
+    }),
+  );
+
+  for (const automatic of [true, false]) {
+    it(
+      `fail() starts to count anew with another release (automatic: ${automatic})`,
+      withLedger(({ failures }) => {
+        failures.fail(WEB, { ...failure, at: at(1) });
+        failures.countAttempt(WEB);
+        failures.fail(WEB, { ...failure, release: "r2", at: at(2), automatic });
+        const { release, failures: count, automaticAttempts } = failures.get(WEB) ?? assert.fail();
+        assert.deepEqual([release, count, automaticAttempts], ["r2", 1, 0]);
+      }),
+    );
+  }
+
+  it(
+    "clear() forgets one stack and no other; a very long message is cut",
+    withLedger(({ failures }) => {
+      failures.fail(WEB, { ...failure, at: at(1) });
+      failures.fail(THERE, { ...failure, at: at(1), message: "x".repeat(100_000) });
+      failures.clear(WEB);
+      failures.clear(WEB);
+      failures.countAttempt(WEB);
+      assert.equal(failures.get(WEB), undefined);
+      assert.equal(failures.get(THERE)?.message.length, 2000);
+    }),
+  );
+});
+
+describe("DecisionLog", () => {
+  it(
+    "add() counts a decision that equals the one before, and no other",
+    withLedger(({ decisions }) => {
+      for (const [minute, message] of ["a", "a", "a", "b", "a"].entries()) {
+        decisions.add(WEB, decision(message), at(minute));
+      }
+      decisions.add(THERE, decision("a"), at(9));
+      assert.deepEqual(decisions.of(WEB, 9), [
+        { ...decision("a"), firstAt: at(4), lastAt: at(4), times: 1 },
+        { ...decision("b"), firstAt: at(3), lastAt: at(3), times: 1 },
+        { ...decision("a"), firstAt: at(0), lastAt: at(2), times: 3 },
+      ]);
+      assert.equal(decisions.of(WEB, 2).length, 2);
+      assert.equal(decisions.of(THERE, 9).length, 1);
+    }),
+  );
+
+  it(
+    "add() forgets the oldest of one stack alone",
+    withLedger(({ decisions }) => {
+      decisions.add(THERE, decision("kept"), at(0));
+      for (let count = 0; count < DECISIONS_PER_STACK + 5; count++) {
+        decisions.add(WEB, decision(`${count}`), at(count));
+      }
+      const kept = decisions.of(WEB, 9999);
+      assert.equal(kept.length, DECISIONS_PER_STACK);
+      assert.equal(kept.at(-1)?.message, "5");
+      assert.equal(decisions.of(THERE, 9)[0]?.message, "kept");
+    }),
+  );
+});
+
+describe("Pins", () => {
+  it(
+    "set() replaces the pin of a stack, remove() says whether there was one",
+    withLedger((ledger) => {
+      const { pins } = ledger;
+      const releaseId = ledger.beginDeploy(releaseOf(WEB, "a1")).releaseId ?? "";
+      assert.equal(pins.get(WEB), undefined);
+      assert.equal(pins.remove(WEB), false);
+      pins.set(WEB, { releaseId, revision: "a1", pinnedAt: at(1) });
+      pins.set(WEB, { releaseId, revision: "b2", pinnedAt: at(2) });
+      assert.deepEqual(pins.get(WEB), { releaseId, revision: "b2", pinnedAt: at(2) });
+      assert.equal(pins.get(THERE), undefined);
+      assert.deepEqual([pins.remove(WEB), pins.remove(WEB)], [true, false]);
+      assert.equal(pins.get(WEB), undefined);
+    }),
+  );
+});
