@@ -184,10 +184,12 @@ install_second_compose() {
 # A mirror may be a snapshot of some days ago, which is as good for a test: signatures are checked,
 # the date until which lists are valid is not.
 private_apt() {
-  apt "$1" -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$private/sources" \
+  command=$1
+  shift
+  apt "$command" -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$private/sources" \
     -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null \
     -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
     -o Acquire::Check-Valid-Until=false \
     -o Dir::State::Lists="$private/lists" -o Dir::Cache="$private/cache" \
-    -o APT::Sandbox::User="$(id -un)" ${2:+"$2"}
+    -o APT::Sandbox::User="$(id -un)" "$@"
 }

@@ -1,0 +1,298 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  buildArguments,
+  composeEnvironment,
+  expectationOf,
+  livePaths,
+  programEnvironment,
+  readiness,
+  rewriteModel,
+  treeUses,
+} from "../../../src/deploy/mod.ts";
+import { configArguments, upArguments } from "../../../src/deploy/compose_command.ts";
+import { dependenciesOf, followsOf, inOrder } from "../../../src/deploy/follows.ts";
+import { releaseServices } from "../../../src/deploy/service_digest.ts";
+import { isStackwrightError, type ReleaseService } from "../../../src/model/mod.ts";
+
+const TREE = "/data/trees/abc";
+const PROJECT = {
+  name: "shop",
+  directory: "/dir",
+  files: ["-"],
+  envFiles: ["/t/.env"],
+  profiles: ["p"],
+};
+const COMMON =
+  "compose --ansi never --progress plain --project-name shop --project-directory /dir " +
+  "--file - --env-file /t/.env --profile p";
+
+/** A model as compose renders it, with one service of each kind of mount. */
+function model(web: Record<string, unknown> = {}) {
+  return {
+    name: "shop",
+    services: {
+      web: {
+        image: "app",
+        volumes: [
+          { type: "bind", source: `${TREE}/site`, target: "/site", read_only: true, bind: {} },
+          {
+            type: "bind",
+            source: `${TREE}/data`,
+            target: "/data",
+            bind: { create_host_path: true },
+          },
+          { type: "bind", source: "/etc/localtime", target: "/etc/localtime", read_only: true },
+        ],
+        configs: [{ source: "main" }],
+        ...web,
+      },
+    },
+    configs: { main: { name: "shop_main", file: `${TREE}/main.conf` } },
+  };
+}
+
+describe("compose arguments", () => {
+  it("config, up and build are these command lines", () => {
+    const words = (args: readonly string[]) => args.join(" ");
+    assert.equal(words(configArguments(PROJECT)), `${COMMON} config --format json`);
+    assert.equal(
+      words(upArguments(PROJECT, { mode: "replace", scale: { web: 2 }, noStart: false })),
+      `${COMMON} up --detach --no-deps --no-build --pull never --force-recreate --scale web=2 web`,
+    );
+    assert.equal(
+      words(upArguments(PROJECT, { mode: "complete", scale: { a: 1, b: 0 }, noStart: true })),
+      `${COMMON} up --no-start --no-deps --no-build --pull never --no-recreate ` +
+        `--scale a=1 --scale b=0 a b`,
+    );
+    const build = { services: ["a"], args: { V: "1 2" }, pull: true, noCache: true, quiet: true };
+    assert.equal(
+      words(buildArguments(PROJECT, build)),
+      `${COMMON} build --pull --no-cache --quiet --build-arg V=1 2 a`,
+    );
+  });
+});
+
+describe("composeEnvironment()", () => {
+  for (const name of ["PATH", "LD_PRELOAD", "DOCKER_HOST", "COMPOSE_FILE", "HOME"]) {
+    it(`refuses ${name}, which steers the program`, () => {
+      assert.throws(
+        () => composeEnvironment({}, { [name]: "x" }),
+        (error) => isStackwrightError(error, "config_invalid") && error.message.includes(name),
+      );
+    });
+  }
+  it("passes what a compose file may interpolate, and never our settings", () => {
+    const program = programEnvironment({
+      PATH: "/bin",
+      API_SECRET: "s",
+      HTTP_PROXY: "http://u:p@x",
+    });
+    assert.deepEqual(program, { PATH: "/bin" });
+    assert.deepEqual(composeEnvironment(program, { DOCKER_DATA: "/srv" }), {
+      PATH: "/bin",
+      DOCKER_DATA: "/srv",
+    });
+  });
+});
+
+describe("treeUses(), livePaths(), rewriteModel()", () => {
+  it("lead reads through current, writes through live, and leave the host alone", () => {
+    const uses = treeUses(model(), TREE);
+    assert.deepEqual(uses.map(({ kind, path, writable }) => [kind, path, writable]), [
+      ["bind", "site", false],
+      ["bind", "data", true],
+      ["config", "main.conf", false],
+    ]);
+    const live = livePaths(uses, (path) => path !== "data");
+    assert.deepEqual([live.tracked, live.untracked], [[], ["data"]]);
+    const rewritten = rewriteModel(model(), {
+      tree: TREE,
+      stackDirectory: "/data/releases/default/shop",
+      isLive: live.isLive,
+    }) as ReturnType<typeof model>;
+    assert.deepEqual(rewritten.services.web.volumes.map((each) => each.source), [
+      "/data/releases/default/shop/current/site",
+      "/data/releases/default/shop/live/data",
+      "/etc/localtime",
+    ]);
+    assert.equal(rewritten.configs.main.file, "/data/releases/default/shop/current/main.conf");
+  });
+
+  it("all containers see the same bytes where one may write: overlapping paths are live", () => {
+    const use = (path: string, writable: boolean) => ({
+      service: "a",
+      kind: "bind" as const,
+      path,
+      writable,
+      required: false,
+    });
+    const table: readonly [string, string, boolean][] = [
+      ["data", "data", true],
+      ["data", "data/sub", true],
+      ["data/sub", "data", true],
+      ["data", "data2", false],
+      [".", "anything", true],
+    ];
+    for (const [written, read, expected] of table) {
+      const live = livePaths([use(written, true), use(read, false)], () => true);
+      assert.equal(live.isLive(read), expected, `${read} beside a writable ${written}`);
+    }
+  });
+
+  it("replicas, develop and an empty deploy are no part of a service", () => {
+    const plain = rewriteModel(model(), { tree: TREE, stackDirectory: "/s", isLive: () => false });
+    const scaled = rewriteModel(
+      model({
+        scale: 3,
+        deploy: { replicas: 3, resources: {}, placement: {} },
+        develop: { watch: [] },
+      }),
+      { tree: TREE, stackDirectory: "/s", isLive: () => false },
+    );
+    assert.deepEqual(scaled, plain);
+  });
+});
+
+describe("releaseServices()", () => {
+  const digestsOf = (rendered: ReturnType<typeof model>, contents: Record<string, string> = {}) => {
+    const services = releaseServices({
+      rendered,
+      model: rewriteModel(rendered, { tree: TREE, stackDirectory: "/s", isLive: () => false }),
+      uses: treeUses(rendered, TREE),
+      contentOf: (path) => contents[path] ?? "same",
+      variables: "",
+      buildArguments: "",
+      digest: (text) => `<${text}>`,
+    });
+    return Object.fromEntries(services.map((each) => [each.name, each.digest]));
+  };
+  const base = digestsOf(model());
+  const changing: readonly [string, Record<string, string>][] = [
+    ["an environment value", digestsOf(model({ environment: { A: "2" } }))],
+    ["the content of a mounted directory", digestsOf(model(), { site: "other" })],
+    ["the content of a config", digestsOf(model(), { "main.conf": "other" })],
+    [
+      "the definition of a config",
+      digestsOf({ ...model(), configs: { main: { name: "x", file: "" } } }),
+    ],
+  ];
+  for (const [what, digests] of changing) {
+    it(`changes with ${what}`, () => assert.notEqual(digests["web"], base["web"]));
+  }
+  it("does not change with the number of replicas, the order of keys, or a file nobody mounts", () => {
+    assert.deepEqual(digestsOf(model({ deploy: { replicas: 5 } })), base);
+    const { image, ...rest } = model().services.web;
+    assert.deepEqual(digestsOf({ ...model(), services: { web: { ...rest, image } } }), base);
+    assert.deepEqual(digestsOf(model(), { "other.txt": "other" }), base);
+  });
+  it("changes a follower with what it follows", () => {
+    const both = (value: string) => {
+      const { web } = model({ environment: { A: value } }).services;
+      const side = { image: "app", network_mode: "service:web" };
+      return digestsOf({ ...model(), services: { web, side } } as ReturnType<typeof model>);
+    };
+    assert.notEqual(both("1")["side"], both("2")["side"]);
+  });
+});
+
+describe("followsOf(), dependenciesOf(), inOrder()", () => {
+  it("find shared namespaces, volumes_from and restart: true", () => {
+    const service = {
+      network_mode: "service:a",
+      pid: "service:b",
+      ipc: "service:c",
+      volumes_from: ["d:ro", "container:x"],
+      depends_on: { e: { restart: true }, f: { restart: false } },
+    };
+    assert.deepEqual(Object.keys(followsOf(service)).sort(), ["a", "b", "c", "d", "e"]);
+    assert.deepEqual(dependenciesOf(service), ["a", "b", "c", "d", "e", "f"]);
+  });
+  it("put dependencies first, and break a cycle rather than hang", () => {
+    const before: Record<string, string[]> = { web: ["api"], api: ["db"], db: ["web"] };
+    assert.deepEqual(inOrder(["web", "api", "db"], (name) => before[name] ?? []).sort(), [
+      "api",
+      "db",
+      "web",
+    ]);
+    assert.deepEqual(inOrder(["web", "db"], (name) => name === "web" ? ["db"] : []), ["db", "web"]);
+  });
+});
+
+describe("expectationOf()", () => {
+  const table: readonly [Record<string, unknown>, boolean, boolean, number][] = [
+    [{}, false, true, 1],
+    [{ restart: "no" }, false, true, 1],
+    [{ restart: "always" }, true, false, 1],
+    [{ restart: "unless-stopped" }, true, false, 1],
+    [{ restart: "on-failure:3" }, false, true, 1],
+    [{ deploy: { restart_policy: { condition: "any" } } }, true, false, 1],
+    [{ deploy: { restart_policy: { condition: "none" } } }, false, true, 1],
+    [{ deploy: { replicas: 0 } }, false, true, 0],
+    [{ scale: 4 }, false, true, 4],
+  ];
+  for (const [definition, restarts, mayFinish, replicas] of table) {
+    it(`reads ${JSON.stringify(definition)}`, () => {
+      const expectation = expectationOf("web", { services: { web: definition } });
+      const { oneShot: _one, autostart: _auto, ...rest } = expectation;
+      assert.deepEqual(rest, { restarts, mayFinish, replicas });
+    });
+  }
+  it("waits for the end of a service that others need completed", () => {
+    const job = {
+      job: {},
+      web: { depends_on: { job: { condition: "service_completed_successfully" } } },
+    };
+    assert.equal(expectationOf("job", { services: job }).oneShot, true);
+    assert.equal(expectationOf("web", { services: job }).oneShot, false);
+  });
+});
+
+describe("readiness()", () => {
+  const service: ReleaseService = {
+    name: "web",
+    digest: "d",
+    inputs: {},
+    expectation: { replicas: 1, restarts: false, mayFinish: true, oneShot: false, autostart: true },
+    image: "",
+    builds: false,
+    follows: {},
+    dependsOn: [],
+  };
+  const container = {
+    id: "1",
+    name: "web-1",
+    service: "web",
+    state: "running" as const,
+    health: "none" as const,
+    exitCode: undefined,
+    imageId: "",
+    labels: {},
+  };
+  const table: readonly [
+    string,
+    Record<string, unknown>,
+    Partial<ReleaseService["expectation"]>,
+  ][] = [
+    ["ready", {}, {}],
+    ["ready", { health: "healthy" }, {}],
+    ["waiting", { health: "starting" }, {}],
+    ["failed", { health: "unhealthy" }, {}],
+    ["waiting", { state: "created" }, {}],
+    ["failed", { state: "restarting", exitCode: 1 }, {}],
+    ["failed", { state: "dead" }, {}],
+    ["ready", { state: "exited", exitCode: 0 }, {}],
+    ["failed", { state: "exited", exitCode: 3 }, {}],
+    ["failed", { state: "exited", exitCode: 0 }, { mayFinish: false, restarts: true }],
+    ["waiting", {}, { oneShot: true }],
+    ["ready", { state: "exited", exitCode: 0 }, { oneShot: true, mayFinish: false }],
+    ["waiting", {}, { replicas: 2 }],
+  ];
+  for (const [expected, fields, expectation] of table) {
+    it(`is ${expected} for ${JSON.stringify({ ...fields, ...expectation })}`, () => {
+      const asked = { ...service, expectation: { ...service.expectation, ...expectation } };
+      const found = readiness([asked], { containers: [{ ...container, ...fields }] });
+      assert.equal(found.kind, expected);
+    });
+  }
+});
