@@ -108,20 +108,19 @@ function changedInputs(
   const label = container.labels[LABELS.digest];
   if (label === undefined) return [`container ${container.name} was not made by Stackwright`];
   const before = input.previous?.find((each) => each.name === service.name);
-  if (before === undefined || before.digest !== label) {
-    return [
-      `container ${container.name} has digest ${shortId(label)}, the release ${
-        shortId(service.digest)
-      }`,
-    ];
-  }
-  const names = [...new Set([...Object.keys(before.inputs), ...Object.keys(service.inputs)])]
-    .sort();
-  return names.filter((name) => before.inputs[name] !== service.inputs[name]).map((name) =>
-    `${describeInput(name)} changed from ${shown(before.inputs[name])} to ${
-      shown(service.inputs[name])
-    }`
-  );
+  const changes = before?.digest === label ? inputChanges(before, service) : [];
+  // A digest that differs must lead to a replacement, also when nobody can say what changed it.
+  if (changes.length > 0) return changes;
+  const [old, wanted] = [shortId(label), shortId(service.digest)];
+  return [`container ${container.name} has digest ${old}, the release ${wanted}`];
+}
+
+function inputChanges(before: ReleaseService, after: ReleaseService): string[] {
+  const names = [...new Set([...Object.keys(before.inputs), ...Object.keys(after.inputs)])].sort();
+  return names.filter((name) => before.inputs[name] !== after.inputs[name]).map((name) => {
+    const [old, wanted] = [shown(before.inputs[name]), shown(after.inputs[name])];
+    return `${describeInput(name)} changed from ${old} to ${wanted}`;
+  });
 }
 
 function describeInput(name: string): string {
