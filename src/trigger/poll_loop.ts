@@ -48,8 +48,8 @@ export async function runPolls(
 /**
  * Polls one entry until `signal` aborts; never rejects. An interval polls at once, or after
  * `firstDelaySeconds`, and then the interval after the end of each run, so that runs of an entry never overlap. A schedule polls at
- * its firings only; those that pass while a run is active count as missed. With `runOnce` it ends
- * after the first run, good or bad. An entry without any of them polls nothing.
+ * its firings only; those that pass while a run is active count as missed. With `runOnce` it polls at
+ * once, whatever else is set, and ends after that run, good or bad. An entry without any of them polls nothing.
  */
 export async function runPollLoop(
   entry: PollEntry,
@@ -77,7 +77,7 @@ class PollLoop {
 
   async run(firstDelaySeconds: number): Promise<void> {
     const { schedule, intervalSeconds, runOnce } = this.#entry;
-    if (schedule !== undefined) return await this.#runScheduled(schedule, runOnce);
+    if (schedule !== undefined && !runOnce) return await this.#runScheduled(schedule);
     if (intervalSeconds === 0 && !runOnce) {
       this.#parts.log.info("a poll entry has interval 0 and no schedule: it is not polled", {
         target: this.#entry.request.target,
@@ -92,9 +92,9 @@ class PollLoop {
     }
   }
 
-  async #runScheduled(schedule: string, runOnce: boolean): Promise<void> {
+  async #runScheduled(schedule: string): Promise<void> {
     const { clock, log, timeZone } = this.#parts;
-    do {
+    while (true) {
       const next = nextFiring(schedule, clock.now(), timeZone);
       if (next === undefined) {
         log.warning(`the schedule ${schedule} never fires again: its entry is not polled`);
@@ -103,7 +103,7 @@ class PollLoop {
       log.debug("next poll", { at: next.toISOString(), target: this.#entry.request.target });
       await this.#sleepUntil(next);
       await this.#poll();
-    } while (!runOnce);
+    }
   }
 
   /** One run, to its end; an abort ends the wait, the run itself is the intake's to end. */
