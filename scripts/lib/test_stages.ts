@@ -44,7 +44,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     [endToEnd()],
     ...withNewerCompose(root, [
       denoTests("contract", "contracts of compose", composeContracts(root)),
-      { ...flowTests(composeFlows(root)), env: { WALK_STEPS: "60" } },
+      { ...flowTests(composeFlows(root)), env: { WALK_STEPS: "60", FLOW_ENGINES: "real" } },
       { ...endToEnd(), env: { CRASH: "update" } },
     ]),
   ];

@@ -85,12 +85,15 @@ export interface WorldOptions {
   readonly speed?: number;
 }
 
-/** The worlds this machine can make: the fake engine always, the real one where there is one. */
+/**
+ * The worlds this machine can make: the fake engine always, the real one where there is one. With
+ * `FLOW_ENGINES=real` only the real one, for what is about compose rather than about us.
+ */
 export async function engines(): Promise<readonly ("fake" | "real")[]> {
   const real = await findRealEngine();
   if (real.unavailable !== undefined) return ["fake"];
   await ensureBusyboxImage();
-  return ["fake", "real"];
+  return process.env["FLOW_ENGINES"] === "real" ? ["real"] : ["fake", "real"];
 }
 
 /** Makes a world; `close` takes everything away again, also from the real engine. */
