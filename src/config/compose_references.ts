@@ -1,10 +1,11 @@
+import { dirname, join } from "node:path/posix";
 import { parseAllDocuments } from "yaml";
 
 /** What one compose file makes compose read besides itself, as its author wrote it. */
 export interface ComposeReferences {
   /** Further compose files, relative to the directory of this one: `include` and `extends.file`. */
   readonly composeFiles: readonly string[];
-  /** Other files: `env_file`, `label_file`, the `env_file` of an include. */
+  /** Other files: `env_file`, `label_file`, the `env_file` of an include or the `.env` beside it. */
   readonly files: readonly string[];
   /** Whether it may read any file of the source: broken YAML, an include with a base of its own. */
   readonly wide: boolean;
@@ -39,8 +40,11 @@ export function composeReferences(text: string): ComposeReferences {
       const { path, env_file } = isMap(include) ? include : { path: include, env_file: undefined };
       // A project directory of its own moves the base of every path inside: left to compose.
       if (isMap(include) && include["project_directory"] !== undefined) found.wide = true;
-      for (const each of listOf(path)) note(found.composeFiles, each);
-      for (const each of listOf(env_file)) note(found.files, each);
+      const included = listOf(path);
+      for (const each of included) note(found.composeFiles, each);
+      for (const each of listOf(env_file ?? besideIncluded(included))) note(found.files, each);
+      // The first file's directory is the base of them all.
+      if (new Set(included.map((each) => dirname(String(each)))).size > 1) found.wide = true;
     }
     const services = isMap(document["services"]) ? Object.values(document["services"]) : [];
     for (const service of services.filter(isMap)) {
@@ -62,6 +66,14 @@ function documentsOf(text: string): unknown[] {
   } catch {
     return [undefined];
   }
+}
+
+/** The dotenv file that compose looks for by itself when an include names none. */
+function besideIncluded(included: readonly unknown[]): string | undefined {
+  const [first] = included;
+  return typeof first === "string" && !REMOTE.test(first)
+    ? join(dirname(first), ".env")
+    : undefined;
 }
 
 function listOf(value: unknown): unknown[] {

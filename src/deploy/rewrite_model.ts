@@ -33,6 +33,7 @@ export function rewriteModel(model: ComposeModel, paths: StablePaths): ComposeMo
     services,
     ...rewriteFiles(model, "configs", paths),
     ...rewriteFiles(model, "secrets", paths),
+    ...rewriteVolumes(model, paths),
   };
 }
 
@@ -77,6 +78,22 @@ function rewriteFiles(
     return [name, { ...resource, file: join(paths.stackDirectory, root, path) }];
   });
   return { [kind]: Object.fromEntries(rewritten) };
+}
+
+/** Named volumes may stand for a path of the host; compose makes that absolute too. */
+function rewriteVolumes(
+  model: ComposeModel,
+  paths: StablePaths,
+): { readonly [key: string]: unknown } {
+  if (!isObject(model["volumes"])) return {};
+  const rewritten = Object.entries(model["volumes"]).map(([name, volume]) => {
+    const options = isObject(volume) ? objectAt(volume, "driver_opts") : {};
+    const path = insideTree(textAt(options, "device"), paths.tree);
+    if (!isObject(volume) || path === undefined) return [name, volume];
+    const device = join(paths.stackDirectory, paths.isLive(path) ? "live" : "current", path);
+    return [name, { ...volume, driver_opts: { ...options, device } }];
+  });
+  return { volumes: Object.fromEntries(rewritten) };
 }
 
 function rewriteBuild(service: JsonObject, paths: StablePaths): JsonObject {

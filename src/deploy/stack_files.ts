@@ -75,13 +75,13 @@ export class StackFiles {
    * container wrote into it; one that upstream removed goes; what containers made stays.
    */
   async #updateLive(tree: string, before: LiveManifest, after: LiveManifest): Promise<void> {
-    for (const directory of after.directories) {
-      await this.#files.makeDirectory(join(this.#directories.live, directory));
-    }
     for (const path of Object.keys(before.files)) {
       if (after.files[path] === undefined) {
         await this.#files.remove(join(this.#directories.live, path));
       }
+    }
+    for (const directory of after.directories) {
+      await this.#files.makeDirectory(join(this.#directories.live, directory));
     }
     for (const [path, content] of Object.entries(after.files)) {
       const place = join(this.#directories.live, path);

@@ -27,7 +27,7 @@ export interface TreeUse {
  */
 export function treeUses(model: ComposeModel, tree: string): TreeUse[] {
   return Object.entries(servicesOf(model)).flatMap(([name, service]) => [
-    ...bindUses(name, service, tree),
+    ...bindUses(name, service, model, tree),
     ...fileUses(name, service, model, tree),
     ...buildUses(name, service, model, tree),
   ]);
@@ -41,16 +41,27 @@ export function insideTree(path: string, tree: string): string | undefined {
   return inside === ".." || inside.startsWith("../") || isAbsolute(inside) ? undefined : inside;
 }
 
-function bindUses(service: string, definition: JsonObject, tree: string): TreeUse[] {
-  return objectsAt(definition, "volumes").filter((volume) => volume["type"] === "bind").flatMap(
-    (volume) => {
-      const path = insideTree(textAt(volume, "source"), tree);
-      if (path === undefined) return [];
-      const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
-      const writable = volume["read_only"] !== true;
-      return [{ service, kind: "bind" as const, path, writable, required: !createsPath }];
-    },
-  );
+function bindUses(
+  service: string,
+  definition: JsonObject,
+  model: ComposeModel,
+  tree: string,
+): TreeUse[] {
+  return objectsAt(definition, "volumes").flatMap((volume) => {
+    const path = insideTree(mountedPath(volume, model), tree);
+    if (path === undefined) return [];
+    const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
+    const writable = volume["read_only"] !== true;
+    return [{ service, kind: "bind" as const, path, writable, required: !createsPath }];
+  });
+}
+
+/** The path of the host that a mount shows: its own, or the one its named volume stands for. */
+function mountedPath(mount: JsonObject, model: ComposeModel): string {
+  const source = textAt(mount, "source");
+  if (mount["type"] !== "volume") return mount["type"] === "bind" ? source : "";
+  const volume = objectAt(objectAt(model, "volumes"), source);
+  return textAt(objectAt(volume, "driver_opts"), "device");
 }
 
 function fileUses(

@@ -39,7 +39,10 @@ export async function composeInputs(
   };
   const chosen = await chooseComposeFiles(deployment, has);
   const envFiles = await chooseEnvFiles(deployment, has);
-  const followed = await follow(source, revision, chosen.files, signal);
+  const followed = await follow(source, revision, {
+    files: chosen.files,
+    base: deployment.workingDir,
+  }, signal);
   const paths = new Set([...chosen.looked, ...envFiles.looked, ...followed.paths]);
   return {
     composeFiles: chosen.files,
@@ -82,18 +85,24 @@ async function chooseEnvFiles(deployment: Deployment, has: Has) {
   return { files: looked.filter((path) => found.has(path)), looked };
 }
 
-/** Follows `include` and `extends`, each file once, and collects what they read. */
+/**
+ * Follows `include` and `extends`, each file once, and collects what they read. Paths in the
+ * deployment's own files are relative to `base`, wherever these lie; in others, to where they lie.
+ */
 async function follow(
   source: Source,
   revision: Revision,
-  files: readonly string[],
+  start: { readonly files: readonly string[]; readonly base: string },
   signal: AbortSignal,
 ) {
   const paths = new Set<string>();
   const state = { wide: false, outside: false };
-  const queue = [...files];
-  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-    if (paths.has(file)) continue;
+  const queue = start.files.map((file) => ({ file, base: start.base }));
+  const seen = new Set<string>();
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    const { file, base } = next;
+    if (seen.has(`${base}:${file}`)) continue;
+    seen.add(`${base}:${file}`);
     paths.add(file);
     const bytes = await source.read(revision, file, signal);
     if (bytes === undefined) {
@@ -104,9 +113,13 @@ async function follow(
     const found = composeReferences(new TextDecoder().decode(bytes));
     state.wide ||= found.wide;
     state.outside ||= found.outside;
-    const base = posix.dirname(file);
     const resolve = (path: string) => inSource(base, path, `${path}, named by ${file}`);
-    queue.push(...found.composeFiles.map(resolve));
+    queue.push(
+      ...found.composeFiles.map(resolve).map((path) => ({
+        file: path,
+        base: posix.dirname(path),
+      })),
+    );
     for (const path of found.files) paths.add(resolve(path));
   }
   return { paths: [...paths], ...state };

@@ -33,7 +33,8 @@ export interface DecideInput {
  * are judged by our own digest label alone: compose's hash means different things in different
  * versions.
  */
-export function decide(input: DecideInput): Plan {
+export function decide(asked: DecideInput): Plan {
+  const input = { ...asked, observed: inOrder(asked.observed) };
   const desired = new Map<string, ServicePlan>();
   for (const service of input.desired) desired.set(service.name, decideService(service, input));
   followReplaced(input.desired, desired);
@@ -55,6 +56,12 @@ export function summarise(changes: readonly ServicePlan[]): string {
     byAction.set(action, [...(byAction.get(action) ?? []), name]);
   }
   return [...byAction].map(([action, names]) => `${action} ${names.join(", ")}`).join("; ");
+}
+
+/** Engines list containers in any order; a decision and its reasons must not depend on it. */
+function inOrder({ containers }: ObservedStack): ObservedStack {
+  const key = (each: ObservedContainer) => `${each.name} ${each.id}`;
+  return { containers: [...containers].sort((a, b) => key(a) < key(b) ? -1 : 1) };
 }
 
 function decideService(service: ReleaseService, input: DecideInput): ServicePlan {
@@ -156,7 +163,7 @@ function followReplaced(
     changed = false;
     for (const service of desired) {
       const plan = plans.get(service.name);
-      if (plan === undefined || plan.action !== "keep" && plan.action !== "start") continue;
+      if (plan === undefined || ["create", "recreate"].includes(plan.action)) continue;
       if (service.expectation.replicas === 0) continue;
       const causes = Object.entries(service.follows).filter(([name]) =>
         ["recreate", "create"].includes(plans.get(name)?.action ?? "")
