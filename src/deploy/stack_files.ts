@@ -100,11 +100,21 @@ export class StackFiles {
       for (const name of await this.#files.list(from)) {
         await this.#copy(join(from, name), join(to, name));
       }
-    } else if (info.kind === "symlink") {
+      return;
+    }
+    await this.#makeRoom(to);
+    if (info.kind === "symlink") {
       await this.#files.replaceLink(await this.#files.readLink(from) ?? "", to);
     } else {
       const data = await this.#files.readIfExists(from) ?? new Uint8Array();
       await this.#files.write(to, data, { mode: info.mode });
     }
+  }
+
+  /** An empty directory gives way to a file: it stood in for what the source did not have yet. */
+  async #makeRoom(place: string): Promise<void> {
+    const info = await this.#files.stat(place);
+    if (info?.kind !== "directory" || (await this.#files.list(place)).length > 0) return;
+    await this.#files.remove(place);
   }
 }

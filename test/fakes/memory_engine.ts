@@ -1,0 +1,126 @@
+import type {
+  Engine,
+  ImageSummary,
+  LabelFilter,
+  ResourceSummary,
+} from "../../src/docker/engine.ts";
+import { COMPOSE_LABELS, type ObservedContainer } from "../../src/model/mod.ts";
+
+/** An {@link Engine} without an engine: what it has is a value that a test sets. */
+export interface MemoryEngine extends Engine {
+  containers: ObservedContainer[];
+  networks: ResourceSummary[];
+  volumes: ResourceSummary[];
+  /** Image id by reference or id. */
+  images: Record<string, string>;
+  /** Output by container id. */
+  logs: Record<string, readonly string[]>;
+  /** Every mutating call in order, such as `stop 1`. */
+  readonly calls: string[];
+  /** Called before containers are listed; may change them, or throw. */
+  onList: () => void;
+  /** Called before every mutating call with its text; may throw. */
+  onCall: (call: string) => void;
+}
+
+/** A container of compose project `project` that runs. */
+export function runningContainer(
+  project: string,
+  service: string,
+  fields: Partial<ObservedContainer> = {},
+): ObservedContainer {
+  const { labels, ...rest } = fields;
+  return {
+    id: `${service}-id`,
+    name: `${project}-${service}-1`,
+    service,
+    state: "running",
+    health: "none",
+    exitCode: undefined,
+    imageId: `sha256:${service}`,
+    labels: {
+      [COMPOSE_LABELS.project]: project,
+      [COMPOSE_LABELS.service]: service,
+      ...labels,
+    },
+    ...rest,
+  };
+}
+
+/** An engine that has nothing. */
+export function createMemoryEngine(containers: ObservedContainer[] = []): MemoryEngine {
+  const calls: string[] = [];
+  const call = (text: string) => {
+    engine.onCall(text);
+    calls.push(text);
+    return Promise.resolve();
+  };
+  const engine: MemoryEngine = {
+    containers,
+    networks: [],
+    volumes: [],
+    images: {},
+    logs: {},
+    calls,
+    onList: () => {},
+    onCall: () => {},
+    info: () =>
+      Promise.resolve({
+        id: "memory",
+        name: "memory",
+        version: "26.1",
+        apiVersion: "1.45",
+        swarm: "inactive",
+      }),
+    listContainers(labels, signal) {
+      signal.throwIfAborted();
+      engine.onList();
+      return Promise.resolve(engine.containers.filter((each) => matches(each.labels, labels)));
+    },
+    inspectContainer(id) {
+      const container = engine.containers.find((each) => each.id === id);
+      if (container === undefined) return Promise.resolve(undefined);
+      return Promise.resolve({
+        container,
+        restartPolicy: "no",
+        startedAt: undefined,
+        oomKilled: false,
+        error: "",
+        healthOutput: container.health === "unhealthy" ? "probe says no\n" : "",
+      });
+    },
+    containerLogs: (id, lines) => Promise.resolve([...engine.logs[id] ?? []].slice(-lines)),
+    startContainer: (id) => call(`start ${id}`),
+    stopContainer: (id) => call(`stop ${id}`),
+    killContainer: (id, signalName) => call(`kill ${id} ${signalName}`),
+    async removeContainer(id, { volumes }) {
+      await call(`remove ${id}${volumes ? " with volumes" : ""}`);
+      engine.containers = engine.containers.filter((each) => each.id !== id);
+    },
+    imageId: (reference) => Promise.resolve(engine.images[reference]),
+    listImages: () => Promise.resolve<ImageSummary[]>([]),
+    imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),
+    async removeImage(id) {
+      await call(`remove image ${id}`);
+      return { removed: true };
+    },
+    async tagImage(id, reference) {
+      await call(`tag ${id} ${reference}`);
+      engine.images[reference] = id;
+    },
+    listVolumes: (labels) =>
+      Promise.resolve(engine.volumes.filter((each) => matches(each.labels, labels))),
+    removeVolume: (name) => call(`remove volume ${name}`),
+    listNetworks: (labels) =>
+      Promise.resolve(engine.networks.filter((each) => matches(each.labels, labels))),
+    removeNetwork: (id) => call(`remove network ${id}`),
+    close: () => {},
+  };
+  return engine;
+}
+
+function matches(labels: Readonly<Record<string, string>>, wanted: LabelFilter): boolean {
+  return Object.entries(wanted).every(([key, value]) =>
+    value === undefined ? labels[key] !== undefined : labels[key] === value
+  );
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Destroy, destroyStack, removeUnusedImages } from "../../../src/deploy/mod.ts";
+import { COMPOSE_LABELS, stackKey } from "../../../src/model/mod.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+
+const SIGNAL = new AbortController().signal;
+const DESTROY: Destroy = {
+  key: stackKey("", "shop"),
+  removeVolumes: false,
+  removeImages: false,
+  dependsOn: { web: ["api"], api: ["db"], job: ["db"] },
+};
+
+function resource(name: string, project = "shop") {
+  return { id: `${name}-id`, name, driver: "x", labels: { [COMPOSE_LABELS.project]: project } };
+}
+
+function shop() {
+  const engine = createMemoryEngine(
+    ["api", "db", "job", "web", "stray"].map((each) => runningContainer("shop", each)),
+  );
+  engine.containers.push(runningContainer("other", "db", { id: "other-db", imageId: "sha256:db" }));
+  engine.networks = [resource("shop_default"), resource("other_default", "other")];
+  engine.volumes = [resource("shop_data"), resource("other_data", "other")];
+  return engine;
+}
+
+describe("destroyStack()", () => {
+  it("removes what depends on others before them, then networks, and nothing of other projects", async () => {
+    const engine = shop();
+    await destroyStack(engine, DESTROY, SIGNAL);
+    const removed = engine.calls.filter((each) => each.startsWith("remove "));
+    const position = (service: string) => removed.indexOf(`remove ${service}-id`);
+    for (const [first, second] of [["web", "api"], ["api", "db"], ["job", "db"]] as const) {
+      assert.ok(position(first) < position(second), `${first} goes before ${second}`);
+    }
+    assert.equal(removed.at(-1), "remove network shop_default-id");
+    assert.deepEqual(engine.containers.map((each) => each.id), ["other-db"]);
+    assert.ok(!engine.calls.some((each) => each.includes("other") || each.includes("volume")));
+  });
+
+  it("stops each container, with its own grace period, before it is removed", async () => {
+    const engine = shop();
+    await destroyStack(engine, DESTROY, SIGNAL);
+    for (const service of ["web", "api", "db", "job", "stray"]) {
+      const stop = engine.calls.indexOf(`stop ${service}-id`);
+      assert.equal(engine.calls[stop + 1], `remove ${service}-id`);
+    }
+  });
+
+  it("removes volumes when asked to, after the containers that use them", async () => {
+    const engine = shop();
+    await destroyStack(engine, { ...DESTROY, removeVolumes: true }, SIGNAL);
+    assert.ok(engine.calls.includes("remove web-id with volumes"));
+    assert.equal(engine.calls.at(-1), "remove volume shop_data");
+  });
+
+  it("removes images when asked to, but none that another container needs", async () => {
+    const engine = shop();
+    await destroyStack(engine, { ...DESTROY, removeImages: true }, SIGNAL);
+    assert.deepEqual(engine.calls.filter((each) => each.includes("image")).sort(), [
+      "remove image sha256:api",
+      "remove image sha256:job",
+      "remove image sha256:stray",
+      "remove image sha256:web",
+    ]);
+  });
+
+  it("may be repeated after it broke off anywhere, and does nothing once all is gone", async () => {
+    const full = shop();
+    await destroyStack(full, DESTROY, SIGNAL);
+    for (let allowed = 0; allowed < full.calls.length; allowed++) {
+      const engine = shop();
+      let left = allowed;
+      engine.onCall = () => {
+        if (left-- === 0) throw new Error("the engine went away");
+      };
+      await assert.rejects(destroyStack(engine, DESTROY, SIGNAL), /went away/);
+      await destroyStack(engine, DESTROY, SIGNAL);
+      assert.deepEqual(engine.containers.map((each) => each.id), ["other-db"]);
+    }
+    const empty = createMemoryEngine();
+    await destroyStack(empty, { ...DESTROY, removeVolumes: true, removeImages: true }, SIGNAL);
+    assert.deepEqual(empty.calls, []);
+  });
+});
+
+describe("removeUnusedImages()", () => {
+  it("removes each image once and keeps those in use", async () => {
+    const engine = createMemoryEngine([runningContainer("a", "web", { imageId: "used" })]);
+    await removeUnusedImages(engine, ["old", "used", "old", "older"], SIGNAL);
+    assert.deepEqual(engine.calls, ["remove image old", "remove image older"]);
+  });
+});

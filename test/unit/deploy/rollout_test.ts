@@ -1,0 +1,368 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  Compose,
+  type Placed,
+  pointTags,
+  type Rollout,
+  rollout,
+  type RolloutParts,
+  StackFiles,
+} from "../../../src/deploy/mod.ts";
+import {
+  isStackwrightError,
+  LABELS,
+  type ObservedContainer,
+  type ServicePlan,
+} from "../../../src/model/mod.ts";
+import { decide } from "../../../src/plan/mod.ts";
+import type { Clock, Commands, Files } from "../../../src/system/mod.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { ALWAYS, releaseOf, serviceOf } from "./releases.ts";
+
+const OLD: Placed = {
+  tree: "/trees/old",
+  release: releaseOf("old", [serviceOf("db"), serviceOf("web"), serviceOf("gone")]),
+};
+const NEXT: Placed = {
+  tree: "/trees/next",
+  release: releaseOf("next", [
+    serviceOf("db"),
+    serviceOf("web", { digest: "web-2" }),
+    serviceOf("new"),
+  ]),
+};
+const PLAN: readonly ServicePlan[] = [
+  { name: "db", action: "keep", because: ["same"] },
+  { name: "web", action: "recreate", because: ["changed"] },
+  { name: "new", action: "create", because: ["new"] },
+  { name: "gone", action: "remove", because: ["gone"] },
+];
+
+function made(service: string, digest: string, more: Partial<ObservedContainer> = {}) {
+  return runningContainer("shop", service, {
+    id: `${service}:${digest}`,
+    labels: { [LABELS.manager]: "stackwright", [LABELS.digest]: digest },
+    ...more,
+  });
+}
+
+/** A world in which compose is a few lines: `up` makes what it is told to, as `next` says. */
+function createWorld() {
+  const engine = createMemoryEngine(
+    ["db", "web", "gone"].map((name) => made(name, `${name}-1`)),
+  );
+  const events: string[] = [];
+  /** How containers of a digest turn out; running unless said otherwise. */
+  const outcome: Record<string, Partial<ObservedContainer>> = {};
+  const world = { engine, events, outcome, log: createRecordingLog(), onUp: () => {} };
+  let placed: Placed = NEXT;
+  const commands: Commands = {
+    run(command, signal) {
+      signal.throwIfAborted();
+      const args = command.argv.slice(command.argv.indexOf("up"));
+      events.push(`up of ${placed.release.revision.id}: ${args.slice(1).join(" ")}`);
+      world.onUp();
+      const scales = args.flatMap((arg, index) =>
+        args[index - 1] === "--scale" ? [arg.split("=")] : []
+      );
+      for (const [name = "", count] of scales) {
+        if (args.includes("--force-recreate")) {
+          engine.containers = engine.containers.filter((each) => each.service !== name);
+        }
+        const digest = placed.release.services.find((each) => each.name === name)?.digest ?? "";
+        const exists = engine.containers.find((each) => each.service === name);
+        engine.containers = engine.containers.filter((each) => each.service !== name);
+        if (count === "0") continue;
+        engine.containers.push({
+          ...exists ?? made(name, digest),
+          state: "running",
+          ...outcome[digest],
+        });
+      }
+      return Promise.resolve({ code: 0, stdout: new Uint8Array(), stderr: "" });
+    },
+    start: () => assert.fail(),
+  };
+  engine.onCall = (call) => events.push(call);
+  const parts: RolloutParts = {
+    engine,
+    compose: new Compose({ commands, programEnvironment: {}, log: world.log }),
+    clock: createHastyClock(),
+    log: world.log,
+    files: new StackFiles(createEventFiles(events), {
+      stack: "/s",
+      current: "/s/current",
+      live: "/s/live",
+    }),
+    replan: (release, observed) =>
+      decide({
+        desired: release.services,
+        observed,
+        previous: release.services,
+        policy: { forceRecreate: false, removeOrphans: true },
+        images: {},
+      }).services,
+    call(which) {
+      placed = which;
+      return {
+        project: { name: "shop", directory: "/s", files: ["-"], envFiles: [], profiles: [] },
+        variables: {},
+        model: which.release.model,
+      };
+    },
+  };
+  return Object.assign(world, { parts });
+}
+
+/** A clock on which every wait is over at once. */
+function createHastyClock(): Clock {
+  let now = 0;
+  return {
+    now: () => new Date(now),
+    sleep(milliseconds, signal) {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      now += milliseconds;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** A disk that only notes where `current` leads. */
+function createEventFiles(events: string[]): Files {
+  const unused = () => assert.fail("not part of a switch");
+  return {
+    readIfExists: unused,
+    write: unused,
+    writeInPlace: unused,
+    stat: () => Promise.resolve(undefined),
+    list: () => Promise.resolve([]),
+    makeDirectory: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+    rename: unused,
+    link: unused,
+    replaceLink(target) {
+      events.push(`switch to ${target}`);
+      return Promise.resolve();
+    },
+    readLink: unused,
+    realPath: unused,
+    chmod: unused,
+    makeTemporaryDirectory: unused,
+  };
+}
+
+function work(more: Partial<Rollout> = {}): Rollout {
+  return {
+    next: NEXT,
+    services: PLAN,
+    previous: OLD,
+    ranBefore: ["db", "web", "gone"],
+    liveNow: OLD.release.live,
+    previousImages: {},
+    timeoutSeconds: 10,
+    rollback: true,
+    ...more,
+  };
+}
+
+const SIGNAL = new AbortController().signal;
+const FLAGS = "--detach --no-deps --no-build --pull never";
+const DEPLOYED = [
+  "switch to ../trees/next",
+  `up of next: ${FLAGS} --force-recreate --scale web=1 web`,
+  `up of next: ${FLAGS} --no-recreate --scale new=1 new`,
+];
+
+function digests(world: ReturnType<typeof createWorld>): string[] {
+  return world.engine.containers.map((each) => each.labels[LABELS.digest] ?? "").sort();
+}
+
+describe("rollout() that succeeds", () => {
+  it("switches files, changes containers, and removes what is left over at the end", async () => {
+    const world = createWorld();
+    const result = await rollout(world.parts, work(), SIGNAL);
+    assert.deepEqual(result, {
+      kind: "deployed",
+      images: { db: "sha256:db", web: "sha256:web", new: "sha256:new" },
+    });
+    assert.deepEqual(world.events, [...DEPLOYED, "stop gone:gone-1", "remove gone:gone-1"]);
+    assert.deepEqual(digests(world), ["db-1", "new-1", "web-2"]);
+  });
+
+  it("does not judge services that it leaves alone", async () => {
+    const world = createWorld();
+    world.engine.containers = world.engine.containers.map((each) =>
+      each.service === "db" ? { ...each, health: "unhealthy" } : each
+    );
+    assert.equal((await rollout(world.parts, work(), SIGNAL)).kind, "deployed");
+  });
+
+  it("judges services that it leaves alone when it is asked to", async () => {
+    const world = createWorld();
+    world.engine.containers = world.engine.containers.map((each) =>
+      each.service === "db" ? { ...each, health: "unhealthy" } : each
+    );
+    const result = await rollout(world.parts, work({ verify: ["db"], rollback: false }), SIGNAL);
+    assert.equal(result.kind, "failed");
+  });
+
+  it("clears what an interrupted compose left half replaced before it begins", async () => {
+    const world = createWorld();
+    world.engine.containers.push(
+      made("web", "web-2", {
+        id: "half",
+        name: "0123456789ab_shop-web-1",
+        state: "created",
+        labels: { "com.docker.compose.replace": "x" },
+      }),
+    );
+    await rollout(world.parts, work(), SIGNAL);
+    assert.equal(world.events[0], "remove half");
+  });
+});
+
+describe("rollout() that fails", () => {
+  it("puts the previous release back as a whole, and tells why it failed", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { state: "exited", exitCode: 7 };
+    const result = await rollout(world.parts, work(), SIGNAL);
+    assert.equal(result.kind, "rolled_back");
+    assert.ok(result.kind === "rolled_back" && isStackwrightError(result.error, "unhealthy"));
+    assert.match(result.error.message, /^service web: .* stopped with exit code 7/);
+    assert.equal(result.text, "the previous release was put back: restored web, new");
+    assert.deepEqual(world.events, [
+      ...DEPLOYED,
+      "switch to ../trees/old",
+      `up of old: ${FLAGS} --force-recreate --scale web=1 web`,
+      "stop new:new-1",
+      "remove new:new-1",
+    ]);
+    assert.deepEqual(digests(world), ["db-1", "gone-1", "web-1"]);
+    assert.equal(world.log.lines.filter((each) => each.message === "rolling back").length, 1);
+  });
+
+  it("leaves the containers of a first deployment for inspection", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { health: "unhealthy" };
+    const result = await rollout(world.parts, work({ previous: undefined }), SIGNAL);
+    assert.equal(result.kind, "failed");
+    assert.match(result.kind === "failed" ? result.text : "", /left for inspection/);
+    assert.deepEqual(world.events, DEPLOYED);
+    assert.ok(digests(world).includes("web-2"));
+  });
+
+  it("leaves everything as it is when rolling back is turned off", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { state: "dead" };
+    const result = await rollout(world.parts, work({ rollback: false }), SIGNAL);
+    assert.equal(result.kind, "failed");
+    assert.match(result.kind === "failed" ? result.text : "", /DEPLOY_ROLLBACK is off/);
+    assert.deepEqual(world.events, DEPLOYED);
+  });
+
+  it("keeps the first failure, and tells the second, when putting back fails too", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { state: "exited", exitCode: 7 };
+    world.outcome["web-1"] = { state: "exited", exitCode: 8 };
+    const result = await rollout(world.parts, work(), SIGNAL);
+    assert.equal(result.kind, "failed");
+    assert.ok(result.kind === "failed");
+    assert.match(result.error.message, /exit code 7/);
+    assert.match(result.text, /^putting the previous release back failed too: .*exit code 8/);
+  });
+
+  it("starts again what ran before and was stopped on the way", async () => {
+    const world = createWorld();
+    const finite = { ...ALWAYS, restarts: false, mayFinish: true };
+    const old = {
+      ...OLD,
+      release: releaseOf("old", [
+        serviceOf("db"),
+        serviceOf("web", { expectation: finite }),
+        serviceOf("gone", { expectation: finite }),
+      ]),
+    };
+    world.onUp = () => {
+      world.engine.containers = world.engine.containers.map((each) =>
+        ["web", "gone"].includes(each.service)
+          ? { ...each, state: "exited" as const, exitCode: 137 }
+          : each
+      );
+      world.onUp = () => {};
+      throw new Error("compose broke off");
+    };
+    const given = work({ previous: old, ranBefore: ["db", "web"] });
+    const result = await rollout(world.parts, given, SIGNAL);
+    assert.equal(result.kind, "rolled_back");
+    const states = Object.fromEntries(
+      world.engine.containers.map((each) => [each.service, each.state]),
+    );
+    assert.deepEqual(states, { db: "running", web: "running", gone: "exited" });
+  });
+
+  it("says that no container had changed when it failed before any did", async () => {
+    const world = createWorld();
+    world.onUp = () => {
+      world.onUp = () => {};
+      throw new Error("compose did not start");
+    };
+    const result = await rollout(world.parts, work(), SIGNAL);
+    assert.ok(result.kind === "rolled_back");
+    assert.match(result.text, /no container had changed/);
+    assert.match(result.error.message, /compose did not start/);
+  });
+
+  it("points the previous release's tags at its images again", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { state: "dead" };
+    world.engine.images = { "web:1": "sha256:newer", "sha256:older": "sha256:older" };
+    await rollout(world.parts, work({ previousImages: { web: "sha256:older" } }), SIGNAL);
+    const tag = world.events.indexOf("tag sha256:older web:1");
+    const back = world.events.findIndex((each) => each.startsWith("up of old"));
+    assert.ok(tag >= 0 && tag < back, world.events.join("\n"));
+  });
+
+  it("rejects with the signal's reason, and puts nothing back, when it is aborted", async () => {
+    const reason = new Error("shutting down");
+    for (const during of ["up", "wait"]) {
+      const world = createWorld();
+      const stop = new AbortController();
+      if (during === "up") world.onUp = () => stop.abort(reason);
+      else world.outcome["new-1"] = { health: "starting" };
+      let lists = 0;
+      world.engine.onList = () => {
+        if (during === "wait" && ++lists === 5) stop.abort(reason);
+      };
+      await assert.rejects(rollout(world.parts, work(), stop.signal), reason);
+      assert.ok(!world.events.some((each) => each.includes("old")), world.events.join("\n"));
+    }
+  });
+});
+
+describe("pointTags()", () => {
+  const release = releaseOf("old", [
+    serviceOf("moved"),
+    serviceOf("same"),
+    serviceOf("lost"),
+    serviceOf("unknown"),
+    serviceOf("pinned", { image: "app@sha256:1" }),
+    serviceOf("nameless", { image: "" }),
+  ]);
+  it("tags only what moved and is still there", async () => {
+    const engine = createMemoryEngine();
+    engine.images = {
+      "moved:1": "newer",
+      older: "older",
+      "same:1": "s",
+      s: "s",
+      "lost:1": "newer",
+      "app@sha256:1": "p",
+      o: "o",
+    };
+    const images = { moved: "older", same: "s", lost: "vanished", pinned: "o", nameless: "o" };
+    await pointTags(engine, release, images, SIGNAL);
+    assert.deepEqual(engine.calls, ["tag older moved:1"]);
+  });
+});

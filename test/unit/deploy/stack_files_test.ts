@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import * as fs from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { stackDirectories, StackFiles } from "../../../src/deploy/mod.ts";
+import { isStackwrightError, type LiveManifest, stackKey } from "../../../src/model/mod.ts";
+import { type Files, systemFiles } from "../../../src/system/mod.ts";
+
+/** A file of a tree: its text, or more where it is no plain file. */
+type Entry = string | { readonly link: string } | { readonly text: string; readonly mode: number };
+
+/** A stack on a real disk, whose releases a test writes down as trees. */
+class Stack {
+  readonly #root: string;
+  #before: LiveManifest = { files: {}, directories: [] };
+  #count = 0;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Switches to a release with `entries`; their path and content stand for their object id. */
+  async switchTo(
+    entries: Readonly<Record<string, Entry>>,
+    options: { directories?: readonly string[]; files?: Files; live?: readonly string[] } = {},
+  ): Promise<void> {
+    const tree = join(this.#root, "trees", `${this.#count++}`);
+    for (const [path, entry] of Object.entries(entries)) await put(join(tree, path), entry);
+    await fs.mkdir(tree, { recursive: true });
+    const tracked = Object.entries(entries).filter(([path]) =>
+      options.live === undefined || options.live.some((each) => path.startsWith(each))
+    );
+    const live: LiveManifest = {
+      files: Object.fromEntries(tracked.map(([path, entry]) => [path, JSON.stringify(entry)])),
+      directories: options.directories ?? [],
+    };
+    const files = new StackFiles(options.files ?? systemFiles, this.directories);
+    await files.switchTo(tree, { live }, this.#before);
+    this.#before = live;
+  }
+
+  get directories() {
+    return stackDirectories(this.#root, stackKey("", "shop"));
+  }
+
+  live(path: string): string {
+    return join(this.directories.live, path);
+  }
+
+  async text(path: string): Promise<string | undefined> {
+    const bytes = await systemFiles.readIfExists(this.live(path));
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  }
+}
+
+async function put(place: string, entry: Entry): Promise<void> {
+  await fs.mkdir(dirname(place), { recursive: true });
+  if (typeof entry === "string") return await fs.writeFile(place, entry);
+  if ("link" in entry) return await fs.symlink(entry.link, place);
+  await fs.writeFile(place, entry.text);
+  await fs.chmod(place, entry.mode);
+}
+
+function test(title: string, check: (stack: Stack) => Promise<void>): void {
+  it(title, async () => {
+    const root = await fs.mkdtemp(join(tmpdir(), "swt-files-"));
+    try {
+      await check(new Stack(root));
+    } finally {
+      await fs.rm(root, { recursive: true, force: true });
+    }
+  });
+}
+
+describe("StackFiles.switchTo()", () => {
+  test("leads current to the tree by a relative link, which follows a moved data directory", async (stack) => {
+    await stack.switchTo({ "site/page": "1" });
+    await stack.switchTo({ "site/page": "2" });
+    const target = await fs.readlink(stack.directories.current);
+    assert.equal(target, "../../../trees/1");
+    assert.equal(await fs.readFile(join(stack.directories.current, "site/page"), "utf8"), "2");
+  });
+
+  test("takes over what changed upstream, also over what a container wrote", async (stack) => {
+    await stack.switchTo({ "data/a": "1", "data/b": "1" });
+    await fs.writeFile(stack.live("data/b"), "container");
+    await stack.switchTo({ "data/a": "2", "data/b": "2" });
+    assert.equal(await stack.text("data/a"), "2");
+    assert.equal(await stack.text("data/b"), "2");
+  });
+
+  test("leaves what only a container changed, and makes again what it removed", async (stack) => {
+    await stack.switchTo({ "data/a": "1", "data/b": "1" });
+    await fs.writeFile(stack.live("data/a"), "container");
+    await fs.rm(stack.live("data/b"));
+    await stack.switchTo({ "data/a": "1", "data/b": "1" });
+    assert.equal(await stack.text("data/a"), "container");
+    assert.equal(await stack.text("data/b"), "1");
+  });
+
+  test("removes what upstream removed, and nothing beside it", async (stack) => {
+    await stack.switchTo({ "data/a": "1", "data/sub/b": "1" });
+    await fs.writeFile(stack.live("data/sub/own"), "container");
+    await stack.switchTo({ "data/a": "1" });
+    assert.equal(await stack.text("data/sub/b"), undefined);
+    assert.equal(await stack.text("data/sub/own"), "container");
+    assert.equal(await stack.text("data/a"), "1");
+  });
+
+  test("keeps files of containers through ten releases", async (stack) => {
+    await stack.switchTo({ "data/seed": "0" }, { directories: ["out"] });
+    await fs.writeFile(stack.live("data/own"), "mine");
+    await fs.mkdir(stack.live("out/deep"));
+    await fs.writeFile(stack.live("out/deep/own"), "mine too");
+    for (let release = 1; release <= 10; release++) {
+      await stack.switchTo({ "data/seed": `${release}` }, { directories: ["out"] });
+    }
+    assert.equal(await stack.text("data/seed"), "10");
+    assert.equal(await stack.text("data/own"), "mine");
+    assert.equal(await stack.text("out/deep/own"), "mine too");
+  });
+
+  test("keeps files of containers when their directory is no longer mounted", async (stack) => {
+    await stack.switchTo({}, { directories: ["out"] });
+    await fs.writeFile(stack.live("out/own"), "mine");
+    await stack.switchTo({}, { directories: [] });
+    assert.equal(await stack.text("out/own"), "mine");
+  });
+
+  test("puts only live paths into live", async (stack) => {
+    await stack.switchTo({ "data/a": "1", "site/page": "1" }, { live: ["data/"] });
+    assert.equal(await stack.text("data/a"), "1");
+    assert.equal(await stack.text("site/page"), undefined);
+  });
+
+  test("keeps links as links and files executable", async (stack) => {
+    await stack.switchTo({
+      "data/run": { text: "#!/bin/sh", mode: 0o755 },
+      "data/plain": { text: "x", mode: 0o644 },
+      "data/link": { link: "plain" },
+      "data/broken": { link: "nowhere" },
+    });
+    const mode = async (path: string) => (await fs.stat(stack.live(path))).mode & 0o777;
+    assert.equal(await mode("data/run"), 0o755);
+    assert.equal(await mode("data/plain"), 0o644);
+    assert.equal(await fs.readlink(stack.live("data/link")), "plain");
+    assert.equal(await fs.readlink(stack.live("data/broken")), "nowhere");
+  });
+
+  test("turns a file into a link and back, and follows a changed link", async (stack) => {
+    await stack.switchTo({ "data/a": "1", "data/b": "b" });
+    await stack.switchTo({ "data/a": { link: "b" }, "data/b": "b" });
+    assert.equal(await fs.readlink(stack.live("data/a")), "b");
+    await stack.switchTo({ "data/a": { link: "c" }, "data/b": "b" });
+    assert.equal(await fs.readlink(stack.live("data/a")), "c");
+    await stack.switchTo({ "data/a": "2", "data/b": "b" });
+    assert.equal(await fs.readlink(stack.live("data/a")).catch(() => "a file"), "a file");
+    assert.equal(await stack.text("data/a"), "2");
+    assert.equal(await stack.text("data/b"), "b");
+  });
+
+  test("makes a directory where upstream had a file", async (stack) => {
+    await stack.switchTo({ "data": "1" });
+    await stack.switchTo({}, { directories: ["data"] });
+    assert.equal((await fs.stat(stack.live("data"))).isDirectory(), true);
+    await stack.switchTo({ "other": "1" }, { directories: ["data"] });
+    assert.equal((await fs.stat(stack.live("data"))).isDirectory(), true);
+  });
+
+  test("makes files below a path where upstream had a file", async (stack) => {
+    await stack.switchTo({ "data": "1" });
+    await stack.switchTo({ "data/a": "1" });
+    assert.equal(await stack.text("data/a"), "1");
+  });
+
+  test("puts a file in place of the empty directory that stood in for it", async (stack) => {
+    await stack.switchTo({}, { directories: ["app.conf"] });
+    await stack.switchTo({ "app.conf": "1" });
+    assert.equal(await stack.text("app.conf"), "1");
+  });
+
+  test("fails rather than throw away what a container put where a file belongs", async (stack) => {
+    await stack.switchTo({}, { directories: ["app.conf"] });
+    await fs.writeFile(stack.live("app.conf/own"), "mine");
+    await assert.rejects(
+      stack.switchTo({ "app.conf": "1" }),
+      (error) => isStackwrightError(error, "data_dir_unusable"),
+    );
+    assert.equal(await stack.text("app.conf/own"), "mine");
+  });
+
+  test("ends where it should when it is repeated after it broke off anywhere", async (stack) => {
+    const first = { "data/a": "1", "data/b": "1", "data/gone": "1" };
+    const second = { "data/a": "2", "data/b": "2", "data/new": { link: "a" } };
+    await stack.switchTo(first);
+    await fs.writeFile(stack.live("data/own"), "mine");
+    let breaks = 0;
+    for (let allowed = 0;; allowed++) {
+      const files = breakingAfter(allowed);
+      const broke = await stack.switchTo(second, { directories: ["out"], files }).then(
+        () => false,
+        (error) => isStackwrightError(error, "data_dir_unusable"),
+      );
+      if (!broke) break;
+      breaks++;
+      const leadsTo = await fs.readlink(stack.directories.current);
+      assert.equal(leadsTo, "../../../trees/0", "current moves last");
+    }
+    assert.ok(breaks >= 5, `it broke off ${breaks} times`);
+    assert.equal(await stack.text("data/a"), "2");
+    assert.equal(await stack.text("data/b"), "2");
+    assert.equal(await stack.text("data/gone"), undefined);
+    assert.equal(await fs.readlink(stack.live("data/new")), "a");
+    assert.equal(await stack.text("data/own"), "mine");
+    assert.deepEqual((await fs.readdir(stack.live("data"))).sort(), ["a", "b", "new", "own"]);
+  });
+});
+
+/** The real disk until `allowed` changes were made; then every change is refused. */
+function breakingAfter(allowed: number): Files {
+  let left = allowed;
+  const guarded = <A extends unknown[]>(change: (...args: A) => Promise<void>) => (...args: A) => {
+    if (left-- <= 0) return Promise.reject(new Error("ENOSPC: no space left on device"));
+    return change(...args);
+  };
+  return {
+    ...systemFiles,
+    write: guarded(systemFiles.write),
+    remove: guarded(systemFiles.remove),
+    replaceLink: guarded(systemFiles.replaceLink),
+    makeDirectory: guarded(systemFiles.makeDirectory),
+  };
+}
+
+describe("StackFiles.liveExists() and remove()", () => {
+  test("see what is live, and take everything away", async (stack) => {
+    const files = new StackFiles(systemFiles, stack.directories);
+    await stack.switchTo({ "data/a": "1" });
+    assert.equal(await files.liveExists("data/a"), true);
+    assert.equal(await files.liveExists("data/b"), false);
+    await files.remove();
+    assert.equal(await systemFiles.stat(stack.directories.stack), undefined);
+    await files.remove();
+  });
+});
+
+describe("stackDirectories()", () => {
+  it("keeps the same name on two contexts apart", () => {
+    const [a, b] = [stackKey("", "shop"), stackKey("other", "shop")];
+    assert.equal(stackDirectories("/d", a).current, "/d/releases/default/shop/current");
+    assert.equal(stackDirectories("/d", b).live, "/d/releases/other/shop/live");
+  });
+});

@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { waitHealthy } from "../../../src/deploy/mod.ts";
+import {
+  isStackwrightError,
+  type ObservedContainer,
+  type ReleaseService,
+  stackKey,
+} from "../../../src/model/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { ALWAYS, serviceOf } from "./releases.ts";
+
+type Sample = readonly ObservedContainer[];
+
+const WEB = serviceOf("web");
+const good: Sample = [runningContainer("shop", "web")];
+const starting: Sample = [runningContainer("shop", "web", { health: "starting" })];
+
+/** Waits on an engine that shows one sample after the other, the last one for ever. */
+function waitOn(samples: readonly Sample[], services: readonly ReleaseService[] = [WEB]) {
+  const clock = createFakeClock();
+  const engine = createMemoryEngine();
+  engine.logs = { "web-id": ["one", "two"] };
+  const stop = new AbortController();
+  let taken = 0;
+  engine.onList = () => {
+    engine.containers = [...samples[Math.min(taken, samples.length - 1)] ?? []];
+    taken++;
+  };
+  const wait = { engine, clock, key: stackKey("", "shop"), services };
+  const deadline = new Date(clock.now().getTime() + 10_000);
+  let ended: "healthy" | Error | undefined;
+  const done = waitHealthy({ ...wait, deadline }, stop.signal).then(
+    () => void (ended = "healthy"),
+    (error) => void (ended = error),
+  );
+  return { clock, engine, stop, done, taken: () => taken, ended: () => ended };
+}
+
+describe("waitHealthy()", () => {
+  it("takes three good samples, a second apart", async () => {
+    const wait = waitOn([good]);
+    await wait.clock.advance(1999);
+    assert.deepEqual([wait.taken(), wait.ended()], [2, undefined]);
+    await wait.clock.advance(1);
+    assert.deepEqual([wait.taken(), wait.ended()], [3, "healthy"]);
+    assert.equal(wait.clock.sleepers, 0);
+  });
+
+  it("counts again from the start when a sample is not good", async () => {
+    const wait = waitOn([good, good, starting, good]);
+    await wait.clock.advance(4000);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1000);
+    assert.deepEqual([wait.taken(), wait.ended()], [6, "healthy"]);
+  });
+
+  it("asks nothing when there is nothing to wait for", async () => {
+    const wait = waitOn([good], []);
+    await wait.done;
+    assert.deepEqual([wait.taken(), wait.ended()], [0, "healthy"]);
+  });
+
+  const hopeless: readonly (readonly [
+    why: RegExp,
+    container: Partial<ObservedContainer>,
+    service?: ReleaseService,
+  ])[] = [
+    [/web: container shop-web-1 is unhealthy; health check: probe says no/, {
+      health: "unhealthy",
+    }],
+    [/stopped with exit code 3/, { state: "exited", exitCode: 3 }],
+    [/stopped with exit code 0/, { state: "exited", exitCode: 0 }],
+    [/keeps restarting with exit code 1/, { state: "restarting", exitCode: 1 }],
+    [/is dead/, { state: "dead" }],
+    [
+      /stopped with exit code 1/,
+      { state: "exited", exitCode: 1 },
+      serviceOf("web", { expectation: { ...ALWAYS, restarts: false, mayFinish: true } }),
+    ],
+  ];
+  for (const [why, container, service = WEB] of hopeless) {
+    it(`fails at once, with the last output, when it is ${JSON.stringify(container)}`, async () => {
+      const wait = waitOn([good, [runningContainer("shop", "web", container)]], [service]);
+      await wait.clock.advance(1000);
+      const error = wait.ended();
+      assert.ok(isStackwrightError(error, "unhealthy"), String(error));
+      assert.match(error.message, why);
+      assert.match(error.message, /; last output:\none\ntwo$/);
+      assert.equal(wait.clock.sleepers, 0);
+    });
+  }
+
+  it("says so when a failed container wrote nothing", async () => {
+    const wait = waitOn([[runningContainer("shop", "web", { state: "dead" })]]);
+    wait.engine.logs = {};
+    await wait.done;
+    assert.match(String(wait.ended()), /is dead; it wrote no output$/);
+  });
+
+  it("fails for the container's reason also when its output cannot be read", async () => {
+    const wait = waitOn([[runningContainer("shop", "web", { state: "dead" })]]);
+    wait.engine.containerLogs = () => Promise.reject(new Error("no log driver"));
+    await wait.done;
+    assert.match(String(wait.ended()), /is dead; its output could not be read: no log driver$/);
+  });
+
+  it("shows the last twenty lines only", async () => {
+    const wait = waitOn([[runningContainer("shop", "web", { state: "dead" })]]);
+    wait.engine.logs = { "web-id": Array.from({ length: 50 }, (_, line) => `line ${line}`) };
+    await wait.done;
+    const error = wait.ended();
+    assert.ok(error instanceof Error);
+    const lines = error.message.split("\n").slice(1);
+    assert.deepEqual([lines.length, lines[0], lines.at(-1)], [20, "line 30", "line 49"]);
+  });
+
+  it("gives up at the deadline and names every service that is missing, with the reason", async () => {
+    const wait = waitOn([starting], [
+      WEB,
+      serviceOf("db"),
+      serviceOf("ok", {
+        expectation: { ...ALWAYS, replicas: 0 },
+      }),
+    ]);
+    await wait.clock.advance(9_999);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1);
+    const error = wait.ended();
+    assert.ok(isStackwrightError(error, "timeout"), String(error));
+    assert.equal(
+      error.message,
+      "not healthy within the deployment's timeout: " +
+        "web: health check is starting, db: 0 of 1 containers exist",
+    );
+  });
+
+  it("finishes its good samples even past the deadline", async () => {
+    const wait = waitOn([...Array<Sample>(10).fill(starting), good]);
+    await wait.clock.advance(12_000);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("waits for the end of a one-shot, which has to be a good one", async () => {
+    const job = serviceOf("web", { expectation: { ...ALWAYS, oneShot: true } });
+    const ended = [runningContainer("shop", "web", { state: "exited", exitCode: 0 })];
+    const wait = waitOn([good, good, good, good, ended], [job]);
+    await wait.clock.advance(5000);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1000);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("does not count one-off containers of a service", async () => {
+    const oneOff = runningContainer("shop", "web", {
+      id: "run",
+      state: "exited",
+      exitCode: 1,
+      labels: { "com.docker.compose.oneoff": "True" },
+    });
+    const wait = waitOn([[...good, oneOff]]);
+    await wait.clock.advance(2000);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("ends with the signal's reason while it sleeps", async () => {
+    const wait = waitOn([starting]);
+    await wait.clock.advance(1500);
+    const reason = new Error("stopped by the test");
+    wait.stop.abort(reason);
+    await wait.done;
+    assert.equal(wait.ended(), reason);
+  });
+});

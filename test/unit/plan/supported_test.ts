@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parseDeployments } from "../../../src/config/mod.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import { requireSupported } from "../../../src/plan/mod.ts";
+
+function check(lines: string, swarm = "inactive"): void {
+  const [found] = parseDeployments(`name: shop\n${lines}`, { file: "f.yml", trusted: true });
+  assert.ok(found);
+  requireSupported(found.deployment, found.given, { swarm });
+}
+
+describe("requireSupported()", () => {
+  const refused: readonly (readonly [field: string, lines: string, swarm?: string])[] = [
+    ["repository_url", "repository_url: https://h.example/o/r\nreference: main"],
+    ["context", "context: other"],
+    ["swarm.enabled", "swarm: {enabled: true}"],
+    ["swarm mode", "", "manager"],
+    ["auto_discovery", "auto_discovery: {enabled: true}"],
+    ["external_secrets", "external_secrets: {A: b}"],
+    ["external_secrets_files", "external_secrets_files: [a.yml]"],
+    ["reconciliation", "reconciliation: {enabled: true}"],
+    ["env_files with remote:", "env_files: ['remote:a.env']"],
+  ];
+  for (const [field, lines, swarm] of refused) {
+    it(`refuses ${field}, by name, when it is written`, () => {
+      assert.throws(() => check(lines, swarm), (error) => {
+        assert.ok(isStackwrightError(error, "unsupported"), String(error));
+        assert.ok(error.message.includes(field), error.message);
+        assert.match(error.message, /^deployment shop: .*Nothing was changed$/);
+        return true;
+      });
+    });
+  }
+
+  it("names every such field at once", () => {
+    assert.throws(
+      () => check("context: other\nauto_discovery: {enabled: true}"),
+      /context, auto_discovery/,
+    );
+  });
+
+  const accepted: readonly (readonly [what: string, lines: string, swarm?: string])[] = [
+    ["a configuration that only has a name", ""],
+    ["swarm mode turned off on a manager", "swarm: {enabled: false}", "manager"],
+    ["a worker", "", "worker"],
+    ["reconciliation turned off", "reconciliation: {enabled: false}"],
+    ["auto-discovery turned off", "auto_discovery: {enabled: false}"],
+    ["its own env files", "env_files: [.env, a.env]"],
+    ["everything else", "profiles: [a]\nforce_recreate: true\ndestroy: true\ntimeout: 3m"],
+  ];
+  for (const [what, lines, swarm] of accepted) {
+    it(`accepts ${what}`, () => check(lines, swarm));
+  }
+});
