@@ -6,7 +6,7 @@ const timestamp = z.string().describe("ISO 8601 with fractional seconds and UTC 
 
 const serviceView = z.strictObject({
   name: z.string(),
-  action: z.enum(["keep", "create", "recreate", "scale", "start", "remove"]),
+  action: z.enum(["keep", "create", "recreate", "reload", "scale", "start", "remove"]),
   because: z.array(z.string()).describe("Why, in sentences."),
 });
 

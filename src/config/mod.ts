@@ -25,6 +25,7 @@ export * from "./located_yaml.ts";
 export * from "./poll_config.ts";
 export * from "./poll_schema.ts";
 export * from "./problem_sink.ts";
+export * from "./recreate_ignore.ts";
 export { checkArtifactUrl, type Checked, checkRepositoryUrl } from "./repository_url.ts";
 export * from "./schedule_shape.ts";
 export * from "./schema_words.ts";

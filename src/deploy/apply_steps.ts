@@ -4,6 +4,8 @@ import { claimsOf, portsClash } from "./claims.ts";
 /** One thing to do to an engine while a plan is carried out. */
 export type ApplyStep =
   | { readonly kind: "remove"; readonly services: readonly string[] }
+  /** Signals by service: their files changed in place. */
+  | { readonly kind: "signal"; readonly signals: Readonly<Record<string, string>> }
   | {
     readonly kind: "up";
     readonly mode: "replace" | "complete";
@@ -43,13 +45,25 @@ export function applySteps(input: ApplyInput): ApplySteps {
   const ups = [...upSteps("replace", replaced, input), ...upSteps("complete", completed, input)];
   const completeFirst = replaced.some((name) => dependsOnAny(name, completed, input.desired));
   return {
-    before: [...removeStep(inTheWay), ...(completeFirst ? ups.reverse() : ups)],
+    before: [
+      ...signalStep(named(["reload"]), input.desired),
+      ...removeStep(inTheWay),
+      ...(completeFirst ? ups.reverse() : ups),
+    ],
     after: removeStep(removed.filter((name) => !inTheWay.includes(name))),
   };
 }
 
 function removeStep(services: readonly string[]): ApplyStep[] {
   return services.length === 0 ? [] : [{ kind: "remove", services }];
+}
+
+function signalStep(names: readonly string[], desired: readonly ReleaseService[]): ApplyStep[] {
+  const signals = desired.flatMap((each) => {
+    const signal = names.includes(each.name) ? each.inPlace?.signal : undefined;
+    return signal === undefined ? [] : [[each.name, signal]];
+  });
+  return signals.length === 0 ? [] : [{ kind: "signal", signals: Object.fromEntries(signals) }];
 }
 
 function upSteps(

@@ -11,13 +11,18 @@ export interface LivePaths {
 }
 
 /**
- * A mounted path is live when a container may write to it, when it overlaps such a path (all
- * containers must see the same bytes), or when the source has nothing there: the engine would create
- * a missing mount source, and that must not happen inside an immutable tree.
+ * A mounted path is live when a container may write to it, when it is kept up to date in place
+ * (`inPlace`), when it overlaps such a path (all containers must see the same bytes), or when the
+ * source has nothing there: the engine would create a missing mount source, and that must not happen
+ * inside an immutable tree.
  */
-export function livePaths(uses: readonly TreeUse[], exists: (path: string) => boolean): LivePaths {
+export function livePaths(
+  uses: readonly TreeUse[],
+  inPlace: ReadonlySet<TreeUse>,
+  exists: (path: string) => boolean,
+): LivePaths {
   const mounted = [...new Set(uses.filter((use) => use.kind !== "build").map((use) => use.path))];
-  const written = uses.filter((use) => use.writable).map((use) => use.path);
+  const written = uses.filter((use) => use.writable || inPlace.has(use)).map((use) => use.path);
   const live = new Set(
     mounted.filter((path) => !exists(path) || written.some((other) => overlaps(path, other))),
   );

@@ -17,6 +17,7 @@ import {
   objectAt,
   servicesOf,
 } from "./compose_model.ts";
+import type { IgnoredUses } from "./ignored_uses.ts";
 import type { LivePaths } from "./live_paths.ts";
 import { rewriteModel } from "./rewrite_model.ts";
 import { releaseServices } from "./service_digest.ts";
@@ -35,6 +36,8 @@ export interface ReleaseParts {
   /** Directory of the stack as the engine's host sees it. */
   readonly stackDirectory: string;
   readonly uses: readonly TreeUse[];
+  /** Which uses change in place. */
+  readonly inPlace: IgnoredUses;
   readonly live: LivePaths;
   readonly liveManifest: LiveManifest;
   readonly closure: InputClosure;
@@ -62,6 +65,7 @@ export function makeRelease(parts: ReleaseParts): Release {
     rendered: parts.rendered,
     model,
     uses: parts.uses,
+    inPlace: parts.inPlace,
     contentOf: parts.contentOf,
     variables,
     buildArguments: Object.keys(parts.buildArguments).length === 0
@@ -74,6 +78,7 @@ export function makeRelease(parts: ReleaseParts): Release {
     service.name,
     service.digest,
     service.expectation.replicas,
+    ...(service.inPlace === undefined ? [] : [service.inPlace]),
   ]);
   return {
     key: parts.key,

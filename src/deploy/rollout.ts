@@ -14,6 +14,7 @@ import type { Compose, ComposeCall } from "./compose.ts";
 import { removeHalfReplaced } from "./half_replaced.ts";
 import { observe } from "./observe.ts";
 import type { StackFiles } from "./stack_files.ts";
+import { readiness } from "./readiness.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 
 /** A release with the directory of its tree. */
@@ -29,8 +30,8 @@ export interface RolloutParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly files: StackFiles;
-  /** Decides again, from what runs now, how to get to a release. */
-  replan(release: Release, observed: ObservedStack): readonly ServicePlan[];
+  /** Decides again, from what runs now, how to get from the release that failed to another. */
+  replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** What compose is told about a release: project, variables, model. */
   call(placed: Placed): ComposeCall;
 }
@@ -105,7 +106,7 @@ async function putBack(
     await pointTags(parts.engine, previous.release, work.previousImages, signal);
     await removeHalfReplaced(parts.engine, key, signal);
     const observed = await observe(parts.engine, key, signal);
-    const planned = parts.replan(previous.release, observed);
+    const planned = parts.replan(previous.release, observed, next.release);
     const services = startAgain(planned, work.ranBefore, observed);
     await apply(parts, {
       ...work,
@@ -148,6 +149,19 @@ function startAgain(
   );
 }
 
+/**
+ * Services that must be healthy now. One that only got new files in place is judged when it was
+ * healthy before: these files may be what repairs it, and that takes longer than a deployment waits.
+ */
+function toVerify({ placed, services }: Application, before: ObservedStack): string[] {
+  const changed = services.filter((each) => each.action !== "keep").filter((each) => {
+    if (each.action !== "reload") return true;
+    const service = placed.release.services.find(({ name }) => name === each.name);
+    return service !== undefined && readiness([service], before).kind === "ready";
+  });
+  return changed.map((each) => each.name);
+}
+
 interface Application {
   readonly placed: Placed;
   readonly previous: Placed | undefined;
@@ -171,10 +185,7 @@ async function apply(parts: RolloutParts, work: Application, signal: AbortSignal
   });
   await parts.files.switchTo(tree, release, work.liveBefore);
   for (const step of steps.before) await carryOut(parts, work.placed, step, deadline, signal);
-  const changed = new Set([
-    ...work.services.filter((each) => each.action !== "keep").map((each) => each.name),
-    ...work.verify ?? [],
-  ]);
+  const changed = new Set([...toVerify(work, observed), ...work.verify ?? []]);
   await waitHealthy({
     engine: parts.engine,
     clock: parts.clock,
@@ -195,6 +206,9 @@ async function carryOut(
   if (step.kind === "remove") {
     return await removeServices(parts.engine, placed.release, step.services, signal);
   }
+  if (step.kind === "signal") {
+    return await signalServices(parts.engine, placed.release, step.signals, signal);
+  }
   const leftMs = Math.max(1000, deadline.getTime() - parts.clock.now().getTime());
   await parts.compose.up(parts.call(placed), { ...step, timeoutMs: leftMs }, signal);
 }
@@ -212,6 +226,21 @@ async function removeServices(
   for (const container of containers.filter((each) => services.includes(each.service))) {
     await engine.stopContainer(container.id, undefined, signal);
     await engine.removeContainer(container.id, { force: true, volumes: false }, signal);
+  }
+}
+
+/** Tells running containers that their files changed. */
+async function signalServices(
+  engine: Engine,
+  release: Release,
+  signals: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const project = { [COMPOSE_LABELS.project]: release.key.name };
+  for (const container of await engine.listContainers(project, signal)) {
+    const name = signals[container.service];
+    if (name === undefined || container.state !== "running") continue;
+    await engine.killContainer(container.id, name, signal);
   }
 }
 

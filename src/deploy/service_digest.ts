@@ -10,6 +10,7 @@ import {
 } from "./compose_model.ts";
 import { expectationOf } from "./expectation.ts";
 import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
+import type { IgnoredUses } from "./ignored_uses.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
 /** What the digests of a release are made from. */
@@ -19,6 +20,8 @@ export interface DigestInputs {
   /** With stable paths: what containers are told. */
   readonly model: ComposeModel;
   readonly uses: readonly TreeUse[];
+  /** Which of them change in place, and whom to tell how. */
+  readonly inPlace: IgnoredUses;
   /** Identity of the content at a path of the tree; `absent` when there is nothing. */
   contentOf(path: string): string;
   /** Identity of the variables, for services whose secrets come straight from them. */
@@ -56,7 +59,8 @@ function releaseService(
   const parts: Record<string, string> = {
     definition: inputs.digest(canonicalJson(withResources(definition, inputs.model))),
   };
-  for (const use of inputs.uses.filter((each) => each.service === name)) {
+  const uses = inputs.uses.filter((each) => each.service === name);
+  for (const use of uses.filter((each) => !inputs.inPlace.uses.has(each))) {
     const kind = use.kind === "build" ? "build" : "file";
     parts[`${kind}:${use.path}`] = inputs.contentOf(use.path);
   }
@@ -76,9 +80,18 @@ function releaseService(
     expectation: expectationOf(name, inputs.rendered),
     image: imageOf(name, definition, inputs.model),
     builds: isObject(definition["build"]),
+    ...inPlaceFiles(name, uses, inputs),
     follows,
     dependsOn: dependenciesOf(definition),
   };
+}
+
+function inPlaceFiles(name: string, uses: readonly TreeUse[], inputs: DigestInputs) {
+  const own = uses.filter((each) => inputs.inPlace.uses.has(each));
+  if (own.length === 0) return {};
+  const files = Object.fromEntries(own.map((use) => [use.path, inputs.contentOf(use.path)]));
+  const signal = inputs.inPlace.signals.get(name);
+  return { inPlace: { files, ...(signal === undefined ? {} : { signal }) } };
 }
 
 /** The image a service runs; compose names one that is only built after project and service. */

@@ -52,6 +52,7 @@ export class StackFiles {
       // Relative, so that it also leads there where the host sees the data directory elsewhere.
       await this.#files.replaceLink(relative(stack, tree), current);
     } catch (cause) {
+      if (cause instanceof StackwrightError) throw cause;
       throw new StackwrightError(
         "data_dir_unusable",
         `the files of ${stack} could not be switched to the new release: ${messageOf(cause)}`,
@@ -76,18 +77,46 @@ export class StackFiles {
    */
   async #updateLive(tree: string, before: LiveManifest, after: LiveManifest): Promise<void> {
     for (const path of Object.keys(before.files)) {
-      if (after.files[path] === undefined) {
-        await this.#files.remove(join(this.#directories.live, path));
-      }
+      if (after.files[path] === undefined) await this.#files.remove(await this.#placeOf(path));
     }
     for (const directory of after.directories) {
-      await this.#files.makeDirectory(join(this.#directories.live, directory));
+      await this.#files.makeDirectory(await this.#placeOf(directory));
     }
     for (const [path, content] of Object.entries(after.files)) {
-      const place = join(this.#directories.live, path);
+      const place = await this.#placeOf(path);
       const isThere = await this.#files.stat(place) !== undefined;
       if (before.files[path] === content && isThere) continue;
       await this.#copy(join(tree, path), place);
+    }
+  }
+
+  /**
+   * Where a path of `live` lies. A container may have put a link in the place of a directory there,
+   * and we may write where it may not: links that lead out are refused, not followed.
+   */
+  async #placeOf(path: string): Promise<string> {
+    const { live } = this.#directories;
+    const root = await this.#files.realPath(live);
+    if (root === undefined || join(live, path) === join(live)) return join(live, path);
+    const above = await this.#nearestParent(join(live, path));
+    if (above.leads && (above.to === root || above.to.startsWith(root + "/"))) {
+      return join(live, path);
+    }
+    throw new StackwrightError(
+      "path_escapes",
+      `${join(live, path)} is to be written, but a container put a link to ${above.to} in its way; ` +
+        `remove that link`,
+    );
+  }
+
+  /** Where the nearest directory above a path that exists leads to, links resolved. */
+  async #nearestParent(place: string): Promise<{ leads: boolean; to: string }> {
+    for (let parent = dirname(place);; parent = dirname(parent)) {
+      const real = await this.#files.realPath(parent);
+      if (real !== undefined) return { leads: true, to: real };
+      // A link that leads nowhere yet would be followed once somebody makes its target.
+      const link = await this.#files.readLink(parent);
+      if (link !== undefined) return { leads: false, to: link };
     }
   }
 
@@ -107,7 +136,23 @@ export class StackFiles {
       await this.#files.replaceLink(await this.#files.readLink(from) ?? "", to);
     } else {
       const data = await this.#files.readIfExists(from) ?? new Uint8Array();
-      await this.#files.write(to, data, { mode: info.mode });
+      await this.#writeFile(to, data, info.mode);
+    }
+  }
+
+  /**
+   * A mount of a single file holds its inode: a file renamed into place would not be seen there. What
+   * is no plain file, or does not let itself be written, is replaced all the same.
+   */
+  async #writeFile(to: string, data: Uint8Array, mode: number): Promise<void> {
+    const there = await this.#files.stat(to);
+    if (there?.kind !== "file") return await this.#files.write(to, data, { mode });
+    try {
+      await this.#files.writeInPlace(to, data, { mode });
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? "";
+      if (!["EACCES", "EPERM", "ETXTBSY"].includes(code)) throw error;
+      await this.#files.write(to, data, { mode });
     }
   }
 

@@ -13,6 +13,8 @@ import {
 export interface TreeUse {
   readonly service: string;
   readonly kind: "bind" | "config" | "secret" | "build";
+  /** What its author calls it: target of a bind mount, name of a config or secret, else empty. */
+  readonly item: string;
   /** Relative to the tree, `.` for its root. */
   readonly path: string;
   /** Whether the container may write to it. */
@@ -52,7 +54,8 @@ function bindUses(
     if (path === undefined) return [];
     const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
     const writable = volume["read_only"] !== true;
-    return [{ service, kind: "bind" as const, path, writable, required: !createsPath }];
+    const item = textAt(volume, "target");
+    return [{ service, kind: "bind" as const, item, path, writable, required: !createsPath }];
   });
 }
 
@@ -72,9 +75,10 @@ function fileUses(
 ): TreeUse[] {
   const uses = (kind: "config" | "secret", references: readonly JsonObject[]) =>
     references.flatMap((reference) => {
-      const resource = objectAt(objectAt(model, `${kind}s`), textAt(reference, "source"));
-      const path = insideTree(textAt(resource, "file"), tree);
-      return path === undefined ? [] : [{ service, kind, path, writable: false, required: true }];
+      const item = textAt(reference, "source");
+      const path = insideTree(textAt(objectAt(objectAt(model, `${kind}s`), item), "file"), tree);
+      if (path === undefined) return [];
+      return [{ service, kind, item, path, writable: false, required: true }];
     });
   return [
     ...uses("config", objectsAt(definition, "configs")),
@@ -98,6 +102,6 @@ function buildUses(
   return [textAt(build, "context"), ...contexts, ...secrets, dockerfile].flatMap((each) => {
     const path = typeof each === "string" ? insideTree(each, tree) : undefined;
     if (path === undefined) return [];
-    return [{ service, kind: "build" as const, path, writable: false, required: true }];
+    return [{ service, kind: "build" as const, item: "", path, writable: false, required: true }];
   });
 }

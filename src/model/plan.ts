@@ -1,5 +1,13 @@
 /** What will be done to one service. */
-export type ServiceAction = "keep" | "create" | "recreate" | "scale" | "start" | "remove";
+export type ServiceAction =
+  | "keep"
+  | "create"
+  | "recreate"
+  /** Its files change in place; it is told so by a signal if it asked for one. */
+  | "reload"
+  | "scale"
+  | "start"
+  | "remove";
 
 /** One decision, with everything that led to it. */
 export interface ServicePlan {

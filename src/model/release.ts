@@ -18,6 +18,14 @@ export interface ServiceExpectation {
   readonly autostart: boolean;
 }
 
+/** Mounted files whose changes a service wants to see without being replaced (`recreate.ignore`). */
+export interface InPlaceFiles {
+  /** Content by path in the tree, as in {@link ReleaseService.inputs}. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Signal that tells the service of a change; absent when it finds out by itself. */
+  readonly signal?: string;
+}
+
 /** One service of a release: what it is, and a digest of everything that can change its container. */
 export interface ReleaseService {
   readonly name: string;
@@ -32,6 +40,8 @@ export interface ReleaseService {
   /** Image reference; the name compose gives it when the service is only built. */
   readonly image: string;
   readonly builds: boolean;
+  /** What changes in place instead of replacing the container; absent when nothing does. */
+  readonly inPlace?: InPlaceFiles;
   /** Services whose replacement replaces this one, with the reason (`shares the network of db`). */
   readonly follows: Readonly<Record<string, string>>;
   /** Services that must be handled before this one. */

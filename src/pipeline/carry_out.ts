@@ -115,17 +115,22 @@ function rolloutParts(parts: PipelineParts, key: StackKey, removeOrphans: boolea
     clock,
     log,
     files: new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)),
-    replan: (release, observed) => replan(release, observed, removeOrphans),
+    replan: (release, observed, failed) => replan({ release, observed, failed, removeOrphans }),
     call: (placed) => composeCall(parts, placed),
   };
 }
 
 /** How to get from what runs to a release that is put back. */
-function replan(release: Release, observed: ObservedStack, removeOrphans: boolean) {
+function replan({ release, observed, failed, removeOrphans }: {
+  readonly release: Release;
+  readonly observed: ObservedStack;
+  readonly failed: Release;
+  readonly removeOrphans: boolean;
+}) {
   return decide({
     desired: release.services,
     observed,
-    previous: release.services,
+    previous: failed.services,
     policy: { forceRecreate: false, removeOrphans },
     images: {},
   }).services;

@@ -1,6 +1,7 @@
 import { join, relative } from "node:path";
 import {
   type ComposeProject,
+  ignoredUses,
   insideTree,
   labelsOf,
   type LivePaths,
@@ -79,7 +80,8 @@ export async function prepareRelease(
     const found = real.get(path);
     return found === undefined ? ABSENT : ids.get(found) ?? ABSENT;
   };
-  const live = livePaths(uses, (path) => contentOf(path) !== ABSENT);
+  const inPlace = ignoredUses(rendered, uses);
+  const live = livePaths(uses, inPlace.uses, (path) => contentOf(path) !== ABSENT);
   await requireMounts(parts, target, uses, contentOf);
   const stackDirectory = stackDirectories(options.hostDataDir, key).stack;
   const release = makeRelease({
@@ -91,6 +93,7 @@ export async function prepareRelease(
     tree,
     stackDirectory,
     uses,
+    inPlace,
     live,
     liveManifest: await liveManifest(parts, target, live, signal),
     closure: {

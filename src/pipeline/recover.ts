@@ -48,7 +48,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
   const plan = decide({
     desired: next.release.services,
     observed,
-    previous: next.release.services,
+    previous: (parts.ledger.current(intent.key) ?? next.release).services,
     policy: { forceRecreate: false, removeOrphans: false },
     images: {},
   });

@@ -76,10 +76,16 @@ function decideService(service: ReleaseService, input: DecideInput): ServicePlan
   if (containers.length === 0) return plan("create", missingReason(service, input));
   const outdated = replaceReasons(service, containers, input);
   if (outdated.length > 0) return plan("recreate", ...outdated);
+  const inPlace = inPlaceReasons(service, input);
+  // Of containers that are missing or stopped nobody could say which content they have seen.
+  const stopped = containers.filter((each) => isDrift(service, each));
+  if (inPlace.length > 0) {
+    const complete = containers.length === expectation.replicas && stopped.length === 0;
+    return plan(complete ? "reload" : "recreate", ...inPlace);
+  }
   if (containers.length !== expectation.replicas) {
     return plan("scale", `${containers.length} of ${expectation.replicas} containers exist`);
   }
-  const stopped = containers.filter((each) => isDrift(service, each));
   if (stopped.length > 0) {
     return plan("start", ...stopped.map((each) => `container ${each.name} is ${each.state}`));
   }
@@ -104,6 +110,21 @@ function replaceReasons(
   const old = containers.find((each) => image !== undefined && each.imageId !== image);
   if (old === undefined || image === undefined) return [];
   return [`image ${service.image} moved from ${shortId(old.imageId)} to ${shortId(image)}`];
+}
+
+/** What changed of the files that do not replace the container, and what is done about it. */
+function inPlaceReasons({ name, inPlace }: ReleaseService, input: DecideInput): string[] {
+  if (inPlace === undefined) return [];
+  const before = input.previous?.find((each) => each.name === name)?.inPlace?.files;
+  const then = inPlace.signal === undefined
+    ? "it is updated in place"
+    : `it is updated in place, and ${inPlace.signal} is sent`;
+  if (before === undefined) return [`nobody knows which files it was started with; ${then}`];
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(inPlace.files)])].sort();
+  return paths.filter((path) => before[path] !== inPlace.files[path]).map((path) => {
+    const [old, wanted] = [shown(before[path]), shown(inPlace.files[path])];
+    return `mounted ${path} changed from ${old} to ${wanted}; ${then}`;
+  });
 }
 
 /** Names each input that differs from the release the container was made by. */

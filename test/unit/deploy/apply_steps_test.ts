@@ -33,12 +33,13 @@ function stepsOf({ actions, next = {}, previous, ...rest }: Given) {
     stopped: new Set(),
     ...rest,
   });
-  const text = (step: typeof steps.before[number]) =>
-    step.kind === "remove"
-      ? `remove ${step.services.join(" ")}`
-      : `${step.mode} ${
-        Object.entries(step.scale).map(([name, count]) => `${name}=${count}`).join(" ")
-      }${step.noStart ? " (not started)" : ""}`;
+  const pairs = (record: Readonly<Record<string, unknown>>) =>
+    Object.entries(record).map(([name, value]) => `${name}=${value}`).join(" ");
+  const text = (step: typeof steps.before[number]) => {
+    if (step.kind === "remove") return `remove ${step.services.join(" ")}`;
+    if (step.kind === "signal") return `signal ${pairs(step.signals)}`;
+    return `${step.mode} ${pairs(step.scale)}${step.noStart ? " (not started)" : ""}`;
+  };
   return { before: steps.before.map(text), after: steps.after.map(text) };
 }
 
@@ -57,6 +58,18 @@ const TABLE: readonly {
       actions: { a: "create", b: "recreate", c: "scale", d: "start", e: "recreate", f: "keep" },
     },
     before: ["replace b=1 e=1", "complete a=1 c=1 d=1"],
+  },
+  {
+    what: "tells services of files that changed in place before it replaces anything",
+    given: {
+      actions: { a: "reload", b: "recreate", c: "reload" },
+      desired: [
+        serviceOf("a", { inPlace: { files: {}, signal: "SIGHUP" } }),
+        serviceOf("b", { inPlace: { files: {}, signal: "SIGUSR1" } }),
+        serviceOf("c", { inPlace: { files: {} } }),
+      ],
+    },
+    before: ["signal a=SIGHUP", "replace b=1"],
   },
   {
     what: "completes first when something replaced depends on it",

@@ -4,6 +4,7 @@ import {
   buildArguments,
   composeEnvironment,
   expectationOf,
+  ignoredUses,
   livePaths,
   programEnvironment,
   readiness,
@@ -104,7 +105,7 @@ describe("treeUses(), livePaths(), rewriteModel()", () => {
       ["bind", "data", true],
       ["config", "main.conf", false],
     ]);
-    const live = livePaths(uses, (path) => path !== "data");
+    const live = livePaths(uses, new Set(), (path) => path !== "data");
     assert.deepEqual([live.tracked, live.untracked], [[], ["data"]]);
     const rewritten = rewriteModel(model(), {
       tree: TREE,
@@ -123,6 +124,7 @@ describe("treeUses(), livePaths(), rewriteModel()", () => {
     const use = (path: string, writable: boolean) => ({
       service: "a",
       kind: "bind" as const,
+      item: "",
       path,
       writable,
       required: false,
@@ -135,7 +137,7 @@ describe("treeUses(), livePaths(), rewriteModel()", () => {
       [".", "anything", true],
     ];
     for (const [written, read, expected] of table) {
-      const live = livePaths([use(written, true), use(read, false)], () => true);
+      const live = livePaths([use(written, true), use(read, false)], new Set(), () => true);
       assert.equal(live.isLive(read), expected, `${read} beside a writable ${written}`);
     }
   });
@@ -160,6 +162,7 @@ describe("releaseServices()", () => {
       rendered,
       model: rewriteModel(rendered, { tree: TREE, stackDirectory: "/s", isLive: () => false }),
       uses: treeUses(rendered, TREE),
+      inPlace: ignoredUses(rendered, treeUses(rendered, TREE)),
       contentOf: (path) => contents[path] ?? "same",
       variables: "",
       buildArguments: "",
@@ -185,6 +188,59 @@ describe("releaseServices()", () => {
     const { image, ...rest } = model().services.web;
     assert.deepEqual(digestsOf({ ...model(), services: { web: { ...rest, image } } }), base);
     assert.deepEqual(digestsOf(model(), { "other.txt": "other" }), base);
+  });
+  describe("with recreate.ignore", () => {
+    const labels = (ignore: string, signal?: string) => ({
+      labels: {
+        "stackwright.deployment.recreate.ignore": ignore,
+        ...(signal === undefined ? {} : {
+          "stackwright.deployment.recreate.ignore.signal": signal,
+        }),
+      },
+    });
+    const ignoring = model(labels("{configs: [main], bindMounts: [/site]}", "SIGHUP"));
+    const made = (contents: Record<string, string>) => {
+      const uses = treeUses(ignoring, TREE);
+      const inPlace = ignoredUses(ignoring, uses);
+      const live = livePaths(uses, inPlace.uses, () => true);
+      const services = releaseServices({
+        rendered: ignoring,
+        model: rewriteModel(ignoring, { tree: TREE, stackDirectory: "/s", isLive: live.isLive }),
+        uses,
+        inPlace,
+        contentOf: (path) => contents[path] ?? "same",
+        variables: "",
+        buildArguments: "",
+        digest: (text) => `<${text}>`,
+      });
+      return { live, service: services[0] };
+    };
+
+    it("keeps the digest, tells what is there, and serves it from live", () => {
+      const before = made({});
+      const after = made({ site: "other", "main.conf": "other" });
+      assert.equal(after.service?.digest, before.service?.digest);
+      assert.deepEqual(after.service?.inPlace, {
+        files: { site: "other", "main.conf": "other" },
+        signal: "SIGHUP",
+      });
+      assert.deepEqual(["site", "data", "main.conf"].map(after.live.isLive), [true, true, true]);
+      assert.notEqual(made({ data: "other" }).service?.digest, before.service?.digest);
+    });
+    it("changes the digest once when the label comes or goes", () => {
+      assert.notEqual(made({}).service?.digest, base["web"]);
+    });
+    for (const wrong of ["configs: [mian]", "bindMounts: [/etc/localtime]", "secrets: [main]"]) {
+      it(`refuses ${wrong}, which is nothing the service mounts from the repository`, () => {
+        const rendered = model(labels(wrong));
+        assert.throws(
+          () => ignoredUses(rendered, treeUses(rendered, TREE)),
+          (error) =>
+            isStackwrightError(error, "config_invalid") &&
+            /^service web: label/.test(error.message),
+        );
+      });
+    }
   });
   it("changes a follower with what it follows", () => {
     const both = (value: string) => {

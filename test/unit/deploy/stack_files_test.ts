@@ -215,6 +215,43 @@ describe("StackFiles.switchTo()", () => {
     assert.equal(await stack.text("data/own"), "mine");
     assert.deepEqual((await fs.readdir(stack.live("data"))).sort(), ["a", "b", "new", "own"]);
   });
+
+  test("keeps the inode of a file, which mounts of single files hold, and its new mode", async (stack) => {
+    await stack.switchTo({ "app.conf": "one" });
+    const before = await fs.stat(stack.live("app.conf"));
+    await stack.switchTo({ "app.conf": { text: "two", mode: 0o600 } });
+    const after = await fs.stat(stack.live("app.conf"));
+    assert.equal(await stack.text("app.conf"), "two");
+    assert.deepEqual([after.ino, after.mode & 0o777], [before.ino, 0o600]);
+  });
+
+  test("writes beside a file that a container put a link in the place of, not through it", async (stack) => {
+    await stack.switchTo({ "data/a.txt": "one" });
+    const outside = `${stack.directories.stack}-outside`;
+    await fs.writeFile(outside, "not ours");
+    await fs.rm(stack.live("data/a.txt"));
+    await fs.symlink(outside, stack.live("data/a.txt"));
+    await stack.switchTo({ "data/a.txt": "two" });
+    assert.equal(await stack.text("data/a.txt"), "two");
+    assert.equal(await fs.readFile(outside, "utf8"), "not ours");
+  });
+
+  for (
+    const [what, target] of [["directory", "/tmp"], [
+      "path that is not there",
+      "/nowhere/at",
+    ]] as const
+  ) {
+    test(`refuses to follow a link to a ${what} in the place of a directory`, async (stack) => {
+      await stack.switchTo({ "data/sub/a.txt": "one" });
+      await fs.rm(stack.live("data/sub"), { recursive: true });
+      await fs.symlink(target, stack.live("data/sub"));
+      await assert.rejects(
+        stack.switchTo({ "data/sub/a.txt": "two" }),
+        (error) => isStackwrightError(error, "path_escapes") && /data\/sub/.test(error.message),
+      );
+    });
+  }
 });
 
 /** The real disk until `allowed` changes were made; then every change is refused. */

@@ -58,6 +58,44 @@ const TABLE: readonly {
 }[] = [
   { when: "everything is as it should be", given: {}, actions: { web: "keep" } },
   {
+    when: "a file changed that the service wants in place",
+    given: {
+      desired: [service("web", { inPlace: { files: { a: "blob:222" }, signal: "SIGHUP" } })],
+      previous: [service("web", { inPlace: { files: { a: "blob:111" }, signal: "SIGHUP" } })],
+    },
+    actions: { web: "reload" },
+    because: /mounted a changed from 111 to 222; it is updated in place, and SIGHUP is sent/,
+  },
+  {
+    when: "nobody knows which files in place it was started with",
+    given: {
+      desired: [service("web", { inPlace: { files: { a: "blob:222" } } })],
+      previous: undefined,
+    },
+    actions: { web: "reload" },
+  },
+  {
+    when: "a file in place and the definition changed",
+    given: {
+      desired: [service("web", { digest: "web-2", inPlace: { files: { a: "blob:222" } } })],
+      previous: [service("web", { inPlace: { files: { a: "blob:111" } } })],
+    },
+    actions: { web: "recreate" },
+  },
+  {
+    when: "a file in place changed while the container was down",
+    given: {
+      desired: [
+        service("web", { expectation: always, inPlace: { files: { a: "blob:222" } } }),
+      ],
+      observed: { containers: [container("web", { state: "exited" })] },
+      previous: [
+        service("web", { expectation: always, inPlace: { files: { a: "blob:111" } } }),
+      ],
+    },
+    actions: { web: "recreate" },
+  },
+  {
     when: "nothing was ever deployed",
     given: { observed: { containers: [] }, previous: undefined },
     actions: { web: "create" },

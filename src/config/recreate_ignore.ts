@@ -1,0 +1,108 @@
+import { parseDocument } from "yaml";
+import { StackwrightError } from "../model/mod.ts";
+
+/** What an author may name: mounted configs and secrets by name, bind mounts by their target path. */
+export const IGNORE_SCOPES = ["configs", "secrets", "bindMounts"] as const;
+
+/** One scope of {@link IGNORE_SCOPES}. */
+export type IgnoreScope = (typeof IGNORE_SCOPES)[number];
+
+/** Mounted files of a service whose changes are written in place instead of replacing its container. */
+export interface RecreateIgnore {
+  /** What is ignored, by scope: names or target paths; `all` for everything of that scope. */
+  readonly items: ReadonlyMap<IgnoreScope, readonly string[] | "all">;
+  /** Signal that tells the service of such a change, such as `SIGHUP`. */
+  readonly signal: string | undefined;
+}
+
+/** The two labels as a service carries them. */
+export interface RecreateIgnoreLabels {
+  /** `stackwright.deployment.recreate.ignore`: a YAML map from scope to a list, or to nothing for all. */
+  readonly ignore: string | undefined;
+  /** `stackwright.deployment.recreate.ignore.signal`. */
+  readonly signal: string | undefined;
+}
+
+/**
+ * Reads the labels; `undefined` when a service has neither.
+ *
+ * Throws `config_invalid` for a label that is empty, no such map, names another scope or an item
+ * twice, for a signal that does not exist, and for a signal without anything to ignore.
+ */
+export function parseRecreateIgnore(labels: RecreateIgnoreLabels): RecreateIgnore | undefined {
+  const { ignore, signal } = labels;
+  if (ignore === undefined) {
+    if (signal === undefined) return undefined;
+    throw invalid("recreate.ignore.signal needs recreate.ignore, which says what to ignore");
+  }
+  return {
+    items: parseScopes(ignore),
+    signal: signal === undefined ? undefined : signalOf(signal),
+  };
+}
+
+function parseScopes(text: string): RecreateIgnore["items"] {
+  const document = parseDocument(text, { uniqueKeys: true });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    throw invalid(`recreate.ignore is no YAML map: ${error.message.split("\n")[0]}`);
+  }
+  const value: unknown = document.toJS();
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid(`recreate.ignore: expected a map of ${scopes()}, found ${found(value)}`);
+  }
+  const entries = Object.entries(value);
+  if (entries.length === 0) {
+    throw invalid(`recreate.ignore: expected a map of ${scopes()}, found {}`);
+  }
+  return new Map(entries.map(([scope, items]) => [scopeOf(scope), itemsOf(scope, items)]));
+}
+
+function scopeOf(name: string): IgnoreScope {
+  const scope = IGNORE_SCOPES.find((each) => each === name);
+  if (scope !== undefined) return scope;
+  throw invalid(`recreate.ignore: ${JSON.stringify(name)} is no scope; there are ${scopes()}`);
+}
+
+function itemsOf(scope: string, items: unknown): readonly string[] | "all" {
+  if (items === null || (Array.isArray(items) && items.length === 0)) return "all";
+  if (!Array.isArray(items)) {
+    throw invalid(`recreate.ignore.${scope}: expected a list, found ${found(items)}`);
+  }
+  return items.map((item: unknown, index) => {
+    if (typeof item !== "string" || item === "") {
+      throw invalid(`recreate.ignore.${scope}: expected names, found ${found(item)}`);
+    }
+    if (items.indexOf(item) !== index) {
+      throw invalid(`recreate.ignore.${scope} names ${item} twice`);
+    }
+    return item;
+  });
+}
+
+/** Signals of Linux that a process can be told something by; the engine takes them by name or number. */
+const SIGNALS =
+  "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS"
+    .split(" ");
+
+function signalOf(text: string): string {
+  const name = text.trim().toUpperCase().replace(/^SIG/, "");
+  const isNumber = /^\d+$/.test(name) && Number(name) >= 1 && Number(name) <= 64;
+  if (isNumber) return name;
+  if (SIGNALS.includes(name) || /^RTM(IN(\+\d+)?|AX(-\d+)?)$/.test(name)) return `SIG${name}`;
+  throw invalid(
+    `recreate.ignore.signal: ${JSON.stringify(text)} is no signal; expected one such as SIGHUP`,
+  );
+}
+
+function scopes(): string {
+  return IGNORE_SCOPES.join(", ");
+}
+
+function found(value: unknown): string {
+  return value === undefined ? "nothing" : JSON.stringify(value);
+}
+
+function invalid(message: string): StackwrightError {
+  return new StackwrightError("config_invalid", `label stackwright.deployment.${message}`);
+}
