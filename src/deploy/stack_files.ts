@@ -104,7 +104,9 @@ export class StackFiles {
     }
     throw new StackwrightError(
       "path_escapes",
-      `${join(live, path)} is to be written, but a container put a link to ${above.to} in its way; ` +
+      `${
+        join(live, path)
+      } is to be written, but a container put a link to ${above.to} in its way; ` +
         `remove that link`,
     );
   }
