@@ -1,5 +1,6 @@
 import { createOperations } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
+import { measureRun } from "./app/measure_run.ts";
 import { onceDone } from "./app/remember.ts";
 import type { System } from "./app/system.ts";
 import { parsePollRequest } from "./config/mod.ts";
@@ -7,8 +8,8 @@ import { createIntake, type Intake } from "./intake.ts";
 import { messageOf } from "./model/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { reduceTargets } from "./plan/mod.ts";
-import { createRuns, type RunStore } from "./record/mod.ts";
-import { createHandler, createServer, type Server } from "./serve/mod.ts";
+import { createPrometheus, createRuns, type Prometheus, type RunStore } from "./record/mod.ts";
+import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
 import type { Settings } from "./settings/mod.ts";
 import { formatTime } from "./system/mod.ts";
 import { checkSchedule, runPolls } from "./trigger/mod.ts";
@@ -22,6 +23,8 @@ export type { System } from "./app/system.ts";
 export interface App {
   /** Address of the API. */
   readonly url: string;
+  /** Address of the metrics. */
+  readonly metricsUrl: string;
   readonly intake: Intake;
   /** Resolves when every poll loop has ended by itself, as `run_once` entries do. */
   readonly polled: Promise<void>;
@@ -41,7 +44,8 @@ const REQUEST_GRACE_MS = 10_000;
  */
 export async function startApp(settings: Settings, system: System): Promise<App> {
   const { clock, log, redactor } = system;
-  const assembly = await assemble(settings, system);
+  const meter = createPrometheus();
+  const assembly = await assemble(settings, system, { meter });
   const pipeline = recoveringPipeline(assembly);
   const runs = createRuns({ clock });
   const intake = createIntake({
@@ -56,8 +60,10 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     ids: assembly.ids,
     redactor,
     log,
+    onEnd: (run, work) => measureRun(meter, run, work),
   });
   const server = await listen(settings, system, { assembly, intake, runs });
+  const metrics = await listenMetrics(settings, system, { server, meter });
   log.info(`listening on ${server.url}`, { api: settings.apiSecret !== undefined });
   const stop = new AbortController();
   const polled = startPolls(settings, system, { pipeline, intake }, stop.signal);
@@ -67,10 +73,10 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     await intake.close();
     stop.abort(new DOMException("shutting down", "AbortError"));
     await polled;
-    await server.shutdown(REQUEST_GRACE_MS);
+    await Promise.all([server, metrics].map((each) => each.shutdown(REQUEST_GRACE_MS)));
     await assembly.close();
   });
-  return { url: server.url, intake, polled, close };
+  return { url: server.url, metricsUrl: metrics.url, intake, polled, close };
 }
 
 /** The pipeline, which finishes interrupted work before it does any other. */
@@ -153,6 +159,32 @@ async function listen(
     ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
     ...(hostname === undefined ? {} : { hostname }),
   });
+}
+
+/** The metrics have a port of their own, which need not be reachable from where the API is. */
+async function listenMetrics(
+  settings: Settings,
+  system: System,
+  { server, meter }: { readonly server: Server; readonly meter: Prometheus },
+): Promise<Server> {
+  const { clock, log, files, hostname } = system;
+  const { http, logLevel } = settings;
+  const started = formatTime(clock.now(), settings.timeZone);
+  meter.move("info", { version: system.version, log_level: logLevel, start_time: started }, 1);
+  try {
+    return await createServer({
+      handler: createMetricsHandler(meter),
+      port: http.metricsPort,
+      maxPayload: 1,
+      clock,
+      log,
+      ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
+      ...(hostname === undefined ? {} : { hostname }),
+    });
+  } catch (error) {
+    await server.shutdown(0);
+    throw error;
+  }
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

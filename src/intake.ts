@@ -75,6 +75,8 @@ export interface IntakeParts {
   readonly ids: Ids;
   readonly redactor: Redactor;
   readonly log: Log;
+  /** Told of every run that ended, with the work behind it. */
+  readonly onEnd?: (run: Run, work: Work) => void;
   /** Milliseconds; {@link SHUTDOWN_GRACE_MS} by default. */
   readonly graceMs?: number;
 }
@@ -131,7 +133,10 @@ class Gate implements Intake {
     try {
       const failures = await this.#execute(id, work, controller.signal, log);
       const end = this.#conclude(id, work, failures, log);
-      return this.#finish(id, end.status === "failed" ? named(end, controller.signal) : end, log);
+      const closing = end.status === "failed" ? named(end, controller.signal) : end;
+      const run = this.#finish(id, closing, log);
+      this.#parts.onEnd?.(run, work);
+      return run;
     } finally {
       client?.removeEventListener("abort", leave);
       this.#active.delete(id);

@@ -13,12 +13,16 @@ import {
   carryOut,
   decideTarget,
   type Decision,
+  deploying,
   destroyTarget,
+  measure,
   type PipelineParts,
+  preparing,
   readDeployments,
   recover,
   type Target,
   targetEntry,
+  targetMeter,
 } from "./pipeline/mod.ts";
 import { sourceLocation } from "./source/mod.ts";
 
@@ -69,7 +73,8 @@ async function deploySource(
   { work, request, reporter }: SourceWork,
   signal: AbortSignal,
 ): Promise<void> {
-  const revision = await parts.preparing.run(() => resolve(parts, request, 0, signal), signal);
+  const { name } = sourceLocation(request.kind, request.url);
+  const revision = await preparing(parts, name, () => resolve(parts, request, 0, signal), signal);
   if (work.sources.length === 1) {
     reporter.describe({ repository: revision.source.name, revision: formatRevision(revision) });
   }
@@ -104,22 +109,33 @@ async function deployTarget(
   };
   let target: Target = { ...base, revision };
   const log = parts.log.with({ stack: key.name, context: key.context });
-  reporter.target(targetEntry(target, { status: "pending" }));
+  const meter = targetMeter(parts, key, revision.source.name);
+  const reports = meter.listening(reporter);
+  reports.target(targetEntry(target, { status: "pending" }));
   try {
     await parts.stackLock.run(formatStackKey(key), async () => {
-      const decision = await parts.preparing.run(async () => {
+      meter.hasLock();
+      const decide = async () => {
         target = {
           ...base,
           revision: await revisionOf(parts, request, declared, revision, signal),
         };
         return await decideTarget(parts, target, signal);
-      }, signal);
+      };
+      const { repository } = meter;
+      const decision = await preparing(
+        parts,
+        repository,
+        () => meter.stage("decide", decide),
+        signal,
+      );
       noteDecision(parts, target, decision);
       if (decision.kind === "skip") {
-        return reporter.target(skippedEntry(target, decision));
+        return reports.target(skippedEntry(target, decision));
       }
-      reporter.target(targetEntry(target, { status: "running" }));
-      await parts.deploying.run(() => act(parts, target, decision, reporter, signal), signal);
+      reports.target(targetEntry(target, { status: "running" }));
+      const deploy = () => act(parts, target, decision, reports, signal);
+      await deploying(parts, repository, () => meter.stage("deploy", deploy), signal);
     }, signal);
   } catch (thrown) {
     const error = toStackwrightError(
@@ -128,7 +144,9 @@ async function deployTarget(
     );
     noteFailure(parts, target, error.message);
     log.error(`deployment failed: ${error.message}`, { error, revision: target.revision.id });
-    reporter.target(targetEntry(target, { status: "failed", message: error.message }));
+    reports.target(targetEntry(target, { status: "failed", message: error.message }));
+  } finally {
+    meter.end();
   }
 }
 
@@ -238,7 +256,15 @@ async function resolve(
   const own = sourceLocation(request.kind, request.url);
   const location = request.identity === undefined ? own : { ...own, name: request.identity };
   const depth = gitDepth > 0 ? gitDepth : parts.options.cloneDepth;
-  return await parts.source.resolve({ location, reference, depth }, signal);
+  return await measure(
+    parts,
+    (time, outcome) =>
+      parts.meter.observe("source_preparation_duration_seconds", {
+        source: location.kind,
+        outcome,
+      }, time),
+    () => parts.source.resolve({ location, reference, depth }, signal),
+  );
 }
 
 /** The revision a deployment asks for: that of the trigger, unless it names a reference of its own. */

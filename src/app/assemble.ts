@@ -10,6 +10,8 @@ import {
   createKeyedLock,
   createLimiter,
   type Ids,
+  type Meter,
+  noMeter,
   systemProcessOwner,
 } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
@@ -37,6 +39,8 @@ export interface Assembly {
 export interface AssemblyOptions {
   /** Directory for mirrors and trees; the data directory by default. */
   readonly sourceDir?: string;
+  /** Where measurements go; nowhere by default. */
+  readonly meter?: Meter;
 }
 
 /**
@@ -47,15 +51,18 @@ export interface AssemblyOptions {
 export async function assemble(
   settings: Settings,
   system: System,
-  { sourceDir = settings.data.dir }: AssemblyOptions = {},
+  { sourceDir = settings.data.dir, meter = noMeter }: AssemblyOptions = {},
 ): Promise<Assembly> {
   secretValues(settings).forEach((value) => system.redactor.add(value));
   const ids = createIds(system.clock);
   const { key, ledger } = await openState(settings, system, ids);
   const source = createSource(settings, system, sourceDir);
-  const engine = createEngine({ env: engineEnvironment(settings, system.env) });
+  const engine = createEngine({
+    env: engineEnvironment(settings, system.env),
+    onMutation: () => meter.count("mutations_total", { by: "engine" }),
+  });
   const pipelineParts = onceDone(async (signal) => ({
-    ...parts(settings, system, { key, ledger, source, engine }),
+    ...parts(settings, system, { key, ledger, source, engine, meter }),
     options: await pipelineOptions(settings, system, engine, signal),
   }));
   return {
@@ -116,14 +123,23 @@ function createSource(settings: Settings, system: System, dataDir: string): Sour
 function parts(
   settings: Settings,
   system: System,
-  made: State & { readonly source: Source; readonly engine: EngineClient },
+  made: State & {
+    readonly source: Source;
+    readonly engine: EngineClient;
+    readonly meter: Meter;
+  },
 ): Omit<PipelineParts, "options"> {
   const { clock, files, log, commands } = system;
   const program = programEnvironment(engineEnvironment(settings, system.env));
   return {
     ...made,
     engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, (signal) => made.engine.info(signal)),
-    compose: new Compose({ commands, programEnvironment: program, log }),
+    compose: new Compose({
+      commands,
+      programEnvironment: program,
+      log,
+      onMutation: () => made.meter.count("mutations_total", { by: "compose" }),
+    }),
     files,
     clock,
     log,

@@ -9,6 +9,8 @@ export interface System {
   readonly redactor: Redactor;
   /** The environment of the process: what the docker program needs, and what `PASS_ENV` lets through. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Version of this program, for metrics and documents. */
+  readonly version: string;
   /** Address to listen on; every IPv4 address when absent. */
   readonly hostname?: string;
 }

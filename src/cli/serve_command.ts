@@ -60,6 +60,7 @@ async function serve(
       log,
       redactor,
       env: io.env,
+      version: VERSION,
     });
   } catch (error) {
     if (isStackwrightError(error, "settings_invalid")) throw error;

@@ -3,6 +3,7 @@ import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
 import { createLog, readFileNow, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import process from "node:process";
 import type { CommandIo } from "./io.ts";
+import { VERSION } from "./version.ts";
 
 /** What a command that looks at stacks works with. */
 export interface Workplace {
@@ -38,6 +39,7 @@ export async function withAssembly<T>(
     log,
     redactor,
     env: io.env,
+    version: VERSION,
   };
   const assembly = await assemble(settings, system, options);
   try {

@@ -29,6 +29,8 @@ export interface ComposeParts {
   /** Variables the docker program itself needs, see `programEnvironment`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** Told before each command that changes something on the engine. */
+  readonly onMutation?: () => void;
 }
 
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
@@ -105,6 +107,7 @@ export class Compose {
   ): Promise<string> {
     const { commands, log } = this.#parts;
     const progress = log.with({ stack: call.project.name });
+    if (failure !== "render_failed") this.#parts.onMutation?.();
     const result = await commands.run({
       argv: ["docker", ...args],
       env: composeEnvironment(this.#parts.programEnvironment, call.variables),

@@ -3,7 +3,7 @@ import type { Engine, EngineInfo } from "../docker/engine.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { Source } from "../source/source.ts";
-import type { Clock, Files, KeyedLock, Limiter, Log } from "../system/mod.ts";
+import type { Clock, Files, KeyedLock, Limiter, Log, Meter } from "../system/mod.ts";
 
 /** What the pipeline is told by the settings. */
 export interface PipelineOptions {
@@ -35,6 +35,7 @@ export interface PipelineParts {
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;
+  readonly meter: Meter;
   /** Bounds everything that only reads and prepares. */
   readonly preparing: Limiter;
   /** Bounds everything that changes containers. */

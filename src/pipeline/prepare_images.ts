@@ -1,5 +1,6 @@
 import { type ComposeCall, withBuildPaths } from "../deploy/mod.ts";
 import type { Plan, ReleaseService } from "../model/mod.ts";
+import { operation } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { envFilesIn, type PreparedRelease } from "./prepare_release.ts";
 import type { Target } from "./target.ts";
@@ -84,7 +85,12 @@ async function pull(
   if (services.length === 0) return;
   const names = services.map((each) => each.name);
   parts.log.info(`pulling ${names.join(", ")}`, { stack: target.key.name, stage: "pull" });
-  await parts.compose.pull(hereCall(target, prepared), names, limited(target, signal));
+  const call = hereCall(target, prepared);
+  await operation(
+    parts,
+    "pull",
+    () => parts.compose.pull(call, names, limited(target, signal)),
+  );
 }
 
 async function build(
@@ -98,13 +104,13 @@ async function build(
   const { args, forceImagePull, noCache, quiet } = target.deployment.build;
   const names = services.map((each) => each.name);
   parts.log.info(`building ${names.join(", ")}`, { stack: target.key.name, stage: "build" });
-  await parts.compose.build(hereCall(target, prepared), {
-    services: names,
-    args,
-    pull: forceImagePull,
-    noCache,
-    quiet,
-  }, limited(target, signal));
+  const asked = { services: names, args, pull: forceImagePull, noCache, quiet };
+  const call = hereCall(target, prepared);
+  await operation(
+    parts,
+    "build",
+    () => parts.compose.build(call, asked, limited(target, signal)),
+  );
 }
 
 /** The release as compose gets it, but with build paths that exist before the files are switched. */

@@ -23,6 +23,7 @@ import {
 import { composeInputs } from "./compose_files.ts";
 import { configurationText } from "./configuration_digest.ts";
 import { ABSENT, contentIds } from "./content.ts";
+import { operation } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 import { variablesBesideFiles, variablesOf } from "./variables.ts";
@@ -56,7 +57,11 @@ export async function prepareRelease(
       stack: key.name,
     });
   }
-  const tree = await source.materialise(revision, signal);
+  const tree = await operation(
+    parts,
+    "materialise",
+    () => source.materialise(revision, signal),
+  );
   await requireInside(parts, tree, [
     deployment.workingDir,
     ...inputs.composeFiles,
@@ -69,7 +74,11 @@ export async function prepareRelease(
     profiles: deployment.profiles,
   };
   const project = renderProject(target, tree, inputs.composeFiles, invocation);
-  const rendered = await parts.compose.render({ project, variables }, signal);
+  const rendered = await operation(
+    parts,
+    "render",
+    () => parts.compose.render({ project, variables }, signal),
+  );
   requireNoJobs(rendered, key.name);
 
   const uses = treeUses(rendered, tree);

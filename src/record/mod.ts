@@ -7,4 +7,5 @@ export * from "./failure_memory.ts";
 export * from "./instance_key.ts";
 export * from "./ledger.ts";
 export * from "./pins.ts";
+export * from "./prometheus.ts";
 export * from "./runs.ts";

@@ -4,4 +4,5 @@
  */
 export { API_KEY_HEADER } from "./authenticate.ts";
 export { createHandler, type Handler, type HandlerParts, type Peer } from "./handler.ts";
+export { createMetricsHandler, type MetricsText } from "./metrics.ts";
 export { createServer, type Server, type ServerOptions, type TlsOptions } from "./server.ts";

@@ -8,5 +8,6 @@ export * from "./files.ts";
 export * from "./ids.ts";
 export * from "./limiter.ts";
 export * from "./log.ts";
+export * from "./meter.ts";
 export * from "./process_owner.ts";
 export * from "./redactor.ts";

@@ -194,13 +194,14 @@ async function startWorldApp(parts: AppParts): Promise<App> {
     ...parts.env,
   };
   const settings = readSettings(env, () => "", { uid: 0 });
-  return await startApp({ ...settings, http: { ...settings.http, port: 0 } }, {
+  return await startApp({ ...settings, http: { ...settings.http, port: 0, metricsPort: 0 } }, {
     clock: hurriedClock(parts.speed),
     commands: systemCommands,
     files: systemFiles,
     log: parts.log,
     redactor: createRedactor(),
     env,
+    version: "0.0.0-test",
     hostname: "127.0.0.1",
   });
 }

@@ -1,0 +1,50 @@
+import type { Clock, Meter } from "../system/mod.ts";
+
+/** What measuring needs. */
+export interface Measured {
+  readonly meter: Meter;
+  readonly clock: Clock;
+}
+
+/** How something that was measured ended. */
+export type MeasuredOutcome = "ok" | "error";
+
+/** Runs work and tells how long it took, in seconds, and how it ended. */
+export async function measure<T>(
+  { clock }: Measured,
+  record: (time: number, outcome: MeasuredOutcome) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const began = clock.now();
+  let outcome: MeasuredOutcome = "error";
+  try {
+    const result = await work();
+    outcome = "ok";
+    return result;
+  } finally {
+    record(seconds(began, clock), outcome);
+  }
+}
+
+/** Runs one operation of a preparation: `render`, `materialise`, `pull` or `build`. */
+export async function operation<T>(
+  parts: Measured,
+  name: "render" | "materialise" | "pull" | "build",
+  work: () => Promise<T>,
+): Promise<T> {
+  return await measure(
+    parts,
+    (time, outcome) =>
+      parts.meter.observe(
+        "pre_deploy_operation_duration_seconds",
+        { operation: name, outcome },
+        time,
+      ),
+    work,
+  );
+}
+
+/** Seconds since an instant. */
+export function seconds(since: Date, clock: Clock): number {
+  return (clock.now().getTime() - since.getTime()) / 1000;
+}

@@ -1,0 +1,83 @@
+import type { Limiter } from "../system/mod.ts";
+import { type Measured, seconds } from "./measure.ts";
+
+/** What a place is asked for with. */
+export interface PlaceParts extends Measured {
+  readonly preparing: Limiter;
+  readonly deploying: Limiter;
+}
+
+/** Runs something that only reads and prepares, when a place for that is free. */
+export async function preparing<T>(
+  parts: PlaceParts,
+  repository: string,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const waits = { queued: "pre_deployments_queued", active: "pre_deployments_active" } as const;
+  return await inPlace(parts, { limiter: parts.preparing, repository, ...waits }, {
+    work,
+    waited: (time, outcome) =>
+      parts.meter.observe("deployment_admission_duration_seconds", {
+        repository,
+        phase: "place",
+        outcome,
+      }, time),
+  }, signal);
+}
+
+/** Runs something that changes containers, when a place for that is free. */
+export async function deploying<T>(
+  parts: PlaceParts,
+  repository: string,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const waits = { queued: "deployments_queued", active: "deployments_active" } as const;
+  return await inPlace(parts, { limiter: parts.deploying, repository, ...waits }, {
+    work,
+    waited: (time, outcome) =>
+      parts.meter.observe("deployment_queue_duration_seconds", { repository, outcome }, time),
+  }, signal);
+}
+
+interface Place {
+  readonly limiter: Limiter;
+  readonly repository: string;
+  readonly queued: "pre_deployments_queued" | "deployments_queued";
+  readonly active: "pre_deployments_active" | "deployments_active";
+}
+
+interface Occupation<T> {
+  readonly work: () => Promise<T>;
+  readonly waited: (time: number, outcome: "admitted" | "gave_up") => void;
+}
+
+async function inPlace<T>(
+  { meter, clock }: PlaceParts,
+  { limiter, repository, queued, active }: Place,
+  { work, waited }: Occupation<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const began = clock.now();
+  let inside = false;
+  meter.move(queued, { repository }, 1);
+  const leaveQueue = (outcome: "admitted" | "gave_up") => {
+    meter.move(queued, { repository }, -1);
+    waited(seconds(began, clock), outcome);
+  };
+  try {
+    return await limiter.run(async () => {
+      inside = true;
+      leaveQueue("admitted");
+      meter.move(active, { repository }, 1);
+      try {
+        return await work();
+      } finally {
+        meter.move(active, { repository }, -1);
+      }
+    }, signal);
+  } finally {
+    if (!inside) leaveQueue("gave_up");
+  }
+}

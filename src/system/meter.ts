@@ -1,0 +1,131 @@
+/** Upper bounds of the buckets of durations, in seconds. */
+const DURATIONS = [
+  0.005,
+  0.01,
+  0.025,
+  0.05,
+  0.1,
+  0.25,
+  0.5,
+  1,
+  2.5,
+  5,
+  10,
+  20,
+  30,
+  60,
+  120,
+  300,
+  600,
+] as const;
+
+/** What one metric is. Names carry no prefix here; whoever shows them adds it. */
+export interface MetricDefinition<Label extends string = string> {
+  readonly kind: "counter" | "gauge" | "histogram";
+  /** One sentence. */
+  readonly help: string;
+  readonly labels: readonly Label[];
+  /** Upper bounds of a histogram's buckets. */
+  readonly buckets?: readonly number[];
+}
+
+const STACK = ["repository", "deployment", "context"] as const;
+
+/**
+ * Every metric, as a table: what is measured, what is shown and what is documented cannot drift.
+ * Label values come from our own configuration and from authenticated input only, or anybody who
+ * reaches a port could fill the memory.
+ */
+export const METRICS = {
+  polls_total: counter("Finished runs of polls.", "repository"),
+  poll_errors_total: counter("Runs of polls that failed.", "repository"),
+  poll_duration_seconds: histogram("Duration of runs of polls.", "repository"),
+  webhook_requests_total: counter("Finished runs of webhooks.", "repository"),
+  webhook_errors_total: counter("Runs of webhooks that failed.", "repository"),
+  webhook_duration_seconds: histogram("Duration of runs of webhooks.", "repository"),
+  deployments_total: counter("Stacks that were deployed or destroyed.", ...STACK),
+  deployment_errors_total: counter("Deployments that failed, preparation included.", ...STACK),
+  deployment_duration_seconds: histogram("Duration of what ended as a deployment.", ...STACK),
+  deployment_stage_duration_seconds: histogram(
+    "Duration of a deployment's stages: decide touches nothing, deploy does.",
+    ...STACK,
+    "stage",
+    "outcome",
+  ),
+  deployment_queue_duration_seconds: histogram(
+    "Time deployments waited for a place (MAX_CONCURRENT_DEPLOYMENTS).",
+    "repository",
+    "outcome",
+  ),
+  deployment_admission_duration_seconds: histogram(
+    "Time targets waited before they were looked at: for their stack, or for a place.",
+    "repository",
+    "phase",
+    "outcome",
+  ),
+  pre_deploy_operation_duration_seconds: histogram(
+    "Duration of the operations of a preparation.",
+    "operation",
+    "outcome",
+  ),
+  source_preparation_duration_seconds: histogram(
+    "Time until the revision of a source was known.",
+    "source",
+    "outcome",
+  ),
+  deployments_active: gauge("Deployments under way.", "repository"),
+  deployments_queued: gauge("Deployments that wait for a place.", "repository"),
+  pre_deployments_active: gauge("Preparations under way.", "repository"),
+  pre_deployments_queued: gauge("Preparations that wait for a place.", "repository"),
+  mutations_total: counter(
+    "Calls that change the engine: our own, and commands of compose that make changes.",
+    "by",
+  ),
+  info: gauge("Always 1; what runs.", "version", "log_level", "start_time"),
+} as const satisfies Readonly<Record<string, MetricDefinition>>;
+
+/** Name of a metric of {@link METRICS}. */
+export type MetricName = keyof typeof METRICS;
+
+/** Names of the metrics of one kind. */
+export type MetricNamed<Kind extends MetricDefinition["kind"]> = {
+  [Name in MetricName]: (typeof METRICS)[Name]["kind"] extends Kind ? Name : never;
+}[MetricName];
+
+/** The labels of a metric: all of them, each with a value. */
+export type MetricLabels<Name extends MetricName> = Readonly<
+  Record<(typeof METRICS)[Name]["labels"][number], string>
+>;
+
+/** Where measurements go. No call throws or waits. */
+export interface Meter {
+  /** Adds to a counter; one by default. */
+  count<Name extends MetricNamed<"counter">>(
+    name: Name,
+    labels: MetricLabels<Name>,
+    by?: number,
+  ): void;
+  /** Moves a gauge up, or down by a negative number. */
+  move<Name extends MetricNamed<"gauge">>(name: Name, labels: MetricLabels<Name>, by: number): void;
+  /** Records one duration in seconds. */
+  observe<Name extends MetricNamed<"histogram">>(
+    name: Name,
+    labels: MetricLabels<Name>,
+    seconds: number,
+  ): void;
+}
+
+/** Measures nothing: for commands that end at once, and for tests. */
+export const noMeter: Meter = { count() {}, move() {}, observe() {} };
+
+function counter<Label extends string>(help: string, ...labels: Label[]) {
+  return { kind: "counter", help, labels } as const;
+}
+
+function gauge<Label extends string>(help: string, ...labels: Label[]) {
+  return { kind: "gauge", help, labels } as const;
+}
+
+function histogram<Label extends string>(help: string, ...labels: Label[]) {
+  return { kind: "histogram", help, labels, buckets: DURATIONS } as const;
+}

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, inWorld, pollTo } from "./steps.ts";
+import type { World } from "./world.ts";
+
+/** Values of one metric by their labels, as the text format has them. */
+async function read(world: World, name: string): Promise<Record<string, number>> {
+  const answer = await fetch(`${world.app.metricsUrl}/metrics`);
+  assert.equal(answer.status, 200);
+  const lines = (await answer.text()).split("\n").filter((line) => line.startsWith(name));
+  return Object.fromEntries(lines.map((line) => {
+    const [, labels = "", value] = /^[a-z_]+(?:\{(.*)\})? (.*)$/.exec(line) ?? [];
+    return [labels, Number(value)];
+  }));
+}
+
+const sum = (values: Record<string, number>) =>
+  Object.values(values).reduce((total, value) => total + value, 0);
+
+describe("metrics", () => {
+  it("tell runs, deployments, failures and mutating calls, and nothing of a pass without changes", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+      await pollTo(world, "succeeded");
+      const stack = `deployment="${world.stack}",context="default"`;
+      const deployments = await read(world, "service_deployments_total");
+      assert.equal(Object.keys(deployments).length, 1);
+      assert.ok(Object.keys(deployments)[0]?.endsWith(stack));
+      assert.equal(sum(deployments), 1);
+      const mutations = sum(await read(world, "service_mutations_total"));
+      assert.ok(mutations >= 1);
+      for (let pass = 0; pass < 3; pass++) await pollTo(world, "skipped");
+      assert.equal(sum(await read(world, "service_mutations_total")), mutations);
+      assert.equal(sum(await read(world, "service_polls_total")), 4);
+      assert.equal(sum(await read(world, "service_deployments_total")), 1);
+      assert.deepEqual(await read(world, "service_deployment_errors_total"), {});
+
+      world.fake?.setBehaviour("web", { exit: 3, afterMs: 0 });
+      await commit(world, { "compose.yaml": composeFile({ web: service({ restart: "always" }) }) });
+      await pollTo(world, "failed");
+      assert.equal(sum(await read(world, "service_deployments_total")), 2);
+      assert.equal(sum(await read(world, "service_deployment_errors_total")), 1);
+      assert.equal(sum(await read(world, "service_poll_errors_total")), 1);
+      for (const gauge of ["deployments_active", "deployments_queued", "pre_deployments_active"]) {
+        assert.equal(sum(await read(world, `service_${gauge}`)), 0, gauge);
+      }
+    }));
+
+  it("need no key, are only on their own port, and take no name from strangers", () =>
+    inWorld("fake", async (world) => {
+      const before = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
+      const wrong = { "x-api-key": "wrong" };
+      const body = JSON.stringify([{ url: "https://stranger.test/a/b.git" }]);
+      for (const path of ["/v1/api/poll/run", "/v1/api/runs?status=stranger"]) {
+        await (await world.request(path, { method: "POST", headers: wrong, body })).text();
+      }
+      assert.equal((await world.request("/metrics")).status, 404);
+      const after = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
+      const names = (text: string) =>
+        text.split("\n").filter((line) => line.startsWith("service_")).map((line) =>
+          line.replace(/ [^ ]*$/, "")
+        );
+      assert.deepEqual(names(after), names(before));
+    }));
+});
