@@ -1,6 +1,7 @@
 import { createOperations } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { measureRun } from "./app/measure_run.ts";
+import { createProjects } from "./app/projects.ts";
 import { onceDone } from "./app/remember.ts";
 import type { System } from "./app/system.ts";
 import { parsePollRequest } from "./config/mod.ts";
@@ -137,6 +138,7 @@ async function listen(
     intake,
     runs,
     checkEngine: (signal) => assembly.engine.info(signal),
+    projects: createProjects(assembly, clock),
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     clock,
     timeZone,

@@ -2,9 +2,12 @@
  * The operations: everything that clients can ask for, each defined once with its input, its output
  * and what it does. Nothing here knows through which face it is called.
  */
+export * from "./context.ts";
 export * from "./health.ts";
 export * from "./operation.ts";
 export * from "./operations.ts";
+export * from "./projects.ts";
 export * from "./run_polls.ts";
 export * from "./run_view.ts";
 export * from "./runs.ts";
+export { PROJECT_ACTIONS } from "../deploy/mod.ts";

@@ -1,7 +1,16 @@
+import type { Projects } from "../deploy/mod.ts";
 import type { Intake } from "../intake.ts";
 import type { RunStore } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { healthOperation, type HealthView } from "./health.ts";
+import {
+  type ContainerView,
+  controlProjectOperation,
+  getProjectOperation,
+  listProjectsOperation,
+  type ProjectView,
+  removeProjectOperation,
+} from "./projects.ts";
 import type { Operation } from "./operation.ts";
 import { type ParsePollRequest, type PollResult, runPollsOperation } from "./run_polls.ts";
 import type { RunView } from "./run_view.ts";
@@ -13,6 +22,10 @@ export interface Operations {
   readonly listRuns: Operation<RunView[]>;
   readonly getRun: Operation<RunView>;
   readonly runPolls: Operation<PollResult>;
+  readonly listProjects: Operation<ProjectView[]>;
+  readonly getProject: Operation<ContainerView[]>;
+  readonly controlProject: Operation<string>;
+  readonly destroyProject: Operation<string>;
 }
 
 /** What the operations work with. */
@@ -21,6 +34,7 @@ export interface OperationParts {
   readonly runs: RunStore;
   /** Proves that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
+  readonly projects: Projects;
   readonly parsePollRequest: ParsePollRequest;
   readonly clock: Clock;
   /** IANA zone of the timestamps clients see. */
@@ -34,5 +48,9 @@ export function createOperations(parts: OperationParts): Operations {
     listRuns: listRunsOperation(parts),
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),
+    listProjects: listProjectsOperation(parts),
+    getProject: getProjectOperation(parts),
+    controlProject: controlProjectOperation(parts),
+    destroyProject: removeProjectOperation(parts),
   };
 }

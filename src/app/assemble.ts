@@ -10,6 +10,7 @@ import {
   createKeyedLock,
   createLimiter,
   type Ids,
+  type KeyedLock,
   type Meter,
   noMeter,
   systemProcessOwner,
@@ -29,6 +30,8 @@ export interface Assembly {
   readonly ids: Ids;
   readonly ledger: Ledger;
   readonly engine: EngineClient;
+  /** One piece of work on a stack at a time, whoever asked for it. */
+  readonly stackLock: KeyedLock;
   /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
   readonly pipelineParts: Ask<PipelineParts>;
   /** Ends what is open. */
@@ -61,14 +64,16 @@ export async function assemble(
     env: engineEnvironment(settings, system.env),
     onMutation: () => meter.count("mutations_total", { by: "engine" }),
   });
+  const stackLock = createKeyedLock();
   const pipelineParts = onceDone(async (signal) => ({
-    ...parts(settings, system, { key, ledger, source, engine, meter }),
+    ...parts(settings, system, { key, ledger, source, engine, meter, stackLock }),
     options: await pipelineOptions(settings, system, engine, signal),
   }));
   return {
     ids,
     ledger,
     engine,
+    stackLock,
     pipelineParts,
     async close() {
       await source.close();
@@ -127,6 +132,7 @@ function parts(
     readonly source: Source;
     readonly engine: EngineClient;
     readonly meter: Meter;
+    readonly stackLock: KeyedLock;
   },
 ): Omit<PipelineParts, "options"> {
   const { clock, files, log, commands } = system;
@@ -145,7 +151,6 @@ function parts(
     log,
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
-    stackLock: createKeyedLock(),
   };
 }
 

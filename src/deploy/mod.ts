@@ -16,6 +16,7 @@ export * from "./live_paths.ts";
 export * from "./make_release.ts";
 export * from "./masked_model.ts";
 export * from "./observe.ts";
+export * from "./projects.ts";
 export * from "./readiness.ts";
 export * from "./rewrite_model.ts";
 export * from "./rollout.ts";

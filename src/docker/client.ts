@@ -1,4 +1,5 @@
 import { EngineApi, type MutatingCall, pathName } from "./api.ts";
+import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import * as containers from "./containers.ts";
 import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
@@ -29,6 +30,8 @@ export interface EngineClient extends Engine {
   readonly api: EngineApi;
   /** Container events as they happen; see {@link containerEvents} for how it ends. */
   containerEvents(options: EventOptions, signal: AbortSignal): AsyncIterable<ContainerEvent>;
+  /** As `listContainers`, with all that a list for people shows. */
+  describeContainers(labels: LabelFilter, signal: AbortSignal): Promise<ContainerSummary[]>;
   /** Mutating. Stops, then starts; `timeoutSeconds` and `signalName` as far as given. */
   restartContainer(
     id: string,
@@ -62,6 +65,8 @@ function containerCalls(api: EngineApi) {
   return {
     listContainers: (labels: LabelFilter, signal: AbortSignal) =>
       containers.listContainers(api, labels, signal),
+    describeContainers: (labels: LabelFilter, signal: AbortSignal) =>
+      describeContainers(api, labels, signal),
     inspectContainer: (id: string, signal: AbortSignal) =>
       containers.inspectContainer(api, id, signal),
     containerLogs: (id: string, lines: number, signal: AbortSignal) =>

@@ -29,7 +29,7 @@ export async function listContainers(
 ): Promise<ObservedContainer[]> {
   const query = { all: true, ...labelFilters(labels) };
   const list = await api.json({ method: "GET", path: "/containers/json", query }, signal);
-  return asList(list).map((entry) => listed(asRecord(entry)));
+  return asList(list).map((entry) => observedContainer(asRecord(entry)));
 }
 
 /** Whether `compose run` or a job made this container; such ones are no part of a stack. */
@@ -115,7 +115,8 @@ async function inspect(
   return answer === undefined ? undefined : asRecord(answer);
 }
 
-function listed(entry: JsonRecord): ObservedContainer {
+/** An entry of the engine's list of containers. */
+export function observedContainer(entry: JsonRecord): ObservedContainer {
   const labels = asTexts(entry["Labels"]);
   return {
     id: asText(entry["Id"]),

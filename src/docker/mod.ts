@@ -5,6 +5,7 @@
 export { type ApiRequest, EngineApi, type MutatingCall } from "./api.ts";
 export * from "./api_version.ts";
 export { createEngine, type EngineClient, type EngineOptions } from "./client.ts";
+export type { ContainerPort, ContainerSummary } from "./container_summary.ts";
 export { isOneOff } from "./containers.ts";
 export * from "./endpoint.ts";
 export * from "./engine.ts";

@@ -48,6 +48,21 @@ export async function destroyTarget(
   return true;
 }
 
+/**
+ * Destroys a stack because a person said so, whatever its source says. The caller holds its lock.
+ * Returns false when the ledger knows nothing that runs under that name.
+ */
+export async function destroyRecorded(
+  parts: PipelineParts,
+  key: StackKey,
+  what: DestroyWhat,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (parts.ledger.current(key) === undefined) return false;
+  await finishDestroy(parts, parts.ledger.beginDestroy(key, { ...what }), signal);
+  return true;
+}
+
 /** Carries out a destroy that is written down; may be called again after an interruption. */
 export async function finishDestroy(
   parts: PipelineParts,

@@ -2,7 +2,12 @@ import type { Redactor } from "../system/mod.ts";
 import type { Refusal } from "./problem.ts";
 
 /** What a route answers, before it is bytes. */
-export type Answer =
+export type Answer = AnswerBody & {
+  /** Container context that the request selected; shown in a header. */
+  readonly context?: string;
+};
+
+type AnswerBody =
   | {
     readonly kind: "content";
     readonly status: number;
@@ -18,6 +23,8 @@ export type Answer =
     readonly jobId?: string;
     /** Methods the path has, for status 405. */
     readonly allow?: readonly string[];
+    /** What was thrown, for the log alone. */
+    readonly thrown?: unknown;
   };
 
 /** What the answer is to. */
@@ -41,9 +48,18 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
   if (answer.kind === "refusal" && answer.allow !== undefined) {
     headers.set("Allow", answer.allow.join(", "));
   }
+  if (answer.context !== undefined) headers.set(CONTEXT_HEADER, headerText(answer.context));
   const status = answer.kind === "refusal" ? answer.refusal.status : answer.status;
   const body = JSON.stringify(redactTexts(bodyOf(answer, to.requestId), to.redactor));
   return new Response(to.method === "HEAD" ? null : body, { status, headers });
+}
+
+/** Header that names the container context (decisions.md). */
+export const CONTEXT_HEADER = "X-Service-Context";
+
+/** A header cannot hold every text that a query can. */
+function headerText(value: string): string {
+  return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }
 
 function bodyOf(answer: Answer, requestId: string): unknown {

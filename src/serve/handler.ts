@@ -5,7 +5,8 @@ import { type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { readJson } from "./body.ts";
 import { type Answer, toResponse } from "./envelope.ts";
 import { type Refusal, refusalOf } from "./problem.ts";
-import { restRoutes, type Route } from "./rest.ts";
+import { restRoutes } from "./rest.ts";
+import type { Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
 
 /** Who sent a request. */
@@ -56,6 +57,7 @@ async function handle(request: Request, peer: Peer, equipment: Equipment): Promi
   const began = clock.now().getTime();
   const { method } = request;
   const answer = await answerSafely(request, log, equipment);
+  logFailure(answer, log);
   const response = toResponse(answer, { method, requestId, redactor });
   log.debug("request answered", {
     method,
@@ -71,13 +73,17 @@ async function answerSafely(request: Request, log: Log, equipment: Equipment): P
   try {
     return await answerTo(request, log, equipment);
   } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal.status >= 500 && refusal.status !== 503) {
-      const stack = error instanceof Error ? error.stack : undefined;
-      log.error(`request failed: ${messageOf(error)}`, { error, stack });
-    }
-    return { kind: "refusal", refusal };
+    return { kind: "refusal", refusal: refusalOf(error), thrown: error };
   }
+}
+
+/** What failed on our side, and not for want of an open service, is for the log as well. */
+function logFailure(answer: Answer, log: Log): void {
+  if (answer.kind !== "refusal" || answer.thrown === undefined) return;
+  const { refusal: { status }, thrown } = answer;
+  if (status < 500 || status === 503) return;
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  log.error(`request failed: ${messageOf(thrown)}`, { error: thrown, stack });
 }
 
 /** Checks in the order of http.md §0.3: path, method, key, then what the route wants. */

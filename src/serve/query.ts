@@ -1,43 +1,63 @@
 import { requestError } from "./problem.ts";
 
+/** Reads one query parameter; `undefined` when it is absent or empty. Throws `bad_request`. */
+export type QueryReader = (query: URLSearchParams, name: string) => unknown;
+
 const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 const FALSE = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
 /**
- * A boolean query parameter; absent or empty is `fallback`. Accepts the usual spellings of Go's
- * clients: 1, t, true, 0, f, false, in lower, upper or title case. Throws `bad_request`.
+ * A boolean. Accepts the usual spellings of Go's clients: 1, t, true, 0, f, false, in lower, upper or
+ * title case.
  */
-export function readBoolean(query: URLSearchParams, name: string, fallback: boolean): boolean {
-  const text = query.get(name) ?? "";
-  if (text === "") return fallback;
-  if (TRUE.has(text)) return true;
-  if (FALSE.has(text)) return false;
+export function boolean(query: URLSearchParams, name: string): boolean | undefined {
+  const given = query.get(name) ?? "";
+  if (given === "") return undefined;
+  if (TRUE.has(given)) return true;
+  if (FALSE.has(given)) return false;
   throw invalidParameter(name, `'${name}' parameter must be true or false`);
 }
 
-/** A whole number from 1; absent or empty is `undefined`. Throws `bad_request`. */
-export function readPositiveInteger(query: URLSearchParams, name: string): number | undefined {
-  const text = (query.get(name) ?? "").trim();
-  if (text === "") return undefined;
-  const value = /^\+?\d+$/.test(text) ? Number(text) : 0;
+/** A whole number from 1. */
+export function positiveInteger(query: URLSearchParams, name: string): number | undefined {
+  const given = (query.get(name) ?? "").trim();
+  if (given === "") return undefined;
+  const value = /^\+?\d+$/.test(given) ? Number(given) : 0;
   if (value >= 1 && Number.isSafeInteger(value)) return value;
   throw invalidParameter(name, `'${name}' parameter must be a positive integer`);
 }
 
-/**
- * One of `choices`, in any case; absent or empty is `undefined`. `what` names it in the error
- * (`deployment run status`). Throws `bad_request`.
- */
-export function readChoice<Choice extends string>(
-  query: URLSearchParams,
-  name: string,
-  { what, choices }: { readonly what: string; readonly choices: readonly Choice[] },
-): Choice | undefined {
-  const text = (query.get(name) ?? "").trim().toLowerCase();
-  if (text === "") return undefined;
-  const choice = choices.find((each) => each === text);
-  if (choice !== undefined) return choice;
-  throw requestError(`invalid ${what}`, `valid ${name} values: ${choices.join(", ")}`);
+/** Seconds to wait, at most `most`. */
+export function seconds(most: number): QueryReader {
+  return (query, name) => {
+    const given = (query.get(name) ?? "").trim();
+    if (given === "") return undefined;
+    if (!/^[+-]?\d+$/.test(given)) {
+      throw invalidParameter(name, `'${name}' parameter must be an integer`);
+    }
+    if (Number(given) >= 1 && Number(given) <= most) return Number(given);
+    throw requestError("invalid project timeout", `must be between 1 and ${most} seconds`);
+  };
+}
+
+/** Any text. */
+export function text(query: URLSearchParams, name: string): string | undefined {
+  const given = (query.get(name) ?? "").trim();
+  return given === "" ? undefined : given;
+}
+
+/** One of `choices`, in any case; `what` names it in the error (`deployment run status`). */
+export function choice<Choice extends string>(
+  what: string,
+  choices: readonly Choice[],
+): (query: URLSearchParams, name: string) => Choice | undefined {
+  return (query, name) => {
+    const given = (query.get(name) ?? "").trim().toLowerCase();
+    if (given === "") return undefined;
+    const found = choices.find((each) => each === given);
+    if (found !== undefined) return found;
+    throw requestError(`invalid ${what}`, `valid ${name} values: ${choices.join(", ")}`);
+  };
 }
 
 function invalidParameter(name: string, detail: string) {

@@ -1,73 +1,125 @@
-import type { Call, HealthView, Operations, PollResult } from "../api/mod.ts";
+import {
+  type HealthView,
+  MOST_TIMEOUT_SECONDS,
+  type Operations,
+  type PollResult,
+  PROJECT_ACTIONS,
+} from "../api/mod.ts";
 import { RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
 import type { Answer } from "./envelope.ts";
-import { readBoolean, readChoice, readPositiveInteger } from "./query.ts";
-
-/** One request on its way through a route. */
-export interface Exchange {
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-  readonly call: Call;
-  /** Reads the body as JSON; may be called once. Throws `bad_request` and `payload_too_large`. */
-  readonly readJson: () => Promise<unknown>;
-}
-
-/** One method and path over an operation. */
-export interface Route {
-  readonly methods: readonly ("GET" | "HEAD" | "POST" | "DELETE")[];
-  readonly path: string;
-  /** `key` routes exist only with an API secret and want it in every request. */
-  readonly access: "public" | "key";
-  answer(exchange: Exchange): Promise<Answer>;
-}
+import { requestError } from "./problem.ts";
+import { boolean, choice, positiveInteger, seconds, text } from "./query.ts";
+import { type OperationRoute, operationRoute } from "./route.ts";
 
 /** The REST interface as a table over the operations (interface.md §4). */
-export function restRoutes(operations: Operations): Route[] {
-  const { health, listRuns, getRun, runPolls } = operations;
+export function restRoutes(operations: Operations): OperationRoute[] {
   return [
-    {
+    operationRoute({
       methods: ["GET", "HEAD"],
       path: "/v1/health",
       access: "public",
-      answer: async ({ call }) => healthAnswer(await health.call({}, call)),
-    },
-    {
-      methods: ["GET"],
-      path: "/v1/api/runs",
-      access: "key",
-      answer: async ({ query, call }) => content(await listRuns.call(runFilter(query), call)),
-    },
-    {
-      methods: ["GET"],
-      path: "/v1/api/run/{jobID}",
-      access: "key",
-      answer: async ({ params, call }) => {
-        const run = await getRun.call({ job_id: params["jobID"] }, call);
-        return { ...content(run), jobId: run.job_id };
-      },
-    },
-    {
+      operation: operations.health,
+      plain: true,
+      success: { 200: "Healthy.", 503: "Unhealthy; `error` says why." },
+      answer: healthAnswer,
+    }),
+    ...runRoutes(operations),
+    ...projectRoutes(operations),
+    operationRoute({
       methods: ["POST"],
       path: "/v1/api/poll/run",
-      access: "key",
-      answer: async ({ query, call, readJson }) => {
-        const wait = readBoolean(query, "wait", true);
-        return pollAnswer(await runPolls.call({ configs: await readJson(), wait }, call));
+      operation: operations.runPolls,
+      query: { wait: boolean },
+      body: "configs",
+      success: {
+        200: "With `wait`: done, whether or not anything had changed.",
+        202: "Started; with `wait`, every deployment is paused or deferred by a sync window.",
       },
-    },
+      refusals: [500, 503],
+      answer: pollAnswer,
+    }),
   ];
 }
 
-function runFilter(query: URLSearchParams): Record<string, unknown> {
-  return {
-    limit: readPositiveInteger(query, "limit"),
-    status: readChoice(query, "status", { what: "deployment run status", choices: RUN_STATUSES }),
-    trigger: readChoice(query, "trigger", { what: "deployment run trigger", choices: TRIGGERS }),
-  };
+function runRoutes({ listRuns, getRun }: Operations): OperationRoute[] {
+  return [
+    operationRoute({
+      methods: ["GET"],
+      path: "/v1/api/runs",
+      operation: listRuns,
+      query: {
+        limit: positiveInteger,
+        status: choice("deployment run status", RUN_STATUSES),
+        trigger: choice("deployment run trigger", TRIGGERS),
+      },
+      success: { 200: "Runs, newest first." },
+    }),
+    operationRoute({
+      methods: ["GET"],
+      path: "/v1/api/run/{jobID}",
+      operation: getRun,
+      params: { jobID: "job_id" },
+      success: { 200: "The run." },
+      answer: (run) => ({ kind: "content", status: 200, content: run, jobId: run.job_id }),
+    }),
+  ];
 }
 
-function content(value: unknown): Answer & { readonly kind: "content" } {
-  return { kind: "content", status: 200, content: value };
+function projectRoutes(
+  { listProjects, getProject, controlProject, destroyProject }: Operations,
+): OperationRoute[] {
+  const path = "/v1/api/project/{projectName}";
+  const params = { projectName: "project_name" };
+  const name = (input: Readonly<Record<string, unknown>>) => input["project_name"];
+  return [
+    operationRoute({
+      methods: ["GET"],
+      path: "/v1/api/projects",
+      operation: listProjects,
+      query: { all: boolean, context: text },
+      success: { 200: "Projects, sorted by name." },
+      failure: () => "failed to get projects",
+    }),
+    operationRoute({
+      methods: ["GET"],
+      path,
+      params,
+      operation: getProject,
+      query: { context: text },
+      success: { 200: "Its containers, sorted by name." },
+      failure: (input) => `failed to get project: ${name(input)}`,
+    }),
+    operationRoute({
+      methods: ["DELETE"],
+      path,
+      params,
+      operation: destroyProject,
+      query: {
+        volumes: boolean,
+        images: boolean,
+        timeout: seconds(MOST_TIMEOUT_SECONDS),
+        context: text,
+      },
+      success: { 200: "Removed." },
+      failure: (input) => `failed to remove project: ${name(input)}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: `${path}/{action}`,
+      params: { ...params, action: "action" },
+      checkParams: requireAction,
+      operation: controlProject,
+      query: { timeout: seconds(MOST_TIMEOUT_SECONDS), context: text },
+      success: { 200: "Done; after start and restart all of it is healthy." },
+      failure: (input) => `failed to ${input["action"]} project`,
+    }),
+  ];
+}
+
+/** Other actions are a mistake in the request, not another path. */
+function requireAction({ action }: Readonly<Record<string, string>>): void {
+  if (PROJECT_ACTIONS.some((each) => each === action)) return;
+  throw requestError("invalid action", `action not supported: ${action}`);
 }
 
 function healthAnswer(health: HealthView): Answer {

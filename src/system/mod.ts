@@ -4,6 +4,7 @@
  */
 export * from "./clock.ts";
 export * from "./commands.ts";
+export * from "./deadline.ts";
 export * from "./files.ts";
 export * from "./ids.ts";
 export * from "./limiter.ts";

@@ -1,11 +1,19 @@
 import { createOperations } from "../../src/api/mod.ts";
 import { parsePollRequest } from "../../src/config/mod.ts";
+import { Projects } from "../../src/deploy/mod.ts";
 import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
 import { reduceTargets } from "../../src/plan/mod.ts";
 import { createRuns, type RunStore } from "../../src/record/runs.ts";
 import { createHandler, createServer } from "../../src/serve/mod.ts";
-import { createIds, createRedactor, formatTime, systemClock } from "../../src/system/mod.ts";
+import {
+  createIds,
+  createKeyedLock,
+  createRedactor,
+  formatTime,
+  systemClock,
+} from "../../src/system/mod.ts";
 import { createFakeClock, type FakeClock } from "../fakes/fake_clock.ts";
+import { createMemoryEngine, type MemoryEngine } from "../fakes/memory_engine.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
 
 /** Key that the service under test wants. */
@@ -34,6 +42,8 @@ export interface HttpService {
 export interface HttpServiceOptions {
   readonly execute?: Execute;
   readonly apiSecret?: string;
+  /** What projects act on; empty by default. */
+  readonly engine?: MemoryEngine;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -60,6 +70,12 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     runs,
     checkEngine: options.checkEngine ?? (() => Promise.resolve()),
     parsePollRequest,
+    projects: new Projects({
+      engine: options.engine ?? createMemoryEngine(),
+      clock,
+      stackLock: createKeyedLock(),
+      destroyRecorded: () => Promise.resolve(false),
+    }),
     clock,
     timeZone: TIME_ZONE,
   });

@@ -4,6 +4,7 @@ import { after, before, describe, it } from "node:test";
 import type { Execute } from "../../src/intake.ts";
 import { type RunTarget, StackwrightError } from "../../src/model/mod.ts";
 import { settle } from "../fakes/fake_clock.ts";
+import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
 import {
   API_SECRET,
   type HttpService,
@@ -129,6 +130,10 @@ describe("every route under /v1/api", () => {
     { method: "GET", path: "/v1/api/runs", other: "POST" },
     { method: "GET", path: "/v1/api/run/some-id", other: "DELETE" },
     { method: "POST", path: "/v1/api/poll/run", other: "GET" },
+    { method: "GET", path: "/v1/api/projects", other: "POST" },
+    { method: "GET", path: "/v1/api/project/shop", other: "POST" },
+    { method: "DELETE", path: "/v1/api/project/shop", other: "POST" },
+    { method: "POST", path: "/v1/api/project/shop/stop", other: "GET" },
   ];
   let service: HttpService;
   before(async () => {
@@ -150,8 +155,8 @@ describe("every route under /v1/api", () => {
       for (const headers of [{}, { "x-api-key": API_SECRET }]) {
         const response = await fetch(service.url + path, { method: other, headers });
         assert.equal(response.status, 405);
-        assert.equal(response.headers.get("allow"), method);
-        const content = `requires method: ${method}`;
+        assert.ok(response.headers.get("allow")?.split(", ").includes(method));
+        const content = `requires method: ${response.headers.get("allow")}`;
         assert.deepEqual(await response.json(), { error: "invalid http method", content });
       }
     });
@@ -527,4 +532,129 @@ describe("POST /v1/api/poll/run", () => {
       const line = service.log.lines.find(({ level }) => level === "error");
       assert.equal(line?.fields["request_id"], response.headers.get("x-request-id"));
     }));
+});
+
+describe("projects", () => {
+  const shop = () => [
+    runningContainer("shop", "web", {
+      health: "healthy",
+      labels: { "com.docker.compose.depends_on": "db:service_started:false", secret: SECRET },
+    }),
+    runningContainer("shop", "db"),
+  ];
+  const stopped = () => runningContainer("old", "job", { state: "exited", exitCode: 0 });
+
+  it("are listed by name, those without a running container only with all", async () => {
+    const engine = createMemoryEngine([...shop(), stopped()]);
+    await withService({ engine }, async (service) => {
+      const names = async (query: string) => {
+        const response = await service.fetch(`/v1/api/projects${query}`);
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get("x-service-context"), "default");
+        return (await response.json()).content.map((each: { Name: string }) => each.Name);
+      };
+      assert.deepEqual(await names(""), ["shop"]);
+      assert.deepEqual(await names("?all=true&context=Default"), ["old", "shop"]);
+    });
+    await withService({}, async (service) => {
+      assert.deepEqual((await (await service.fetch("/v1/api/projects")).json()).content, []);
+    });
+  });
+
+  it("tell states of their containers and no label that could hold a secret", () =>
+    withService({ engine: createMemoryEngine(shop()) }, async (service) => {
+      const list = await (await service.fetch("/v1/api/projects")).json();
+      assert.deepEqual(list.content, [{ ID: "shop", Name: "shop", Status: "running(2)" }]);
+      const text = await (await service.fetch("/v1/api/project/shop")).text();
+      assert.doesNotMatch(text, /hunter2|secret/);
+      const { content } = JSON.parse(text);
+      assert.deepEqual(content.map((each: { Service: string }) => each.Service), ["db", "web"]);
+      assert.equal(content[1].Health, "healthy");
+    }));
+
+  for (
+    const [action, calls] of [
+      ["stop", ["stop web-id", "stop db-id"]],
+      ["restart", ["restart db-id", "restart web-id"]],
+      ["start", []],
+    ] as const
+  ) {
+    it(`${action}: dependencies come first, or last when it ends`, async () => {
+      const engine = createMemoryEngine(shop());
+      await withService({ engine }, async (service) => {
+        const answer = service.fetch(`/v1/api/project/shop/${action}`, { method: "POST" });
+        let done = false;
+        answer.finally(() => done = true);
+        while (!done) {
+          await settle();
+          await service.clock.advance(1_000);
+        }
+        const response = await answer;
+        const past = { stop: "stopped", restart: "restarted", start: "started" }[action];
+        assert.equal((await response.json()).content, `project ${past}: shop`);
+        assert.equal(response.status, 200);
+        assert.deepEqual(engine.calls, calls);
+      });
+    });
+  }
+
+  it("are removed with what was asked for", async () => {
+    const engine = createMemoryEngine(shop());
+    await withService({ engine }, async (service) => {
+      const path = "/v1/api/project/shop?images=false";
+      const response = await service.fetch(path, { method: "DELETE" });
+      assert.deepEqual([response.status, (await response.json()).content], [
+        200,
+        "project removed: shop",
+      ]);
+      assert.deepEqual(engine.calls, [
+        "stop web-id",
+        "remove web-id with volumes",
+        "stop db-id",
+        "remove db-id with volumes",
+      ]);
+    });
+  });
+
+  const refusals: readonly [string, string, number, string][] = [
+    ["GET", "/v1/api/project/none", 404, "project not found: none"],
+    ["DELETE", "/v1/api/project/none", 404, "project not found: none"],
+    ["POST", "/v1/api/project/none/stop", 404, "project not found: none"],
+    ["POST", "/v1/api/project/shop/explode", 400, "invalid action"],
+    ["POST", "/v1/api/project/shop/recreate", 400, "invalid action"],
+    ["GET", "/v1/api/project/shop/stop", 405, "invalid http method"],
+    ["GET", "/v1/api/projects?context=edge", 400, "unknown context: edge"],
+    ["GET", "/v1/api/projects?context=a&context=b", 400, "invalid parameter: context"],
+    ["GET", "/v1/api/projects?all=maybe", 400, "invalid parameter: all"],
+    ["POST", "/v1/api/project/shop/stop?timeout=0", 400, "invalid project timeout"],
+    ["POST", "/v1/api/project/shop/stop?timeout=x", 400, "invalid parameter: timeout"],
+    ["DELETE", "/v1/api/project/shop?volumes=no", 400, "invalid parameter: volumes"],
+  ];
+  for (const [method, path, status, error] of refusals) {
+    it(`${method} ${path} is ${status} ${error}, and touches nothing`, async () => {
+      const engine = createMemoryEngine(shop());
+      await withService({ engine }, async (service) => {
+        const response = await service.fetch(path, { method });
+        assert.equal(response.status, status);
+        assert.equal((await response.json()).error, error);
+        assert.deepEqual(engine.calls, []);
+        if (path.includes("context=edge")) {
+          assert.equal(response.headers.get("x-service-context"), "edge");
+        }
+      });
+    });
+  }
+
+  it("are a 500 with a text of their own when the engine fails, the cause as detail", async () => {
+    const engine = createMemoryEngine(shop());
+    engine.onCall = () => {
+      throw new StackwrightError("engine_refused", `engine refused: ${SECRET}`);
+    };
+    await withService({ engine }, async (service) => {
+      const response = await service.fetch("/v1/api/project/shop/stop", { method: "POST" });
+      assert.equal(response.status, 500);
+      const body = await response.json();
+      assert.deepEqual(body, { error: "failed to stop project", content: "engine refused: ***" });
+    });
+  });
 });

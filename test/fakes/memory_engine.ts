@@ -1,13 +1,9 @@
-import type {
-  Engine,
-  ImageSummary,
-  LabelFilter,
-  ResourceSummary,
-} from "../../src/docker/engine.ts";
+import type { ProjectEngine } from "../../src/deploy/mod.ts";
+import type { ImageSummary, LabelFilter, ResourceSummary } from "../../src/docker/engine.ts";
 import { COMPOSE_LABELS, type ObservedContainer } from "../../src/model/mod.ts";
 
 /** An {@link Engine} without an engine: what it has is a value that a test sets. */
-export interface MemoryEngine extends Engine {
+export interface MemoryEngine extends ProjectEngine {
   containers: ObservedContainer[];
   networks: ResourceSummary[];
   volumes: ResourceSummary[];
@@ -92,6 +88,19 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     containerLogs: (id, lines) => Promise.resolve([...engine.logs[id] ?? []].slice(-lines)),
     startContainer: (id) => call(`start ${id}`),
     stopContainer: (id) => call(`stop ${id}`),
+    restartContainer: (id) => call(`restart ${id}`),
+    async describeContainers(labels, signal) {
+      const found = await engine.listContainers(labels, signal);
+      return found.map((each) => ({
+        ...each,
+        image: "app:1",
+        createdAt: new Date(0),
+        status: each.state,
+        ports: [],
+        networks: [],
+        mounts: [],
+      }));
+    },
     killContainer: (id, signalName) => call(`kill ${id} ${signalName}`),
     async removeContainer(id, { volumes }) {
       await call(`remove ${id}${volumes ? " with volumes" : ""}`);

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createOperations } from "../../../src/api/operations.ts";
+import { createOperations, type Operations } from "../../../src/api/operations.ts";
+import { Projects } from "../../../src/deploy/mod.ts";
 import { createIntake, type Execute } from "../../../src/intake.ts";
 import { type SourceRequest, StackwrightError } from "../../../src/model/mod.ts";
 import { reduceTargets } from "../../../src/plan/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
-import { createRedactor } from "../../../src/system/mod.ts";
+import { createKeyedLock, createRedactor } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const source: SourceRequest = {
@@ -34,10 +36,17 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
   });
   const parsed: unknown[] = [];
   const engine = { check: (_signal: AbortSignal): Promise<unknown> => Promise.resolve() };
+  const memory = createMemoryEngine([runningContainer("shop", "web")]);
   const operations = createOperations({
     intake,
     runs,
     checkEngine: (signal) => engine.check(signal),
+    projects: new Projects({
+      engine: memory,
+      clock,
+      stackLock: createKeyedLock(),
+      destroyRecorded: () => Promise.resolve(false),
+    }),
     parsePollRequest: (value) => {
       parsed.push(value);
       return [source];
@@ -52,14 +61,22 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
 describe("every operation", () => {
   it("has an id of its own, a summary, and an answer that its schema describes", async () => {
     const { operations, call } = createWorld();
-    const inputs = { health: {}, listRuns: {}, getRun: {}, runPolls: { configs: [1] } };
+    const shop = { project_name: "shop" };
     const run = await operations.runPolls.call({ configs: [1] }, call);
     const ids = Object.values(operations).map(({ id }) => id);
-    assert.equal(new Set(ids).size, 4);
-    for (const name of ["runPolls", "health", "listRuns", "getRun"] as const) {
-      const operation = operations[name];
-      const input = name === "getRun" ? { job_id: run.run.job_id } : inputs[name];
-      const output = await operation.call(input, call);
+    assert.equal(new Set(ids).size, ids.length);
+    const inputs: Readonly<Record<keyof Operations, unknown>> = {
+      health: {},
+      listRuns: {},
+      getRun: { job_id: run.run.job_id },
+      runPolls: { configs: [1] },
+      listProjects: { all: true },
+      getProject: shop,
+      controlProject: { ...shop, action: "stop" },
+      destroyProject: shop,
+    };
+    for (const [name, operation] of Object.entries(operations)) {
+      const output = await operation.call(inputs[name as keyof Operations], call);
       assert.deepEqual(operation.output.parse(output), output);
       assert.match(operation.summary, /\.$/);
     }
@@ -72,7 +89,7 @@ describe("every operation", () => {
       await assert.rejects(operation.call(input, call), (error) => {
         assert.ok(error instanceof StackwrightError);
         assert.equal(error.code, "bad_request");
-        assert.match(error.problems[0]?.message ?? "", /nonsense/);
+        assert.ok(error.problems.some(({ message }) => /nonsense/.test(message)));
         return true;
       });
     }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { readBoolean, readChoice, readPositiveInteger } from "../../../src/serve/query.ts";
+import { boolean, choice, positiveInteger, seconds } from "../../../src/serve/query.ts";
 
 const query = (text: string) => new URLSearchParams(text);
 
-describe("readBoolean()", () => {
+describe("boolean()", () => {
   const rows: [string, boolean, boolean][] = [
     ["", true, true],
     ["wait=", false, false],
@@ -23,12 +23,12 @@ describe("readBoolean()", () => {
   ];
   for (const [text, fallback, expected] of rows) {
     it(`is ${expected} for "${text}", by default ${fallback}`, () => {
-      assert.equal(readBoolean(query(text), "wait", fallback), expected);
+      assert.equal(boolean(query(text), "wait") ?? fallback, expected);
     });
   }
   for (const word of ["yes", "tRuE", "2", "%20true", "on"]) {
     it(`refuses ${word}`, () => {
-      assert.throws(() => readBoolean(query(`wait=${word}`), "wait", true), {
+      assert.throws(() => boolean(query(`wait=${word}`), "wait"), {
         code: "bad_request",
         message: "invalid parameter: wait",
       });
@@ -36,7 +36,7 @@ describe("readBoolean()", () => {
   }
 });
 
-describe("readPositiveInteger()", () => {
+describe("positiveInteger()", () => {
   const rows: [string, number | undefined][] = [
     ["", undefined],
     ["limit=", undefined],
@@ -47,21 +47,21 @@ describe("readPositiveInteger()", () => {
   ];
   for (const [text, expected] of rows) {
     it(`is ${expected} for "${text}"`, () => {
-      assert.equal(readPositiveInteger(query(text), "limit"), expected);
+      assert.equal(positiveInteger(query(text), "limit"), expected);
     });
   }
   for (const word of ["0", "-1", "1.5", "1e3", "0x10", "many", "9007199254740992"]) {
     it(`refuses ${word}`, () => {
-      assert.throws(() => readPositiveInteger(query(`limit=${word}`), "limit"), {
+      assert.throws(() => positiveInteger(query(`limit=${word}`), "limit"), {
         message: "invalid parameter: limit",
       });
     });
   }
 });
 
-describe("readChoice()", () => {
-  const options = { what: "colour of things", choices: ["red", "green"] } as const;
-  const read = (text: string) => readChoice(query(text), "colour", options);
+describe("choice()", () => {
+  const colour = choice("colour of things", ["red", "green"]);
+  const read = (text: string) => colour(query(text), "colour");
   it("ignores case and spaces around it", () => {
     assert.deepEqual([read("colour=%20RED%20"), read("colour="), read("")], [
       "red",
@@ -78,4 +78,23 @@ describe("readChoice()", () => {
       return true;
     });
   });
+});
+
+describe("seconds()", () => {
+  const read = (given: string) => seconds(100)(query(`timeout=${given}`), "timeout");
+  it("reads whole numbers in its range", () => {
+    assert.deepEqual([read(""), read("1"), read("%20100%20")], [undefined, 1, 100]);
+  });
+  for (
+    const [given, message] of [
+      ["x", "invalid parameter: timeout"],
+      ["1.5", "invalid parameter: timeout"],
+      ["0", "invalid project timeout"],
+      ["-3", "invalid project timeout"],
+      ["101", "invalid project timeout"],
+    ] as const
+  ) {
+    it(`refuses ${given}`, () =>
+      assert.throws(() => read(given), { code: "bad_request", message }));
+  }
 });

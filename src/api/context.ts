@@ -1,0 +1,19 @@
+import * as z from "zod";
+import { DEFAULT_CONTEXT, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+
+/** The common parameter that selects the container context (interface.md §4.1). */
+export const contextInput = z.string().default(DEFAULT_CONTEXT).describe(
+  "Container context; omitted or `default` is the default one.",
+);
+
+/**
+ * The key of a stack in a context that exists. Other contexts than the default one come later; until
+ * then none of them exists.
+ *
+ * Throws `bad_request` for an unknown context.
+ */
+export function stackKeyOf(context: string, name: string): StackKey {
+  const key = stackKey(context, name);
+  if (key.context === DEFAULT_CONTEXT) return key;
+  throw new StackwrightError("bad_request", `unknown context: ${key.context}`);
+}

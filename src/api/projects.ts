@@ -1,0 +1,173 @@
+import * as z from "zod";
+import { PROJECT_ACTIONS, type Projects, type ProjectSummary } from "../deploy/mod.ts";
+import type { ContainerSummary } from "../docker/mod.ts";
+import { COMPOSE_LABELS } from "../model/mod.ts";
+import { contextInput, stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+
+/** Seconds an action on a project may take when nobody says how many (interface.md §4.1). */
+export const DEFAULT_TIMEOUT_SECONDS = 30;
+/** Most seconds a caller may ask for: what a timer can wait. */
+export const MOST_TIMEOUT_SECONDS = 2_147_483;
+
+/** One project on the wire. The names are those of the engine's own tools. */
+export const projectView = z.strictObject({
+  ID: z.string(),
+  Name: z.string(),
+  Status: z.string().describe("States of its containers, counted: `exited(1), running(2)`."),
+  ConfigFiles: z.string().optional().describe("Compose files, where its containers tell them."),
+});
+
+/** One container of a project on the wire; neither its environment nor its command line. */
+export const containerView = z.strictObject({
+  ID: z.string(),
+  Name: z.string(),
+  Image: z.string(),
+  Project: z.string(),
+  Service: z.string(),
+  Created: z.int().describe("Unix time in seconds."),
+  State: z.enum(["created", "running", "paused", "restarting", "removing", "exited", "dead"]),
+  Status: z.string().describe("The engine's sentence: `Up 2 hours (healthy)`."),
+  Health: z.enum(["starting", "healthy", "unhealthy"]).optional(),
+  ExitCode: z.int().describe("0 while it runs."),
+  Publishers: z.array(z.strictObject({
+    URL: z.string().describe("Address of the host; empty when the port is not published."),
+    TargetPort: z.int(),
+    PublishedPort: z.int(),
+    Protocol: z.string(),
+  })),
+  Labels: z.record(z.string(), z.string()).optional().describe(
+    "Those of compose, Stackwright and the image's origin; others may hold secrets.",
+  ),
+  Networks: z.array(z.string()).optional(),
+  Mounts: z.array(z.string()).optional(),
+});
+
+/** See {@link projectView}. */
+export type ProjectView = z.output<typeof projectView>;
+/** See {@link containerView}. */
+export type ContainerView = z.output<typeof containerView>;
+
+/** What the operations on projects need. */
+export interface ProjectOperationParts {
+  readonly projects: Projects;
+}
+
+const named = z.strictObject({
+  project_name: z.string().min(1).describe("Name of the compose project."),
+  context: contextInput,
+});
+const timed = named.extend({
+  timeout: z.int().min(1).max(MOST_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS)
+    .describe("Seconds it may take, waiting for a deployment under way included."),
+});
+
+/** Lists compose projects, sorted by name, whoever deployed them. */
+export function listProjectsOperation(
+  { projects }: ProjectOperationParts,
+): Operation<ProjectView[]> {
+  return defineOperation({
+    id: "listProjects",
+    summary: "List compose projects.",
+    tag: "Projects",
+    input: z.strictObject({
+      all: z.boolean().default(false).describe("Include projects without a running container."),
+      context: contextInput,
+    }),
+    output: z.array(projectView),
+    errors: ["bad_request", "engine_refused", "engine_unreachable"],
+  }, async ({ all, context }, { signal }) => {
+    stackKeyOf(context, "");
+    return (await projects.list({ all }, signal)).map(viewProject);
+  });
+}
+
+/** The containers of one project. A call throws `not_found`. */
+export function getProjectOperation(
+  { projects }: ProjectOperationParts,
+): Operation<ContainerView[]> {
+  return defineOperation({
+    id: "getProject",
+    summary: "The containers of one compose project.",
+    tag: "Projects",
+    input: named,
+    output: z.array(containerView),
+    errors: ["bad_request", "not_found", "engine_refused", "engine_unreachable"],
+  }, async ({ project_name: name, context }, { signal }) => {
+    return (await projects.describe(stackKeyOf(context, name), signal)).map(viewContainer);
+  });
+}
+
+const PAST = { start: "started", stop: "stopped", restart: "restarted" } as const;
+
+/** Starts, stops or restarts a project under its stack's lock; start waits until it is healthy. */
+export function controlProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
+  return defineOperation({
+    id: "controlProject",
+    summary: "Start, stop or restart a compose project.",
+    tag: "Projects",
+    input: timed.extend({ action: z.enum(PROJECT_ACTIONS) }),
+    output: z.string(),
+    errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused"],
+  }, async ({ project_name: name, context, action, timeout }, { signal }) => {
+    const key = stackKeyOf(context, name);
+    await projects.control(key, { action, timeoutSeconds: timeout }, signal);
+    return `project ${PAST[action]}: ${name}`;
+  });
+}
+
+/** Removes a project under its stack's lock. A call throws `not_found`. */
+export function removeProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
+  return defineOperation({
+    id: "destroyProject",
+    summary: "Remove a compose project, with its volumes and images if asked.",
+    tag: "Projects",
+    input: timed.extend({
+      volumes: z.boolean().default(true).describe("Remove its volumes."),
+      images: z.boolean().default(true).describe("Remove images that nothing else uses."),
+    }),
+    output: z.string(),
+    errors: ["bad_request", "not_found", "timeout", "engine_refused", "engine_unreachable"],
+  }, async ({ project_name: name, context, timeout, volumes, images }, { signal }) => {
+    const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };
+    await projects.remove(stackKeyOf(context, name), what, signal);
+    return `project removed: ${name}`;
+  });
+}
+
+function viewProject({ name, status, configFiles }: ProjectSummary): ProjectView {
+  return {
+    ID: name,
+    Name: name,
+    Status: status,
+    ...(configFiles === "" ? {} : { ConfigFiles: configFiles }),
+  };
+}
+
+function viewContainer(container: ContainerSummary): ContainerView {
+  const { health, labels, networks, mounts } = container;
+  return {
+    ID: container.id,
+    Name: container.name,
+    Image: container.image,
+    Project: labels[COMPOSE_LABELS.project] ?? "",
+    Service: container.service,
+    Created: Math.floor(container.createdAt.getTime() / 1000),
+    State: container.state,
+    Status: container.status,
+    ...(health === "none" ? {} : { Health: health }),
+    ExitCode: container.exitCode ?? 0,
+    Publishers: container.ports.map((port) => ({
+      URL: port.address,
+      TargetPort: port.targetPort,
+      PublishedPort: port.publishedPort,
+      Protocol: port.protocol,
+    })),
+    Labels: Object.fromEntries(Object.entries(labels).filter(([name]) => TOLD_LABELS.test(name))),
+    Networks: [...networks],
+    Mounts: [...mounts],
+  };
+}
+
+/** Labels of other prefixes often carry what was interpolated from a secret. */
+const TOLD_LABELS = /^(?:com\.docker\.compose|stackwright|org\.opencontainers\.image)\./;

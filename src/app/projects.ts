@@ -1,0 +1,16 @@
+import { Projects } from "../deploy/mod.ts";
+import { destroyRecorded } from "../pipeline/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import type { Assembly } from "./assemble.ts";
+
+/** The compose projects of the engine, under the same locks as the deployments. */
+export function createProjects(assembly: Assembly, clock: Clock): Projects {
+  const { engine, stackLock, pipelineParts } = assembly;
+  return new Projects({
+    engine,
+    clock,
+    stackLock,
+    destroyRecorded: async (key, what, signal) =>
+      await destroyRecorded(await pipelineParts(signal), key, what, signal),
+  });
+}

@@ -1,0 +1,207 @@
+import type { ContainerSummary, Engine, EngineClient } from "../docker/mod.ts";
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  COMPOSE_LABELS,
+  DEFAULT_CONTEXT,
+  formatStackKey,
+  type ObservedContainer,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import { type Clock, type KeyedLock, withDeadline } from "../system/mod.ts";
+import { destroyStack } from "./destroy.ts";
+import { inOrder } from "./follows.ts";
+import { dependenciesInLabels, serviceFromContainers } from "./foreign_service.ts";
+import { waitHealthy } from "./wait_healthy.ts";
+
+/** What can be done to a project as a whole. */
+export const PROJECT_ACTIONS = ["start", "stop", "restart"] as const;
+
+/** One member of {@link PROJECT_ACTIONS}. */
+export type ProjectAction = (typeof PROJECT_ACTIONS)[number];
+
+/** One compose project of an engine, whoever made it. */
+export interface ProjectSummary {
+  readonly name: string;
+  /** States of its containers, counted: `exited(1), running(2)`. */
+  readonly status: string;
+  /** Compose files it was made from, as its containers say; empty when it came from a pipe. */
+  readonly configFiles: string;
+}
+
+/** What to remove of a project besides its containers and networks. */
+export interface ProjectRemoval {
+  readonly removeVolumes: boolean;
+  readonly removeImages: boolean;
+}
+
+/** What of the engine projects need. */
+export type ProjectEngine =
+  & Engine
+  & Pick<EngineClient, "describeContainers" | "restartContainer">;
+
+/** What acting on projects needs. */
+export interface ProjectParts {
+  readonly engine: ProjectEngine;
+  readonly clock: Clock;
+  readonly stackLock: KeyedLock;
+  /** Destroys a stack that the ledger knows; false when it knows none of that name. */
+  readonly destroyRecorded: (
+    key: StackKey,
+    what: ProjectRemoval,
+    signal: AbortSignal,
+  ) => Promise<boolean>;
+}
+
+/**
+ * The compose projects of the engine, whether Stackwright deployed them or not (interface.md §4.8).
+ * What changes a project holds the lock of its stack, so it never meets a deployment.
+ */
+export class Projects {
+  readonly #parts: ProjectParts;
+
+  constructor(parts: ProjectParts) {
+    this.#parts = parts;
+  }
+
+  /** Every project, sorted by name; without `all` only those that have a running container. */
+  async list({ all }: { readonly all: boolean }, signal: AbortSignal): Promise<ProjectSummary[]> {
+    const containers = await this.#containers({ [COMPOSE_LABELS.project]: undefined }, signal);
+    const projects = Map.groupBy(containers, (each) => each.labels[COMPOSE_LABELS.project] ?? "");
+    return [...projects].filter(([, own]) => all || own.some((each) => each.state === "running"))
+      .map(([name, own]) => ({ name, status: statusOf(own), configFiles: configFilesOf(own) }))
+      .sort((a, b) => a.name < b.name ? -1 : 1);
+  }
+
+  /** The containers of a project, sorted by name. Throws `not_found`. */
+  async describe(key: StackKey, signal: AbortSignal): Promise<ContainerSummary[]> {
+    const found = await this.#containers({ [COMPOSE_LABELS.project]: key.name }, signal);
+    if (found.length === 0) throw unknownProject(key);
+    return found.sort((a, b) => a.name < b.name ? -1 : 1);
+  }
+
+  /**
+   * Starts, stops or restarts a project; services that are scheduled jobs are only ever stopped.
+   * Starting waits until all is healthy. Doing what is done already changes nothing.
+   *
+   * Throws `not_found`, `unhealthy`, `timeout` after `timeoutSeconds`, and what the engine throws.
+   */
+  async control(
+    key: StackKey,
+    { action, timeoutSeconds }: { readonly action: ProjectAction; readonly timeoutSeconds: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#within(key, timeoutSeconds, async (within) => {
+      const containers = ordered(await this.describe(key, within));
+      const startable = containers.filter((each) => !isJob(each));
+      if (action === "stop") return await this.#stop(containers.toReversed(), within);
+      for (const container of startable) {
+        if (action === "restart") {
+          await this.#parts.engine.restartContainer(container.id, {}, within);
+        } else if (container.state !== "running") {
+          await this.#parts.engine.startContainer(container.id, within);
+        }
+      }
+      await this.#waitHealthy(key, startable, timeoutSeconds, within);
+    }, signal);
+  }
+
+  /**
+   * Removes a project with its networks. May be called again after it failed. Throws `not_found`,
+   * `timeout`, and what the engine throws.
+   */
+  async remove(
+    key: StackKey,
+    what: ProjectRemoval & { readonly timeoutSeconds: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { removeVolumes, removeImages, timeoutSeconds } = what;
+    await this.#within(key, timeoutSeconds, async (within) => {
+      if (await this.#parts.destroyRecorded(key, { removeVolumes, removeImages }, within)) return;
+      const containers = await this.describe(key, within);
+      const dependsOn = Object.fromEntries(
+        containers.map((each) => [each.service, dependenciesInLabels(each.labels)]),
+      );
+      const destroy = { key, removeVolumes, removeImages, dependsOn };
+      await destroyStack(this.#parts.engine, destroy, within);
+    }, signal);
+  }
+
+  async #containers(labels: Readonly<Record<string, string | undefined>>, signal: AbortSignal) {
+    const all = await this.#parts.engine.describeContainers(labels, signal);
+    return all.filter((each) => each.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true");
+  }
+
+  async #within(
+    key: StackKey,
+    timeoutSeconds: number,
+    work: (signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, stackLock } = this.#parts;
+    let locked = false;
+    const late = () => new StackwrightError("timeout", lateText(key, timeoutSeconds, locked));
+    await withDeadline({ clock, milliseconds: timeoutSeconds * 1000, late }, async (within) => {
+      await stackLock.run(formatStackKey(key), () => {
+        locked = true;
+        return work(within);
+      }, within);
+    }, signal);
+  }
+
+  async #stop(containers: readonly ObservedContainer[], signal: AbortSignal): Promise<void> {
+    for (const container of containers) {
+      if (["exited", "created", "dead"].includes(container.state)) continue;
+      await this.#parts.engine.stopContainer(container.id, undefined, signal);
+    }
+  }
+
+  async #waitHealthy(
+    key: StackKey,
+    containers: readonly ObservedContainer[],
+    timeoutSeconds: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { engine, clock } = this.#parts;
+    const services = [...Map.groupBy(containers, (each) => each.service)].map(([name, own]) =>
+      serviceFromContainers(name, own.length)
+    );
+    const deadline = new Date(clock.now().getTime() + timeoutSeconds * 1000);
+    await waitHealthy({ engine, clock, key, services, deadline }, signal);
+  }
+}
+
+/** Services after those they depend on, as compose noted it on the containers. */
+function ordered<Container extends ObservedContainer>(
+  containers: readonly Container[],
+): Container[] {
+  const labels = new Map(containers.map((each) => [each.service, each.labels]));
+  const order = inOrder([...labels.keys()], (name) => dependenciesInLabels(labels.get(name) ?? {}));
+  return containers.toSorted((a, b) => order.indexOf(a.service) - order.indexOf(b.service));
+}
+
+function isJob({ labels }: ObservedContainer): boolean {
+  return behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled) === "true";
+}
+
+function statusOf(containers: readonly ObservedContainer[]): string {
+  const counts = Map.groupBy(containers, (each) => each.state);
+  return [...counts].map(([state, own]) => `${state}(${own.length})`).sort().join(", ");
+}
+
+function configFilesOf(containers: readonly ObservedContainer[]): string {
+  const files = containers[0]?.labels["com.docker.compose.project.config_files"] ?? "";
+  return files === "-" ? "" : files;
+}
+
+function unknownProject({ context, name }: StackKey): StackwrightError {
+  const where = context === DEFAULT_CONTEXT ? "" : ` on context ${context}`;
+  return new StackwrightError("not_found", `project not found: ${name}${where}`);
+}
+
+function lateText({ name }: StackKey, timeoutSeconds: number, locked: boolean): string {
+  return locked
+    ? `project ${name}: not done within ${timeoutSeconds} s; what was under way on the engine goes on`
+    : `project ${name}: a deployment was under way for all of the ${timeoutSeconds} s`;
+}

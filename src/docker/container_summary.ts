@@ -1,0 +1,65 @@
+import type { ObservedContainer } from "../model/mod.ts";
+import type { EngineApi } from "./api.ts";
+import { observedContainer } from "./containers.ts";
+import type { LabelFilter } from "./engine.ts";
+import { labelFilters } from "./filters.ts";
+import { asList, asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
+
+/** A port of a container, and where the host offers it. */
+export interface ContainerPort {
+  /** Address of the host; empty when it is not published. */
+  readonly address: string;
+  readonly targetPort: number;
+  /** 0 when it is not published. */
+  readonly publishedPort: number;
+  readonly protocol: string;
+}
+
+/** A container as people want to see it in a list; no environment, no command line. */
+export interface ContainerSummary extends ObservedContainer {
+  /** Reference of its image. */
+  readonly image: string;
+  readonly createdAt: Date;
+  /** The engine's sentence: `Up 2 hours (healthy)`. */
+  readonly status: string;
+  readonly ports: readonly ContainerPort[];
+  /** Names of its networks. */
+  readonly networks: readonly string[];
+  /** Names of its volumes; of a mounted path, the path on the host. */
+  readonly mounts: readonly string[];
+}
+
+/** Containers in any state that carry all `labels`, with all that a list shows, by one call. */
+export async function describeContainers(
+  api: EngineApi,
+  labels: LabelFilter,
+  signal: AbortSignal,
+): Promise<ContainerSummary[]> {
+  const query = { all: true, ...labelFilters(labels) };
+  const list = await api.json({ method: "GET", path: "/containers/json", query }, signal);
+  return asList(list).map((entry) => summary(asRecord(entry)));
+}
+
+function summary(entry: JsonRecord): ContainerSummary {
+  const networks = asRecord(asRecord(entry["NetworkSettings"])["Networks"]);
+  return {
+    ...observedContainer(entry),
+    image: asText(entry["Image"]),
+    createdAt: new Date((asNumber(entry["Created"]) ?? 0) * 1000),
+    status: asText(entry["Status"]),
+    ports: asList(entry["Ports"]).map((port) => containerPort(asRecord(port))),
+    networks: Object.keys(networks).sort(),
+    mounts: asList(entry["Mounts"]).map(asRecord).map((mount) =>
+      asText(mount["Name"]) || asText(mount["Source"])
+    ).sort(),
+  };
+}
+
+function containerPort(port: JsonRecord): ContainerPort {
+  return {
+    address: asText(port["IP"]),
+    targetPort: asNumber(port["PrivatePort"]) ?? 0,
+    publishedPort: asNumber(port["PublicPort"]) ?? 0,
+    protocol: asText(port["Type"]),
+  };
+}

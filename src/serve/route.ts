@@ -1,0 +1,136 @@
+import type { Call, Operation, OperationFacts } from "../api/mod.ts";
+import { isStackwrightError, stackKey } from "../model/mod.ts";
+import type { Answer } from "./envelope.ts";
+import { refusalOf, requestError } from "./problem.ts";
+import type { QueryReader } from "./query.ts";
+
+/** One request on its way through a route. */
+export interface Exchange {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly call: Call;
+  /** Reads the body as JSON; may be called once. Throws `bad_request` and `payload_too_large`. */
+  readonly readJson: () => Promise<unknown>;
+}
+
+/** Methods that routes have. */
+export type Method = "GET" | "HEAD" | "POST" | "DELETE";
+
+/** One method and path over an operation. */
+export interface Route {
+  readonly methods: readonly Method[];
+  readonly path: string;
+  /** `key` routes exist only with an API secret and want it in every request. */
+  readonly access: "public" | "key";
+  answer(exchange: Exchange): Promise<Answer>;
+}
+
+/** What documents need to know of a route over an operation, beside the operation itself. */
+export interface RouteFacts {
+  readonly methods: readonly Method[];
+  readonly path: string;
+  readonly access: "public" | "key";
+  readonly operation: OperationFacts<unknown>;
+  /** From a variable of the path to the field of the operation's input. */
+  readonly params: Readonly<Record<string, string>>;
+  /** How each query parameter is read; the names are fields of the operation's input. */
+  readonly query: Readonly<Record<string, QueryReader>>;
+  /** Field of the operation's input that is the body. */
+  readonly body?: string;
+  /** Statuses of answers that are no refusals, with what they mean. */
+  readonly success: Readonly<Record<number, string>>;
+  /** Whether the body of a success is the output itself, without envelope. */
+  readonly plain?: boolean;
+  /** Statuses of refusals beyond those that the operation's errors have. */
+  readonly refusals?: readonly number[];
+}
+
+/** A route together with what documents say of it. */
+export interface OperationRoute extends Route, RouteFacts {}
+
+/** What makes a route over an operation. */
+export interface RouteTable<Output> extends Partial<Omit<RouteFacts, "operation">> {
+  readonly methods: readonly Method[];
+  readonly path: string;
+  readonly operation: Operation<Output>;
+  /** What is answered; by default status 200 with the output as content. */
+  readonly answer?: (output: Output) => Answer;
+  /** Checks the variables of the path before anything else. Throws `bad_request`. */
+  readonly checkParams?: (params: Readonly<Record<string, string>>) => void;
+  /** What is called what went wrong on our side, made of the input. */
+  readonly failure?: (input: Readonly<Record<string, unknown>>) => string;
+}
+
+/**
+ * Makes a route: reads the input from path, query and body, calls the operation and answers. An
+ * operation that takes a container context gets it from the query, and the answer names it in a
+ * header, whatever the answer is (interface.md §4.1).
+ */
+export function operationRoute<Output>(table: RouteTable<Output>): OperationRoute {
+  const { operation, answer = content, failure, checkParams } = table;
+  const facts: RouteFacts = {
+    access: "key",
+    params: {},
+    query: {},
+    success: { 200: "Done." },
+    ...table,
+  };
+  return {
+    ...facts,
+    async answer(exchange) {
+      const context = takesContext(facts) ? readContext(exchange.query) : undefined;
+      const named = (given: Answer): Answer =>
+        context === undefined ? given : { ...given, context };
+      let input: Record<string, unknown> = {};
+      try {
+        checkParams?.(exchange.params);
+        input = await readInput(facts, exchange);
+        return named(answer(await operation.call(input, exchange.call)));
+      } catch (error) {
+        if (context === undefined && failure === undefined) throw error;
+        return named({ kind: "refusal", refusal: called(error, failure?.(input)), thrown: error });
+      }
+    },
+  };
+}
+
+function content(output: unknown): Answer {
+  return { kind: "content", status: 200, content: output };
+}
+
+function takesContext({ query }: RouteFacts): boolean {
+  return query["context"] !== undefined;
+}
+
+/** The context as it is shown, before anybody asked whether it exists. */
+function readContext(query: URLSearchParams): string {
+  return stackKey(query.get("context") ?? "", "").context;
+}
+
+async function readInput(
+  { params, query, body }: RouteFacts,
+  exchange: Exchange,
+): Promise<Record<string, unknown>> {
+  if (exchange.query.getAll("context").length > 1 && query["context"] !== undefined) {
+    throw requestError(
+      "invalid parameter: context",
+      "'context' parameter must be specified at most once",
+    );
+  }
+  const entries = [
+    ...Object.entries(params).map(([name, field]) => [field, exchange.params[name]]),
+    ...Object.entries(query).map(([name, read]) => [name, read(exchange.query, name)]),
+  ].filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(entries),
+    ...(body === undefined ? {} : { [body]: await exchange.readJson() }),
+  };
+}
+
+/** What went wrong on our side is called by what was asked for; its own words are the detail. */
+function called(error: unknown, failure: string | undefined) {
+  const refusal = refusalOf(error);
+  if (failure === undefined || refusal.status !== 500) return refusal;
+  const known = isStackwrightError(error) && error.code !== "internal";
+  return { status: 500, error: failure, ...(known ? { content: error.message } : {}) };
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, docker, ids, inWorld, pollTo, states } from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+const CANARY = "canary-9f31c7";
+const COMPOSE = composeFile({
+  db: service({ restart: "always", volumes: ["data:/data"] }),
+  web: service({
+    restart: "always",
+    depends_on: ["db"],
+    environment: { PASSWORD: CANARY },
+    labels: { "traefik.basicauth": CANARY },
+    command: ["sleep", "100000"],
+  }),
+}, { volumes: { data: {} } });
+
+/** The engine answers a stop a moment before its list says so. */
+async function bothStopped(world: World): Promise<void> {
+  const expected = { "db-1": "exited", "web-1": "exited" };
+  for (let tries = 0; tries < 50; tries++) {
+    if (Object.values(await states(world)).every((each) => each === "exited")) break;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  assert.deepEqual(await states(world), expected);
+}
+
+async function act(world: World, method: string, rest = ""): Promise<[number, unknown]> {
+  const response = await world.request(`/v1/api/project/${world.stack}${rest}`, { method });
+  const body = await response.json();
+  return [response.status, body.content ?? body.error];
+}
+
+for (const engine of await engines()) {
+  describe(`projects over REST on the ${engine} engine`, () => {
+    it("stop, start, restart, show and remove; the next poll makes what is missing again", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, { "compose.yaml": COMPOSE });
+        await pollTo(world, "succeeded");
+        const made = await ids(world);
+
+        assert.deepEqual(await act(world, "POST", "/stop"), [
+          200,
+          `project stopped: ${world.stack}`,
+        ]);
+        await bothStopped(world);
+        const listed = async (query: string) => {
+          const { content } = await (await world.request(`/v1/api/projects${query}`)).json();
+          return content.find((each: { Name: string }) => each.Name === world.stack);
+        };
+        assert.equal(await listed(""), undefined);
+        assert.equal((await listed("?all=true")).Status, "exited(2)");
+
+        assert.equal((await act(world, "POST", "/start"))[0], 200);
+        assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
+        assert.equal((await act(world, "POST", "/restart"))[0], 200);
+        assert.deepEqual(await ids(world), made);
+
+        const [status, containers] = await act(world, "GET");
+        assert.equal(status, 200);
+        const text = JSON.stringify(containers);
+        assert.ok(!text.includes(CANARY), text);
+        assert.match(text, /"Service":"web"/);
+        assert.match(text, new RegExp(`"Networks":\\["${world.stack}_default"\\]`));
+        assert.match(text, new RegExp(`"Mounts":\\["${world.stack}_data"\\]`));
+
+        assert.equal((await act(world, "DELETE", "?volumes=true&images=false"))[0], 200);
+        assert.deepEqual(await ids(world), {});
+        assert.doesNotMatch(await docker(world, "volume", "ls"), new RegExp(world.stack));
+        assert.doesNotMatch(await docker(world, "network", "ls"), new RegExp(world.stack));
+        assert.deepEqual(await act(world, "DELETE"), [404, `project not found: ${world.stack}`]);
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
+      }));
+
+    it("wait for a deployment of the same stack that is under way", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, { "compose.yaml": COMPOSE });
+        const deployed = pollTo(world, "succeeded");
+        while ((await ids(world))["db-1"] === undefined) {
+          await new Promise((done) => setTimeout(done, 10));
+        }
+        const stopped = act(world, "POST", "/stop");
+        await deployed;
+        assert.equal((await stopped)[0], 200);
+        await bothStopped(world);
+      }));
+  });
+}
