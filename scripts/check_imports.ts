@@ -38,7 +38,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ),
   intake: room("model system record"),
   api: room("model config system plan source docker deploy record intake", "zod"),
-  serve: room("model system record trigger api intake", "@modelcontextprotocol/server zod"),
+  serve: room(
+    "model system record trigger api intake",
+    "@modelcontextprotocol/server swagger-ui-dist zod",
+  ),
   app: room(
     "model system settings config source verify secrets docker trigger plan deploy record pipeline intake api serve",
   ),

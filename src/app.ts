@@ -16,6 +16,7 @@ import { formatTime } from "./system/mod.ts";
 import { checkSchedule, runPolls } from "./trigger/mod.ts";
 
 export { assemble, type Assembly } from "./app/assemble.ts";
+export { openApiDocuments } from "./app/documents.ts";
 export * from "./app/one_shot.ts";
 export * from "./app/stacks.ts";
 export type { System } from "./app/system.ts";
@@ -148,6 +149,7 @@ async function listen(
     handler: createHandler({
       operations,
       apiSecret,
+      ...(http.openApiEnabled ? { openApi: { version: system.version } } : {}),
       maxPayload,
       redactor,
       log,

@@ -10,4 +10,5 @@ export * from "./projects.ts";
 export * from "./run_polls.ts";
 export * from "./run_view.ts";
 export * from "./runs.ts";
+export { pollEntrySchema } from "../config/mod.ts";
 export { PROJECT_ACTIONS } from "../deploy/mod.ts";

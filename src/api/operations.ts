@@ -41,6 +41,14 @@ export interface OperationParts {
   readonly timeZone: string;
 }
 
+/**
+ * The operations for those who only want to know what there is: every fact of them is right, and
+ * none can be called.
+ */
+export function describedOperations(): Operations {
+  return createOperations({} as OperationParts);
+}
+
 /** Makes every operation. */
 export function createOperations(parts: OperationParts): Operations {
   return {

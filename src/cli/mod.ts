@@ -11,6 +11,7 @@ import { explainCommand } from "./explain_command.ts";
 import { healthcheckCommand } from "./healthcheck_command.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { historyCommand } from "./history_command.ts";
+import { openapiCommand } from "./openapi_command.ts";
 import { planCommand } from "./plan_command.ts";
 import { rollbackCommand, unpinCommand } from "./rollback_command.ts";
 import { schemaCommand } from "./schema_command.ts";
@@ -22,6 +23,7 @@ const COMMANDS: readonly Command[] = [
   serveCommand,
   validateCommand,
   schemaCommand,
+  openapiCommand,
   planCommand,
   applyCommand,
   explainCommand,

@@ -17,6 +17,13 @@ type AnswerBody =
   }
   /** A body without envelope (interface.md §4.2). */
   | { readonly kind: "plain"; readonly status: number; readonly body: unknown }
+  /** Anything that is not JSON of ours. */
+  | {
+    readonly kind: "raw";
+    readonly status: number;
+    readonly body: string;
+    readonly headers: Readonly<Record<string, string>>;
+  }
   | {
     readonly kind: "refusal";
     readonly refusal: Refusal;
@@ -50,6 +57,10 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
   }
   if (answer.context !== undefined) headers.set(CONTEXT_HEADER, headerText(answer.context));
   const status = answer.kind === "refusal" ? answer.refusal.status : answer.status;
+  if (answer.kind === "raw") {
+    for (const [name, value] of Object.entries(answer.headers)) headers.set(name, value);
+    return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
+  }
   const body = JSON.stringify(redactTexts(bodyOf(answer, to.requestId), to.redactor));
   return new Response(to.method === "HEAD" ? null : body, { status, headers });
 }
@@ -62,7 +73,7 @@ function headerText(value: string): string {
   return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }
 
-function bodyOf(answer: Answer, requestId: string): unknown {
+function bodyOf(answer: Exclude<Answer, { kind: "raw" }>, requestId: string): unknown {
   switch (answer.kind) {
     case "plain":
       return answer.body;

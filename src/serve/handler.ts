@@ -4,6 +4,7 @@ import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
 import { type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { readJson } from "./body.ts";
 import { type Answer, toResponse } from "./envelope.ts";
+import { documentRoutes, openApiDocumentsOf } from "./documents.ts";
 import { type Refusal, refusalOf } from "./problem.ts";
 import { restRoutes } from "./rest.ts";
 import type { Route } from "./route.ts";
@@ -23,6 +24,8 @@ export interface HandlerParts {
   readonly operations: Operations;
   /** Without one, or with an empty one, the routes under `/v1/api` do not exist. */
   readonly apiSecret: string | undefined;
+  /** With it the OpenAPI documents of this version, and their pages, are served. */
+  readonly openApi?: { readonly version: string };
   /** Most bytes of a request body. */
   readonly maxPayload: number;
   readonly redactor: Redactor;
@@ -34,8 +37,12 @@ export interface HandlerParts {
 /** Makes the handler of the main server. It needs no socket. */
 export function createHandler(parts: HandlerParts): Handler {
   const authenticate = createAuthenticate(parts.apiSecret ?? "");
-  const enabled = restRoutes(parts.operations)
-    .filter(({ access }) => access === "public" || (parts.apiSecret ?? "") !== "");
+  const { operations, apiSecret, openApi } = parts;
+  const enabled: Route[] = [
+    ...restRoutes(operations)
+      .filter(({ access }) => access === "public" || (apiSecret ?? "") !== ""),
+    ...openApi === undefined ? [] : documentRoutes(openApiDocumentsOf(operations, openApi.version)),
+  ];
   const router = createRouter(
     enabled.flatMap((route) =>
       route.methods.map((method) => ({ method, path: route.path, value: route }))

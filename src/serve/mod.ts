@@ -3,6 +3,7 @@
  * without knowing a socket, and the server puts it on one in either runtime.
  */
 export { API_KEY_HEADER } from "./authenticate.ts";
+export { type Documents, openApiDocumentsOf } from "./documents.ts";
 export { createHandler, type Handler, type HandlerParts, type Peer } from "./handler.ts";
 export { createMetricsHandler, type MetricsText } from "./metrics.ts";
 export { createServer, type Server, type ServerOptions, type TlsOptions } from "./server.ts";

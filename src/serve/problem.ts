@@ -54,6 +54,11 @@ const RULES: Readonly<Record<ErrorCode, Rule>> = {
   unsupported: { status: 409 },
 };
 
+/** The HTTP status of an error. */
+export function statusOf(code: ErrorCode): number {
+  return RULES[code].status;
+}
+
 /**
  * What to tell a client about anything that was thrown. What is not ours, or is a mistake of ours,
  * is told as `internal error` and nothing else: its text was not written for clients.

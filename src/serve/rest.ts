@@ -1,3 +1,4 @@
+import * as z from "zod";
 import {
   type HealthView,
   MOST_TIMEOUT_SECONDS,
@@ -36,6 +37,7 @@ export function restRoutes(operations: Operations): OperationRoute[] {
         202: "Started; with `wait`, every deployment is paused or deferred by a sync window.",
       },
       refusals: [500, 503],
+      content: z.string().describe("One sentence on what came of it."),
       answer: pollAnswer,
     }),
   ];

@@ -1,3 +1,4 @@
+import type * as z from "zod";
 import type { Call, Operation, OperationFacts } from "../api/mod.ts";
 import { isStackwrightError, stackKey } from "../model/mod.ts";
 import type { Answer } from "./envelope.ts";
@@ -39,6 +40,8 @@ export interface RouteFacts {
   readonly body?: string;
   /** Statuses of answers that are no refusals, with what they mean. */
   readonly success: Readonly<Record<number, string>>;
+  /** The content of a success, where it is not the output. */
+  readonly content?: z.ZodType;
   /** Whether the body of a success is the output itself, without envelope. */
   readonly plain?: boolean;
   /** Statuses of refusals beyond those that the operation's errors have. */

@@ -5,6 +5,8 @@ import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
 import { reduceTargets } from "../../src/plan/mod.ts";
 import { createRuns, type RunStore } from "../../src/record/runs.ts";
 import { createHandler, createServer } from "../../src/serve/mod.ts";
+import { restDocument } from "../../src/serve/openapi/rest_document.ts";
+import { restRoutes } from "../../src/serve/rest.ts";
 import {
   createIds,
   createKeyedLock,
@@ -13,6 +15,7 @@ import {
   systemClock,
 } from "../../src/system/mod.ts";
 import { createFakeClock, type FakeClock } from "../fakes/fake_clock.ts";
+import { openApiCheck } from "./openapi_check.ts";
 import { createMemoryEngine, type MemoryEngine } from "../fakes/memory_engine.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
 
@@ -23,6 +26,7 @@ export const MAX_PAYLOAD = 2048;
 /** A text that must never reach a client. */
 export const SECRET = "hunter2-hunter2";
 
+const VERSION = "1.2.3";
 const TIME_ZONE = "Europe/Berlin";
 
 /** The HTTP service on a free port of this host, with a stand-in for the pipeline. */
@@ -33,7 +37,9 @@ export interface HttpService {
   readonly runs: RunStore;
   readonly intake: Intake;
   readonly log: ReturnType<typeof createRecordingLog>;
-  /** Sends a request with the right key. */
+  /** Sends a request; the response is checked against the OpenAPI document. */
+  open(path: string, init?: RequestInit): Promise<Response>;
+  /** The same with the right key. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   stop(): Promise<void>;
 }
@@ -42,6 +48,8 @@ export interface HttpService {
 export interface HttpServiceOptions {
   readonly execute?: Execute;
   readonly apiSecret?: string;
+  /** Whether OpenAPI documents and pages are served. */
+  readonly documents?: boolean;
   /** What projects act on; empty by default. */
   readonly engine?: MemoryEngine;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
@@ -88,6 +96,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     log,
     ids,
     clock,
+    ...(options.documents === true ? { openApi: { version: VERSION } } : {}),
   };
   const server = await createServer({
     handler: createHandler(handlerParts),
@@ -97,6 +106,13 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     clock: systemClock,
     log,
   });
+  const check = openApiCheck(restDocument(restRoutes(operations), VERSION));
+  const open = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(server.url + path, init);
+    const request = { method: init.method ?? "GET", path };
+    if (request.method !== "HEAD") await check.response(request, response);
+    return response;
+  };
   return {
     url: server.url,
     port: server.port,
@@ -104,11 +120,15 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     runs,
     intake,
     log,
+    open,
     fetch: (path, init = {}) =>
-      fetch(server.url + path, {
+      open(path, {
         ...init,
         headers: { "x-api-key": API_SECRET, ...init.headers as Record<string, string> },
       }),
-    stop: () => server.shutdown(1_000),
+    async stop() {
+      check.close();
+      await server.shutdown(1_000);
+    },
   };
 }

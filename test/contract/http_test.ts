@@ -72,7 +72,7 @@ function exchangeRaw(port: number, pieces: readonly string[]): Promise<string> {
 describe("GET /v1/health", () => {
   it("is 200 and public while the engine answers", () =>
     withService({}, async (service) => {
-      const response = await fetch(`${service.url}/v1/health`);
+      const response = await service.open("/v1/health");
       assert.equal(response.status, 200);
       assert.deepEqual(await response.json(), { details: "healthy" });
       assert.equal(response.headers.get("content-type"), "application/json; charset=utf-8");
@@ -82,7 +82,7 @@ describe("GET /v1/health", () => {
 
   it("answers HEAD with the status alone", () =>
     withService({}, async (service) => {
-      const response = await fetch(`${service.url}/v1/health`, { method: "HEAD" });
+      const response = await service.open("/v1/health", { method: "HEAD" });
       assert.equal(response.status, 200);
       assert.equal(await response.text(), "");
     }));
@@ -91,7 +91,7 @@ describe("GET /v1/health", () => {
     const message = `cannot reach tcp://me:${SECRET}@engine:2376`;
     const checkEngine = () => Promise.reject(new StackwrightError("engine_unreachable", message));
     return withService({ checkEngine }, async (service) => {
-      const response = await fetch(`${service.url}/v1/health`);
+      const response = await service.open("/v1/health");
       assert.equal(response.status, 503);
       const error = "cannot reach tcp://***@engine:2376";
       assert.deepEqual(await response.json(), { details: "unhealthy", error });
@@ -101,7 +101,7 @@ describe("GET /v1/health", () => {
   it("is 503 when the engine takes too long", () => {
     const checkEngine = () => new Promise(() => {});
     return withService({ checkEngine }, async (service) => {
-      const answer = fetch(`${service.url}/v1/health`);
+      const answer = service.open("/v1/health");
       while (service.clock.sleepers === 0) await settle();
       await service.clock.advance(3_000);
       assert.equal((await answer).status, 503);
@@ -111,7 +111,7 @@ describe("GET /v1/health", () => {
   it("is 503 once shutdown began", () =>
     withService({}, async (service) => {
       await service.intake.close();
-      const response = await fetch(`${service.url}/v1/health`);
+      const response = await service.open("/v1/health");
       assert.equal(response.status, 503);
       const error = "application is shutting down";
       assert.deepEqual(await response.json(), { details: "unhealthy", error });
@@ -119,7 +119,7 @@ describe("GET /v1/health", () => {
 
   it("is 405 for other methods", () =>
     withService({}, async (service) => {
-      const response = await fetch(`${service.url}/v1/health`, { method: "POST" });
+      const response = await service.open("/v1/health", { method: "POST" });
       assert.equal(response.status, 405);
       assert.equal(response.headers.get("allow"), "GET, HEAD");
     }));
@@ -145,7 +145,7 @@ describe("every route under /v1/api", () => {
     it(`${method} ${path} is 401 without the key and with a wrong one`, async () => {
       for (const key of [undefined, "", "wrong", `${API_SECRET} x`, API_SECRET.slice(1)]) {
         const headers: Record<string, string> = key === undefined ? {} : { "X-API-Key": key };
-        const response = await fetch(service.url + path, { method, headers });
+        const response = await service.open(path, { method, headers });
         assert.equal(response.status, 401);
         assert.deepEqual(await response.json(), { error: "invalid api key" });
       }
@@ -153,7 +153,7 @@ describe("every route under /v1/api", () => {
 
     it(`${path} is 405 for ${other}, key or not`, async () => {
       for (const headers of [{}, { "x-api-key": API_SECRET }]) {
-        const response = await fetch(service.url + path, { method: other, headers });
+        const response = await service.open(path, { method: other, headers });
         assert.equal(response.status, 405);
         assert.ok(response.headers.get("allow")?.split(", ").includes(method));
         const content = `requires method: ${response.headers.get("allow")}`;

@@ -9,6 +9,7 @@ export const COMMANDS = [
   "serve",
   "validate",
   "schema",
+  "openapi",
   "plan",
   "apply",
   "explain",

@@ -378,7 +378,6 @@ describe("readSettings for what this version does not have", () => {
     ["APPRISE_API_URL", "http://u:canary@apprise"],
     ["GITHUB_APP_ID", "4711"],
     ["GITHUB_APP_ID_FILE", "/canary"],
-    ["OPENAPI_ENABLED", "1"],
     ["WEBHOOK_SECRET", "canary-4711"],
     ["WEBHOOK_SECRET_FILE", "/secret"],
     ["SELF_UPDATE_ENABLED", "T"],
