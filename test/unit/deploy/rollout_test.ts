@@ -54,9 +54,10 @@ function createWorld() {
     ["db", "web", "gone"].map((name) => made(name, `${name}-1`)),
   );
   const events: string[] = [];
+  const steps: string[] = [];
   /** How containers of a digest turn out; running unless said otherwise. */
   const outcome: Record<string, Partial<ObservedContainer>> = {};
-  const world = { engine, events, outcome, log: createRecordingLog(), onUp: () => {} };
+  const world = { engine, events, steps, outcome, log: createRecordingLog(), onUp: () => {} };
   let placed: Placed = NEXT;
   const commands: Commands = {
     run(command, signal) {
@@ -91,6 +92,7 @@ function createWorld() {
     compose: new Compose({ commands, programEnvironment: {}, log: world.log }),
     clock: createHastyClock(),
     log: world.log,
+    progress: (step) => void steps.push(step),
     files: new StackFiles(createEventFiles(events), {
       stack: "/s",
       current: "/s/current",

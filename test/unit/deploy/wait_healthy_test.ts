@@ -28,14 +28,16 @@ function waitOn(samples: readonly Sample[], services: readonly ReleaseService[] 
     engine.containers = [...samples[Math.min(taken, samples.length - 1)] ?? []];
     taken++;
   };
-  const wait = { engine, clock, key: stackKey("", "shop"), services };
+  const steps: string[] = [];
+  const progress = (step: string) => void steps.push(step);
+  const wait = { engine, clock, key: stackKey("", "shop"), services, progress };
   const deadline = new Date(clock.now().getTime() + 10_000);
   let ended: "healthy" | Error | undefined;
   const done = waitHealthy({ ...wait, deadline }, stop.signal).then(
     () => void (ended = "healthy"),
     (error) => void (ended = error),
   );
-  return { clock, engine, stop, done, taken: () => taken, ended: () => ended };
+  return { clock, engine, stop, done, steps, taken: () => taken, ended: () => ended };
 }
 
 describe("waitHealthy()", () => {
