@@ -82,8 +82,21 @@ export async function rollBack(
       else parts.ledger.pins.set(key, earlier);
       throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
     }
-    return { release: wanted, message: plan.message };
+    const message = `${plan.message}${otherImages(wanted, result.images)}`;
+    return { release: wanted, message };
   }, signal);
+}
+
+/** Says where an image that a release ran is gone, and its name means another one now. */
+function otherImages(wanted: RecordedRelease, now: Readonly<Record<string, string>>): string {
+  const others = Object.keys(now).filter((name) =>
+    wanted.images[name] !== undefined && wanted.images[name] !== now[name]
+  );
+  if (others.length === 0) return "";
+  return `; ${
+    others.sort().join(", ")
+  } runs another image than then: that one is not on the engine ` +
+    `any more, see RELEASE_IMAGE_RETENTION`;
 }
 
 function noteRollback(parts: PipelineParts, wanted: RecordedRelease, plan: Plan): void {

@@ -10,6 +10,6 @@ export function badService(world: World, more: Part = {}): Part {
     return service({ command: ["sh", "-c", `echo ${LAST_WORDS}; exit 3`], ...more });
   }
   const image = `${world.stack}-bad:1`;
-  world.fake.addImage(image, { where: "engine", onStart: { exit: 3 } });
+  world.fake.addImage(image, { where: "both", onStart: { exit: 3 } });
   return service({ image, ...more });
 }
