@@ -47,7 +47,7 @@ export interface Rollout {
   readonly verify?: readonly string[];
   /** What runs now and is put back if `next` fails; absent on a first deployment. */
   readonly previous: Placed | undefined;
-  /** Services that ran when the plan was made: after a rollback they run again. */
+  /** Services that ran when the plan was made: they run again, also after a rollback. */
   readonly ranBefore: readonly string[];
   /** What lies under `live/` now. */
   readonly liveNow: LiveManifest;
@@ -171,6 +171,7 @@ interface Application {
   readonly previous: Placed | undefined;
   readonly services: readonly ServicePlan[];
   readonly verify?: readonly string[];
+  readonly ranBefore: readonly string[];
   readonly liveBefore: LiveManifest;
   readonly timeoutSeconds: number;
 }
@@ -185,7 +186,7 @@ async function apply(parts: RolloutParts, work: Application, signal: AbortSignal
     desired: release.services,
     model: release.model,
     previousModel: work.previous?.release.model,
-    stopped: stoppedServices(observed),
+    running: new Set(work.ranBefore),
   });
   await parts.files.switchTo(tree, release, work.liveBefore);
   for (const step of steps.before) await carryOut(parts, work.placed, step, deadline, signal);
@@ -205,13 +206,10 @@ async function apply(parts: RolloutParts, work: Application, signal: AbortSignal
  * deployments counts only where it ran before, and is then judged like any other.
  */
 function awaited(work: Application, before: ObservedStack): ReleaseService[] {
-  const { placed, services, verify = [] } = work;
+  const { placed, verify = [], ranBefore } = work;
   const changed = new Set([...toVerify(work, before), ...verify]);
-  const stopped = stoppedServices(before);
-  const replaced = services.filter((each) => each.action === "recreate" && !stopped.has(each.name))
-    .map((each) => each.name);
   return placed.release.services.filter((each) => changed.has(each.name)).map((each) =>
-    replaced.includes(each.name) ? started(each) : each
+    ranBefore.includes(each.name) ? started(each) : each
   );
 }
 

@@ -55,9 +55,7 @@ export async function decideHeld(
   if (recorded === undefined || recorded.revision.source.name !== revision.source.name) {
     return { kind: "skip", hold };
   }
-  const [newest] = parts.ledger.history(key, 1);
-  // What a failed release left in place was left there on purpose, or could not be put right.
-  if (newest?.status === "failed") return { kind: "skip", hold };
+  if (isMixed(parts, recorded)) return { kind: "skip", hold };
   let observed: ObservedStack;
   try {
     observed = await observe(parts.engine, key, signal);
@@ -70,6 +68,12 @@ export async function decideHeld(
   if (plan.kind === "skip") return { kind: "skip", hold };
   ownership(key, observed, revision.source.name);
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);
+}
+
+/** Whether another release failed and stayed: on purpose, or because it could not be put right. */
+function isMixed(parts: PipelineParts, recorded: RecordedRelease): boolean {
+  const [newest] = parts.ledger.history(recorded.key, 1);
+  return newest?.status === "failed" && newest.digest !== recorded.digest;
 }
 
 /** What is missing of a release that is deployed. Nothing is removed or replaced beyond that. */
