@@ -58,6 +58,16 @@ describe("waitHealthy()", () => {
     assert.deepEqual([wait.taken(), wait.ended()], [6, "healthy"]);
   });
 
+  it("tells at every sample what is missing", async () => {
+    const wait = waitOn([[], starting, good]);
+    await wait.clock.advance(5000);
+    assert.deepEqual(wait.steps, [
+      "waiting for web: 0 of 1 containers exist",
+      "waiting for web: health check is starting",
+      ...Array(3).fill("making sure that it stays healthy"),
+    ]);
+  });
+
   it("asks nothing when there is nothing to wait for", async () => {
     const wait = waitOn([good], []);
     await wait.done;
