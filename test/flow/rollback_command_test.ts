@@ -254,19 +254,19 @@ describe("what the ledger tells", () => {
       assert.match(held ?? "", /: skip \(paused\): rolled back to release 3/);
       assert.match(
         back ?? "",
-        /: deploy: back to release 1: recreate web\n  by manual rollback, at /,
+        /: deploy: back to release 1: recreate web\n {2}by manual rollback, at /,
       );
       assert.match(
         idle ?? "",
-        /, 2 times until .*: skip \(no_changes\): no changes\n  by automatic poll/,
+        /, 2 times until .*: skip \(no_changes\): no changes\n {2}by automatic poll/,
       );
       assert.match(
         update ?? "",
-        /: deploy: recreate web\n  by manual poll, at \S+ \([0-9a-f]{12}\)/,
+        /: deploy: recreate web\n {2}by manual poll, at \S+ \([0-9a-f]{12}\)/,
       );
-      assert.match(update ?? "", /^  input compose\.yaml: [0-9a-f]{12} -> [0-9a-f]{12}$/m);
-      assert.match(update ?? "", /^  web: recreate: its definition changed from \w+ to \w+$/m);
-      assert.match(update ?? "", /^  db: keep: digest \w+ is unchanged$/m);
+      assert.match(update ?? "", /^ {2}input compose\.yaml: [0-9a-f]{12} -> [0-9a-f]{12}$/m);
+      assert.match(update ?? "", /^ {2}web: recreate: its definition changed from \w+ to \w+$/m);
+      assert.match(update ?? "", /^ {2}db: keep: digest \w+ is unchanged$/m);
       assert.match(create ?? "", /: deploy: create db, web\n/);
       const json = await commandTo(world, 0, ["explain", "--json", world.stack]);
       const { decisions, pin } = JSON.parse(json.out);

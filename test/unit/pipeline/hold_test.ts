@@ -19,7 +19,13 @@ import {
   type Target,
 } from "../../../src/pipeline/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
-import { createIds, createKeyedLock, createLimiter, systemFiles } from "../../../src/system/mod.ts";
+import {
+  createIds,
+  createKeyedLock,
+  createLimiter,
+  noMeter,
+  systemFiles,
+} from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
@@ -73,6 +79,7 @@ function createShop(directory: string) {
     materialise: () => Promise.resolve("/trees/old"),
   };
   const parts: PipelineParts = {
+    meter: noMeter,
     source: {
       resolve: unused,
       read: unused,
