@@ -29,29 +29,6 @@ const PAUSED = { pause: true };
 
 for (const engine of await engines()) {
   describe(`a paused stack on the ${engine} engine`, () => {
-    it("is not updated, by no trigger, says so, and goes on when the pause ends", () =>
-      inWorld(engine, async (world) => {
-        await commit(world, shop("1"));
-        await pollTo(world, "succeeded");
-        const before = await ids(world);
-        await commit(world, shop("2"), PAUSED);
-        world.proxy.reset();
-        const reason = `paused: deployment ${world.stack} is paused`;
-        assert.equal(target(await automaticPollTo(world, "skipped")).reason, reason);
-        const { status, body, run } = await world.poll();
-        assert.deepEqual([status, body["content"], run.status], [202, reason, "skipped"]);
-        assert.equal(target(run).reason, reason);
-        const applied = await commandTo(world, 0, ["apply", world.repository.url]);
-        assert.match(applied.out, /: skipped: deployment \S+ is paused\n/);
-        const planned = await commandTo(world, 0, ["plan", world.repository.url]);
-        assert.match(planned.out, /: nothing to do: deployment \S+ is paused\n/);
-        assert.equal(world.proxy.mutations(), 0);
-        assert.deepEqual(await ids(world), before);
-        await commit(world, {}, {});
-        await automaticPollTo(world, "succeeded");
-        assert.equal(await label(world, "web", "number"), "2");
-      }));
-
     it("gets back what is missing of the release that is deployed, and nothing of a newer one", () =>
       inWorld(engine, async (world) => {
         await commit(world, shop("1"));
@@ -85,6 +62,32 @@ for (const engine of await engines()) {
         world.proxy.reset();
         await automaticPollTo(world, "skipped");
         assert.equal(world.proxy.mutations(), 0);
+        await commit(world, {}, {});
+        await automaticPollTo(world, "succeeded");
+        assert.equal(await label(world, "web", "number"), "2");
+      }));
+
+    // The rest is about us, not about the engine.
+    if (engine === "real") return;
+
+    it("is not updated, by no trigger, says so, and goes on when the pause ends", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, shop("1"));
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await commit(world, shop("2"), PAUSED);
+        world.proxy.reset();
+        const reason = `paused: deployment ${world.stack} is paused`;
+        assert.equal(target(await automaticPollTo(world, "skipped")).reason, reason);
+        const { status, body, run } = await world.poll();
+        assert.deepEqual([status, body["content"], run.status], [202, reason, "skipped"]);
+        assert.equal(target(run).reason, reason);
+        const applied = await commandTo(world, 0, ["apply", world.repository.url]);
+        assert.match(applied.out, /: skipped: deployment \S+ is paused\n/);
+        const planned = await commandTo(world, 0, ["plan", world.repository.url]);
+        assert.match(planned.out, /: nothing to do: deployment \S+ is paused\n/);
+        assert.equal(world.proxy.mutations(), 0);
+        assert.deepEqual(await ids(world), before);
         await commit(world, {}, {});
         await automaticPollTo(world, "succeeded");
         assert.equal(await label(world, "web", "number"), "2");
