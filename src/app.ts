@@ -15,7 +15,7 @@ import type { Settings } from "./settings/mod.ts";
 import { formatTime } from "./system/mod.ts";
 import { checkSchedule, runPolls } from "./trigger/mod.ts";
 
-export { assemble, type Assembly } from "./app/assemble.ts";
+export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";
 export * from "./app/one_shot.ts";
 export * from "./app/stacks.ts";

@@ -4,8 +4,11 @@ import {
   formatStackKey,
   type Revision,
   type RunReporter,
+  type RunTarget,
+  type SkipReason,
   type SourceRequest,
   stackKey,
+  type TargetDecision,
   toStackwrightError,
   type Work,
 } from "./model/mod.ts";
@@ -73,12 +76,14 @@ async function deploySource(
   { work, request, reporter }: SourceWork,
   signal: AbortSignal,
 ): Promise<void> {
-  const { name } = sourceLocation(request.kind, request.url);
+  const { name } = locationOf(request);
+  reporter.describe({ message: `resolving ${request.reference} of ${name}` });
   const revision = await preparing(parts, name, () => resolve(parts, request, 0, signal), signal);
   if (work.sources.length === 1) {
     reporter.describe({ repository: revision.source.name, revision: formatRevision(revision) });
   }
   const deployments = await readDeployments(parts, request, revision, signal);
+  reporter.describe({ message: "" });
   await Promise.all(
     deployments.map((declared) =>
       deployTarget(parts, { work, request, reporter, declared, revision }, signal)
@@ -99,6 +104,9 @@ async function deployTarget(
 ): Promise<void> {
   const { deployment } = declared;
   const key = stackKey(deployment.context, deployment.name);
+  const meter = targetMeter(parts, key, revision.source.name);
+  const reports = meter.listening(reporter);
+  const stage = createStage(reports);
   const base = {
     key,
     declared,
@@ -106,11 +114,10 @@ async function deployTarget(
     configTarget: request.target,
     trigger: work.trigger,
     origin: work.origin,
+    progress: (step: string) => stage.say(target, step),
   };
   let target: Target = { ...base, revision };
   const log = parts.log.with({ stack: key.name, context: key.context });
-  const meter = targetMeter(parts, key, revision.source.name);
-  const reports = meter.listening(reporter);
   reports.target(targetEntry(target, { status: "pending" }));
   try {
     await parts.stackLock.run(formatStackKey(key), async () => {
@@ -133,7 +140,7 @@ async function deployTarget(
       if (decision.kind === "skip") {
         return reports.target(skippedEntry(target, decision));
       }
-      reports.target(targetEntry(target, { status: "running" }));
+      stage.start(target);
       const deploy = () => act(parts, target, decision, reports, signal);
       await deploying(parts, repository, () => meter.stage("deploy", deploy), signal);
     }, signal);
@@ -150,31 +157,62 @@ async function deployTarget(
   }
 }
 
-function skippedEntry(target: Target, decision: Decision & { readonly kind: "skip" }) {
-  const { plan, retryAt } = decision;
+/** Tells a run which step a target is in, each step once. */
+function createStage(reporter: RunReporter) {
+  let status: "pending" | "running" = "pending";
+  let said = "";
+  return {
+    start(target: Target) {
+      status = "running";
+      reporter.target(targetEntry(target, { status }));
+    },
+    say(target: Target, step: string) {
+      if (step === said) return;
+      said = step;
+      reporter.target(targetEntry(target, { status, message: step }));
+    },
+  };
+}
+
+function skippedEntry(target: Target, { plan, retryAt }: Decision & { readonly kind: "skip" }) {
   const { message, services } = plan;
-  const reason = plan.reason === "paused" ? `paused: ${message}` as const : plan.reason;
   const when = retryAt === undefined ? {} : { retryAt };
+  const reason = reasonOf(plan.reason, message);
   return targetEntry(target, { status: "skipped", reason, message, services, ...when });
+}
+
+/** A pause says in its reason what is paused. */
+function reasonOf(reason: SkipReason, message: string): SkipReason {
+  return reason === "paused" ? `paused: ${message}` : reason;
 }
 
 /** Every trigger leaves its decision, the ones to do nothing included. */
 function noteDecision(parts: PipelineParts, target: Target, decision: Decision): void {
   const { trigger, origin, key } = target;
-  const plan = decision.kind === "destroy"
-    ? { kind: "destroy" as const, message: "destroy is set", services: [] }
-    : decision.plan;
-  const { kind, message, services } = plan;
   parts.ledger.decisions.add(key, {
     trigger,
     origin,
     revision: formatRevision(target.revision),
-    kind,
-    ...(plan.kind === "skip" ? { reason: plan.reason } : {}),
-    message,
+    ...whatIsDecided(decision),
     changes: decision.changes,
-    services,
   }, parts.clock.now());
+}
+
+function whatIsDecided(
+  decision: Decision,
+): Pick<TargetDecision, "kind" | "reason" | "message" | "services"> {
+  if (decision.kind === "destroy") {
+    return { kind: "destroy", message: "destroy is set", services: [] };
+  }
+  const { plan } = decision;
+  const { message, services } = plan;
+  if (decision.kind === "repair") {
+    const { hold, recorded } = decision;
+    const repair = `${hold.message}; release ${recorded.number} is repaired: ${message}`;
+    return { kind: "repair", reason: hold.reason, message: repair, services };
+  }
+  const reason = plan.kind === "skip" ? { reason: plan.reason } : {};
+  return { kind: plan.kind, ...reason, message, services };
 }
 
 /** What kept a decision from being made is worth explaining too. */
@@ -200,6 +238,9 @@ async function act(
   signal: AbortSignal,
 ): Promise<void> {
   if (decision.kind === "destroy") return await destroy(parts, target, reporter, signal);
+  if (decision.kind === "repair") {
+    return reporter.target(await repair(parts, target, decision, signal));
+  }
   const { plan, prepared, observed, adopts } = decision;
   const { deployment, key } = target;
   const log = parts.log.with({ stack: key.name, context: key.context });
@@ -212,6 +253,8 @@ async function act(
     pruneImages: deployment.pruneImages,
     timeoutSeconds: deployment.timeoutSeconds,
     automatic: target.origin === "automatic",
+    progress: target.progress,
+    note: plan.message,
   }, signal);
   const { services } = plan;
   if (result.kind === "deployed") {
@@ -226,6 +269,41 @@ async function act(
   reporter.target(targetEntry(target, { status: "failed", message, services }));
 }
 
+/** What the source wants is held back all the same, so the target counts as skipped. */
+async function repair(
+  parts: PipelineParts,
+  target: Target,
+  { hold, plan, placed, recorded, observed, remembers }: Decision & { readonly kind: "repair" },
+  signal: AbortSignal,
+): Promise<RunTarget> {
+  const { services } = plan;
+  const what = `release ${recorded.number}: ${plan.message}`;
+  const log = parts.log.with({ stack: target.key.name, context: target.key.context });
+  log.info(`repairing ${what}`, { revision: recorded.revision.id });
+  const result = await carryOut(parts, {
+    next: placed,
+    services,
+    observed,
+    removeOrphans: false,
+    pruneImages: false,
+    timeoutSeconds: target.deployment.timeoutSeconds,
+    automatic: target.origin === "automatic",
+    progress: target.progress,
+    note: `repaired ${what}`,
+    remembers,
+  }, signal);
+  if (result.kind !== "deployed") {
+    const message = `repairing ${what}: ${result.error.message}; ${result.text}`;
+    log.error(message, { revision: recorded.revision.id });
+    return targetEntry(target, { status: "failed", message, services });
+  }
+  const message = `${hold.message}; repaired ${what}`;
+  log.info(`repaired ${what}`, { revision: recorded.revision.id });
+  const when = hold.retryAt === undefined ? {} : { retryAt: hold.retryAt };
+  const reason = reasonOf(hold.reason, message);
+  return targetEntry(target, { status: "skipped", reason, message, services, ...when });
+}
+
 async function destroy(
   parts: PipelineParts,
   target: Target,
@@ -235,6 +313,7 @@ async function destroy(
   const { removeVolumes, removeImages } = target.deployment.destroy;
   const what = { removeVolumes, removeImages };
   const { key, revision } = target;
+  target.progress("removing what runs");
   const done = await destroyTarget(parts, key, revision.source.name, what, signal);
   reporter.target(targetEntry(
     target,
@@ -253,8 +332,7 @@ async function resolve(
   signal: AbortSignal,
   reference = request.reference,
 ): Promise<Revision> {
-  const own = sourceLocation(request.kind, request.url);
-  const location = request.identity === undefined ? own : { ...own, name: request.identity };
+  const location = locationOf(request);
   const depth = gitDepth > 0 ? gitDepth : parts.options.cloneDepth;
   return await measure(
     parts,
@@ -265,6 +343,11 @@ async function resolve(
       }, time),
     () => parts.source.resolve({ location, reference, depth }, signal),
   );
+}
+
+function locationOf(request: SourceRequest) {
+  const own = sourceLocation(request.kind, request.url);
+  return request.identity === undefined ? own : { ...own, name: request.identity };
 }
 
 /** The revision a deployment asks for: that of the trigger, unless it names a reference of its own. */

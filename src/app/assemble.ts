@@ -2,7 +2,13 @@ import { join } from "node:path";
 import { Compose, programEnvironment } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
 import type { PipelineParts } from "../pipeline/mod.ts";
-import { type InstanceKey, Ledger, loadInstanceKey } from "../record/mod.ts";
+import {
+  copyLedger,
+  INSTANCE_KEY_FILE,
+  type InstanceKey,
+  Ledger,
+  loadInstanceKey,
+} from "../record/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
 import { createGitSource, type Source } from "../source/mod.ts";
 import {
@@ -40,8 +46,11 @@ export interface Assembly {
 
 /** What may differ from the usual assembly. */
 export interface AssemblyOptions {
-  /** Directory for mirrors and trees; the data directory by default. */
-  readonly sourceDir?: string;
+  /**
+   * An empty directory of the caller: mirrors, trees and a copy of the ledger go there, and the data
+   * directory is only read, also where there is none yet.
+   */
+  readonly scratchDir?: string;
   /** Where measurements go; nowhere by default. */
   readonly meter?: Meter;
 }
@@ -54,12 +63,14 @@ export interface AssemblyOptions {
 export async function assemble(
   settings: Settings,
   system: System,
-  { sourceDir = settings.data.dir, meter = noMeter }: AssemblyOptions = {},
+  { scratchDir, meter = noMeter }: AssemblyOptions = {},
 ): Promise<Assembly> {
   secretValues(settings).forEach((value) => system.redactor.add(value));
   const ids = createIds(system.clock);
-  const { key, ledger } = await openState(settings, system, ids);
-  const source = createSource(settings, system, sourceDir);
+  const { key, ledger } = scratchDir === undefined
+    ? await openState(settings, system, ids)
+    : await copyState(settings, system, { ids, scratchDir });
+  const source = createSource(settings, system, scratchDir ?? settings.data.dir);
   const engine = createEngine({
     env: engineEnvironment(settings, system.env),
     onMutation: () => meter.count("mutations_total", { by: "engine" }),
@@ -92,15 +103,39 @@ async function openState(settings: Settings, system: System, ids: Ids): Promise<
   const { dir } = settings.data;
   await openDataDirectory(system.files, dir);
   const key = await loadInstanceKey(system.files, dir);
-  const ledger = new Ledger(join(dir, "state.db"), {
+  const ledger = openLedger(dir, system, { key, ids });
+  ledger.checkWritable();
+  return { key, ledger };
+}
+
+/** The key and a copy of the ledger, for who only looks: new ones where there are none yet. */
+async function copyState(
+  settings: Settings,
+  system: System,
+  { ids, scratchDir }: { readonly ids: Ids; readonly scratchDir: string },
+): Promise<State> {
+  const { dir } = settings.data;
+  const isThere = await system.files.stat(join(dir, INSTANCE_KEY_FILE)) !== undefined;
+  const key = await loadInstanceKey(system.files, isThere ? dir : scratchDir);
+  await copyLedger(system.files, join(dir, LEDGER_FILE), join(scratchDir, LEDGER_FILE));
+  return { key, ledger: openLedger(scratchDir, system, { key, ids }) };
+}
+
+/** Name of the ledger in its directory. */
+const LEDGER_FILE = "state.db";
+
+function openLedger(
+  dir: string,
+  system: System,
+  { key, ids }: { readonly key: InstanceKey; readonly ids: Ids },
+): Ledger {
+  return new Ledger(join(dir, LEDGER_FILE), {
     key,
     clock: system.clock,
     ids,
     owner: systemProcessOwner(),
     redact: (text) => system.redactor.redact(text),
   });
-  ledger.checkWritable();
-  return { key, ledger };
 }
 
 function createSource(settings: Settings, system: System, dataDir: string): Source {

@@ -24,6 +24,18 @@ export interface OneShot {
   readonly reference: string;
   /** Configuration target; empty for the default file. */
   readonly target: string;
+  /** Is told what is being done. */
+  readonly watcher: Watcher;
+}
+
+/** Somebody who waits for the end. */
+export interface Watcher {
+  /** What is done as a whole. */
+  step(text: string): void;
+  /** What is done to one stack. */
+  stack(name: string, text: string): void;
+  /** A target whose entry changed. */
+  target(entry: RunTarget): void;
 }
 
 /** The plan of one stack, with the models it was made from as masked texts. */
@@ -47,8 +59,10 @@ export async function planOnce(
   const parts = await assembly.pipelineParts(signal);
   const { location, request } = await requestOf(system, wanted, signal);
   const depth = parts.options.cloneDepth;
-  const revisionAt = (reference: string) =>
-    parts.source.resolve({ location, reference, depth }, signal);
+  const revisionAt = (reference: string) => {
+    wanted.watcher.step(`resolving ${reference} of ${location.name}`);
+    return parts.source.resolve({ location, reference, depth }, signal);
+  };
   const revision = await revisionAt(request.reference);
   const stacks: PlannedStack[] = [];
   for (const declared of await readDeployments(parts, request, revision, signal)) {
@@ -62,6 +76,7 @@ export async function planOnce(
       configTarget: wanted.target,
       trigger: "poll",
       origin: "manual",
+      progress: (step) => wanted.watcher.stack(key.name, step),
     }, signal);
     const text = (model: typeof release.model) =>
       maskedModel(model, (value) => parts.key.digest(value));
@@ -71,21 +86,23 @@ export async function planOnce(
   return stacks;
 }
 
-/** Deploys every deployment of a source once; `onTarget` is told as targets change. */
+/** Deploys every deployment of a source once. */
 export async function applyOnce(
   assembly: Assembly,
   system: System,
-  wanted: OneShot & { readonly onTarget: (entry: RunTarget) => void },
+  wanted: OneShot,
   signal: AbortSignal,
 ): Promise<RunTarget[]> {
   const pipeline = createPipeline(await assembly.pipelineParts(signal));
   const { request } = await requestOf(system, wanted, signal);
   const targets = new Map<string, RunTarget>();
   const reporter = {
-    describe() {},
+    describe({ message }: { readonly message?: string }) {
+      if (message !== undefined) wanted.watcher.step(message);
+    },
     target(entry: RunTarget) {
       targets.set(`${entry.context}/${entry.stack}`, entry);
-      wanted.onTarget(entry);
+      wanted.watcher.target(entry);
     },
   };
   await pipeline.recover(signal);

@@ -1,5 +1,5 @@
 import { maskedModel } from "../deploy/mod.ts";
-import { type StackKey, StackwrightError } from "../model/mod.ts";
+import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
 import { rollBack, type RollbackResult } from "../pipeline/mod.ts";
 import type { FailureRecord, Pin, RecordedDecision, RecordedRelease } from "../record/mod.ts";
 import type { Assembly } from "./assemble.ts";
@@ -55,10 +55,10 @@ export async function releaseModels(
 export async function rollBackStack(
   assembly: Assembly,
   key: StackKey,
-  number: number | undefined,
+  wanted: { readonly number: number | undefined; readonly progress: Progress },
   signal: AbortSignal,
 ): Promise<RollbackResult> {
-  return await rollBack(await assembly.pipelineParts(signal), key, number, signal);
+  return await rollBack(await assembly.pipelineParts(signal), key, wanted, signal);
 }
 
 /** Lets automatic updates happen again. Returns false when they were not held back. */

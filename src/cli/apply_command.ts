@@ -4,6 +4,7 @@ import { type RunTarget, StackwrightError } from "../model/mod.ts";
 import { systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { type LiveProgress, liveProgress } from "./live_progress.ts";
 import { makePlan, type PlanRequest } from "./plan_command.ts";
 import { withAssembly } from "./with_assembly.ts";
 
@@ -26,12 +27,15 @@ Exits 0 when every stack is as it should be, 1 when one failed.
       reference: values["ref"] ?? "",
       target: values["target"] ?? "",
     };
-    if (values["plan"] !== undefined) await requireSamePlan(io, request, values["plan"]);
+    const watcher = liveProgress(io);
+    if (values["plan"] !== undefined) {
+      await requireSamePlan(io, request, { file: values["plan"], watcher });
+    }
     const targets = await withAssembly(io, ({ assembly, system }) =>
       applyOnce(assembly, system, {
         ...request,
         cwd: io.cwd,
-        onTarget: (entry) => io.interactive && io.err(`${entry.stack}: ${entry.status}\n`),
+        watcher,
       }, io.signal));
     if (json) io.out(JSON.stringify({ stacks: targets }) + "\n");
     else targets.forEach((each) => io.out(textOf(each)));
@@ -49,10 +53,14 @@ function textOf(target: RunTarget): string {
 }
 
 /** Refuses when the plan that was agreed to is no longer the plan that would be made. */
-async function requireSamePlan(io: CommandIo, request: PlanRequest, file: string): Promise<void> {
+async function requireSamePlan(
+  io: CommandIo,
+  request: PlanRequest,
+  { file, watcher }: { readonly file: string; readonly watcher: LiveProgress },
+): Promise<void> {
   const path = resolve(io.cwd, file);
   const agreed = idsOf(await readPlan(path), path);
-  const now = (await makePlan(io, request)).map((each) => each.id).sort();
+  const now = (await makePlan(io, request, watcher)).map((each) => each.id).sort();
   if (JSON.stringify(agreed) === JSON.stringify(now)) return;
   throw new StackwrightError(
     "conflict",

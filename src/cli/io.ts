@@ -1,4 +1,4 @@
-import type { Redactor } from "../system/mod.ts";
+import type { Clock, Redactor } from "../system/mod.ts";
 
 /** What a command says its results and complaints with. */
 export interface CommandIo {
@@ -15,6 +15,8 @@ export interface CommandIo {
   readonly interactive: boolean;
   /** Learns the secrets that the command reads, and stands before everything it says. */
   readonly redactor: Redactor;
+  /** Time; that of the system by default. */
+  readonly clock?: Clock;
   /** Aborts when the command is to stop. */
   readonly signal: AbortSignal;
 }

@@ -5,6 +5,7 @@ import { systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { unifiedDiff } from "./diff_command.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { type LiveProgress, liveProgress } from "./live_progress.ts";
 import { withAssembly } from "./with_assembly.ts";
 
 /** `stackwright plan` */
@@ -26,7 +27,7 @@ Exits 0 when there is nothing to do, 2 when there are changes, 1 on an error.
       place: operands[0] ?? ".",
       reference: values["ref"] ?? "",
       target: values["target"] ?? "",
-    });
+    }, liveProgress(io));
     if (json) io.out(JSON.stringify({ stacks: stacks.map(viewOf) }) + "\n");
     else stacks.forEach((stack) => io.out(textOf(stack)));
     return stacks.some((each) => each.plan.kind !== "skip") ? EXIT.changes : EXIT.ok;
@@ -40,17 +41,25 @@ export interface PlanRequest {
   readonly target: string;
 }
 
-/** Makes the plan, with mirrors and trees in a directory that is removed afterwards. */
-export async function makePlan(io: CommandIo, request: PlanRequest): Promise<PlannedStack[]> {
-  const sourceDir = await systemFiles.makeTemporaryDirectory(join(tmpdir(), "stackwright-plan-"));
+/**
+ * Makes the plan, with mirrors, trees and a copy of the ledger in a directory that is removed
+ * afterwards: the data directory is only read.
+ */
+export async function makePlan(
+  io: CommandIo,
+  request: PlanRequest,
+  watcher: LiveProgress,
+): Promise<PlannedStack[]> {
+  const scratchDir = await systemFiles.makeTemporaryDirectory(join(tmpdir(), "stackwright-plan-"));
   try {
     return await withAssembly(
       io,
-      ({ assembly, system }) => planOnce(assembly, system, { ...request, cwd: io.cwd }, io.signal),
-      { sourceDir },
+      ({ assembly, system }) =>
+        planOnce(assembly, system, { ...request, cwd: io.cwd, watcher }, io.signal),
+      { scratchDir },
     );
   } finally {
-    await systemFiles.remove(sourceDir);
+    await systemFiles.remove(scratchDir);
   }
 }
 

@@ -1,6 +1,7 @@
 import { rollBackStack, unpinStack } from "../app.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
+import { liveProgress } from "./live_progress.ts";
 import { withAssembly } from "./with_assembly.ts";
 
 /** `stackwright rollback` */
@@ -17,7 +18,10 @@ leave the stack alone until a newer commit arrives, or until stackwright unpin.
     const key = stackOf(args);
     const number = args.operands[1] === undefined ? undefined : releaseNumber(args.operands[1]);
     return await withAssembly(io, async ({ assembly }) => {
-      const { release, message } = await rollBackStack(assembly, key, number, io.signal);
+      const watcher = liveProgress(io);
+      const progress = (step: string) => watcher.stack(key.name, step);
+      const wanted = { number, progress };
+      const { release, message } = await rollBackStack(assembly, key, wanted, io.signal);
       const text = `${key.name} is back at release ${release.number} (${message})`;
       io.out(args.json ? JSON.stringify({ release: release.number, message }) + "\n" : `${text}\n`);
       return EXIT.ok;

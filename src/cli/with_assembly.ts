@@ -1,4 +1,4 @@
-import { assemble, type Assembly, type System } from "../app.ts";
+import { assemble, type Assembly, type AssemblyOptions, type System } from "../app.ts";
 import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
 import { createLog, readFileNow, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import process from "node:process";
@@ -19,7 +19,7 @@ export interface Workplace {
 export async function withAssembly<T>(
   io: CommandIo,
   work: (workplace: Workplace) => Promise<T>,
-  options: { readonly sourceDir?: string } = {},
+  options: AssemblyOptions = {},
 ): Promise<T> {
   const uid = process.getuid?.();
   const settings = readSettings(io.env, readFileNow, uid === undefined ? {} : { uid });
@@ -33,7 +33,7 @@ export async function withAssembly<T>(
     write: (line) => io.err(line),
   });
   const system: System = {
-    clock: systemClock,
+    clock: io.clock ?? systemClock,
     commands: systemCommands,
     files: systemFiles,
     log,

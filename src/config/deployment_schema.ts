@@ -243,8 +243,15 @@ export const deploymentSchema = z.strictObject({
     D.external_secrets_files,
   ),
   auto_discovery: field(switchable(autoDiscovery), "Deploy every compose project found."),
-  retry: field(retry, "Automatic retries of a failed release; unset is unlimited without delay."),
-  pause: field(flag(), "Leave the running deployment as it is and do not update it.", D.pause),
+  retry: field(
+    retry,
+    "Automatic retries of a failed release; unset is unlimited, with growing pauses.",
+  ),
+  pause: field(
+    flag(),
+    "Do not update the deployment; what is missing of the release that is deployed still comes back.",
+    D.pause,
+  ),
   reconciliation: field(switchable(reconciliation), "Reaction to container events."),
   oci: field(oci, "Signature verification of this target; honoured in trusted configuration only."),
 });

@@ -20,8 +20,8 @@ export interface ApplyInput {
   readonly model: ComposeModel;
   /** What runs now, where it is known: tells which ports and names removed services hold. */
   readonly previousModel: ComposeModel | undefined;
-  /** Services whose containers exist and do not run although nothing is wrong with that. */
-  readonly stopped: ReadonlySet<string>;
+  /** Services that ran before: those that deployments do not start are started all the same then. */
+  readonly running: ReadonlySet<string>;
 }
 
 /** The steps of a plan: those before the release is judged healthy, and those after. */
@@ -73,8 +73,7 @@ function upSteps(
 ): ApplyStep[] {
   const held = (name: string) =>
     input.desired.find((each) => each.name === name)?.expectation.autostart === false;
-  const staysDown = (name: string) =>
-    held(name) && (mode === "complete" || input.stopped.has(name));
+  const staysDown = (name: string) => held(name) && !input.running.has(name);
   const step = (noStart: boolean, group: readonly string[]): ApplyStep[] =>
     group.length === 0 ? [] : [{ kind: "up", mode, scale: scaleOf(group, input.desired), noStart }];
   return [

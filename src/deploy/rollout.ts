@@ -3,7 +3,9 @@ import {
   COMPOSE_LABELS,
   type LiveManifest,
   type ObservedStack,
+  type Progress,
   type Release,
+  type ReleaseService,
   type ServicePlan,
   type StackwrightError,
   toStackwrightError,
@@ -30,6 +32,7 @@ export interface RolloutParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly files: StackFiles;
+  readonly progress: Progress;
   /** Decides again, from what runs now, how to get from the release that failed to another. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** What compose is told about a release: project, variables, model. */
@@ -44,7 +47,7 @@ export interface Rollout {
   readonly verify?: readonly string[];
   /** What runs now and is put back if `next` fails; absent on a first deployment. */
   readonly previous: Placed | undefined;
-  /** Services that ran when the plan was made: after a rollback they run again. */
+  /** Services that ran when the plan was made: they run again, also after a rollback. */
   readonly ranBefore: readonly string[];
   /** What lies under `live/` now. */
   readonly liveNow: LiveManifest;
@@ -102,6 +105,7 @@ async function putBack(
     return { kind: "failed", error, text: "DEPLOY_ROLLBACK is off: left as it is" };
   }
   parts.log.warning("rolling back", { stack: key.name, context: key.context, error });
+  parts.progress("rolling back");
   try {
     await pointTags(parts.engine, previous.release, work.previousImages, signal);
     await removeHalfReplaced(parts.engine, key, signal);
@@ -167,6 +171,7 @@ interface Application {
   readonly previous: Placed | undefined;
   readonly services: readonly ServicePlan[];
   readonly verify?: readonly string[];
+  readonly ranBefore: readonly string[];
   readonly liveBefore: LiveManifest;
   readonly timeoutSeconds: number;
 }
@@ -181,19 +186,35 @@ async function apply(parts: RolloutParts, work: Application, signal: AbortSignal
     desired: release.services,
     model: release.model,
     previousModel: work.previous?.release.model,
-    stopped: stoppedServices(observed),
+    running: new Set(work.ranBefore),
   });
   await parts.files.switchTo(tree, release, work.liveBefore);
   for (const step of steps.before) await carryOut(parts, work.placed, step, deadline, signal);
-  const changed = new Set([...toVerify(work, observed), ...work.verify ?? []]);
   await waitHealthy({
     engine: parts.engine,
     clock: parts.clock,
     key: release.key,
-    services: release.services.filter((each) => changed.has(each.name)),
+    services: awaited(work, observed),
     deadline,
+    progress: parts.progress,
   }, signal);
   for (const step of steps.after) await carryOut(parts, work.placed, step, deadline, signal);
+}
+
+/**
+ * Services that have to prove healthy: those something was done to. One that is not started by
+ * deployments counts only where it ran before, and is then judged like any other.
+ */
+function awaited(work: Application, before: ObservedStack): ReleaseService[] {
+  const { placed, verify = [], ranBefore } = work;
+  const changed = new Set([...toVerify(work, before), ...verify]);
+  return placed.release.services.filter((each) => changed.has(each.name)).map((each) =>
+    ranBefore.includes(each.name) ? started(each) : each
+  );
+}
+
+function started(service: ReleaseService): ReleaseService {
+  return { ...service, expectation: { ...service.expectation, autostart: true } };
 }
 
 async function carryOut(
@@ -203,6 +224,7 @@ async function carryOut(
   deadline: Date,
   signal: AbortSignal,
 ): Promise<void> {
+  parts.progress(stepText(step));
   if (step.kind === "remove") {
     return await removeServices(parts.engine, placed.release, step.services, signal);
   }
@@ -211,6 +233,14 @@ async function carryOut(
   }
   const leftMs = Math.max(1000, deadline.getTime() - parts.clock.now().getTime());
   await parts.compose.up(parts.call(placed), { ...step, timeoutMs: leftMs }, signal);
+}
+
+function stepText(step: ApplyStep): string {
+  if (step.kind === "remove") return `removing ${step.services.join(", ")}`;
+  if (step.kind === "signal") return `signalling ${Object.keys(step.signals).join(", ")}`;
+  const names = Object.keys(step.scale).join(", ");
+  if (step.mode === "replace") return `replacing ${names}`;
+  return step.noStart ? `creating ${names}` : `starting ${names}`;
 }
 
 /** Stops and removes the containers of services; volumes stay. */

@@ -1,5 +1,11 @@
 import type { Engine } from "../docker/engine.ts";
-import { messageOf, type ReleaseService, type StackKey, StackwrightError } from "../model/mod.ts";
+import {
+  messageOf,
+  type Progress,
+  type ReleaseService,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { observe } from "./observe.ts";
 import { readiness } from "./readiness.ts";
@@ -19,6 +25,8 @@ export interface HealthWait {
   readonly services: readonly ReleaseService[];
   /** When to give up. */
   readonly deadline: Date;
+  /** Told at every sample what is still missing; nobody by default. */
+  readonly progress?: Progress;
 }
 
 /**
@@ -40,17 +48,22 @@ export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promis
       );
     }
     good = now.kind === "ready" ? good + 1 : 0;
-    if (now.kind === "waiting" && clock.now() >= deadline) {
-      const missing = Object.entries(now.services).map(([name, why]) => `${name}: ${why}`).join(
-        ", ",
-      );
+    const missing = now.kind === "waiting" ? missingText(now.services) : "";
+    if (missing !== "" && clock.now() >= deadline) {
       throw new StackwrightError(
         "timeout",
         `not healthy within the deployment's timeout: ${missing}`,
       );
     }
+    wait.progress?.(
+      missing === "" ? "making sure that it stays healthy" : `waiting for ${missing}`,
+    );
     if (good < GOOD_SAMPLES) await clock.sleep(SAMPLE_INTERVAL_MS, signal);
   }
+}
+
+function missingText(services: Readonly<Record<string, string>>): string {
+  return Object.entries(services).map(([name, why]) => `${name}: ${why}`).join(", ");
 }
 
 /** The end of a container's output and of its health check, as text to append to a message. */

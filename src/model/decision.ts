@@ -12,11 +12,13 @@ export interface InputChange {
 
 /** What was decided about one stack at one trigger, and everything that led to it. */
 export interface TargetDecision {
-  readonly trigger: Trigger;
+  /** `rollback` is a person who puts an earlier release back. */
+  readonly trigger: Trigger | "rollback";
   readonly origin: Origin;
   /** `reference (id)` that was looked at. */
   readonly revision: string;
-  readonly kind: "skip" | "deploy" | "destroy" | "error";
+  /** `repair` puts the deployed release back in order while another one is held back. */
+  readonly kind: "skip" | "deploy" | "repair" | "destroy" | "error";
   readonly reason?: SkipReason;
   readonly message: string;
   /** What differs from the release that is deployed; empty when nothing does. */

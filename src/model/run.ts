@@ -18,6 +18,7 @@ export interface RunTarget {
   readonly reason?: SkipReason;
   /** When an automatic attempt may happen again. */
   readonly retryAt?: Date;
+  /** What became of it; until it has a final state, what is being done. */
   readonly message?: string;
   /** `reference (id)` that was looked at. */
   readonly revision?: string;
@@ -48,11 +49,22 @@ export function isTerminal(status: RunStatus): boolean {
   return status === "succeeded" || status === "failed" || status === "skipped";
 }
 
+/**
+ * Is told what is being done at this moment, as a few words for people who wait (`pulling web`). May be
+ * told the same several times.
+ */
+export type Progress = (step: string) => void;
+
 /** What the work behind a run tells while it goes on. */
 export interface RunReporter {
-  /** Fills in what is known now; what is left out stays. */
+  /** Fills in what is known now; what is left out stays. `message` is what is being done. */
   describe(
-    facts: { readonly repository?: string; readonly target?: string; readonly revision?: string },
+    facts: {
+      readonly repository?: string;
+      readonly target?: string;
+      readonly revision?: string;
+      readonly message?: string;
+    },
   ): void;
   /** Adds the target, or replaces the entry of the same context and stack. */
   target(entry: RunTarget): void;

@@ -15,6 +15,7 @@ import {
   type LiveManifest,
   messageOf,
   type ObservedStack,
+  type Progress,
   type Release,
   type ServicePlan,
   type StackKey,
@@ -36,6 +37,11 @@ export interface Undertaking {
   readonly timeoutSeconds: number;
   /** Whether nobody asked for it in person: then a failure counts for the retry policy. */
   readonly automatic: boolean;
+  readonly progress: Progress;
+  /** False keeps what is remembered of another release's failure; true by default. */
+  readonly remembers?: boolean;
+  /** What the history says about the release when it is good; `deployed` by default. */
+  readonly note?: string;
 }
 
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
@@ -61,7 +67,7 @@ export async function finishRollout(
   const { key } = work.next.release;
   const recorded = parts.ledger.current(key);
   const previous = recorded === undefined ? undefined : await place(parts, recorded, signal);
-  const result = await rollout(rolloutParts(parts, key, work.removeOrphans), {
+  const result = await rollout(rolloutParts(parts, work), {
     next: work.next,
     services: work.services,
     verify: work.verify ?? [],
@@ -74,10 +80,15 @@ export async function finishRollout(
     rollback: parts.options.rollback,
   }, signal);
   if (result.kind === "deployed") {
-    parts.ledger.succeed(intent, result.images, "deployed");
-    if (work.pruneImages) await prune(parts, work, signal);
+    const keepsFailure = work.remembers === false;
+    parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
+    if (work.pruneImages) {
+      work.progress("pruning images");
+      await prune(parts, work, signal);
+    }
   } else {
     parts.ledger.fail(intent, result.kind, `${result.error.message}; ${result.text}`);
+    if (work.remembers === false) return result;
     parts.ledger.failures.fail(key, {
       release: work.next.release.digest,
       message: result.error.message,
@@ -107,9 +118,12 @@ export async function place(
   }
 }
 
-function rolloutParts(parts: PipelineParts, key: StackKey, removeOrphans: boolean): RolloutParts {
+function rolloutParts(parts: PipelineParts, work: Undertaking): RolloutParts {
   const { engine, compose, clock, log } = parts;
+  const { next, progress, removeOrphans } = work;
+  const { key } = next.release;
   return {
+    progress,
     engine,
     compose,
     clock,
@@ -168,6 +182,17 @@ async function prune(parts: PipelineParts, work: Undertaking, signal: AbortSigna
   }
 }
 
+/** A repair or a rollback records a release again: equal ones count once. */
+function firstOfItsKind(): (release: RecordedRelease) => boolean {
+  const seen = new Set<string>();
+  return ({ digest, images }) => {
+    const kind = `${digest} ${Object.entries(images).sort().join(" ")}`;
+    const isFirst = !seen.has(kind);
+    seen.add(kind);
+    return isFirst;
+  };
+}
+
 /**
  * Images of the last good releases, which a rollback without a registry needs, and those on the
  * engine that earlier releases were kept for and that are not needed any more.
@@ -177,8 +202,9 @@ async function retainedImages(parts: PipelineParts, key: StackKey, signal: Abort
   if (imageRetention === 0) return { kept: new Set<string>(), expired: [] };
   // The newest one is the release that was just deployed; it is no previous one.
   const releases = imageRetention + 1;
-  const images = parts.ledger.history(key, releases * 10)
-    .filter((each) => each.status === "deployed").map((each) => Object.values(each.images));
+  const images = parts.ledger.history(key, releases * 20)
+    .filter((each) => each.status === "deployed")
+    .filter(firstOfItsKind()).map((each) => Object.values(each.images));
   const present = new Set((await parts.engine.listImages(signal)).map((each) => each.id));
   return {
     kept: new Set(images.slice(0, releases).flat()),

@@ -1,6 +1,5 @@
-import { clashes, observe, ownership } from "../deploy/mod.ts";
+import { observe, ownership } from "../deploy/mod.ts";
 import {
-  COMPOSE_LABELS,
   type InputChange,
   isStackwrightError,
   messageOf,
@@ -9,16 +8,17 @@ import {
   type ReleaseService,
   shortId,
   type SkipReason,
-  StackwrightError,
 } from "../model/mod.ts";
 import { changedInputs, decide, decideRetry, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { configurationText } from "./configuration_digest.ts";
 import { contentIds } from "./content.ts";
+import { decideHeld, type HeldDecision, type Hold } from "./hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { prepareImages, refreshImages } from "./prepare_images.ts";
 import { type PreparedRelease, prepareRelease } from "./prepare_release.ts";
+import { requireNoClash } from "./recorded_images.ts";
 import type { Target } from "./target.ts";
 import { variablesOf } from "./variables.ts";
 
@@ -31,6 +31,8 @@ export type Decision =
     /** When an automatic attempt may be made again. */
     readonly retryAt?: Date;
   }
+  /** The release that is deployed is put back in order; the one the source wants is held back. */
+  | (HeldDecision & { readonly kind: "repair"; readonly changes: readonly InputChange[] })
   | { readonly kind: "destroy"; readonly changes: readonly InputChange[] }
   | {
     readonly kind: "deploy";
@@ -52,15 +54,18 @@ export async function decideTarget(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { deployment, key, revision } = target;
-  if (deployment.pause) return skip("paused", `deployment ${key.name} is paused`);
+  if (deployment.pause) {
+    return await held(parts, target, pausedHold(`deployment ${key.name} is paused`), signal);
+  }
   requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
   if (deployment.destroy.enabled) return { kind: "destroy", changes: [] };
   const recorded = parts.ledger.current(key);
-  const held = heldBack(parts, target, recorded);
-  if (held !== undefined) return held;
+  const hold = heldBack(parts, target, recorded);
+  if (hold !== undefined) return await held(parts, target, hold, signal);
   if (recorded !== undefined && await isSuperseded(parts, target, recorded, signal)) {
     return skip("superseded", `a newer commit of ${revision.reference} is already deployed`);
   }
+  target.progress("looking at what runs");
   const observed = await observe(parts.engine, key, signal);
   const owner = ownership(key, observed, revision.source.name);
   const changes = await inputChanges(parts, target, recorded, signal);
@@ -104,8 +109,8 @@ async function decideRendered(
     return { kind: "skip", plan, changes: [] };
   }
   const refused = refusedRetry(parts, target, release.digest, plan);
-  if (refused !== undefined) return refused;
-  await requireNoClash(parts, prepared, plan, signal);
+  if (refused !== undefined) return await held(parts, target, refused, signal);
+  await requireNoClash(parts, release, plan, signal);
   await remembering(
     parts,
     target,
@@ -116,29 +121,12 @@ async function decideRendered(
   return { kind: "deploy", plan, prepared, observed, adopts: false, changes: [] };
 }
 
-/** Ports and names that others hold are found before anything is touched, not while starting. */
-async function requireNoClash(
-  parts: PipelineParts,
-  { release }: PreparedRelease,
-  plan: Plan,
-  signal: AbortSignal,
-): Promise<void> {
-  const starts = plan.services.filter((each) =>
-    each.action === "create" || each.action === "recreate"
-  );
-  if (starts.length === 0) return;
-  const all = await parts.engine.listContainers({}, signal);
-  const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
-  const found = clashes(release.model, starts.map((each) => each.name), others);
-  if (found.length > 0) throw new StackwrightError("conflict", found.join("; "));
-}
-
 /** A stack that a person put back waits for another commit than the one he put it back from. */
 function heldBack(
   parts: PipelineParts,
   target: Target,
   recorded: RecordedRelease | undefined,
-): Decision | undefined {
+): Hold | undefined {
   const pin = parts.ledger.pins.get(target.key);
   if (pin === undefined || target.origin === "manual") return;
   if (pin.revision !== target.revision.id) {
@@ -148,7 +136,28 @@ function heldBack(
   const release = recorded === undefined ? "an earlier release" : `release ${recorded.number}`;
   const message = `rolled back to ${release}; ${shortId(pin.revision)} is not deployed again, ` +
     `a newer commit is`;
-  return skip("paused", message);
+  return pausedHold(message);
+}
+
+function pausedHold(message: string): Hold {
+  return { reason: "paused", message, services: [] };
+}
+
+async function held(
+  parts: PipelineParts,
+  target: Target,
+  hold: Hold,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const decided = await decideHeld(parts, target, hold, signal);
+  if (decided.kind === "repair") return { ...decided, changes: [] };
+  const { reason, message, services, retryAt } = decided.hold;
+  return {
+    kind: "skip",
+    plan: { kind: "skip", reason, message, services },
+    changes: [],
+    ...(retryAt === undefined ? {} : { retryAt }),
+  };
 }
 
 /** What differs from the inputs of the deployed release; `undefined` when only rendering can tell. */
@@ -187,7 +196,7 @@ function refusedRetry(
   target: Target,
   release: string,
   plan: Plan,
-): Decision | undefined {
+): Hold | undefined {
   const failure = parts.ledger.failures.get(target.key);
   const decided = decideRetry({
     release,
@@ -204,11 +213,10 @@ function refusedRetry(
   const message =
     `this release failed before (${failure?.message}); ${plan.message} is not tried again ` +
     (decided.reason === "delay" ? `before ${decided.retryAt.toISOString()}` : "automatically");
-  const { services } = plan;
   return {
-    kind: "skip",
-    plan: { kind: "skip", reason: decided.reason, message, services },
-    changes: [],
+    reason: decided.reason,
+    message,
+    services: plan.services,
     ...(decided.reason === "delay" ? { retryAt: decided.retryAt } : {}),
   };
 }

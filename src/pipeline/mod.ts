@@ -8,6 +8,7 @@ export * from "./compose_files.ts";
 export * from "./content.ts";
 export * from "./decide_target.ts";
 export * from "./destroy_target.ts";
+export * from "./hold.ts";
 export * from "./measure.ts";
 export * from "./parts.ts";
 export * from "./places.ts";

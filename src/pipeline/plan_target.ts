@@ -3,6 +3,7 @@ import { LABELS, type ObservedStack, type Plan, type Release } from "../model/mo
 import { decide, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
+import { planAfterFailure } from "./plan_after_failure.ts";
 import { prepareRelease } from "./prepare_release.ts";
 import type { Target } from "./target.ts";
 
@@ -33,12 +34,17 @@ export async function planTarget(
   const recorded = parts.ledger.current(key);
   const { forceRecreate, removeOrphans, destroy, pause } = deployment;
   const policy = { forceRecreate, removeOrphans };
-  const decided = decide({
+  const compared = decide({
     desired: release.services,
     observed,
     previous: recorded?.services,
     policy,
     images: {},
+  });
+  const decided = planAfterFailure(release, compared, {
+    failed: parts.ledger.failures.get(key)?.release,
+    deployed: recorded?.digest,
+    observed,
   });
   const plan = pause ? paused(key.name) : destroy.enabled ? destroyed(observed) : decided;
   const id = parts.key.digest(canonicalJson({

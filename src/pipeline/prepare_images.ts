@@ -84,6 +84,7 @@ async function pull(
 ): Promise<void> {
   if (services.length === 0) return;
   const names = services.map((each) => each.name);
+  target.progress(`pulling ${names.join(", ")}`);
   parts.log.info(`pulling ${names.join(", ")}`, { stack: target.key.name, stage: "pull" });
   const call = hereCall(target, prepared);
   await operation(
@@ -103,6 +104,7 @@ async function build(
   if (services.length === 0) return;
   const { args, forceImagePull, noCache, quiet } = target.deployment.build;
   const names = services.map((each) => each.name);
+  target.progress(`building ${names.join(", ")}`);
   parts.log.info(`building ${names.join(", ")}`, { stack: target.key.name, stage: "build" });
   const asked = { services: names, args, pull: forceImagePull, noCache, quiet };
   const call = hereCall(target, prepared);

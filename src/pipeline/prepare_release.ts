@@ -57,6 +57,7 @@ export async function prepareRelease(
       stack: key.name,
     });
   }
+  target.progress("writing its files");
   const tree = await operation(
     parts,
     "materialise",
@@ -74,6 +75,7 @@ export async function prepareRelease(
     profiles: deployment.profiles,
   };
   const project = renderProject(target, tree, inputs.composeFiles, invocation);
+  target.progress("rendering");
   const rendered = await operation(
     parts,
     "render",

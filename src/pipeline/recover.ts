@@ -34,6 +34,7 @@ export async function recover(parts: PipelineParts, signal: AbortSignal): Promis
 }
 
 async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal): Promise<void> {
+  const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
   if (intent.kind === "destroy") return await finishDestroy(parts, intent, signal);
   const recorded = intent.releaseId === undefined
     ? undefined
@@ -64,6 +65,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
       pruneImages: false,
       timeoutSeconds: RESUME_TIMEOUT_SECONDS,
       automatic: true,
+      progress: (step) => log.debug(step),
     },
     intent,
     signal,

@@ -1,9 +1,18 @@
 import { observe, pointTags } from "../deploy/mod.ts";
-import { formatStackKey, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
+import {
+  formatRevision,
+  formatStackKey,
+  messageOf,
+  type Plan,
+  type Progress,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
 import { decide } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { carryOut, place } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
+import { requireImages, requireNoClash } from "./recorded_images.ts";
 
 /** How a rollback ended. */
 export interface RollbackResult {
@@ -19,7 +28,8 @@ const TIMEOUT_SECONDS = 180;
 /**
  * Deploys a recorded release again, from what the ledger and the disk have, and pins it: automatic
  * updates leave the stack alone until a commit arrives that is not the one it was put back from.
- * `number` is a release of `history`; without it, the good one before the current.
+ * `number` is a release of `history`; without it, the good one before the current. Nothing that runs
+ * is touched before its files and images are there.
  *
  * Throws `not_found` when there is no such release, `source_invalid` when its files cannot be had,
  * `deploy_failed` when it does not become healthy; what ran before is restored then.
@@ -27,7 +37,7 @@ const TIMEOUT_SECONDS = 180;
 export async function rollBack(
   parts: PipelineParts,
   key: StackKey,
-  number: number | undefined,
+  { number, progress }: { readonly number: number | undefined; readonly progress: Progress },
   signal: AbortSignal,
 ): Promise<RollbackResult> {
   return await parts.stackLock.run(formatStackKey(key), async () => {
@@ -39,6 +49,7 @@ export async function rollBack(
         `release ${wanted.number} of ${key.name} cannot be put back: its files are neither on disk nor in the mirror`,
       );
     }
+    progress("looking at what runs");
     await pointTags(parts.engine, placed.release, wanted.images, signal);
     const observed = await observe(parts.engine, key, signal);
     const plan = decide({
@@ -48,6 +59,9 @@ export async function rollBack(
       policy: { forceRecreate: false, removeOrphans: true },
       images: wanted.images,
     });
+    await requireNoClash(parts, placed.release, plan, signal);
+    await requireImages(parts, placed, { plan, progress }, signal);
+    noteRollback(parts, wanted, plan);
     // Before anything changes, so that a poll in between does not undo it; another process may poll.
     const earlier = parts.ledger.pins.get(key);
     const revision = await newestRevision(parts, current, signal);
@@ -60,14 +74,41 @@ export async function rollBack(
       pruneImages: false,
       timeoutSeconds: TIMEOUT_SECONDS,
       automatic: false,
+      progress,
+      note: `release ${wanted.number} again: ${plan.message}`,
     }, signal);
     if (result.kind !== "deployed") {
       if (earlier === undefined) parts.ledger.pins.remove(key);
       else parts.ledger.pins.set(key, earlier);
       throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
     }
-    return { release: wanted, message: plan.message };
+    const message = `${plan.message}${otherImages(wanted, result.images)}`;
+    return { release: wanted, message };
   }, signal);
+}
+
+/** Says where an image that a release ran is gone, and its name means another one now. */
+function otherImages(wanted: RecordedRelease, now: Readonly<Record<string, string>>): string {
+  const others = Object.keys(now).filter((name) =>
+    wanted.images[name] !== undefined && wanted.images[name] !== now[name]
+  );
+  if (others.length === 0) return "";
+  return `; ${
+    others.sort().join(", ")
+  } runs another image than then: that one is not on the engine ` +
+    `any more, see RELEASE_IMAGE_RETENTION`;
+}
+
+function noteRollback(parts: PipelineParts, wanted: RecordedRelease, plan: Plan): void {
+  parts.ledger.decisions.add(wanted.key, {
+    trigger: "rollback",
+    origin: "manual",
+    revision: formatRevision(wanted.revision),
+    kind: "deploy",
+    message: `back to release ${wanted.number}: ${plan.message}`,
+    changes: [],
+    services: plan.services,
+  }, parts.clock.now());
 }
 
 function chooseRelease(parts: PipelineParts, key: StackKey, number: number | undefined) {

@@ -3,6 +3,7 @@ import {
   type Deployment,
   formatRevision,
   type Origin,
+  type Progress,
   type Revision,
   type RunTarget,
   type StackKey,
@@ -20,6 +21,7 @@ export interface Target {
   readonly configTarget: string;
   readonly trigger: Trigger;
   readonly origin: Origin;
+  readonly progress: Progress;
 }
 
 /** A target's entry in the run record. */

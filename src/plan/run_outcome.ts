@@ -97,9 +97,10 @@ function hasFailed({ status }: RunTarget): boolean {
 }
 
 function targetCause(target: RunTarget): string {
-  const unfinished = target.status === "failed" ? "failed" : "did not finish";
   const name = target.context === "default" ? target.stack : `${target.stack} (${target.context})`;
-  return `${name}: ${target.message ?? unfinished}`;
+  if (target.status === "failed") return `${name}: ${target.message ?? "failed"}`;
+  const step = target.message === undefined ? "" : `: ${target.message}`;
+  return `${name}: did not finish${step}`;
 }
 
 function skipMessage(targets: readonly RunTarget[], context: RunContext): string {

@@ -170,8 +170,17 @@ export class Ledger {
     return intent;
   }
 
-  /** Closes an intent whose release is healthy and makes that release the current one. */
-  succeed(intent: Intent, images: Readonly<Record<string, string>>, message: string): void {
+  /**
+   * Closes an intent whose release is healthy and makes that release the current one. The failure that
+   * is remembered of the stack is over then, unless `keepsFailure`: it is about another release, which
+   * is still wanted.
+   */
+  succeed(
+    intent: Intent,
+    images: Readonly<Record<string, string>>,
+    message: string,
+    { keepsFailure = false }: { readonly keepsFailure?: boolean } = {},
+  ): void {
     const releaseId = intent.releaseId;
     if (releaseId === undefined) {
       throw new StackwrightError("internal", "BUG: intent without release");
@@ -190,7 +199,7 @@ export class Ledger {
         intent.key.name,
         releaseId,
       );
-      this.failures.clear(intent.key);
+      if (!keepsFailure) this.failures.clear(intent.key);
       this.#closeIntent(intent, "succeeded", message);
     });
   }

@@ -2,6 +2,7 @@
  * What Stackwright remembers: the runs of this process, in memory, and the releases of every stack, in
  * the ledger, which outlives the process.
  */
+export * from "./copy_ledger.ts";
 export * from "./decision_log.ts";
 export * from "./failure_memory.ts";
 export * from "./instance_key.ts";

@@ -21,6 +21,8 @@ export interface RunFacts {
   readonly target?: string;
   /** `reference (id)`. */
   readonly revision?: string;
+  /** What is being done now. */
+  readonly message?: string;
 }
 
 /** How a run ended. */

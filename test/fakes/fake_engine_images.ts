@@ -21,6 +21,7 @@ export const imageRoutes: readonly Route[] = [
   { method: "GET", path: /^\/images\/json$/, handle: listImages },
   { method: "POST", path: /^\/images\/create$/, handle: pull },
   { method: "GET", path: /^\/images\/(.+)\/json$/, handle: inspectImage },
+  { method: "POST", path: /^\/images\/(.+)\/tag$/, handle: tagImage },
   { method: "DELETE", path: /^\/images\/(.+)$/, handle: removeImage },
   { method: "GET", path: /^\/distribution\/(.+)\/json$/, handle: distribution },
 ];
@@ -82,6 +83,13 @@ export function take(state: EngineState, image: FakeImage, tag: string): void {
   if (!tag.includes("@")) own.tags.add(tag);
   state.images.set(own.id, own);
   state.emit("image", "pull", { id: tag, attributes: { name: tag } });
+}
+
+function tagImage({ state, params, query }: RouteRequest): RouteAnswer {
+  const image = state.image(params[0] ?? "");
+  const [name, tag] = [query.get("repo") ?? "", query.get("tag") ?? "latest"];
+  take(state, image, shortReference(`${name}:${tag}`));
+  return { status: 201 };
 }
 
 function removeImage({ state, params, query }: RouteRequest): RouteAnswer {

@@ -35,6 +35,7 @@ export interface RunBody {
     readonly stack: string;
     readonly status: string;
     readonly reason?: string;
+    readonly retry_at?: string;
     readonly message?: string;
     readonly services?: readonly {
       readonly name: string;
@@ -59,6 +60,12 @@ export interface World {
   /** A stack name that no other world uses. */
   readonly stack: string;
   readonly app: App;
+  /** Environment of the service and of commands. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What the service and its commands take for the time. */
+  readonly clock: Clock;
+  /** Puts the clock forward. */
+  advance(milliseconds: number): void;
   /** Containers of the stack, one-offs left out, sorted by name. */
   containers(name?: string): Promise<ObservedContainer[]>;
   /** Polls the repository now; returns status, body and finished run. */
@@ -113,15 +120,21 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const log = createRecordingLog();
   const stack = `swt-${directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
   const never = new AbortController().signal;
+  const settings = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: process.env["HOME"] ?? "/root",
+    DATA_DIR: dataDir,
+    API_SECRET: API_KEY,
+    DOCKER_HOST: proxy.host,
+    DOCKER_CONFIG: compose.configDirectory,
+    ALLOW_LOCAL_REPOSITORY_URL: "true",
+    ...options.env,
+  };
+  let later = 0;
+  const hurried = hurriedClock(options.speed ?? (fake ? 50 : 10));
+  const clock: Clock = { ...hurried, now: () => new Date(hurried.now().getTime() + later) };
   const start = (env: Readonly<Record<string, string>> = {}) =>
-    startWorldApp({
-      log,
-      env: { ...options.env, ...env },
-      dataDir,
-      proxy,
-      compose,
-      speed: options.speed ?? (fake ? 50 : 10),
-    });
+    startWorldApp({ log, env: { ...settings, ...env }, clock });
   let app = await start();
 
   const request = (path: string, init: RequestInit = {}) =>
@@ -141,6 +154,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     get app() {
       return app;
     },
+    env: settings,
+    clock,
+    advance: (milliseconds) => void (later += milliseconds),
     request,
     async containers(name = stack) {
       const all = await engine.listContainers({ "com.docker.compose.project": name }, never);
@@ -175,30 +191,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 interface AppParts {
   readonly log: ReturnType<typeof createRecordingLog>;
   readonly env: Readonly<Record<string, string>>;
-  readonly dataDir: string;
-  readonly proxy: EngineProxy;
-  readonly compose: { readonly configDirectory: string };
-  /** How many times faster than the real one the clock's sleeps are. */
-  readonly speed: number;
+  readonly clock: Clock;
 }
 
-async function startWorldApp(parts: AppParts): Promise<App> {
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    HOME: process.env["HOME"] ?? "/root",
-    DATA_DIR: parts.dataDir,
-    API_SECRET: API_KEY,
-    DOCKER_HOST: parts.proxy.host,
-    DOCKER_CONFIG: parts.compose.configDirectory,
-    ALLOW_LOCAL_REPOSITORY_URL: "true",
-    ...parts.env,
-  };
+async function startWorldApp({ log, env, clock }: AppParts): Promise<App> {
   const settings = readSettings(env, () => "", { uid: 0 });
   return await startApp({ ...settings, http: { ...settings.http, port: 0, metricsPort: 0 } }, {
-    clock: hurriedClock(parts.speed),
+    clock,
     commands: systemCommands,
     files: systemFiles,
-    log: parts.log,
+    log,
     redactor: createRedactor(),
     env,
     version: "0.0.0-test",

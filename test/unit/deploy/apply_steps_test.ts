@@ -30,7 +30,7 @@ function stepsOf({ actions, next = {}, previous, ...rest }: Given) {
     ),
     model: modelOf(next),
     previousModel: previous === undefined ? undefined : modelOf(previous),
-    stopped: new Set(),
+    running: new Set(),
     ...rest,
   });
   const pairs = (record: Readonly<Record<string, unknown>>) =>
@@ -103,14 +103,26 @@ const TABLE: readonly {
     given: {
       actions: { a: "recreate", b: "recreate" },
       desired: [serviceOf("a", { expectation: held }), serviceOf("b")],
-      stopped: new Set(["a", "b"]),
     },
     before: ["replace b=1", "replace a=1 (not started)"],
   },
   {
     what: "replaces a running container of such a service by a running one",
-    given: { actions: { a: "recreate" }, desired: [serviceOf("a", { expectation: held })] },
+    given: {
+      actions: { a: "recreate" },
+      desired: [serviceOf("a", { expectation: held })],
+      running: new Set(["a"]),
+    },
     before: ["replace a=1"],
+  },
+  {
+    what: "starts such a service again where it ran before",
+    given: {
+      actions: { a: "start", b: "create", c: "create" },
+      desired: ["a", "b", "c"].map((name) => serviceOf(name, { expectation: held })),
+      running: new Set(["a", "b"]),
+    },
+    before: ["complete a=1 b=1", "complete c=1 (not started)"],
   },
   {
     what: "removes what is in nobody's way last",

@@ -54,9 +54,10 @@ function createWorld() {
     ["db", "web", "gone"].map((name) => made(name, `${name}-1`)),
   );
   const events: string[] = [];
+  const steps: string[] = [];
   /** How containers of a digest turn out; running unless said otherwise. */
   const outcome: Record<string, Partial<ObservedContainer>> = {};
-  const world = { engine, events, outcome, log: createRecordingLog(), onUp: () => {} };
+  const world = { engine, events, steps, outcome, log: createRecordingLog(), onUp: () => {} };
   let placed: Placed = NEXT;
   const commands: Commands = {
     run(command, signal) {
@@ -91,6 +92,7 @@ function createWorld() {
     compose: new Compose({ commands, programEnvironment: {}, log: world.log }),
     clock: createHastyClock(),
     log: world.log,
+    progress: (step) => void steps.push(step),
     files: new StackFiles(createEventFiles(events), {
       stack: "/s",
       current: "/s/current",
@@ -223,7 +225,51 @@ describe("rollout() that succeeds", () => {
   });
 });
 
+describe("rollout() and services that deployments do not start", () => {
+  const autostart = { ...ALWAYS, autostart: false };
+  const next = {
+    tree: "/trees/next",
+    release: releaseOf("next", [
+      serviceOf("web", { digest: "web-2", expectation: autostart }),
+    ]),
+  };
+  const services: readonly ServicePlan[] = [
+    { name: "web", action: "recreate", because: ["changed"] },
+  ];
+
+  it("rollout() does not judge one that did not run before, and does not start it", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { state: "created" };
+    const result = await rollout(world.parts, work({ next, services, ranBefore: [] }), SIGNAL);
+    assert.equal(result.kind, "deployed");
+    assert.ok(world.events.some((each) => each.includes("--no-start")), String(world.events));
+  });
+
+  it("rollout() starts and judges one that ran before", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { state: "exited", exitCode: 4 };
+    const given = work({ next, services, ranBefore: ["web"], rollback: false });
+    const result = await rollout(world.parts, given, SIGNAL);
+    assert.equal(result.kind, "failed");
+    assert.ok(!world.events.some((each) => each.includes("--no-start")), String(world.events));
+  });
+});
+
 describe("rollout() that fails", () => {
+  it("tells every step, and each way back", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { state: "exited", exitCode: 7 };
+    await rollout(world.parts, work(), SIGNAL);
+    assert.deepEqual([...new Set(world.steps)], [
+      "replacing web",
+      "starting new",
+      "rolling back",
+      "making sure that it stays healthy",
+      "removing new",
+    ]);
+    assert.deepEqual(world.steps.filter((each) => each === "replacing web").length, 2);
+  });
+
   it("puts the previous release back as a whole, and tells why it failed", async () => {
     const world = createWorld();
     world.outcome["web-2"] = { state: "exited", exitCode: 7 };

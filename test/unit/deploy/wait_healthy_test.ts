@@ -28,14 +28,16 @@ function waitOn(samples: readonly Sample[], services: readonly ReleaseService[] 
     engine.containers = [...samples[Math.min(taken, samples.length - 1)] ?? []];
     taken++;
   };
-  const wait = { engine, clock, key: stackKey("", "shop"), services };
+  const steps: string[] = [];
+  const progress = (step: string) => void steps.push(step);
+  const wait = { engine, clock, key: stackKey("", "shop"), services, progress };
   const deadline = new Date(clock.now().getTime() + 10_000);
   let ended: "healthy" | Error | undefined;
   const done = waitHealthy({ ...wait, deadline }, stop.signal).then(
     () => void (ended = "healthy"),
     (error) => void (ended = error),
   );
-  return { clock, engine, stop, done, taken: () => taken, ended: () => ended };
+  return { clock, engine, stop, done, steps, taken: () => taken, ended: () => ended };
 }
 
 describe("waitHealthy()", () => {
@@ -54,6 +56,16 @@ describe("waitHealthy()", () => {
     assert.equal(wait.ended(), undefined);
     await wait.clock.advance(1000);
     assert.deepEqual([wait.taken(), wait.ended()], [6, "healthy"]);
+  });
+
+  it("tells at every sample what is missing", async () => {
+    const wait = waitOn([[], starting, good]);
+    await wait.clock.advance(5000);
+    assert.deepEqual(wait.steps, [
+      "waiting for web: 0 of 1 containers exist",
+      "waiting for web: health check is starting",
+      ...Array(3).fill("making sure that it stays healthy"),
+    ]);
   });
 
   it("asks nothing when there is nothing to wait for", async () => {

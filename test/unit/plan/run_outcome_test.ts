@@ -180,6 +180,12 @@ describe("reduceTargets()", () => {
       message: "lost: did not finish",
     },
     {
+      name: "a target that was left in the middle of a step",
+      targets: [ok, target("lost", { status: "pending", message: "pulling web" })],
+      status: "failed",
+      message: "lost: did not finish: pulling web",
+    },
+    {
       name: "an error without any target",
       targets: [],
       context: { ...POLL, failures: ["cannot reach example.org"] },

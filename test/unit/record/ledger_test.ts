@@ -148,6 +148,20 @@ describe("Ledger", () => {
   }
 
   it(
+    "succeed() keeps what failed before where it is about another release",
+    withLedger((ledger) => {
+      deploy(ledger, WEB, "a1");
+      rememberFailure(ledger);
+      const failure = ledger.failures.get(WEB);
+      const intent = ledger.beginDeploy(releaseOf(WEB, "a1"));
+      ledger.succeed(intent, {}, "repaired", { keepsFailure: true });
+      assert.notEqual(failure, undefined);
+      assert.deepEqual(ledger.failures.get(WEB), failure);
+      assert.equal(ledger.current(WEB)?.message, "repaired");
+    }),
+  );
+
+  it(
     "destroyed() ends the stack and keeps its history; the next release counts on",
     withLedger((ledger) => {
       const before = deploy(ledger, WEB, "a1");

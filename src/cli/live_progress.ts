@@ -1,0 +1,33 @@
+import type { RunTarget } from "../model/mod.ts";
+import type { CommandIo } from "./io.ts";
+
+/** Tells a person who waits what is being done. */
+export interface LiveProgress {
+  /** What is done for the command as a whole. */
+  step(text: string): void;
+  /** What is done to one stack. */
+  stack(name: string, text: string): void;
+  /** What became of a target, or the step it is in. */
+  target(entry: RunTarget): void;
+}
+
+/**
+ * Lines on standard error while a command works, one for each step: several stacks may be under way at
+ * the same time. Silent when nobody watches, so that scripts and `--json` see results only.
+ */
+export function liveProgress(io: CommandIo): LiveProgress {
+  const last = new Map<string, string>();
+  const say = (subject: string, text: string) => {
+    if (!io.interactive || text === "" || last.get(subject) === text) return;
+    last.set(subject, text);
+    io.err(subject === "" ? `${text}\n` : `${subject}: ${text}\n`);
+  };
+  return {
+    step: (text) => say("", text),
+    stack: say,
+    target({ stack, status, message = "" }) {
+      const isUnderWay = status === "pending" || status === "running";
+      say(stack, isUnderWay ? message : status);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { observe, ownership, type Placed, pointTags } from "../deploy/mod.ts";
+import {
+  messageOf,
+  type ObservedStack,
+  type Plan,
+  type ServicePlan,
+  type SkipReason,
+} from "../model/mod.ts";
+import { decide, decideRetry } from "../plan/mod.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
+import { place } from "./carry_out.ts";
+import type { PipelineParts } from "./parts.ts";
+import { requireImages, requireNoClash } from "./recorded_images.ts";
+import type { Target } from "./target.ts";
+
+/** Why what a source wants is not deployed now. */
+export interface Hold {
+  readonly reason: SkipReason;
+  readonly message: string;
+  /** What would be done to each service, where that is known. */
+  readonly services: readonly ServicePlan[];
+  /** When an automatic attempt may be made again. */
+  readonly retryAt?: Date;
+}
+
+/** What is to be done about a target that is held: nothing, or its deployed release is repaired. */
+export type HeldDecision =
+  | { readonly kind: "skip"; readonly hold: Hold }
+  | {
+    readonly kind: "repair";
+    readonly hold: Hold;
+    readonly plan: Plan;
+    readonly placed: Placed;
+    readonly recorded: RecordedRelease;
+    readonly observed: ObservedStack;
+    /** Whether how it ends may be remembered: another release's failure must not be forgotten for it. */
+    readonly remembers: boolean;
+  };
+
+/**
+ * Holding back an update is no reason to leave a stack broken: what is missing of the release that is
+ * deployed comes back, and nothing of a newer one. The release's files and images are there when this
+ * returns a repair; nothing that runs was changed.
+ *
+ * An engine that does not answer leaves the hold as it is: who asked for nothing gets no error.
+ */
+export async function decideHeld(
+  parts: PipelineParts,
+  target: Target,
+  hold: Hold,
+  signal: AbortSignal,
+): Promise<HeldDecision> {
+  const { key, revision } = target;
+  const recorded = parts.ledger.current(key);
+  if (recorded === undefined || recorded.revision.source.name !== revision.source.name) {
+    return { kind: "skip", hold };
+  }
+  if (isMixed(parts, recorded)) return { kind: "skip", hold };
+  let observed: ObservedStack;
+  try {
+    observed = await observe(parts.engine, key, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `${hold.message}; whether it runs is not known: ${messageOf(error)}`;
+    return { kind: "skip", hold: { ...hold, message } };
+  }
+  const plan = repairPlan(recorded, observed);
+  if (plan.kind === "skip") return { kind: "skip", hold };
+  ownership(key, observed, revision.source.name);
+  return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);
+}
+
+/** Whether another release failed and stayed: on purpose, or because it could not be put right. */
+function isMixed(parts: PipelineParts, recorded: RecordedRelease): boolean {
+  const [newest] = parts.ledger.history(recorded.key, 1);
+  return newest?.status === "failed" && newest.digest !== recorded.digest;
+}
+
+/** What is missing of a release that is deployed. Nothing is removed or replaced beyond that. */
+function repairPlan(recorded: RecordedRelease, observed: ObservedStack): Plan {
+  return decide({
+    desired: recorded.services,
+    observed,
+    previous: recorded.services,
+    policy: { forceRecreate: false, removeOrphans: false },
+    images: {},
+  });
+}
+
+interface Repair {
+  readonly hold: Hold;
+  readonly plan: Plan;
+  readonly recorded: RecordedRelease;
+  readonly observed: ObservedStack;
+}
+
+async function prepareRepair(
+  parts: PipelineParts,
+  target: Target,
+  repair: Repair,
+  signal: AbortSignal,
+): Promise<HeldDecision> {
+  const { hold, plan, recorded } = repair;
+  const stays = (why: string): HeldDecision => {
+    const message = `${hold.message}; release ${recorded.number} needs ${plan.message}, ${why}`;
+    return { kind: "skip", hold: { ...hold, message } };
+  };
+  const failure = parts.ledger.failures.get(target.key);
+  const again = decideRetry({
+    release: recorded.digest,
+    failure,
+    retry: { limit: undefined, delaySeconds: 0 },
+    delayGiven: false,
+    origin: target.origin,
+    now: parts.clock.now(),
+  });
+  if (again.kind === "wait") return stays("which failed before and is tried again later");
+  target.progress("preparing a repair");
+  const placed = await place(parts, recorded, signal);
+  if (placed === undefined) return stays("but its files are neither on disk nor in the mirror");
+  await pointTags(parts.engine, placed.release, recorded.images, signal);
+  await requireNoClash(parts, placed.release, plan, signal);
+  await requireImages(parts, placed, { plan, progress: target.progress }, signal);
+  const remembers = failure === undefined || failure.release === recorded.digest;
+  return { kind: "repair", ...repair, placed, remembers };
+}

@@ -1,0 +1,74 @@
+import { clashes, type Placed } from "../deploy/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type Plan,
+  type Progress,
+  type Release,
+  StackwrightError,
+} from "../model/mod.ts";
+import { composeCall } from "./carry_out.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** Longest time that fetching images may take, in milliseconds. */
+const PULL_LIMIT_MS = 15 * 60 * 1000;
+
+/**
+ * Sees to it that the images a recorded release needs are on the engine: pulls what is missing. What
+ * was built cannot be built again from the ledger.
+ *
+ * Throws `pull_failed`, or `build_failed` when an image that was built is gone.
+ */
+export async function requireImages(
+  parts: PipelineParts,
+  placed: Placed,
+  { plan, progress }: { readonly plan: Plan; readonly progress: Progress },
+  signal: AbortSignal,
+): Promise<void> {
+  const acting = new Set(starting(plan, ["create", "recreate", "scale", "start"]));
+  const missing: string[] = [];
+  for (const service of placed.release.services) {
+    if (!acting.has(service.name) || service.image === "" || service.expectation.replicas === 0) {
+      continue;
+    }
+    if (await parts.engine.imageId(service.image, signal) !== undefined) continue;
+    if (service.builds) throw goneForGood(placed.release, service);
+    missing.push(service.name);
+  }
+  if (missing.length === 0) return;
+  progress(`pulling ${missing.join(", ")}`);
+  const call = composeCall(parts, placed);
+  const project = { ...call.project, directory: placed.tree };
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(PULL_LIMIT_MS)]);
+  await parts.compose.pull({ ...call, project }, missing, limited);
+}
+
+function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {
+  return new StackwrightError(
+    "build_failed",
+    `service ${service.name}: image ${service.image}, which was built for an earlier release, is gone; ` +
+      `deploy commit ${release.revision.id} to build it again, and set RELEASE_IMAGE_RETENTION to keep ` +
+      `images of earlier releases. Nothing was changed`,
+  );
+}
+
+/**
+ * Finds ports and names that others hold before anything is touched, not while starting. Throws
+ * `conflict` naming all of them.
+ */
+export async function requireNoClash(
+  parts: PipelineParts,
+  release: Release,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<void> {
+  const starts = starting(plan, ["create", "recreate"]);
+  if (starts.length === 0) return;
+  const all = await parts.engine.listContainers({}, signal);
+  const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
+  const found = clashes(release.model, starts, others);
+  if (found.length > 0) throw new StackwrightError("conflict", found.join("; "));
+}
+
+function starting({ services }: Plan, actions: readonly string[]): string[] {
+  return services.filter((each) => actions.includes(each.action)).map((each) => each.name);
+}

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { badService } from "./bad_service.ts";
+import { command, commandTo, ledgerText } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { directoryText } from "./directory_text.ts";
+import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+const PASSWORD = "hunter2-canary";
+
+/** A compose file of a service `web` with a secret and a service `db`. */
+function shop(revision: string, password = PASSWORD): Record<string, string> {
+  return {
+    "compose.yaml": composeFile({
+      db: service(),
+      web: service({ environment: { DB_PASSWORD: password, REVISION: revision } }),
+    }),
+  };
+}
+
+/** The working directory of the world's repository: a checkout with an origin. */
+async function checkout(world: World): Promise<string> {
+  return await world.repository.git("rev-parse", "--show-toplevel");
+}
+
+interface PlanBody {
+  readonly stacks: readonly {
+    readonly id: string;
+    readonly context: string;
+    readonly name: string;
+    readonly plan: {
+      readonly kind: string;
+      readonly message: string;
+      readonly services: readonly { readonly name: string; readonly action: string }[];
+    };
+    readonly diff: string;
+  }[];
+}
+
+/** What the JSON plan of a place says. */
+async function planned(world: World, code: number, ...args: string[]) {
+  const { out } = await commandTo(world, code, ["plan", "--json", ...args]);
+  const { stacks } = JSON.parse(out) as PlanBody;
+  const [only] = stacks;
+  assert.ok(only && stacks.length === 1, out);
+  return only;
+}
+
+for (const engine of await engines()) {
+  describe(`stackwright plan on the ${engine} engine`, () => {
+    it("says what a first deployment would do, with 2, and makes nothing of it", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, shop("one"));
+        const before = ledgerText(world);
+        world.proxy.reset();
+        const { out, err } = await commandTo(world, 2, ["plan", world.repository.url]);
+        assert.equal(err, "");
+        const head = `default/${world.stack}: deploy: create db, web\n`;
+        assert.ok(out.startsWith(`${head}  db: create: first deployment\n`), out);
+        assert.match(out, /^--- deployed\n\+\+\+ planned\n@@/m);
+        assert.match(out, /^\+.*"REVISION": "one"/m);
+        assert.match(out, /^\+.*"DB_PASSWORD": "\*\*\* \([0-9a-f]{8}\)"/m);
+        assert.doesNotMatch(out, /canary/);
+        assert.equal(world.proxy.mutations(), 0);
+        assert.equal(ledgerText(world), before);
+        assert.deepEqual(await world.containers(), []);
+        await pollTo(world, "succeeded");
+        assert.deepEqual(
+          await commandTo(world, 0, ["plan", world.repository.url]),
+          {
+            code: 0,
+            out: await noChanges(world),
+            err: "",
+          },
+        );
+      }));
+
+    it("changes nothing anywhere: engine, ledger, data directory, working directory", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, { ...shop("one"), "page.html": "one" });
+        await pollTo(world, "succeeded");
+        await commit(world, { ...shop("two"), "page.html": "two" });
+        const cwd = await checkout(world);
+        await writeFile(join(cwd, "page.html"), "not committed");
+        const look = async (ignore: RegExp) => [
+          ledgerText(world),
+          await directoryText(world.dataDir, ignore),
+          await directoryText(cwd, /^\.git\/index$/),
+          JSON.stringify(await world.containers()),
+        ];
+        // While the service has it open, SQLite keeps two files of its own beside the ledger.
+        const whileOpen = await look(/^state\.db-(wal|shm)$/);
+        world.proxy.reset();
+        for (const place of [cwd, world.repository.url]) {
+          await commandTo(world, 2, ["plan", place]);
+          await commandTo(world, 2, ["plan", "--json", place]);
+          await commandTo(world, 1, ["plan", place, "--ref", "no-such"]);
+        }
+        assert.deepEqual(await look(/^state\.db-(wal|shm)$/), whileOpen);
+        await world.stop();
+        const files = await directoryText(world.dataDir);
+        await commandTo(world, 2, ["plan", cwd]);
+        assert.equal(await directoryText(world.dataDir), files);
+        assert.equal(world.proxy.mutations(), 0);
+      }));
+
+    // The rest is about us, not about the engine.
+    if (engine === "real") return;
+
+    it("compares with what runs: from a directory and from a URL, as text and as JSON", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, shop("one"));
+        await pollTo(world, "succeeded");
+        await commit(world, shop("two", "other-canary"));
+        const cwd = await checkout(world);
+        const byUrl = await planned(world, 2, world.repository.url);
+        const byPath = await planned(world, 2, cwd);
+        const { out } = await commandTo(world, 2, ["plan", "--json"], { cwd });
+        assert.deepEqual(byPath, byUrl);
+        assert.deepEqual(JSON.parse(out).stacks, [byUrl]);
+        assert.deepEqual(byUrl.plan.services.map((each) => [each.name, each.action]), [
+          ["db", "keep"],
+          ["web", "recreate"],
+        ]);
+        assert.match(byUrl.diff, /^-.*"REVISION": "one"/m);
+        assert.match(byUrl.diff, /^\+.*"REVISION": "two"/m);
+        assert.match(byUrl.diff, /^-.*"DB_PASSWORD": "\*\*\*/m);
+        assert.match(byUrl.diff, /^\+.*"DB_PASSWORD": "\*\*\*/m);
+        assert.doesNotMatch(out, /canary/);
+        const text = await commandTo(world, 2, ["plan", cwd]);
+        assert.ok(text.out.startsWith(`default/${world.stack}: deploy: recreate web\n`), text.out);
+        assert.ok(text.out.endsWith(byUrl.diff), text.out);
+      }));
+
+    it("--ref plans another commit, a branch of the remote or of the checkout", () =>
+      inWorld(engine, async (world) => {
+        const first = await commit(world, shop("one"));
+        await pollTo(world, "succeeded");
+        await commit(world, shop("two"));
+        await world.repository.branch("old", first);
+        const cwd = await checkout(world);
+        assert.equal((await planned(world, 2, cwd)).plan.message, "recreate web");
+        assert.equal((await planned(world, 0, cwd, "--ref", first)).plan.kind, "skip");
+        const old = await planned(world, 0, world.repository.url, "--ref", "old");
+        assert.equal(old.diff, "");
+        const { err } = await commandTo(world, 1, ["plan", cwd, "--ref", "no-such"]);
+        assert.match(err, /no-such/);
+      }));
+
+    it("finds drift: a container that is gone is a change", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, shop("one"));
+        await pollTo(world, "succeeded");
+        await docker(world, "rm", "--force", `${world.stack}-db-1`);
+        const { plan, diff } = await planned(world, 2, world.repository.url);
+        assert.equal(plan.message, "create db");
+        assert.equal(diff, "");
+      }));
+  });
+}
+
+describe("stackwright plan", () => {
+  it("does not make a data directory", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("one"));
+      const parent = await mkdtemp(join(tmpdir(), "swt-plan-"));
+      try {
+        const env = { DATA_DIR: join(parent, "data"), DATA_HOST_DIR: join(parent, "data") };
+        await commandTo(world, 2, ["plan", world.repository.url], { env });
+        await assert.rejects(stat(env.DATA_DIR), { code: "ENOENT" });
+      } finally {
+        await rm(parent, { recursive: true, force: true });
+      }
+    }));
+
+  it("says 1 and where when the configuration or the compose file is wrong", () =>
+    inWorld("fake", async (world) => {
+      await world.repository.commit({ ".stackwright.yaml": "name: x\nnmae: y\n" });
+      const { err } = await commandTo(world, 1, ["plan", world.repository.url]);
+      assert.match(err, /\.stackwright\.yaml.*\b2\b.*nmae/s);
+      await commit(world, { "compose.yaml": "services: {web: {imagee: x}}\n" });
+      const json = await commandTo(world, 1, ["plan", "--json", world.repository.url]);
+      assert.equal(JSON.parse(json.err).error.code, "render_failed");
+      assert.equal(json.out, "");
+    }));
+
+  it("plans what apply would do about a release that failed before", () =>
+    inWorld("fake", async (world) => {
+      const files = { "compose.yaml": composeFile({ web: badService(world) }) };
+      await commit(world, files);
+      await pollTo(world, "failed");
+      const { plan } = await planned(world, 2, world.repository.url);
+      assert.equal(plan.message, "recreate web");
+    }));
+
+  it("shows several stacks, a paused one and one to destroy", () =>
+    inWorld("fake", async (world) => {
+      const { stack } = world;
+      await world.repository.commit({
+        ".stackwright.yaml": `name: ${stack}\n---\nname: ${stack}-held\npause: true\n---\n` +
+          `name: ${stack}-gone\ndestroy: true\n`,
+        ...shop("one"),
+      });
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(out, new RegExp(`^default/${stack}: deploy: create db, web$`, "m"));
+      assert.match(out, new RegExp(`^default/${stack}-held: nothing to do: .* is paused$`, "m"));
+      assert.match(out, new RegExp(`^default/${stack}-gone: nothing to do: .*destroy$`, "m"));
+    }));
+
+  it("tells a person what it does, and a script nothing", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("one"));
+      const args = ["plan", "--json", world.repository.url];
+      const watched = await command(world, args, { interactive: true });
+      const alone = await command(world, args);
+      assert.equal(watched.out, alone.out);
+      assert.equal(alone.err, "");
+      assert.match(watched.err, /^resolving HEAD of /);
+      assert.match(watched.err, new RegExp(`^${world.stack}: rendering$`, "m"));
+    }));
+});
+
+/** What plan says about a stack of which everything is as it should be. */
+async function noChanges(world: World): Promise<string> {
+  const digests = Object.fromEntries(
+    (await world.containers()).map((each) => [each.service, each.labels["stackwright.digest"]]),
+  );
+  const line = (name: string) =>
+    `  ${name}: keep: digest ${digests[name]?.slice(0, 12)} is unchanged\n`;
+  return `default/${world.stack}: nothing to do: no changes\n${line("db")}${line("web")}`;
+}

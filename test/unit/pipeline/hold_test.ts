@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { parseDeployments } from "../../../src/config/mod.ts";
+import { Compose } from "../../../src/deploy/mod.ts";
+import {
+  isStackwrightError,
+  LABELS,
+  type ObservedContainer,
+  type Release,
+  stackKey,
+} from "../../../src/model/mod.ts";
+import {
+  decideHeld,
+  type Hold,
+  type PipelineParts,
+  type Target,
+} from "../../../src/pipeline/mod.ts";
+import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
+import {
+  createIds,
+  createKeyedLock,
+  createLimiter,
+  noMeter,
+  systemFiles,
+} from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { releaseOf, serviceOf } from "../deploy/releases.ts";
+
+const SHOP = stackKey("", "shop");
+const DEPLOYED = releaseOf("old", [serviceOf("db"), serviceOf("web")]);
+const SIGNAL = new AbortController().signal;
+const HOLD: Hold = { reason: "paused", message: "deployment shop is paused", services: [] };
+
+function ours(name: string, more: Partial<ObservedContainer> = {}): ObservedContainer {
+  return runningContainer("shop", name, {
+    ...more,
+    labels: {
+      [LABELS.manager]: "stackwright",
+      [LABELS.sourceName]: DEPLOYED.revision.source.name,
+      [LABELS.digest]: `${name}-1`,
+      ...more.labels,
+    },
+  });
+}
+
+/** A stack whose release `old` is deployed, and what pulls were made. */
+async function withShop(
+  work: (shop: Awaited<ReturnType<typeof createShop>>) => Promise<void>,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-hold-"));
+  const shop = createShop(directory);
+  try {
+    await work(shop);
+  } finally {
+    shop.parts.ledger.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function createShop(directory: string) {
+  const clock = createFakeClock();
+  const key = new InstanceKey(new Uint8Array(32).fill(7));
+  const log = createRecordingLog();
+  const engine = createMemoryEngine([ours("db"), ours("web")]);
+  engine.images = { "db:1": "sha256:db", "web:1": "sha256:web" };
+  const commands: string[] = [];
+  const unused = () => assert.fail("a held target needs this of no source");
+  const ledger = new Ledger(join(directory, "state.db"), { key, clock, ids: createIds(clock) });
+  const shop = {
+    clock,
+    engine,
+    ledger,
+    commands,
+    materialise: () => Promise.resolve("/trees/old"),
+  };
+  const parts: PipelineParts = {
+    meter: noMeter,
+    source: {
+      resolve: unused,
+      read: unused,
+      entries: unused,
+      list: unused,
+      isAncestor: unused,
+      materialise: () => shop.materialise(),
+      close: unused,
+    },
+    engine,
+    engineInfo: unused,
+    compose: new Compose({
+      commands: {
+        run({ argv }) {
+          commands.push(argv.slice(argv.indexOf("pull")).join(" "));
+          return Promise.resolve({ code: 0, stdout: new Uint8Array(), stderr: "" });
+        },
+        start: unused,
+      },
+      programEnvironment: {},
+      log,
+    }),
+    ledger,
+    key,
+    files: systemFiles,
+    clock,
+    log,
+    preparing: createLimiter(1),
+    deploying: createLimiter(1),
+    stackLock: createKeyedLock(),
+    options: {
+      dataDir: directory,
+      hostDataDir: directory,
+      configBaseDir: ".",
+      passedVariables: {},
+      cloneDepth: 0,
+      rollback: true,
+      imageRetention: 0,
+    },
+  };
+  deploy(ledger, DEPLOYED);
+  return { ...shop, parts, shop };
+}
+
+function deploy(ledger: Ledger, release: Release): void {
+  ledger.succeed(ledger.beginDeploy(release), { db: "sha256:db", web: "sha256:web" }, "good");
+}
+
+function targetOf(more: Partial<Target> = {}): Target {
+  const [declared] = parseDeployments("name: shop\n", { file: "x.yaml", trusted: false });
+  assert.ok(declared);
+  return {
+    key: SHOP,
+    declared,
+    deployment: declared.deployment,
+    revision: { ...DEPLOYED.revision, id: "new" },
+    configTarget: "",
+    trigger: "poll",
+    origin: "automatic",
+    progress: () => {},
+    ...more,
+  };
+}
+
+/** The decision as a short text. */
+async function decided(parts: PipelineParts, target = targetOf()): Promise<string> {
+  const decision = await decideHeld(parts, target, HOLD, SIGNAL);
+  return decision.kind === "skip"
+    ? `skip: ${decision.hold.message}`
+    : `repair release ${decision.recorded.number}: ${decision.plan.message}`;
+}
+
+const ONLY_HELD = "skip: deployment shop is paused";
+
+describe("decideHeld()", () => {
+  it("leaves a stack alone of which everything runs", () =>
+    withShop(async ({ parts, engine }) => {
+      assert.equal(await decided(parts), ONLY_HELD);
+      assert.deepEqual(engine.calls, []);
+    }));
+
+  it("leaves a stack alone that has no release, or one of another source", () =>
+    withShop(async ({ parts, engine, ledger }) => {
+      engine.containers = [];
+      const { source } = DEPLOYED.revision;
+      const revision = {
+        ...DEPLOYED.revision,
+        source: { ...source, name: "h.example/o/other" },
+      };
+      assert.equal(await decided(parts, targetOf({ revision })), ONLY_HELD);
+      ledger.destroyed(ledger.beginDestroy(SHOP, {}), "gone");
+      assert.equal(await decided(parts), ONLY_HELD);
+    }));
+
+  const drifts: readonly (readonly [string, ObservedContainer[], string])[] = [
+    ["a missing container", [ours("db")], "create web"],
+    ["all containers missing", [], "create db, web"],
+    ["a stopped one", [ours("db"), ours("web", { state: "exited", exitCode: 1 })], "start web"],
+    [
+      "one container too many",
+      [ours("db"), ours("web"), ours("web", { id: "second", name: "shop-web-2" })],
+      "scale web",
+    ],
+    [
+      "a container of another configuration",
+      [ours("db"), ours("web", { labels: { [LABELS.digest]: "else" } })],
+      "recreate web",
+    ],
+  ];
+  for (const [what, containers, message] of drifts) {
+    it(`repairs ${what} of the release that is deployed`, () =>
+      withShop(async ({ parts, engine }) => {
+        engine.containers = containers;
+        assert.equal(await decided(parts), `repair release 1: ${message}`);
+        assert.deepEqual(engine.calls, [], "nothing is touched by deciding");
+      }));
+  }
+
+  it("removes no service, whoever made it", () =>
+    withShop(async ({ parts, engine }) => {
+      engine.containers.push(ours("more"));
+      assert.equal(await decided(parts), ONLY_HELD);
+    }));
+
+  it("leaves the mixed state of another release that failed, not a failed repair", () =>
+    withShop(async ({ parts, engine, ledger }) => {
+      engine.containers = [ours("db")];
+      ledger.fail(ledger.beginDeploy(releaseOf("bad", [serviceOf("web")])), "failed", "bad");
+      assert.equal(await decided(parts), ONLY_HELD);
+      deploy(ledger, DEPLOYED);
+      ledger.fail(ledger.beginDeploy(DEPLOYED), "failed", "no luck");
+      assert.equal(await decided(parts), "repair release 3: create web");
+    }));
+
+  it("is not kept by the failure of another release, and does not forget it", () =>
+    withShop(async ({ parts, engine, ledger, clock }) => {
+      engine.containers = [ours("db")];
+      const failure = { release: "other", message: "no", at: clock.now(), automatic: true };
+      ledger.failures.fail(SHOP, failure);
+      const decision = await decideHeld(parts, targetOf(), HOLD, SIGNAL);
+      assert.deepEqual([decision.kind, decision.kind === "repair" && decision.remembers], [
+        "repair",
+        false,
+      ]);
+    }));
+
+  it("waits after a repair that failed, but not when a person asks", () =>
+    withShop(async ({ parts, engine, ledger, clock }) => {
+      engine.containers = [ours("db")];
+      ledger.failures.fail(SHOP, {
+        release: DEPLOYED.digest,
+        message: "no",
+        at: clock.now(),
+        automatic: true,
+      });
+      assert.match(await decided(parts), /needs create web, which failed before/);
+      assert.match(await decided(parts, targetOf({ origin: "manual" })), /^repair/);
+      await clock.advance(10_000);
+      assert.match(await decided(parts), /^repair/);
+    }));
+
+  it("stays held when the engine does not answer, and when the files are gone", () =>
+    withShop(async ({ parts, engine, shop }) => {
+      engine.onList = () => {
+        throw new Error("no engine");
+      };
+      assert.equal(await decided(parts), `${ONLY_HELD}; whether it runs is not known: no engine`);
+      engine.onList = () => {};
+      engine.containers = [ours("db")];
+      shop.materialise = () => Promise.reject(new Error("gone"));
+      assert.match(await decided(parts), /release 1 needs create web, but its files are neither/);
+    }));
+
+  it("fetches an image that is gone, points a moved tag back, and refuses what was built", () =>
+    withShop(async ({ parts, engine, ledger, commands }) => {
+      engine.containers = [];
+      engine.images = { "db:1": "sha256:other", "sha256:db": "sha256:db" };
+      assert.match(await decided(parts), /^repair/);
+      assert.deepEqual(engine.calls, ["tag sha256:db db:1"]);
+      assert.deepEqual(commands.map((each) => each.split(" ").at(-1)), ["web"]);
+      deploy(ledger, releaseOf("old", [serviceOf("db"), serviceOf("web", { builds: true })]));
+      await assert.rejects(
+        decided(parts),
+        (error) =>
+          isStackwrightError(error, "build_failed") && /web:1.* is gone/.test(error.message),
+      );
+    }));
+
+  it("refuses where another source took the name", () =>
+    withShop(async ({ parts, engine }) => {
+      engine.containers = [ours("db", { labels: { [LABELS.sourceName]: "h.example/o/thief" } })];
+      await assert.rejects(decided(parts), (error) => isStackwrightError(error, "conflict"));
+    }));
+});
