@@ -6,6 +6,7 @@ import {
   type RunReporter,
   type SourceRequest,
   stackKey,
+  StackwrightError,
   toStackwrightError,
   type Work,
 } from "./model/mod.ts";
@@ -23,6 +24,7 @@ import {
   type Target,
   targetEntry,
   targetMeter,
+  webhookRefusal,
 } from "./pipeline/mod.ts";
 import { sourceLocation } from "./source/mod.ts";
 
@@ -73,6 +75,7 @@ async function deploySource(
   { work, request, reporter }: SourceWork,
   signal: AbortSignal,
 ): Promise<void> {
+  requireGit(request);
   const { name } = sourceLocation(request.kind, request.url);
   const revision = await preparing(parts, name, () => resolve(parts, request, 0, signal), signal);
   if (work.sources.length === 1) {
@@ -83,6 +86,16 @@ async function deploySource(
     deployments.map((declared) =>
       deployTarget(parts, { work, request, reporter, declared, revision }, signal)
     ),
+  );
+}
+
+/** Artifacts are announced and polled like repositories, but nothing reads them yet. */
+function requireGit({ kind, url }: SourceRequest): void {
+  if (kind === "git") return;
+  const { name } = sourceLocation(kind, url);
+  throw new StackwrightError(
+    "unsupported",
+    `${name} is an OCI artifact, and this version deploys from Git repositories only`,
   );
 }
 
@@ -113,6 +126,11 @@ async function deployTarget(
   const reports = meter.listening(reporter);
   reports.target(targetEntry(target, { status: "pending" }));
   try {
+    const refusal = await refusalOf(parts, { work, request, declared, revision }, signal);
+    if (refusal !== undefined) {
+      noteDecision(parts, target, refusal);
+      return reports.target(skippedEntry(target, refusal));
+    }
     await parts.stackLock.run(formatStackKey(key), async () => {
       meter.hasLock();
       const decide = async () => {
@@ -148,6 +166,19 @@ async function deployTarget(
   } finally {
     meter.end();
   }
+}
+
+/** Webhooks say what they are about, and not every deployment follows that. */
+async function refusalOf(
+  parts: PipelineParts,
+  { work, request, declared, revision }: Omit<TargetWork, "reporter">,
+  signal: AbortSignal,
+) {
+  if (work.trigger !== "webhook") return undefined;
+  return await webhookRefusal(
+    { request, declared, revision },
+    (reference) => parts.preparing.run(() => resolve(parts, request, 0, signal, reference), signal),
+  );
 }
 
 function skippedEntry(target: Target, decision: Decision & { readonly kind: "skip" }) {

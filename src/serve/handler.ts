@@ -2,12 +2,13 @@ import type { Operations } from "../api/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
 import { type Authenticate, createAuthenticate } from "./authenticate.ts";
-import { readJson } from "./body.ts";
+import { readBytes, readJson } from "./body.ts";
 import { type Answer, toResponse } from "./envelope.ts";
 import { type Refusal, refusalOf } from "./problem.ts";
 import { restRoutes } from "./rest.ts";
 import type { Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
+import { type ReceiveWebhooks, webhookRoutes } from "./webhooks.ts";
 
 /** Who sent a request. */
 export interface Peer {
@@ -23,6 +24,8 @@ export interface HandlerParts {
   readonly operations: Operations;
   /** Without one, or with an empty one, the routes under `/v1/api` do not exist. */
   readonly apiSecret: string | undefined;
+  /** Without it the routes of webhooks do not exist. */
+  readonly webhooks?: ReceiveWebhooks;
   /** Most bytes of a request body. */
   readonly maxPayload: number;
   readonly redactor: Redactor;
@@ -34,8 +37,11 @@ export interface HandlerParts {
 /** Makes the handler of the main server. It needs no socket. */
 export function createHandler(parts: HandlerParts): Handler {
   const authenticate = createAuthenticate(parts.apiSecret ?? "");
-  const enabled = restRoutes(parts.operations)
-    .filter(({ access }) => access === "public" || (parts.apiSecret ?? "") !== "");
+  const enabled = [
+    ...restRoutes(parts.operations)
+      .filter(({ access }) => access === "public" || (parts.apiSecret ?? "") !== ""),
+    ...parts.webhooks === undefined ? [] : webhookRoutes(parts.webhooks),
+  ];
   const router = createRouter(
     enabled.flatMap((route) =>
       route.methods.map((method) => ({ method, path: route.path, value: route }))
@@ -107,6 +113,8 @@ async function answerTo(
     query: queryOf(request.url),
     call: { signal: request.signal, log },
     readJson: () => readJson(request, parts),
+    headers: request.headers,
+    readBytes: (error) => readBytes(request, parts, error),
   });
 }
 

@@ -25,7 +25,6 @@ export const NOT_YET: readonly NotYetRow[] = [
   text("GITHUB_APP_ID", "no token of a GitHub App is made", true),
   flag("MCP_ENABLED", "there is no tool server"),
   flag("OPENAPI_ENABLED", "the API documents are not served"),
-  text("WEBHOOK_SECRET", "there are no webhooks", true),
   flag("SELF_UPDATE_ENABLED", "Stackwright does not update itself"),
 ];
 

@@ -1,10 +1,11 @@
-import { createOperations } from "../../src/api/mod.ts";
+import { createOperations, receiveWebhookOperation } from "../../src/api/mod.ts";
 import { parsePollRequest } from "../../src/config/mod.ts";
 import { Projects } from "../../src/deploy/mod.ts";
 import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
 import { reduceTargets } from "../../src/plan/mod.ts";
 import { createRuns, type RunStore } from "../../src/record/runs.ts";
-import { createHandler, createServer } from "../../src/serve/mod.ts";
+import { createHandler, createServer, type Handler } from "../../src/serve/mod.ts";
+import { sourceLocation } from "../../src/source/mod.ts";
 import {
   createIds,
   createKeyedLock,
@@ -18,6 +19,8 @@ import { createRecordingLog } from "../fakes/recording_log.ts";
 
 /** Key that the service under test wants. */
 export const API_SECRET = "correct-horse-battery";
+/** Secret that webhooks are signed with. */
+export const WEBHOOK_SECRET = "canary-of-webhooks";
 /** Most bytes the service under test takes. */
 export const MAX_PAYLOAD = 2048;
 /** A text that must never reach a client. */
@@ -33,6 +36,8 @@ export interface HttpService {
   readonly runs: RunStore;
   readonly intake: Intake;
   readonly log: ReturnType<typeof createRecordingLog>;
+  /** What answers, without the socket. */
+  readonly handler: Handler;
   /** Sends a request with the right key. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   stop(): Promise<void>;
@@ -44,6 +49,8 @@ export interface HttpServiceOptions {
   readonly apiSecret?: string;
   /** What projects act on; empty by default. */
   readonly engine?: MemoryEngine;
+  /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
+  readonly webhookSecret?: string;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -53,6 +60,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const log = createRecordingLog();
   const redactor = createRedactor();
   redactor.add(SECRET);
+  redactor.add(WEBHOOK_SECRET);
   const ids = createIds(systemClock);
   const runs = createRuns({ clock });
   const intake = createIntake({
@@ -80,17 +88,28 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     timeZone: TIME_ZONE,
   });
   const apiSecret = options.apiSecret ?? API_SECRET;
+  const secret = options.webhookSecret ?? WEBHOOK_SECRET;
+  const sources = {
+    rewrites: {},
+    allowLocal: false,
+    nameOf: (url: string) => sourceLocation("git", url).name,
+    hasSshKey: () => false,
+    configured: () => undefined,
+  };
+  const operation = receiveWebhookOperation({ intake });
   const handlerParts = {
     operations,
     apiSecret,
+    ...(secret === "" ? {} : { webhooks: { secret, sources, operation } }),
     maxPayload: MAX_PAYLOAD,
     redactor,
     log,
     ids,
     clock,
   };
+  const handler = createHandler(handlerParts);
   const server = await createServer({
-    handler: createHandler(handlerParts),
+    handler,
     port: 0,
     hostname: "127.0.0.1",
     maxPayload: MAX_PAYLOAD,
@@ -104,6 +123,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     runs,
     intake,
     log,
+    handler,
     fetch: (path, init = {}) =>
       fetch(server.url + path, {
         ...init,
