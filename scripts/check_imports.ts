@@ -21,7 +21,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   model: room(""),
   system: room("model", "@logtape/logtape"),
   settings: room("model config", "zod yaml"),
-  config: room("model", "zod yaml"),
+  config: room("model", "re2js zod yaml"),
   source: room("model config system"),
   verify: room(
     "model config system source",

@@ -1,10 +1,11 @@
-import { createOperations } from "./api/mod.ts";
+import { createOperations, receiveWebhookOperation } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { measureRun } from "./app/measure_run.ts";
 import { createProjects } from "./app/projects.ts";
 import { onceDone } from "./app/remember.ts";
 import type { System } from "./app/system.ts";
-import { parsePollRequest } from "./config/mod.ts";
+import { webhookSources } from "./app/webhook_sources.ts";
+import { parsePollRequest, rewrittenRequest } from "./config/mod.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { messageOf } from "./model/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
@@ -66,7 +67,10 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   });
   const server = await listen(settings, system, { assembly, intake, runs });
   const metrics = await listenMetrics(settings, system, { server, meter });
-  log.info(`listening on ${server.url}`, { api: settings.apiSecret !== undefined });
+  log.info(`listening on ${server.url}`, {
+    api: settings.apiSecret !== undefined,
+    webhooks: settings.webhookSecret !== undefined,
+  });
   const stop = new AbortController();
   const polled = startPolls(settings, system, { pipeline, intake }, stop.signal);
   const close = once(async () => {
@@ -133,14 +137,16 @@ async function listen(
   { assembly, intake, runs }: Served,
 ): Promise<Server> {
   const { clock, log, redactor, files, hostname } = system;
-  const { http, timeZone, apiSecret } = settings;
+  const { http, timeZone, apiSecret, webhookSecret } = settings;
   const check = (schedule: string) => checkSchedule(schedule, { now: clock.now(), timeZone });
   const operations = createOperations({
     intake,
     runs,
     checkEngine: (signal) => assembly.engine.info(signal),
     projects: createProjects(assembly, clock),
-    parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
+    parsePollRequest: (value) =>
+      parsePollRequest(value, { checkSchedule: check })
+        .map((request) => rewrittenRequest(request, settings.git.urlRewrites)),
     clock,
     timeZone,
   });
@@ -150,6 +156,13 @@ async function listen(
       operations,
       apiSecret,
       ...(http.openApiEnabled ? { openApi: { version: system.version } } : {}),
+      ...(webhookSecret === undefined ? {} : {
+        webhooks: {
+          secret: webhookSecret,
+          sources: webhookSources(settings),
+          operation: receiveWebhookOperation({ intake }),
+        },
+      }),
       maxPayload,
       redactor,
       log,

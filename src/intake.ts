@@ -1,3 +1,4 @@
+import { createLanes, type Lanes, type Place } from "./intake/lanes.ts";
 import {
   isTerminal,
   messageOf,
@@ -9,7 +10,7 @@ import {
   type Trigger,
   type Work,
 } from "./model/mod.ts";
-import type { RunEnd, RunStore } from "./record/mod.ts";
+import type { RunEnd, RunFacts, RunStore } from "./record/mod.ts";
 import type { Clock, Ids, Log, Redactor } from "./system/mod.ts";
 
 /** Message of a run that the end of the process cut short. */
@@ -48,15 +49,34 @@ export interface Admission {
   readonly finished: Promise<Run>;
 }
 
+/** How work is let in. */
+export interface SubmitOptions {
+  /** Its abort cancels the work: the client that waits for it is gone. */
+  readonly signal?: AbortSignal;
+  /** Name of the repository, where it is known before the source was looked at. */
+  readonly repository?: string;
+  /**
+   * Work under the same key does the same. One piece of it runs and at most one waits, which looks at
+   * the source after all that was asked for before; whoever comes while one waits gets its run.
+   */
+  readonly lane?: string;
+}
+
 /** The one gate through which work enters. */
 export interface Intake {
   /**
-   * Opens a run and starts the work behind it. With a `signal`, its abort cancels the work: the
-   * client that waits for it is gone. Without one only shutdown does.
+   * Opens a run and starts the work behind it, or joins the run that waits in the work's lane; of
+   * the work in a lane the newest counts. Without a `signal` only shutdown cancels it; that of a
+   * caller who joins is not listened to.
    *
    * Throws `shutting_down` once closing has begun; no run is opened then.
    */
-  submit(work: Work, options?: { readonly signal?: AbortSignal }): Admission;
+  submit(work: Work, options?: SubmitOptions): Admission;
+  /**
+   * Opens a run that is over at once, skipped: what a trigger asked for is nothing to do. Throws
+   * `shutting_down`.
+   */
+  skip(facts: RunFacts & { readonly trigger: Trigger; readonly message: string }): Run;
   /** Whether work is still let in. */
   readonly open: boolean;
   /**
@@ -91,9 +111,17 @@ interface ActiveRun {
   readonly finished: Promise<Run>;
 }
 
+/** Work that may still be replaced by newer work, until its turn has come. */
+interface Waiting {
+  readonly id: string;
+  work: Work;
+  finished: Promise<Run>;
+}
+
 class Gate implements Intake {
   readonly #parts: IntakeParts;
   readonly #active = new Map<string, ActiveRun>();
+  readonly #lanes: Lanes<Waiting> = createLanes();
   #closing: Promise<void> | undefined;
 
   constructor(parts: IntakeParts) {
@@ -104,14 +132,20 @@ class Gate implements Intake {
     return this.#closing === undefined;
   }
 
-  submit(work: Work, { signal }: { readonly signal?: AbortSignal } = {}): Admission {
-    if (!this.open) throw new StackwrightError("shutting_down", "application is shutting down");
-    const { runs, ids } = this.#parts;
-    const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...openingFacts(work) });
-    const controller = new AbortController();
-    const finished = this.#perform(run, work, { controller, client: signal });
-    this.#active.set(run.id, { controller, finished });
-    return { run, finished };
+  submit(work: Work, options: SubmitOptions = {}): Admission {
+    this.#requireOpen();
+    const waiting = options.lane === undefined ? undefined : this.#lanes.waiting(options.lane);
+    const run = waiting === undefined ? undefined : this.#parts.runs.get(waiting.id);
+    if (waiting === undefined || run === undefined) return this.#start(work, options);
+    waiting.work = work;
+    return { run, finished: waiting.finished };
+  }
+
+  skip({ trigger, message, ...facts }: Parameters<Intake["skip"]>[0]): Run {
+    this.#requireOpen();
+    const { runs, ids, redactor } = this.#parts;
+    const run = runs.accept({ id: ids.next(), trigger, ...redactTexts(facts, redactor) });
+    return runs.finish(run.id, { status: "skipped", message: redactor.redact(message) });
   }
 
   close(): Promise<void> {
@@ -119,9 +153,38 @@ class Gate implements Intake {
     return this.#closing;
   }
 
+  #requireOpen(): void {
+    if (!this.open) throw new StackwrightError("shutting_down", "application is shutting down");
+  }
+
+  #start(work: Work, { signal, repository, lane }: SubmitOptions): Admission {
+    const { runs, ids, redactor } = this.#parts;
+    const known = repository === undefined ? {} : { repository: redactor.redact(repository) };
+    const facts = { ...openingFacts(work), ...known };
+    const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
+    const controller = new AbortController();
+    const item: Waiting = { id: run.id, work, finished: Promise.resolve(run) };
+    const place = lane === undefined ? undefined : this.#lanes.enter(lane, item);
+    item.finished = this.#inTurn(item, place, { controller, client: signal });
+    this.#active.set(run.id, { controller, finished: item.finished });
+    return { run, finished: item.finished };
+  }
+
+  async #inTurn(
+    item: Waiting,
+    place: Place | undefined,
+    cancel: { readonly controller: AbortController; readonly client: AbortSignal | undefined },
+  ): Promise<Run> {
+    try {
+      await place?.turn(cancel.controller.signal);
+      return await this.#perform(item, cancel);
+    } finally {
+      place?.leave();
+    }
+  }
+
   async #perform(
-    { id }: Run,
-    work: Work,
+    { id, work }: Waiting,
     { controller, client }: { controller: AbortController; client: AbortSignal | undefined },
   ): Promise<Run> {
     const leave = () => controller.abort(cancelled(CANCELLED_BY_CLIENT));

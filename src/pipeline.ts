@@ -8,6 +8,7 @@ import {
   type SkipReason,
   type SourceRequest,
   stackKey,
+  StackwrightError,
   type TargetDecision,
   toStackwrightError,
   type Work,
@@ -26,6 +27,7 @@ import {
   type Target,
   targetEntry,
   targetMeter,
+  webhookRefusal,
 } from "./pipeline/mod.ts";
 import { sourceLocation } from "./source/mod.ts";
 
@@ -76,6 +78,7 @@ async function deploySource(
   { work, request, reporter }: SourceWork,
   signal: AbortSignal,
 ): Promise<void> {
+  requireGit(request);
   const { name } = locationOf(request);
   reporter.describe({ message: `resolving ${request.reference} of ${name}` });
   const revision = await preparing(parts, name, () => resolve(parts, request, 0, signal), signal);
@@ -88,6 +91,16 @@ async function deploySource(
     deployments.map((declared) =>
       deployTarget(parts, { work, request, reporter, declared, revision }, signal)
     ),
+  );
+}
+
+/** Artifacts are announced and polled like repositories, but nothing reads them yet. */
+function requireGit({ kind, url }: SourceRequest): void {
+  if (kind === "git") return;
+  const { name } = sourceLocation(kind, url);
+  throw new StackwrightError(
+    "unsupported",
+    `${name} is an OCI artifact, and this version deploys from Git repositories only`,
   );
 }
 
@@ -120,6 +133,11 @@ async function deployTarget(
   const log = parts.log.with({ stack: key.name, context: key.context });
   reports.target(targetEntry(target, { status: "pending" }));
   try {
+    const refusal = await refusalOf(parts, { work, request, declared, revision }, signal);
+    if (refusal !== undefined) {
+      noteDecision(parts, target, refusal);
+      return reports.target(skippedEntry(target, refusal));
+    }
     await parts.stackLock.run(formatStackKey(key), async () => {
       meter.hasLock();
       const decide = async () => {
@@ -172,6 +190,19 @@ function createStage(reporter: RunReporter) {
       reporter.target(targetEntry(target, { status, message: step }));
     },
   };
+}
+
+/** Webhooks say what they are about, and not every deployment follows that. */
+async function refusalOf(
+  parts: PipelineParts,
+  { work, request, declared, revision }: Omit<TargetWork, "reporter">,
+  signal: AbortSignal,
+) {
+  if (work.trigger !== "webhook") return undefined;
+  return await webhookRefusal(
+    { request, declared, revision },
+    (reference) => parts.preparing.run(() => resolve(parts, request, 0, signal, reference), signal),
+  );
 }
 
 function skippedEntry(target: Target, { plan, retryAt }: Decision & { readonly kind: "skip" }) {

@@ -7,6 +7,7 @@ export * from "./health.ts";
 export * from "./operation.ts";
 export * from "./operations.ts";
 export * from "./projects.ts";
+export * from "./receive_webhook.ts";
 export * from "./run_polls.ts";
 export * from "./run_view.ts";
 export * from "./runs.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Run, RUN_STATUSES, type RunTarget, TRIGGERS } from "../model/mod.ts";
-import { formatTime } from "../system/mod.ts";
+import { createTimeFormat } from "../system/mod.ts";
 
 const timestamp = z.string().describe("ISO 8601 with fractional seconds and UTC offset.");
 
@@ -48,7 +48,7 @@ export type TargetView = z.output<typeof targetView>;
 
 /** A run as clients see it, with times in an IANA zone. */
 export function viewRun(run: Run, timeZone: string): RunView {
-  const time = (instant: Date) => formatTime(instant, timeZone);
+  const time = createTimeFormat(timeZone);
   return {
     job_id: run.id,
     trigger: run.trigger,

@@ -172,7 +172,7 @@ export const deploymentSchema = z.strictObject({
   ),
   webhook_filter: field(
     scalar(),
-    "Regular expression (RE2 subset) for the branch or tag of a webhook, in full or short form.",
+    "Regular expression (RE2) for the branch or tag of a webhook, in full or short form.",
     D.webhook_filter,
   ),
   reference: field(

@@ -22,6 +22,7 @@ export * from "./json_schema.ts";
 export * from "./located.ts";
 export * from "./located_json.ts";
 export * from "./located_yaml.ts";
+export * from "./pattern.ts";
 export * from "./poll_config.ts";
 export * from "./poll_schema.ts";
 export * from "./problem_sink.ts";
@@ -30,5 +31,6 @@ export { checkArtifactUrl, type Checked, checkRepositoryUrl } from "./repository
 export * from "./schedule_shape.ts";
 export * from "./schema_words.ts";
 export * from "./source_path.ts";
+export * from "./url_rewrites.ts";
 export * from "./validate.ts";
 export * from "./webhook_filter.ts";

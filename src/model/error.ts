@@ -14,6 +14,7 @@ export const ERROR_CODES = [
   "deploy_failed",
   "engine_refused",
   "engine_unreachable",
+  "forbidden",
   "internal",
   "ledger_unusable",
   "not_found",

@@ -20,3 +20,4 @@ export * from "./recover.ts";
 export * from "./roll_back.ts";
 export * from "./target.ts";
 export * from "./target_meter.ts";
+export * from "./webhook_admission.ts";

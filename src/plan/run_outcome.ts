@@ -113,14 +113,14 @@ function skipMessage(targets: readonly RunTarget[], context: RunContext): string
 }
 
 function skipText(target: RunTarget, { formatTime }: RunContext): string {
-  const { stack, reason, retryAt } = target;
+  const { stack, reason, retryAt, message } = target;
   const again = retryAt === undefined ? "" : ` until ${wholeSeconds(formatTime(retryAt))}`;
   switch (reason) {
     case undefined:
     case "no_changes":
       return "no changes";
     case "filter_mismatch":
-      return "the reference does not match the webhook filter";
+      return message ?? "the reference does not match the webhook filter";
     case "superseded":
       return `${stack} is superseded by a newer revision`;
     case "nothing_to_destroy":

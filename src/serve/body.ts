@@ -33,38 +33,48 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<un
   }
 }
 
-async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+/**
+ * Reads the body of a request as it is; empty when there is none. `error` is what a refusal is called.
+ * May be called once. Throws `payload_too_large`, `bad_request` when it is too slow, and `cancelled`.
+ */
+export async function readBytes(
+  request: Request,
+  limits: BodyLimits,
+  error = UNREADABLE,
+): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > limits.maxPayload) {
-    throw tooLarge(limits.maxPayload);
+    throw tooLarge(limits.maxPayload, error);
   }
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const timer = new AbortController();
   const late = limits.clock.sleep(BODY_TIME_LIMIT_MS, timer.signal).then(() => {
-    throw requestError(UNREADABLE, `the body took longer than ${BODY_TIME_LIMIT_MS / 1000} s`);
+    throw requestError(error, `the body took longer than ${BODY_TIME_LIMIT_MS / 1000} s`);
   });
   try {
-    return await Promise.race([collect(reader, limits.maxPayload), late]);
-  } catch (error) {
+    return await Promise.race([collect(reader, limits.maxPayload, error), late]);
+  } catch (failure) {
     // The rest of the body is not wanted; a stream that broke already cannot be cancelled.
     reader.cancel().catch(() => {});
-    if (error instanceof StackwrightError) throw error;
-    throw new StackwrightError("cancelled", "the client went away", { cause: error });
+    if (failure instanceof StackwrightError) throw failure;
+    throw new StackwrightError("cancelled", "the client went away", { cause: failure });
   } finally {
     late.catch(() => {});
-    timer.abort();
+    // Nobody looks at the reason, and without one an exception with a stack is made for each request.
+    timer.abort(null);
   }
 }
 
 async function collect(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   most: number,
+  error: string,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     length += next.value.length;
-    if (length > most) throw tooLarge(most);
+    if (length > most) throw tooLarge(most, error);
     chunks.push(next.value);
   }
   const whole = new Uint8Array(length);
@@ -84,9 +94,9 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function tooLarge(most: number): StackwrightError {
+function tooLarge(most: number, error: string): StackwrightError {
   return requestError(
-    UNREADABLE,
+    error,
     `the body is larger than ${most} bytes (MAX_PAYLOAD_SIZE)`,
     "payload_too_large",
   );

@@ -1,9 +1,10 @@
-import type { Operations } from "../api/mod.ts";
+import { describedWebhookOperation, type Operations } from "../api/mod.ts";
 import type { Answer } from "./envelope.ts";
 import { OPENAPI_MEDIA_TYPE, type OpenApiDocument } from "./openapi/document.ts";
 import { restDocument } from "./openapi/rest_document.ts";
 import { webhookDocument } from "./openapi/webhook_document.ts";
 import { restRoutes } from "./rest.ts";
+import { webhookFacts } from "./webhooks.ts";
 import type { Route } from "./route.ts";
 
 /** The documents that are served, by the name they have in paths. */
@@ -16,7 +17,7 @@ export interface Documents {
 export function openApiDocumentsOf(operations: Operations, version: string): Documents {
   return {
     rest: restDocument(restRoutes(operations), version),
-    webhooks: webhookDocument(version),
+    webhooks: webhookDocument(webhookFacts(describedWebhookOperation()), version),
   };
 }
 

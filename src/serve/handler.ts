@@ -2,13 +2,14 @@ import type { Operations } from "../api/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
 import { type Authenticate, createAuthenticate } from "./authenticate.ts";
-import { readJson } from "./body.ts";
+import { readBytes, readJson } from "./body.ts";
 import { type Answer, toResponse } from "./envelope.ts";
 import { documentRoutes, openApiDocumentsOf } from "./documents.ts";
 import { type Refusal, refusalOf } from "./problem.ts";
 import { restRoutes } from "./rest.ts";
 import type { Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
+import { type ReceiveWebhooks, webhookRoutes } from "./webhooks.ts";
 
 /** Who sent a request. */
 export interface Peer {
@@ -24,6 +25,8 @@ export interface HandlerParts {
   readonly operations: Operations;
   /** Without one, or with an empty one, the routes under `/v1/api` do not exist. */
   readonly apiSecret: string | undefined;
+  /** Without it the routes of webhooks do not exist. */
+  readonly webhooks?: ReceiveWebhooks;
   /** With it the OpenAPI documents of this version, and their pages, are served. */
   readonly openApi?: { readonly version: string };
   /** Most bytes of a request body. */
@@ -37,10 +40,11 @@ export interface HandlerParts {
 /** Makes the handler of the main server. It needs no socket. */
 export function createHandler(parts: HandlerParts): Handler {
   const authenticate = createAuthenticate(parts.apiSecret ?? "");
-  const { operations, apiSecret, openApi } = parts;
+  const { operations, apiSecret, openApi, webhooks } = parts;
   const enabled: Route[] = [
     ...restRoutes(operations)
       .filter(({ access }) => access === "public" || (apiSecret ?? "") !== ""),
+    ...webhooks === undefined ? [] : webhookRoutes(webhooks),
     ...openApi === undefined ? [] : documentRoutes(openApiDocumentsOf(operations, openApi.version)),
   ];
   const router = createRouter(
@@ -114,6 +118,8 @@ async function answerTo(
     query: queryOf(request.url),
     call: { signal: request.signal, log },
     readJson: () => readJson(request, parts),
+    headers: request.headers,
+    readBytes: (error) => readBytes(request, parts, error),
   });
 }
 

@@ -6,4 +6,6 @@ export { API_KEY_HEADER } from "./authenticate.ts";
 export { type Documents, openApiDocumentsOf } from "./documents.ts";
 export { createHandler, type Handler, type HandlerParts, type Peer } from "./handler.ts";
 export { createMetricsHandler, type MetricsText } from "./metrics.ts";
+export { WEBHOOK_REFUSALS, WEBHOOK_SENDERS, WEBHOOK_SUCCESS } from "./webhook_facts.ts";
+export { type ReceiveWebhooks, WEBHOOK_PATH } from "./webhooks.ts";
 export { createServer, type Server, type ServerOptions, type TlsOptions } from "./server.ts";

@@ -35,6 +35,7 @@ const RULES: Readonly<Record<ErrorCode, Rule>> = {
   deploy_failed: { status: 500, error: "deployment failed" },
   engine_refused: { status: 500, error: "the container engine refused" },
   engine_unreachable: { status: 500, error: "the container engine cannot be reached" },
+  forbidden: { status: 403 },
   internal: { status: 500, error: "internal error" },
   ledger_unusable: { status: 500, error: "the ledger cannot be used" },
   not_found: { status: 404 },

@@ -18,6 +18,11 @@ export function boolean(query: URLSearchParams, name: string): boolean | undefin
   throw invalidParameter(name, `'${name}' parameter must be true or false`);
 }
 
+/** A boolean that is true for `true` in any case and for 1, and false for everything else. */
+export function lenientBoolean(query: URLSearchParams, name: string): boolean {
+  return /^(?:true|1)$/i.test(query.get(name) ?? "");
+}
+
 /** A whole number from 1. */
 export function positiveInteger(query: URLSearchParams, name: string): number | undefined {
   const given = (query.get(name) ?? "").trim();

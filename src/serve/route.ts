@@ -12,17 +12,27 @@ export interface Exchange {
   readonly call: Call;
   /** Reads the body as JSON; may be called once. Throws `bad_request` and `payload_too_large`. */
   readonly readJson: () => Promise<unknown>;
+  readonly headers: Headers;
+  /**
+   * Reads the body as it came, instead; `error` is what a refusal is called. Throws like `readJson`.
+   */
+  readonly readBytes: (error: string) => Promise<Uint8Array>;
 }
 
 /** Methods that routes have. */
 export type Method = "GET" | "HEAD" | "POST" | "DELETE";
 
+/**
+ * Who may use a route. `key` routes exist only with an API secret and want it in every request;
+ * `webhook` routes exist only with a webhook secret and look after it themselves.
+ */
+export type Access = "public" | "key" | "webhook";
+
 /** One method and path over an operation. */
 export interface Route {
   readonly methods: readonly Method[];
   readonly path: string;
-  /** `key` routes exist only with an API secret and want it in every request. */
-  readonly access: "public" | "key";
+  readonly access: Access;
   answer(exchange: Exchange): Promise<Answer>;
 }
 
@@ -30,7 +40,7 @@ export interface Route {
 export interface RouteFacts {
   readonly methods: readonly Method[];
   readonly path: string;
-  readonly access: "public" | "key";
+  readonly access: Access;
   readonly operation: OperationFacts<unknown>;
   /** From a variable of the path to the field of the operation's input. */
   readonly params: Readonly<Record<string, string>>;

@@ -24,7 +24,6 @@ export const NOT_YET: readonly NotYetRow[] = [
   text("APPRISE_API_URL", "no notification is sent"),
   text("GITHUB_APP_ID", "no token of a GitHub App is made", true),
   flag("MCP_ENABLED", "there is no tool server"),
-  text("WEBHOOK_SECRET", "there are no webhooks", true),
   flag("SELF_UPDATE_ENABLED", "Stackwright does not update itself"),
 ];
 

@@ -7,6 +7,7 @@ import {
   isTimeZone,
   parsePollConfig,
   type PollEntry,
+  rewrittenRequest,
 } from "../config/mod.ts";
 import { parseGitDomains, parseUrlRewrites, problemsOf } from "./git_domains.ts";
 import { notYet } from "./not_yet.ts";
@@ -43,15 +44,19 @@ export function readSettings(
   options: SettingsOptions = {},
 ): Settings {
   const reader = new VariableReader(environment, readFile);
+  const git = gitSettings(reader);
   const settings: Settings = {
     logLevel: logLevel(reader),
     timeZone: timeZone(reader),
     apiSecret: reader.text("API_SECRET"),
     webhookSecret: reader.text("WEBHOOK_SECRET"),
     http: httpSettings(reader),
-    git: gitSettings(reader),
+    git,
     deploy: deploySettings(reader),
-    polls: polls(reader, options.checkSchedule),
+    polls: polls(reader, options.checkSchedule).map((entry) => ({
+      ...entry,
+      request: rewrittenRequest(entry.request, git.urlRewrites),
+    })),
     proxy: {
       http: proxy(reader, "HTTP_PROXY"),
       https: proxy(reader, "HTTPS_PROXY"),

@@ -52,8 +52,11 @@ export function writeStandardError(line: string): void {
  * for the whole process, and a second call replaces what the first one set up.
  */
 export function createLog(options: LogOptions): Log {
-  const sink: Sink = (record) =>
-    options.write(options.redactor.redact(formatLine(record, options)));
+  const formatInstant = createTimeFormat(options.timeZone);
+  const sink: Sink = (record) => {
+    const time = formatInstant(new Date(record.timestamp));
+    options.write(options.redactor.redact(formatLine(record, time, options)));
+  };
   configureSync({
     reset: true,
     sinks: { out: sink },
@@ -87,10 +90,9 @@ function libraryLevel(level: LogLevel): LibraryLevel {
   return level === "warn" ? "warning" : level;
 }
 
-function formatLine(record: LogRecord, options: LogOptions): string {
+function formatLine(record: LogRecord, time: string, options: LogOptions): string {
   const level = record.level === "fatal" ? "critical" : record.level;
   const message = record.message.map(String).join("");
-  const time = formatTime(new Date(record.timestamp), options.timeZone);
   const fields = Object.fromEntries(
     Object.entries(record.properties).map(([name, value]) => [name, printable(value)]),
   );
@@ -132,10 +134,17 @@ function asJson(value: unknown): unknown {
 
 /**
  * An instant as ISO 8601 with milliseconds and UTC offset in an IANA zone:
- * `2026-03-10T12:00:00.123+01:00` (interface.md §2.11).
+ * `2026-03-10T12:00:00.123+01:00` (interface.md §2.11). For many instants of one zone take
+ * {@link createTimeFormat}, which is a hundred times faster.
  */
 export function formatTime(instant: Date, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat("en-US", {
+  return createTimeFormat(timeZone)(instant);
+}
+
+/** A function that prints instants as {@link formatTime} does, for one zone. */
+export function createTimeFormat(timeZone: string): (instant: Date) => string {
+  // Making one takes longer than anything else that is done for a line of the log.
+  const format = new Intl.DateTimeFormat("en-US", {
     timeZone,
     hourCycle: "h23",
     year: "numeric",
@@ -145,7 +154,11 @@ export function formatTime(instant: Date, timeZone: string): string {
     minute: "2-digit",
     second: "2-digit",
     timeZoneName: "longOffset",
-  }).formatToParts(instant);
+  });
+  return (instant) => printTime(format.formatToParts(instant), instant);
+}
+
+function printTime(parts: readonly Intl.DateTimeFormatPart[], instant: Date): string {
   const part = (type: Intl.DateTimeFormatPartTypes) =>
     parts.find((each) => each.type === type)?.value ?? "";
   const milliseconds = String(instant.getMilliseconds()).padStart(3, "0");

@@ -1,6 +1,7 @@
 /**
- * The outside becomes Work: entries that are polled at an interval or on a schedule. A trigger only
- * says that something should be looked at; it never decides what to do about it.
+ * The outside becomes Work: webhooks, and entries that are polled at an interval or on a schedule. A
+ * trigger only says that something should be looked at; it never decides what to do about it.
  */
 export * from "./poll_loop.ts";
 export * from "./schedule.ts";
+export * from "./webhooks/mod.ts";

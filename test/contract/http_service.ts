@@ -1,12 +1,16 @@
-import { createOperations } from "../../src/api/mod.ts";
+import { createOperations, receiveWebhookOperation } from "../../src/api/mod.ts";
 import { parsePollRequest } from "../../src/config/mod.ts";
 import { Projects } from "../../src/deploy/mod.ts";
 import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
 import { reduceTargets } from "../../src/plan/mod.ts";
 import { createRuns, type RunStore } from "../../src/record/runs.ts";
-import { createHandler, createServer } from "../../src/serve/mod.ts";
-import { restDocument } from "../../src/serve/openapi/rest_document.ts";
-import { restRoutes } from "../../src/serve/rest.ts";
+import {
+  createHandler,
+  createServer,
+  type Handler,
+  openApiDocumentsOf,
+} from "../../src/serve/mod.ts";
+import { sourceLocation } from "../../src/source/mod.ts";
 import {
   createIds,
   createKeyedLock,
@@ -21,6 +25,8 @@ import { createRecordingLog } from "../fakes/recording_log.ts";
 
 /** Key that the service under test wants. */
 export const API_SECRET = "correct-horse-battery";
+/** Secret that webhooks are signed with. */
+export const WEBHOOK_SECRET = "canary-of-webhooks";
 /** Most bytes the service under test takes. */
 export const MAX_PAYLOAD = 2048;
 /** A text that must never reach a client. */
@@ -37,6 +43,8 @@ export interface HttpService {
   readonly runs: RunStore;
   readonly intake: Intake;
   readonly log: ReturnType<typeof createRecordingLog>;
+  /** What answers, without the socket. */
+  readonly handler: Handler;
   /** Sends a request; the response is checked against the OpenAPI document. */
   open(path: string, init?: RequestInit): Promise<Response>;
   /** The same with the right key. */
@@ -52,6 +60,8 @@ export interface HttpServiceOptions {
   readonly documents?: boolean;
   /** What projects act on; empty by default. */
   readonly engine?: MemoryEngine;
+  /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
+  readonly webhookSecret?: string;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -61,6 +71,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const log = createRecordingLog();
   const redactor = createRedactor();
   redactor.add(SECRET);
+  redactor.add(WEBHOOK_SECRET);
   const ids = createIds(systemClock);
   const runs = createRuns({ clock });
   const intake = createIntake({
@@ -88,9 +99,19 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     timeZone: TIME_ZONE,
   });
   const apiSecret = options.apiSecret ?? API_SECRET;
+  const secret = options.webhookSecret ?? WEBHOOK_SECRET;
+  const sources = {
+    rewrites: {},
+    allowLocal: false,
+    nameOf: (url: string) => sourceLocation("git", url).name,
+    hasSshKey: () => false,
+    configured: () => undefined,
+  };
+  const operation = receiveWebhookOperation({ intake });
   const handlerParts = {
     operations,
     apiSecret,
+    ...(secret === "" ? {} : { webhooks: { secret, sources, operation } }),
     maxPayload: MAX_PAYLOAD,
     redactor,
     log,
@@ -98,19 +119,22 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     clock,
     ...(options.documents === true ? { openApi: { version: VERSION } } : {}),
   };
+  const handler = createHandler(handlerParts);
   const server = await createServer({
-    handler: createHandler(handlerParts),
+    handler,
     port: 0,
     hostname: "127.0.0.1",
     maxPayload: MAX_PAYLOAD,
     clock: systemClock,
     log,
   });
-  const check = openApiCheck(restDocument(restRoutes(operations), VERSION));
+  const documents = openApiDocumentsOf(operations, VERSION);
+  const checks = [openApiCheck(documents.rest), openApiCheck(documents.webhooks)];
   const open = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(server.url + path, init);
     const request = { method: init.method ?? "GET", path };
-    if (request.method !== "HEAD") await check.response(request, response);
+    if (request.method === "HEAD") return response;
+    for (const check of checks) await check.response(request, response);
     return response;
   };
   return {
@@ -121,13 +145,14 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     intake,
     log,
     open,
+    handler,
     fetch: (path, init = {}) =>
       open(path, {
         ...init,
         headers: { "x-api-key": API_SECRET, ...init.headers as Record<string, string> },
       }),
     async stop() {
-      check.close();
+      checks.forEach((check) => check.close());
       await server.shutdown(1_000);
     },
   };

@@ -49,6 +49,7 @@ for (const program of [DENO_PROGRAM, ...executables()]) {
         const [path, document, operation] of [
           ["/docs/", "/openapi/rest.json", "/v1/api/poll/run"],
           ["/docs", "/openapi/rest.json", "/v1/api/projects"],
+          ["/docs/webhooks/", "/openapi/webhooks.json", "/v1/webhook/{target}"],
         ] as const
       ) {
         it(`${path} shows ${document}, without a complaint and without another host`, async () => {

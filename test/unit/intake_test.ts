@@ -180,6 +180,115 @@ describe("Intake.submit()", () => {
   });
 });
 
+/** Work of which each piece ends when told; `begun` has the references in the order they began. */
+function steppedWork() {
+  const begun: string[] = [];
+  const steps: PromiseWithResolvers<void>[] = [];
+  const execute: Execute = ({ sources }, _reporter, signal) => {
+    const step = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => step.reject(signal.reason));
+    begun.push(sources[0]?.reference ?? "");
+    steps.push(step);
+    return step.promise;
+  };
+  /** Ends the piece that began as the `index`th. */
+  const end = async (index: number) => {
+    steps[index]?.resolve();
+    await settle();
+  };
+  return { execute, begun, end };
+}
+
+const about = (reference: string): Work => ({ ...work, sources: [{ ...source, reference }] });
+
+describe("Intake.submit() in a lane", () => {
+  it("runs one, lets one wait, and gives everybody else the run that waits", async () => {
+    const { execute, begun, end } = steppedWork();
+    const { intake, runs } = createGate(execute);
+    const burst = ["1", "2", "3", "4"].map((each) => intake.submit(about(each), { lane: "a" }));
+    await settle();
+    assert.deepEqual(burst.map(({ run }) => run.id), ["run-1", "run-2", "run-2", "run-2"]);
+    assert.deepEqual(runs.list({ limit: 9 }).map(({ status }) => status), ["accepted", "running"]);
+    assert.deepEqual(begun, ["1"]);
+    await end(0);
+    assert.deepEqual(begun, ["1", "4"], "of what was asked for, the newest counts");
+    const late = intake.submit(about("5"), { lane: "a" });
+    assert.equal(late.run.id, "run-3", "a run that has begun is not joined");
+    await end(1);
+    await end(2);
+    const ends = await Promise.all([...burst, late].map(({ finished }) => finished));
+    assert.deepEqual(ends.map(({ id }) => id), ["run-1", "run-2", "run-2", "run-2", "run-3"]);
+    assert.ok(ends.every(({ status }) => status === "succeeded"));
+  });
+
+  it("lets the next one run when one fails", async () => {
+    let calls = 0;
+    const { intake } = createGate(() =>
+      ++calls === 1
+        ? Promise.reject(new StackwrightError("deploy_failed", "no"))
+        : Promise.resolve()
+    );
+    const [first, second] = [1, 2].map(() => intake.submit(work, { lane: "a" }));
+    assert.equal((await first?.finished)?.status, "failed");
+    assert.equal((await second?.finished)?.status, "succeeded");
+    assert.equal((await intake.submit(work, { lane: "a" }).finished).id, "run-3");
+  });
+
+  it("leaves other lanes, and work without one, alone", async () => {
+    const { execute, begun } = steppedWork();
+    const { intake } = createGate(execute);
+    intake.submit(about("1"), { lane: "a" });
+    intake.submit(about("2"), { lane: "b" });
+    intake.submit(about("3"));
+    intake.submit(about("4"));
+    await settle();
+    assert.deepEqual(begun.toSorted(), ["1", "2", "3", "4"]);
+  });
+
+  it("knows the repository before the work has begun, redacted", () => {
+    const { intake } = createGate(() => Promise.resolve());
+    const { run } = intake.submit(work, { lane: "a", repository: `h/${SECRET}/x` });
+    assert.equal(run.repository, "h/***/x");
+  });
+
+  it("begins nothing that waited when the grace period of a shutdown ends", async () => {
+    const { execute, begun } = steppedWork();
+    const { intake, clock } = createGate(execute);
+    const [first, second] = [1, 2].map(() => intake.submit(work, { lane: "a" }));
+    await settle();
+    const closing = intake.close();
+    assert.throws(() => intake.submit(work, { lane: "a" }), { code: "shutting_down" });
+    await clock.advance(10_000);
+    await closing;
+    for (const admission of [first, second]) {
+      assert.equal((await admission?.finished)?.message, CANCELLED_BY_SHUTDOWN);
+    }
+    assert.equal(begun.length, 1);
+  });
+});
+
+describe("Intake.skip()", () => {
+  it("opens a run that is over, redacted", () => {
+    const { intake, runs } = createGate(() => Promise.reject(new Error("nothing is executed")));
+    const facts = { trigger: "webhook", repository: `a/${SECRET}`, target: "edge" } as const;
+    const run = intake.skip({ ...facts, message: `ping ${SECRET}` });
+    assert.deepEqual(
+      [run.status, run.repository, run.target, run.message],
+      ["skipped", "a/***", "edge", "ping ***"],
+    );
+    assert.deepEqual(runs.get(run.id), run);
+  });
+
+  it("opens none once closing has begun", async () => {
+    const { intake, runs } = createGate(() => Promise.resolve());
+    await intake.close();
+    assert.throws(() => intake.skip({ trigger: "webhook", message: "" }), {
+      code: "shutting_down",
+    });
+    assert.equal(runs.list({ limit: 1 }).length, 0);
+  });
+});
+
 describe("Intake.close()", () => {
   it("lets nothing more in, at once", async () => {
     const { execute, release } = heldWork();

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import {
   containerView,
   healthView,
@@ -8,21 +7,13 @@ import {
   targetView,
 } from "../../api/mod.ts";
 import { API_KEY_HEADER } from "../authenticate.ts";
-import { CONTEXT_HEADER } from "../envelope.ts";
-import { statusOf } from "../problem.ts";
-import type { OperationRoute } from "../route.ts";
-import { type DocumentedOperation, type OpenApiDocument, openApiDocument } from "./document.ts";
-import { type JsonSchema, SchemaBook } from "./schemas.ts";
-
-/** What a refusal looks like on every route but health. */
-export const errorResponse = z.strictObject({
-  error: z.string().describe("Short and stable."),
-  content: z.string().optional().describe("The detail, when there is one."),
-  job_id: z.string().optional().describe("The run this is about, when there is one."),
-});
+import type { RouteFacts } from "../route.ts";
+import { type OpenApiDocument, openApiDocument } from "./document.ts";
+import { documentedRoute, errorResponse } from "./route_document.ts";
+import { SchemaBook } from "./schemas.ts";
 
 /** The OpenAPI document of REST and health, made from the routes. */
-export function restDocument(routes: readonly OperationRoute[], version: string): OpenApiDocument {
+export function restDocument(routes: readonly RouteFacts[], version: string): OpenApiDocument {
   const book = new SchemaBook();
   book.name({
     Health: healthView,
@@ -39,114 +30,7 @@ export function restDocument(routes: readonly OperationRoute[], version: string)
     version,
     seeAlso: { description: "The webhooks.", url: "/openapi/webhooks.json" },
     securitySchemes: { apiKey: { type: "apiKey", in: "header", name: API_KEY_HEADER } },
-    operations: routes.map((route) => documented(route, book)),
+    operations: routes.map((route) => documentedRoute(route, book)),
     book,
   });
-}
-
-function documented(route: OperationRoute, book: SchemaBook): DocumentedOperation {
-  const { operation, path, methods, access } = route;
-  const fields = book.fields(operation.input, "input");
-  const parameters = [
-    ...Object.entries(route.params).map(([name, field]) =>
-      parameter(name, "path", fields[field] ?? {})
-    ),
-    ...Object.keys(route.query).map((name) => parameter(name, "query", fields[name] ?? {})),
-  ];
-  return {
-    path,
-    method: methodOf(methods),
-    tag: operation.tag,
-    operation: {
-      operationId: operation.id,
-      summary: operation.summary,
-      security: access === "key" ? [{ apiKey: [] }] : [],
-      ...(parameters.length === 0 ? {} : { parameters }),
-      ...(route.body === undefined ? {} : {
-        requestBody: { required: true, content: json(fields[route.body] ?? {}) },
-      }),
-      responses: responses(route, book),
-    },
-  };
-}
-
-/** HEAD is GET without the body, and need not be told. */
-function methodOf([first = "GET"]: OperationRoute["methods"]): DocumentedOperation["method"] {
-  return first.toLowerCase() as DocumentedOperation["method"];
-}
-
-function parameter(name: string, place: "path" | "query", field: JsonSchema): JsonSchema {
-  const { description, ...schema } = field;
-  return {
-    name,
-    in: place,
-    ...(place === "path" ? { required: true } : {}),
-    ...(description === undefined ? {} : { description }),
-    schema,
-  };
-}
-
-function responses(route: OperationRoute, book: SchemaBook): JsonSchema {
-  const answers = Object.entries(route.success).map(([status, description]) => [
-    status,
-    { description, ...headersOf(route), content: json(successSchema(route, book)) },
-  ]);
-  const refused = [...refusals(route)].filter((status) => route.success[status] === undefined);
-  const error = { content: json(book.of(errorResponse, "output")) };
-  return Object.fromEntries([
-    ...answers,
-    ...refused.sort().map((status) => [
-      String(status),
-      { description: REFUSALS[status] ?? "", ...error },
-    ]),
-  ]);
-}
-
-function successSchema({ operation, content, plain }: OperationRoute, book: SchemaBook) {
-  const output = book.of(content ?? operation.output, "output");
-  if (plain === true) return output;
-  return {
-    type: "object",
-    properties: {
-      content: output,
-      job_id: { type: "string", description: "The run this is about, else the request." },
-    },
-    required: ["content", "job_id"],
-    additionalProperties: false,
-  };
-}
-
-function headersOf({ query }: OperationRoute): JsonSchema {
-  if (query["context"] === undefined) return {};
-  const description = "The container context that was selected.";
-  return { headers: { [CONTEXT_HEADER]: { description, schema: { type: "string" } } } };
-}
-
-/** Statuses of the errors an operation has, and of what can go wrong before it is called. */
-function refusals(route: OperationRoute): ReadonlySet<number> {
-  if (route.plain === true) return new Set([405]);
-  return new Set([
-    ...route.operation.errors.map(statusOf),
-    ...(route.access === "key" ? [401, 404] : []),
-    ...(route.body === undefined ? [] : [413]),
-    ...(route.refusals ?? []),
-    405,
-    500,
-  ]);
-}
-
-const REFUSALS: Readonly<Record<number, string>> = {
-  400: "The request is wrong; `content` says where.",
-  401: "The key is missing or wrong.",
-  403: "Not allowed.",
-  404: "There is no such thing, or, without API_SECRET, no API.",
-  405: "The path has other methods; `Allow` names them.",
-  409: "It is in a state that does not allow this.",
-  413: "The body is larger than MAX_PAYLOAD_SIZE.",
-  500: "It failed; `content` says why.",
-  503: "The service is shutting down, or the request was cancelled.",
-};
-
-function json(schema: JsonSchema): JsonSchema {
-  return { "application/json": { schema } };
 }

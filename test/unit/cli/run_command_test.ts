@@ -192,14 +192,14 @@ describe("runCommand for settings", () => {
     await withFiles({ file: "" }, async (directory) => {
       const env = {
         DATA_DIR: join(directory, "file/data"),
-        WEBHOOK_SECRET: CANARY,
+        APPRISE_API_URL: CANARY,
         SELF_UPDATE_ENABLED: "true",
       };
       const { err } = await run(["serve"], { env });
       const lines = err.trimEnd().split("\n").map((line) => JSON.parse(line));
       const warnings = lines.filter(({ level }) => level === "warning").map(({ msg }) => msg);
       assert.deepEqual(warnings.map((each) => each.split(" ")[0]), [
-        "WEBHOOK_SECRET",
+        "APPRISE_API_URL",
         "SELF_UPDATE_ENABLED",
       ]);
       assert.doesNotMatch(err, /canary/);

@@ -211,7 +211,10 @@ const REFUSED: [string, string][] = [
   ["repository_url: /r", "2:17: repository_url: a local repository is allowed in trusted"],
   ["repository_url: --upload-pack=x@h:o", "2:17: repository_url: expected a repository URL"],
   ["webhook_filter: '['", "2:17: webhook_filter: expected a regular expression"],
-  ["webhook_filter: (?=a)", "2:17: webhook_filter: look-around is not supported"],
+  [
+    "webhook_filter: (?=a)",
+    "2:17: webhook_filter: expected a regular expression of RE2, found one with invalid",
+  ],
   ["working_dir: ../x", "2:14: working_dir: the working directory leaves the root"],
   ["working_dir: a/../..", "2:14: working_dir: the working directory leaves the root"],
   ["working_dir: /../x", "2:14: working_dir: the working directory leaves the root"],

@@ -38,6 +38,10 @@ describe("compileWebhookFilter", () => {
     ["(?P<kind>feature|fix)\\-.*", "fix-1", true],
     ["^(?:a|b)$", "b", true],
     ["[\\w\\]]+x[)(?=]", "a]x(", true],
+    ["^[[:alpha:]]+$", "main", true],
+    ["^\\pL+$", "main", true],
+    ["^\\Qa.b\\E$", "axb", false],
+    ["a(?i)B", "ab", true],
   ];
   for (const [pattern, text, expected] of matches) {
     it(`compileWebhookFilter() ${pattern} ${expected ? "finds" : "does not find"} ${text}`, () => {
@@ -55,10 +59,9 @@ describe("compileWebhookFilter", () => {
       "(?<=a)",
       "(?<!a)",
       "(a)\\1",
-      "\\pL",
-      "\\Qa",
+      "(a{1000}){1000}",
     ]
-      .concat(["[[:alpha:]]", "a(?i)b", "\\Z", "\\C", "x".repeat(1001)])
+      .concat(["\\Z", "\\C", "x".repeat(1001)])
   ) {
     it(`compileWebhookFilter() refuses ${pattern.slice(0, 20)}`, () => {
       assert.ok("problem" in compileWebhookFilter(pattern));

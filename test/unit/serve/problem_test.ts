@@ -8,6 +8,7 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   bad_request: 400,
   cancelled: 503,
   conflict: 409,
+  forbidden: 403,
   not_found: 404,
   payload_too_large: 413,
   shutting_down: 503,

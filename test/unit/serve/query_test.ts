@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { boolean, choice, positiveInteger, seconds } from "../../../src/serve/query.ts";
+import {
+  boolean,
+  choice,
+  lenientBoolean,
+  positiveInteger,
+  seconds,
+} from "../../../src/serve/query.ts";
 
 const query = (text: string) => new URLSearchParams(text);
 
@@ -32,6 +38,24 @@ describe("boolean()", () => {
         code: "bad_request",
         message: "invalid parameter: wait",
       });
+    });
+  }
+});
+
+describe("lenientBoolean()", () => {
+  const cases: [string, boolean][] = [
+    ["", false],
+    ["wait=true", true],
+    ["wait=True", true],
+    ["wait=1", true],
+    ["wait=t", false],
+    ["wait=yes", false],
+    ["wait=", false],
+    ["wait=%00", false],
+  ];
+  for (const [query, expected] of cases) {
+    it(`is ${expected} for "${query}"`, () => {
+      assert.equal(lenientBoolean(new URLSearchParams(query), "wait"), expected);
     });
   }
 });

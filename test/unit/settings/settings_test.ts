@@ -378,8 +378,6 @@ describe("readSettings for what this version does not have", () => {
     ["APPRISE_API_URL", "http://u:canary@apprise"],
     ["GITHUB_APP_ID", "4711"],
     ["GITHUB_APP_ID_FILE", "/canary"],
-    ["WEBHOOK_SECRET", "canary-4711"],
-    ["WEBHOOK_SECRET_FILE", "/secret"],
     ["SELF_UPDATE_ENABLED", "T"],
   ];
   for (const [name, value] of noticed) {
@@ -438,6 +436,23 @@ describe("readListenSettings", () => {
     const environment = { HTTP_PORT: "81", TZ: "x", API_SECRET_FILE: "/none" };
     assert.deepEqual(readListenSettings(environment), { port: 81, tls: undefined });
     assert.throws(() => readListenSettings({ HTTP_TLS_CERT_FILE: "/c" }), /HTTP_TLS_KEY_FILE/);
+  });
+});
+
+describe("readSettings for sources behind other addresses", () => {
+  it("readSettings() rewrites the URLs of polled sources once", () => {
+    const { polls } = readSettings(
+      {
+        DATA_DIR: "/data",
+        SOURCE_URL_REWRITES: "git.example.org: https://git.example.org/mirror\n",
+        POLL_CONFIG: "[{url: https://git.example.org/a/b}, {url: https://other.example.org/a/b}]",
+      },
+      () => "",
+    );
+    assert.deepEqual(polls.map(({ request }) => request.url), [
+      "https://git.example.org/mirror/a/b",
+      "https://other.example.org/a/b",
+    ]);
   });
 });
 

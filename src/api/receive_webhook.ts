@@ -1,0 +1,125 @@
+import * as z from "zod";
+import { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN, type Intake } from "../intake.ts";
+import type { Run, RunTarget, SourceRequest } from "../model/mod.ts";
+import { sourceLocation } from "../source/mod.ts";
+import type { OperationFacts } from "./operation.ts";
+
+/** What a webhook led to. */
+export const webhookResult = z.strictObject({
+  outcome: z.enum(["accepted", "complete", "skipped", "failed", "cancelled"]).describe(
+    "complete: looked at, whether or not anything had changed. skipped: there was nothing to look " +
+      "at, or every deployment is held back.",
+  ),
+  message: z.string().describe("One sentence."),
+  job_id: z.string().describe("Id of the run."),
+  repository: z.string().describe("Name of the repository, as far as it is known."),
+});
+
+/** See {@link webhookResult}. */
+export type WebhookResult = z.output<typeof webhookResult>;
+
+/** What an authentic webhook asks for: a run for each source, or a run that is over at once. */
+export type WebhookRequest =
+  | { readonly kind: "deploy"; readonly sources: readonly SourceRequest[] }
+  | {
+    readonly kind: "skip";
+    readonly repository: string;
+    readonly target: string;
+    readonly message: string;
+  };
+
+/** How webhooks are answered. Reading and authenticating them is the business of their face. */
+export interface WebhookOperation extends OperationFacts<WebhookResult> {
+  /**
+   * Hands work in. Waiting or not, the work goes on when the sender is gone: most of them give up
+   * after ten seconds. Throws `shutting_down`.
+   */
+  call(request: WebhookRequest, options: { readonly wait: boolean }): Promise<WebhookResult>;
+}
+
+/** What receiving webhooks needs. */
+export interface WebhookParts {
+  readonly intake: Intake;
+}
+
+/**
+ * Deploys what a webhook is about. Each reference that was pushed is a run of its own, and webhooks
+ * about the same repository, reference and target share the run that waits. The result is about the
+ * first run; with `wait`, about the first one that failed, if any did.
+ */
+export function receiveWebhookOperation(parts: WebhookParts): WebhookOperation {
+  return {
+    id: "receiveWebhook",
+    summary: "Deploy what was pushed.",
+    tag: "Webhooks",
+    input: z.strictObject({
+      target: z.string().optional().describe(
+        "Reads `.stackwright.<target>.yaml` instead of `.stackwright.yaml`.",
+      ),
+      wait: z.boolean().default(false).describe(
+        "Wait for the end of the run. `true` or `1`; anything else is false.",
+      ),
+    }),
+    output: webhookResult,
+    errors: ["bad_request", "unauthorized", "forbidden", "payload_too_large", "shutting_down"],
+    call: (request, { wait }) => receive(request, wait, parts),
+  };
+}
+
+/** The operation for those who only want to know what there is; it cannot be called. */
+export function describedWebhookOperation(): WebhookOperation {
+  return receiveWebhookOperation({} as WebhookParts);
+}
+
+async function receive(
+  request: WebhookRequest,
+  wait: boolean,
+  { intake }: WebhookParts,
+): Promise<WebhookResult> {
+  if (request.kind === "skip") {
+    const { repository, target, message } = request;
+    const run = intake.skip({ trigger: "webhook", repository, target, message });
+    return { outcome: "skipped", message, ...facts(run) };
+  }
+  const admissions = request.sources.map((source) => submit(source, intake));
+  const [first] = admissions;
+  if (first === undefined) throw new Error("BUG: a webhook without sources");
+  if (!wait) {
+    return { outcome: "accepted", message: "job accepted", ...facts(first.run) };
+  }
+  const runs = await Promise.all(admissions.map(({ finished }) => finished));
+  const told = runs.find(({ status }) => status === "failed") ??
+    runs.find(({ status }) => status === "succeeded") ?? runs[0] ?? first.run;
+  return { ...describeEnd(told), ...facts(told) };
+}
+
+/** The whole run is for those who ask for it: printing its times takes longer than all the rest. */
+function facts({ id, repository }: Run): Pick<WebhookResult, "job_id" | "repository"> {
+  return { job_id: id, repository };
+}
+
+function submit(source: SourceRequest, intake: Intake) {
+  const { kind, url, reference, target } = source;
+  const repository = source.identity ?? sourceLocation(kind, url).name;
+  return intake.submit({ trigger: "webhook", origin: "automatic", sources: [source] }, {
+    repository,
+    lane: JSON.stringify(["webhook", kind, repository.toLowerCase(), reference, target]),
+  });
+}
+
+function describeEnd(
+  { status, message, targets }: Run,
+): { outcome: WebhookResult["outcome"]; message: string } {
+  if (message === CANCELLED_BY_CLIENT || message === CANCELLED_BY_SHUTDOWN) {
+    return { outcome: "cancelled", message };
+  }
+  if (status === "failed") return { outcome: "failed", message };
+  const held = status === "skipped" && targets.length > 0 && targets.every(isHeldBack);
+  return { outcome: held ? "skipped" : "complete", message };
+}
+
+/** Not looked at any further: filtered out, paused, or outside its windows. */
+function isHeldBack({ reason }: RunTarget): boolean {
+  return reason === "filter_mismatch" || reason === "sync_window" ||
+    reason?.startsWith("paused") === true;
+}

@@ -1,0 +1,34 @@
+import {
+  type GitCredentials,
+  parseRepositoryUrl,
+  resolveLogin,
+  sameRepository,
+  sourceLocation,
+} from "../source/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import type { WebhookSourceOptions } from "../trigger/mod.ts";
+import { gitCredentials } from "./git_credentials.ts";
+
+/** How the settings say that the repositories of webhooks are reached. */
+export function webhookSources(settings: Settings): WebhookSourceOptions {
+  const credentials = gitCredentials(settings);
+  const polled = settings.polls.map(({ request }) => request)
+    .filter(({ kind }) => kind === "git");
+  return {
+    rewrites: settings.git.urlRewrites,
+    allowLocal: settings.deploy.allowLocalRepositoryUrl,
+    nameOf: (url) => sourceLocation("git", url).name,
+    hasSshKey: (url) => hasSshKey(url, credentials),
+    configured: (urls) =>
+      polled.find((request) => urls.some((url) => sameRepository(request.url, url))),
+  };
+}
+
+/** A URL that is no good is not worth an error: there is another way to the repository. */
+function hasSshKey(url: string, credentials: GitCredentials): boolean {
+  try {
+    return resolveLogin(parseRepositoryUrl(url), credentials).kind === "ssh_key";
+  } catch {
+    return false;
+  }
+}

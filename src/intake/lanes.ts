@@ -1,0 +1,68 @@
+/** A place in a lane. */
+export interface Place {
+  /** Resolves when nothing else runs in the lane, or when `signal` aborts: the caller looks which. */
+  turn(signal: AbortSignal): Promise<void>;
+  /** Gives the place up, so that what waits has its turn. May be called twice. */
+  leave(): void;
+}
+
+/** Lanes by key: in each of them one item runs and at most one waits. */
+export interface Lanes<Item> {
+  /** What waits under `key`, if anything does. */
+  waiting(key: string): Item | undefined;
+  /** Takes a place under `key`, where nothing must be waiting: to run at once, or to wait. */
+  enter(key: string, item: Item): Place;
+}
+
+interface Holder<Item> {
+  readonly item: Item;
+  readonly turn: PromiseWithResolvers<void>;
+}
+
+interface Lane<Item> {
+  running: Holder<Item>;
+  waiting: Holder<Item> | undefined;
+}
+
+/** Lanes in which nothing runs. One in which nothing runs any more takes no memory. */
+export function createLanes<Item>(): Lanes<Item> {
+  const lanes = new Map<string, Lane<Item>>();
+  return {
+    waiting: (key) => lanes.get(key)?.waiting?.item,
+    enter(key, item) {
+      const holder = { item, turn: Promise.withResolvers<void>() };
+      const lane = lanes.get(key);
+      if (lane === undefined) {
+        lanes.set(key, { running: holder, waiting: undefined });
+        holder.turn.resolve();
+      } else {
+        if (lane.waiting !== undefined) throw new Error("BUG: two items would wait in one lane");
+        lane.waiting = holder;
+      }
+      return {
+        turn: (signal) => Promise.race([holder.turn.promise, aborted(signal)]),
+        leave: () => leave(lanes, key, holder),
+      };
+    },
+  };
+}
+
+function leave<Item>(lanes: Map<string, Lane<Item>>, key: string, holder: Holder<Item>): void {
+  const lane = lanes.get(key);
+  if (lane?.waiting === holder) lane.waiting = undefined;
+  if (lane?.running !== holder) return;
+  if (lane.waiting === undefined) {
+    lanes.delete(key);
+    return;
+  }
+  lane.running = lane.waiting;
+  lane.waiting = undefined;
+  lane.running.turn.resolve();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,59 @@
+import { passesWebhookFilter, shortReference } from "../config/mod.ts";
+import type { DeclaredDeployment, Revision, SourceRequest } from "../model/mod.ts";
+import type { Decision } from "./decide_target.ts";
+
+/** What a webhook was about, and one deployment of its configuration. */
+export interface WebhookTarget {
+  readonly request: SourceRequest;
+  /** What the reference of the webhook leads to now. */
+  readonly revision: Revision;
+  readonly declared: DeclaredDeployment;
+}
+
+/**
+ * Whether a webhook is no business of a deployment, and why; `undefined` when it is. The filter has
+ * to let the reference pass, in full or in short form, and a deployment that follows another
+ * reference is not deployed from the configuration of this one: two branches would take turns in it.
+ *
+ * A deployment pinned to a tag or commit takes part in pushes of branches, because a push is how a pin
+ * moves, and not in those of other tags, whose configuration may be an old one. `resolve` is asked
+ * for what a short name is, only where the text does not tell.
+ */
+export async function webhookRefusal(
+  target: WebhookTarget,
+  resolve: (reference: string) => Promise<Revision>,
+): Promise<(Decision & { readonly kind: "skip" }) | undefined> {
+  const { request, revision, declared: { deployment } } = target;
+  const names = [request.reference, revision.reference];
+  if (!names.some((name) => passesWebhookFilter(deployment.webhookFilter, name))) {
+    return refusal("deployment skipped, webhook filter did not match");
+  }
+  const { reference, repositoryUrl } = deployment;
+  if (request.kind !== "git" || reference === "" || repositoryUrl !== "") return undefined;
+  if (names.some((name) => name === reference || shortReference(name) === reference)) {
+    return undefined;
+  }
+  const followed = await followedReference(reference, resolve);
+  if (followed === revision.reference) return undefined;
+  const isPin = followed === undefined || !followed.startsWith("refs/heads/");
+  if (isPin && !revision.reference.startsWith("refs/tags/")) return undefined;
+  return refusal(
+    `deployment skipped, ${deployment.name} follows ${reference} and the webhook is about ` +
+      shortReference(revision.reference),
+  );
+}
+
+/** The full reference; `undefined` of a commit. */
+async function followedReference(
+  reference: string,
+  resolve: (reference: string) => Promise<Revision>,
+): Promise<string | undefined> {
+  if (/^[0-9a-f]{40}$/i.test(reference)) return undefined;
+  if (reference.startsWith("refs/")) return reference;
+  return (await resolve(reference)).reference;
+}
+
+function refusal(message: string): Decision & { readonly kind: "skip" } {
+  const plan = { kind: "skip", reason: "filter_mismatch", message, services: [] } as const;
+  return { kind: "skip", plan, changes: [] };
+}

@@ -1,0 +1,114 @@
+import * as z from "zod";
+import type { WebhookOperation, WebhookResult } from "../api/mod.ts";
+import type { SourceRequest } from "../model/mod.ts";
+import {
+  deliveryOf,
+  detectProvider,
+  type ReadWebhook,
+  readWebhook,
+  type WebhookDelivery,
+  type WebhookSourceOptions,
+} from "../trigger/mod.ts";
+import type { Answer } from "./envelope.ts";
+import { lenientBoolean } from "./query.ts";
+import type { Exchange, OperationRoute, RouteFacts } from "./route.ts";
+import { WEBHOOK_REFUSALS, WEBHOOK_SUCCESS } from "./webhook_facts.ts";
+
+/** What it takes to receive webhooks. */
+export interface ReceiveWebhooks {
+  /** The one secret of all senders; not empty. */
+  readonly secret: string;
+  readonly sources: WebhookSourceOptions;
+  readonly operation: WebhookOperation;
+}
+
+/** Path of the webhooks; with a segment more it names a configuration target. */
+export const WEBHOOK_PATH = "/v1/webhook";
+
+/** The routes on which pushes are announced (decisions.md, HTTP). */
+export function webhookRoutes(receive: ReceiveWebhooks): OperationRoute[] {
+  return webhookFacts(receive.operation).map((facts) => ({
+    ...facts,
+    answer: (exchange) => answerWebhook(exchange, receive),
+  }));
+}
+
+/** What documents say of these routes. */
+export function webhookFacts(operation: WebhookOperation): RouteFacts[] {
+  const facts = {
+    methods: ["POST"],
+    access: "webhook",
+    operation,
+    query: { wait: lenientBoolean },
+    success: WEBHOOK_SUCCESS,
+    content: z.string().describe("One sentence on what came of it."),
+    refusals: WEBHOOK_REFUSALS,
+  } as const;
+  return [
+    { ...facts, path: WEBHOOK_PATH, params: {} },
+    { ...facts, path: `${WEBHOOK_PATH}/{target}`, params: { target: "target" } },
+  ];
+}
+
+async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Promise<Answer> {
+  const { webhook, delivery } = await readDelivery(exchange, receive);
+  const wait = lenientBoolean(exchange.query, "wait");
+  const result = await receive.operation.call(delivery, { wait });
+  logResult(exchange, { webhook, delivery, result });
+  return webhookAnswer(result);
+}
+
+/** Who sent it comes first, because that takes no body; what it says comes after the proof. */
+async function readDelivery(
+  { headers, params, readBytes }: Exchange,
+  { secret, sources }: ReceiveWebhooks,
+): Promise<{ readonly webhook: ReadWebhook; readonly delivery: WebhookDelivery }> {
+  detectProvider(headers);
+  const body = await readBytes("failed to parse payload");
+  const webhook = readWebhook({ headers, body }, secret);
+  return { webhook, delivery: deliveryOf(webhook.event, params["target"] ?? "", sources) };
+}
+
+interface Received {
+  readonly webhook: ReadWebhook;
+  readonly delivery: WebhookDelivery;
+  readonly result: WebhookResult;
+}
+
+function logResult({ call, params }: Exchange, { webhook, delivery, result }: Received): void {
+  const { job_id, repository } = result;
+  const references = delivery.kind === "deploy" ? delivery.sources.map(referenceOf) : [];
+  const target = params["target"] ?? "";
+  call.log.info(`webhook of ${webhook.provider}: ${result.message}`, {
+    job_id,
+    repository,
+    target,
+    references: references.join(", "),
+  });
+}
+
+function referenceOf({ reference }: SourceRequest): string {
+  return reference;
+}
+
+const STATUS: Readonly<Record<WebhookResult["outcome"], number>> = {
+  accepted: 202,
+  skipped: 202,
+  complete: 201,
+  failed: 500,
+  cancelled: 503,
+};
+
+function webhookAnswer({ outcome, message, job_id: jobId }: WebhookResult): Answer {
+  const status = STATUS[outcome];
+  if (outcome === "failed") {
+    return {
+      kind: "refusal",
+      refusal: { status, error: "deployment failed", content: message },
+      jobId,
+    };
+  }
+  return outcome === "cancelled"
+    ? { kind: "refusal", refusal: { status, error: message }, jobId }
+    : { kind: "content", status, content: message, jobId };
+}

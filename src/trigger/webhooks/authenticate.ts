@@ -1,0 +1,82 @@
+import { Buffer } from "node:buffer";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { StackwrightError } from "../../model/mod.ts";
+import type { Proof, WebhookHeaders, WebhookProvider } from "./providers.ts";
+
+/**
+ * Makes sure that a request was sent by somebody who knows the secret; the comparison takes the same
+ * time wherever the difference is. An empty secret refuses everything. Nothing stops somebody who
+ * listened from sending a request again: it makes us look at the repository once more, no more.
+ *
+ * Throws `unauthorized`, which says what was checked and not what was found.
+ */
+export function authenticateWebhook(
+  provider: WebhookProvider,
+  request: { readonly headers: WebhookHeaders; readonly body: Uint8Array },
+  secret: string,
+): void {
+  const given = request.headers.get(provider.securityHeader) ?? "";
+  if (secret !== "" && isProven(provider.proof, given, request.body, secret)) return;
+  const { message, detail } = refusal(provider);
+  throw new StackwrightError("unauthorized", message, {
+    problems: [{ file: "request", message: detail }],
+  });
+}
+
+function isProven(proof: Proof, given: string, body: Uint8Array, secret: string): boolean {
+  switch (proof.kind) {
+    case "hmac":
+      return isSigned(proof.prefix, given, body, secret);
+    case "token":
+      return isSame(given, secret);
+    case "basic":
+      return isSame(passwordOf(given), secret);
+  }
+}
+
+const DIGEST_BYTES = 32;
+
+function isSigned(
+  prefix: "never" | "optional" | "always",
+  given: string,
+  body: Uint8Array,
+  secret: string,
+): boolean {
+  const expected = createHmac("sha256", secret).update(body).digest();
+  const pattern = {
+    never: /^([0-9a-f]{64})$/i,
+    optional: /^(?:sha256=)?([0-9a-f]{64})$/i,
+    always: /^sha256=([0-9a-f]{64})$/i,
+  }[prefix];
+  const hex = pattern.exec(given.trim())?.[1];
+  const claimed = hex === undefined ? Buffer.alloc(DIGEST_BYTES) : Buffer.from(hex, "hex");
+  return timingSafeEqual(expected, claimed) && hex !== undefined;
+}
+
+/** Both are hashed first, so that not even a length can be measured. */
+function isSame(given: string, secret: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text, "utf8").digest();
+  return timingSafeEqual(digest(given), digest(secret));
+}
+
+function passwordOf(authorization: string): string {
+  const encoded = /^basic\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? "";
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  return colon < 0 ? "" : text.slice(colon + 1);
+}
+
+function refusal({ name, proof }: WebhookProvider): { message: string; detail: string } {
+  const message = "incorrect secret key";
+  switch (proof.kind) {
+    case "hmac":
+      return { message, detail: "HMAC verification failed" };
+    case "token":
+      return {
+        message: `${name.toLowerCase()} token verification failed`,
+        detail: "the token is not the secret",
+      };
+    case "basic":
+      return { message, detail: "the password is not the secret" };
+  }
+}

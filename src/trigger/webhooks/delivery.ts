@@ -1,0 +1,172 @@
+import {
+  checkArtifactUrl,
+  checkRepositoryUrl,
+  isConfigTarget,
+  rewriteSourceUrl,
+  type UrlRewrites,
+} from "../../config/mod.ts";
+import { type DeclaredDeployment, type SourceRequest, StackwrightError } from "../../model/mod.ts";
+import type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
+import { malformed } from "./payload.ts";
+
+/** What a webhook asks for: sources to look at, each in a run of its own, or nothing. */
+export type WebhookDelivery =
+  | { readonly kind: "deploy"; readonly sources: readonly SourceRequest[] }
+  | {
+    readonly kind: "skip";
+    /** Name of the repository for people; may be empty. */
+    readonly repository: string;
+    /** Configuration target; empty for the default file. */
+    readonly target: string;
+    readonly message: string;
+  };
+
+/** How a repository that a webhook names is reached. */
+export interface WebhookSourceOptions {
+  readonly rewrites: UrlRewrites;
+  /** Whether a payload may name a repository on this machine (ALLOW_LOCAL_REPOSITORY_URL). */
+  readonly allowLocal: boolean;
+  /** The identity of the repository at a URL. Throws `bad_request` when it is no repository URL. */
+  readonly nameOf: (url: string) => string;
+  /** Whether there is a key for an SSH URL. */
+  readonly hasSshKey: (url: string) => boolean;
+  /** The polled source that is the repository at one of the URLs: the operator said how to reach it. */
+  readonly configured: (urls: readonly string[]) => SourceRequest | undefined;
+  /**
+   * The inline deployments that the operator configured for this very source, reference and target;
+   * when there are any, the repository's file is not read.
+   */
+  readonly inlineDeploymentsFor?: (request: SourceRequest) => readonly DeclaredDeployment[];
+}
+
+const DELETED = "branch or tag deletion event received, skipping webhook event";
+const NO_REFERENCE = "no reference provided in webhook payload, skipping event";
+
+/**
+ * Turns an authentic event into what it asks for. What the payload says about commits is left out:
+ * each source is resolved when it is looked at.
+ *
+ * Throws `bad_request` when the payload lacks something or is no good, and `forbidden` when it names
+ * a repository on this machine and neither a rewrite nor the settings allow that.
+ */
+export function deliveryOf(
+  event: WebhookEvent,
+  target: string,
+  options: WebhookSourceOptions,
+): WebhookDelivery {
+  if (target !== "" && !isConfigTarget(target)) {
+    throw new StackwrightError("bad_request", "invalid target", {
+      problems: [{
+        file: "request",
+        message: "a target consists of letters, digits, dots, dashes and underscores",
+      }],
+    });
+  }
+  switch (event.kind) {
+    case "other":
+      return skip(event.repository, target, event.message);
+    case "artifact":
+      return { kind: "deploy", sources: [artifactRequest(event, target, options)] };
+    case "push":
+      return pushDelivery(event, target, options);
+  }
+}
+
+function skip(repository: WebhookRepository, target: string, message: string): WebhookDelivery {
+  return { kind: "skip", repository: shownName(repository), target, message };
+}
+
+function pushDelivery(
+  { repository, changes }: WebhookEvent & { readonly kind: "push" },
+  target: string,
+  options: WebhookSourceOptions,
+): WebhookDelivery {
+  const live = changes.filter((change) => !change.deleted);
+  if (live.length === 0) return skip(repository, target, DELETED);
+  if (live.some(({ reference }) => reference === "")) {
+    throw new StackwrightError("bad_request", NO_REFERENCE);
+  }
+  const deployable = live.filter(isBranchOrTag);
+  if (deployable.length === 0) {
+    return skip(repository, target, "the reference is neither a branch nor a tag, skipping event");
+  }
+  checkFullName(repository.fullName);
+  const place = locate(repository, options);
+  const references = [...new Set(deployable.map(({ reference }) => reference))];
+  const sources = references.map((reference) => {
+    const request = { kind: "git" as const, ...place, reference, target, deployments: [] };
+    return { ...request, deployments: options.inlineDeploymentsFor?.(request) ?? [] };
+  });
+  return { kind: "deploy", sources };
+}
+
+/** Names with such characters exist nowhere; whether one is a branch or a tag is the source's to find. */
+// deno-lint-ignore no-control-regex -- control characters are exactly what is refused
+const NO_REFERENCE_NAME = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|^[-./]|[./]$/;
+
+function isBranchOrTag({ reference }: WebhookChange): boolean {
+  if (NO_REFERENCE_NAME.test(reference) || reference.length > 1024) {
+    throw malformed("the reference is not the name of a branch or tag");
+  }
+  return !reference.startsWith("refs/") || /^refs\/(?:heads|tags)\/./.test(reference);
+}
+
+function checkFullName(name: string): void {
+  if (!name.split(/[/\\]/).includes("..")) return;
+  throw new StackwrightError("bad_request", "invalid repository name", {
+    problems: [{ file: "request", message: "it leaves its directory" }],
+  });
+}
+
+/** Where to clone from, and under which name. */
+function locate(
+  { cloneUrl, sshUrl }: WebhookRepository,
+  options: WebhookSourceOptions,
+): { readonly url: string; readonly identity: string } {
+  const given = cloneUrl || sshUrl;
+  if (given === "") throw malformed("the payload has no URL to clone the repository from");
+  const rewritten = rewriteSourceUrl(given, options.rewrites);
+  const url = rewritten ?? checkGiven(given, options.allowLocal);
+  const identity = options.nameOf(url);
+  const ssh = sshUrl !== "" && "value" in checkRepositoryUrl(sshUrl, false) ? [sshUrl] : [];
+  const known = options.configured([url, ...rewritten === undefined ? ssh : []]);
+  if (known !== undefined) {
+    return { url: known.url, identity: known.identity ?? options.nameOf(known.url) };
+  }
+  const [bySsh] = ssh.filter(options.hasSshKey);
+  if (rewritten === undefined && bySsh !== undefined) return { url: bySsh, identity };
+  return { url, identity };
+}
+
+function checkGiven(url: string, allowLocal: boolean): string {
+  const checked = checkRepositoryUrl(url, allowLocal);
+  if ("value" in checked) return checked.value;
+  if (/^(?:\/|\.{0,2}\/|file:|[a-z]:\\)/i.test(url)) {
+    throw new StackwrightError("forbidden", "webhook clone URL is not allowed", {
+      problems: [{
+        file: "request",
+        message: "it names a repository on this machine; see SOURCE_URL_REWRITES and " +
+          "ALLOW_LOCAL_REPOSITORY_URL",
+      }],
+    });
+  }
+  throw malformed(checked.problem);
+}
+
+/** The digest pins what the tag led to when the event was sent. */
+function artifactRequest(
+  { artifact, digest }: WebhookEvent & { readonly kind: "artifact" },
+  target: string,
+  options: WebhookSourceOptions,
+): SourceRequest {
+  const checked = checkArtifactUrl(artifact);
+  if ("problem" in checked) throw malformed(checked.problem);
+  const { url, reference } = checked.value;
+  const pinned = digest === "" || url.includes("@") ? url : `${url}@${digest}`;
+  const request = { kind: "oci" as const, url: pinned, reference, target, deployments: [] };
+  return { ...request, deployments: options.inlineDeploymentsFor?.(request) ?? [] };
+}
+
+function shownName({ fullName, cloneUrl }: WebhookRepository): string {
+  return fullName || cloneUrl.replace(/^[a-z][a-z0-9+.-]*:\/\/(?:[^/]*@)?/i, "");
+}

@@ -1,0 +1,47 @@
+import { otherEvent, pingEvent, type WebhookEvent, type WebhookRepository } from "./event.ts";
+import { fullReference, isCommit, textAt, valueAt } from "./payload.ts";
+
+/**
+ * Reads the payload of GitHub, and of Gitea, Forgejo, Gogs and everybody else who sends that shape.
+ * `name` is the event.
+ */
+export function readGithubPayload(name: string, payload: unknown): WebhookEvent {
+  const repository = {
+    fullName: textAt(payload, "repository", "full_name"),
+    cloneUrl: textAt(payload, "repository", "clone_url"),
+    sshUrl: textAt(payload, "repository", "ssh_url"),
+  };
+  switch (name.toLowerCase()) {
+    case "ping":
+      return pingEvent(repository);
+    case "push":
+      return push(repository, payload);
+    case "create":
+    case "delete":
+      return createOrDelete(repository, name, payload);
+    default:
+      return otherEvent(repository, name);
+  }
+}
+
+function push(repository: WebhookRepository, payload: unknown): WebhookEvent {
+  const before = textAt(payload, "before");
+  const after = textAt(payload, "after");
+  const deleted = valueAt(payload, "deleted") === true || (isCommit(before) && !isCommit(after));
+  const commit = isCommit(after) ? after : "";
+  const reference = textAt(payload, "ref");
+  return { kind: "push", repository, changes: [{ reference, commit, deleted }] };
+}
+
+/** The reference of these events is a short name, and a new repository has none. */
+function createOrDelete(
+  repository: WebhookRepository,
+  name: string,
+  payload: unknown,
+): WebhookEvent {
+  const type = textAt(payload, "ref_type");
+  if (type !== "branch" && type !== "tag") return otherEvent(repository, name);
+  const reference = fullReference(textAt(payload, "ref"), type);
+  const deleted = name.toLowerCase() === "delete";
+  return { kind: "push", repository, changes: [{ reference, commit: "", deleted }] };
+}

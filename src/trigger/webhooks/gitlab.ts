@@ -1,0 +1,32 @@
+import { otherEvent, type WebhookEvent } from "./event.ts";
+import { isCommit, textAt } from "./payload.ts";
+
+const PUSHES = new Set(["push hook", "tag push hook"]);
+/** What the whole instance sends carries the kind of event in the payload. */
+const SYSTEM = "system hook";
+const SYSTEM_PUSHES = new Set(["push", "tag_push"]);
+
+/** Reads the payload of GitLab. `name` is the event. */
+export function readGitlabPayload(name: string, payload: unknown): WebhookEvent {
+  const repository = {
+    fullName: textAt(payload, "project", "path_with_namespace"),
+    cloneUrl: textAt(payload, "project", "git_http_url") ||
+      textAt(payload, "repository", "git_http_url"),
+    sshUrl: textAt(payload, "project", "git_ssh_url") ||
+      textAt(payload, "repository", "git_ssh_url"),
+  };
+  if (!isPush(name.toLowerCase(), payload)) return otherEvent(repository, name);
+  const checkedOut = textAt(payload, "checkout_sha");
+  const after = textAt(payload, "after");
+  const change = {
+    reference: textAt(payload, "ref"),
+    commit: isCommit(checkedOut) ? checkedOut : "",
+    deleted: /^0+$/.test(after) && !isCommit(checkedOut),
+  };
+  return { kind: "push", repository, changes: [change] };
+}
+
+function isPush(name: string, payload: unknown): boolean {
+  if (name !== SYSTEM) return PUSHES.has(name);
+  return SYSTEM_PUSHES.has(textAt(payload, "object_kind") || textAt(payload, "event_name"));
+}

@@ -1,0 +1,8 @@
+/**
+ * Webhooks become Work: who sent one, whether it is authentic, what it says, and which source that
+ * is. Everything here is a function of the request; nothing is remembered.
+ */
+export { deliveryOf, type WebhookDelivery, type WebhookSourceOptions } from "./delivery.ts";
+export type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
+export { detectProvider, WEBHOOK_PROVIDERS, type WebhookProvider } from "./providers.ts";
+export { type ReadWebhook, readWebhook } from "./read.ts";

@@ -1,0 +1,54 @@
+import { authenticateWebhook } from "./authenticate.ts";
+import type { WebhookEvent } from "./event.ts";
+import { malformed } from "./payload.ts";
+import { detectProvider, eventName, type WebhookHeaders } from "./providers.ts";
+
+/** An authentic webhook. */
+export interface ReadWebhook {
+  /** Who sent it, for people. */
+  readonly provider: string;
+  readonly event: WebhookEvent;
+}
+
+/**
+ * Reads a webhook: who sent it, whether it is authentic, and only then what it says. `body` are the
+ * bytes as they came.
+ *
+ * Throws `bad_request` for a request without a security header, with an empty or malformed body, or
+ * without its event header, and `unauthorized` when the secret is wrong.
+ */
+export function readWebhook(
+  request: { readonly headers: WebhookHeaders; readonly body: Uint8Array },
+  secret: string,
+): ReadWebhook {
+  const { headers, body } = request;
+  const provider = detectProvider(headers);
+  if (body.length === 0) throw malformed("the body is empty");
+  authenticateWebhook(provider, request, secret);
+  const name = eventName(provider, headers);
+  const payload = parsePayload(body, headers.get("content-type") ?? "");
+  return { provider: provider.name, event: provider.read(name, payload) };
+}
+
+/** JSON, or a form with JSON in its field `payload`, which some providers send unless told not to. */
+function parsePayload(body: Uint8Array, contentType: string): unknown {
+  const text = decode(body);
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType);
+  let payload: unknown;
+  try {
+    payload = JSON.parse(isForm ? new URLSearchParams(text).get("payload") ?? "" : text);
+  } catch {
+    // What the parser says quotes the body, and bodies may hold secrets.
+    throw malformed("the body is not exactly one JSON value");
+  }
+  if (payload !== null && typeof payload === "object" && !Array.isArray(payload)) return payload;
+  throw malformed("the body is not a JSON object");
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw malformed("the body is not UTF-8");
+  }
+}

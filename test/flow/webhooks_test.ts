@@ -1,0 +1,253 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  githubPush,
+  gitlabPush,
+  ociPush,
+  type Sender,
+  signed,
+  ZEROS,
+} from "../fakes/webhook_requests.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, ids, inWorld, label } from "./steps.ts";
+import { engines, type RunBody, type World } from "./world.ts";
+
+const SECRET = "canary-of-the-webhooks";
+const CLONE_URL = "https://git.example.test/acme/shop.git";
+
+const app = (text: string) => ({
+  "compose.yaml": composeFile({ web: service({ labels: { "test.v": text } }) }),
+});
+
+/** A world whose repository is what the payloads' URL is rewritten to. */
+function withWebhooks(
+  engine: "fake" | "real",
+  test: (world: World) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  return inWorld(engine, async (world) => {
+    await world.restart({
+      WEBHOOK_SECRET: SECRET,
+      SOURCE_URL_REWRITES: `"${CLONE_URL}": "${world.repository.url}"`,
+      ALLOW_LOCAL_REPOSITORY_URL: "false",
+      ...env,
+    });
+    await test(world);
+    const shown = world.lines.filter(({ level }) => level !== "debug");
+    assert.doesNotMatch(JSON.stringify(shown), /canary/);
+  });
+}
+
+interface Sent {
+  readonly sender?: Sender;
+  readonly event?: string;
+  readonly payload?: unknown;
+  readonly secret?: string;
+  readonly query?: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly run: RunBody;
+}
+
+/** A push to the branch main, as far as `rest` does not say otherwise. */
+function push(rest: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const repository = { full_name: "acme/shop", clone_url: CLONE_URL };
+  return githubPush({ repository, ...rest });
+}
+
+/** Sends a webhook, waits for its run unless told otherwise, and looks the run up. */
+async function deliver(world: World, sent: Sent = {}): Promise<Answer> {
+  const { sender = "github", event = "push", payload = push(), secret = SECRET } = sent;
+  const { headers, body: text } = signed(sender, { event, payload, secret });
+  const url = `${world.app.url}/v1/webhook${sent.query ?? "?wait=true"}`;
+  const response = await fetch(url, { method: "POST", headers, body: text });
+  const shown = await response.text();
+  assert.doesNotMatch(shown, /canary/);
+  const body = JSON.parse(shown) as Record<string, unknown>;
+  const id = body["job_id"];
+  if (id === undefined) return { status: response.status, body, run: { job_id: "", status: "" } };
+  const run = await world.request(`/v1/api/run/${id}`);
+  return { status: response.status, body, run: (await run.json()).content as RunBody };
+}
+
+const value = (world: World) => label(world, "web", "test.v");
+
+for (const engine of await engines()) {
+  describe(`webhooks on the ${engine} engine`, () => {
+    it("deploy what was pushed, and nothing when it is deployed already", () =>
+      withWebhooks(engine, async (world) => {
+        await commit(world, app("1"));
+        const first = await deliver(world);
+        assert.deepEqual(
+          [first.status, first.run.status],
+          [201, "succeeded"],
+          JSON.stringify(first),
+        );
+        assert.equal(first.body["content"], "job completed successfully");
+        assert.equal(await value(world), "1");
+        const before = await ids(world);
+        world.proxy.reset();
+        const again = await deliver(world, { query: "?wait=1" });
+        assert.deepEqual([again.status, again.run.status, again.body["content"]], [
+          201,
+          "skipped",
+          "no changes",
+        ]);
+        assert.equal(world.proxy.mutations(), 0);
+        assert.deepEqual(await ids(world), before);
+      }));
+  });
+}
+
+describe("a webhook", () => {
+  it("with another secret is refused: nothing is recorded, fetched, or logged above debug", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"));
+      const before = world.lines.length;
+      world.proxy.reset();
+      for (
+        const sender of [
+          "github",
+          "gitea",
+          "gitlab",
+          "gogs",
+          "forgejo",
+          "bitbucket",
+          "azure",
+          "oci",
+        ] as const
+      ) {
+        const { status } = await deliver(world, { sender, secret: "another secret" });
+        assert.equal(status, 401, sender);
+      }
+      const runs = await (await world.request("/v1/api/runs")).json();
+      assert.deepEqual(runs.content, []);
+      assert.equal(world.proxy.calls.length, 0);
+      const lines = world.lines.slice(before).filter(({ level }) => level !== "debug");
+      assert.deepEqual(lines, []);
+    }));
+
+  it("of GitLab without waiting is answered at once and deploys in the background", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"));
+      const payload = gitlabPush({
+        project: { path_with_namespace: "acme/shop", git_http_url: CLONE_URL },
+      });
+      const { status, body } = await deliver(world, {
+        sender: "gitlab",
+        event: "Push Hook",
+        payload,
+        query: "",
+      });
+      assert.deepEqual([status, body["content"]], [202, "job accepted"]);
+      // The run that waits behind it is over when it is.
+      assert.equal((await deliver(world)).status, 201);
+      const run = await (await world.request(`/v1/api/run/${body["job_id"]}`)).json();
+      assert.equal(run.content.status, "succeeded");
+      assert.equal(await value(world), "1");
+    }));
+
+  it("that is late deploys what the branch is at, and never an older commit", () =>
+    withWebhooks("fake", async (world) => {
+      const first = await commit(world, app("1"));
+      await commit(world, app("2"));
+      await deliver(world, { payload: push({ after: first }) });
+      assert.equal(await value(world), "2");
+      await world.repository.reset(first);
+      const late = await deliver(world, { payload: push({ after: first }) });
+      assert.deepEqual([late.status, late.run.deployments?.[0]?.reason], [201, "superseded"]);
+      assert.equal(await value(world), "2");
+    }));
+
+  it("of a pushed tag deploys the tag, and of a deleted branch nothing", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"));
+      await world.repository.tag("v1");
+      await commit(world, app("2"));
+      await deliver(world, { event: "create", payload: push({ ref: "v1", ref_type: "tag" }) });
+      assert.equal(await value(world), "1");
+      const gone = await deliver(world, { payload: push({ after: ZEROS, deleted: true }) });
+      assert.deepEqual([gone.status, gone.run.status], [202, "skipped"]);
+      assert.equal(await value(world), "1");
+    }));
+
+  it("whose reference no filter lets pass leaves the stack alone, and the next one is let through", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"), { webhook_filter: "^(main|refs/tags/v\\d+)$" });
+      await world.repository.branch("next");
+      world.proxy.reset();
+      const refused = await deliver(world, { payload: push({ ref: "refs/heads/next" }) });
+      assert.equal(refused.status, 202);
+      assert.equal(refused.body["content"], "deployment skipped, webhook filter did not match");
+      assert.equal(refused.run.deployments?.[0]?.reason, "filter_mismatch");
+      assert.equal(world.proxy.mutations(), 0);
+      assert.equal((await deliver(world)).status, 201);
+      assert.equal(await value(world), "1");
+    }));
+
+  it("about a branch leaves deployments that follow another one alone", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"), { reference: "main" });
+      await world.repository.branch("next");
+      const other = await deliver(world, { payload: push({ ref: "refs/heads/next" }) });
+      assert.deepEqual([other.status, other.run.deployments?.[0]?.reason], [
+        202,
+        "filter_mismatch",
+      ]);
+      const expected =
+        `deployment skipped, ${world.stack} follows main and the webhook is about next`;
+      assert.equal(other.body["content"], expected);
+      assert.equal((await deliver(world)).run.status, "succeeded");
+    }));
+
+  it("whose repository cannot be read fails with its reason", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"));
+      const { status, body } = await deliver(world, { payload: push({ ref: "refs/heads/none" }) });
+      assert.deepEqual([status, body["error"]], [500, "deployment failed"]);
+      assert.match(String(body["content"]), /none/);
+    }));
+
+  it("that names a repository of this machine is refused unless that is allowed", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"));
+      const repository = { full_name: "acme/shop", clone_url: world.repository.url };
+      const refused = await deliver(world, { payload: push({ repository }) });
+      assert.deepEqual([refused.status, refused.body["error"]], [
+        403,
+        "webhook clone URL is not allowed",
+      ]);
+      await world.restart({ WEBHOOK_SECRET: SECRET, ALLOW_LOCAL_REPOSITORY_URL: "true" });
+      assert.equal((await deliver(world, { payload: push({ repository }) })).status, 201);
+      assert.equal(await value(world), "1");
+    }));
+
+  it("and a poll of the same repository own the same stack", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"));
+      assert.equal((await world.poll({ url: CLONE_URL })).run.status, "succeeded");
+      await commit(world, app("2"));
+      assert.equal((await deliver(world)).run.status, "succeeded");
+      await commit(world, app("3"));
+      assert.equal((await world.poll()).run.status, "succeeded");
+      assert.equal(await value(world), "3");
+    }));
+
+  it("about an artifact is understood, and says that this version does not deploy it", () =>
+    withWebhooks("fake", async (world) => {
+      const { status, body } = await deliver(world, { sender: "oci", payload: ociPush() });
+      assert.deepEqual([status, body["error"]], [500, "deployment failed"]);
+      assert.match(
+        String(body["content"]),
+        /^registry\.example\.org\/acme\/shop is an OCI artifact/,
+      );
+    }));
+
+  it("finds no route without a secret", () =>
+    withWebhooks("fake", async (world) => {
+      assert.equal((await deliver(world)).status, 404);
+    }, { WEBHOOK_SECRET: "" }));
+});

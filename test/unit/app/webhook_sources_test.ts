@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { webhookSources } from "../../../src/app/webhook_sources.ts";
+import { readSettings } from "../../../src/settings/mod.ts";
+
+const read = (env: Readonly<Record<string, string>>) =>
+  webhookSources(readSettings({ DATA_DIR: "/data", ...env }, () => ""));
+
+describe("webhookSources()", () => {
+  it("finds a polled Git repository by any of its URLs, and nothing else", () => {
+    const { configured } = read({
+      POLL_CONFIG: JSON.stringify([
+        { url: "https://u:p@git.example.org/acme/shop.git" },
+        { url: "registry.example.org/acme/shop:v1", source: "oci" },
+      ]),
+    });
+    const urls = ["https://git.example.org/x", "git@git.example.org:Acme/shop"];
+    assert.equal(configured(urls)?.url, "https://u:p@git.example.org/acme/shop.git");
+    for (
+      const other of ["https://git.example.org/x", "https://registry.example.org/acme/shop", "no"]
+    ) {
+      assert.equal(configured([other]), undefined);
+    }
+  });
+
+  it("has an SSH key for a URL when the settings have one for its host", () => {
+    const one = read({
+      GIT_AUTH_DOMAINS: "[{domains: [git.example.org], ssh_private_key: key}]",
+    });
+    assert.equal(one.hasSshKey("git@git.example.org:a/b"), true);
+    assert.equal(one.hasSshKey("git@other.example.org:a/b"), false);
+    assert.equal(one.hasSshKey("ssh://git@git.example.org/a/../b"), false, "no usable URL");
+    assert.equal(read({ SSH_PRIVATE_KEY: "key" }).hasSshKey("git@h:a/b"), true);
+    assert.equal(read({}).hasSshKey("git@h:a/b"), false);
+  });
+
+  it("allows repositories of this machine only when the setting does", () => {
+    assert.equal(read({}).allowLocal, false);
+    assert.equal(read({ ALLOW_LOCAL_REPOSITORY_URL: "true" }).allowLocal, true);
+  });
+});

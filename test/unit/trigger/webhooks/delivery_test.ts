@@ -1,0 +1,292 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type SourceRequest, StackwrightError } from "../../../../src/model/mod.ts";
+import { sameRepository, sourceLocation } from "../../../../src/source/mod.ts";
+import {
+  deliveryOf,
+  type WebhookEvent,
+  type WebhookSourceOptions,
+} from "../../../../src/trigger/mod.ts";
+import { parseInlineDeployments } from "../../../../src/config/mod.ts";
+
+const options: WebhookSourceOptions = {
+  rewrites: {},
+  allowLocal: false,
+  nameOf: (url) => sourceLocation("git", url).name,
+  hasSshKey: () => false,
+  configured: () => undefined,
+};
+const repository = {
+  fullName: "acme/shop",
+  cloneUrl: "https://git.example.org/acme/shop.git",
+  sshUrl: "ssh://git@git.example.org:2222/acme/shop.git",
+};
+
+/** A push to one reference, by default to the branch main. */
+function push(
+  { reference = "refs/heads/main", deleted = false, ...rest }:
+    & { readonly reference?: string; readonly deleted?: boolean }
+    & Partial<typeof repository> = {},
+): WebhookEvent {
+  return {
+    kind: "push",
+    repository: { ...repository, ...rest },
+    changes: [{ reference, commit: "", deleted }],
+  };
+}
+
+function sourcesOf(
+  event: WebhookEvent,
+  changed: Partial<WebhookSourceOptions> = {},
+  target = "",
+): readonly SourceRequest[] {
+  const delivery = deliveryOf(event, target, { ...options, ...changed });
+  return delivery.kind === "deploy" ? delivery.sources : [];
+}
+
+function refusal(event: WebhookEvent, target = ""): readonly string[] {
+  try {
+    deliveryOf(event, target, options);
+  } catch (error) {
+    assert.ok(error instanceof StackwrightError);
+    return [error.code, error.message];
+  }
+  return [];
+}
+
+describe("deliveryOf() a push", () => {
+  it("asks for the reference, not for the commit of the payload", () => {
+    assert.deepEqual(sourcesOf(push(), {}, "edge.example"), [{
+      kind: "git",
+      url: "https://git.example.org/acme/shop.git",
+      identity: "git.example.org/acme/shop",
+      reference: "refs/heads/main",
+      target: "edge.example",
+      deployments: [],
+    }]);
+  });
+
+  it("asks for each reference once", () => {
+    const change = (reference: string, deleted = false) => ({ reference, commit: "", deleted });
+    const changes = [
+      change("refs/heads/main"),
+      change("refs/tags/v1"),
+      change("refs/heads/main"),
+      change("refs/heads/gone", true),
+      change("refs/notes/commits"),
+    ];
+    const sources = sourcesOf({ kind: "push", repository, changes });
+    assert.deepEqual(sources.map((each) => each.reference), ["refs/heads/main", "refs/tags/v1"]);
+  });
+
+  const urls: [
+    string,
+    Partial<typeof repository>,
+    Partial<WebhookSourceOptions>,
+    string,
+    string,
+  ][] = [
+    [
+      "clones by SSH when there is a key",
+      {},
+      { hasSshKey: () => true },
+      repository.sshUrl,
+      "git.example.org/acme/shop",
+    ],
+    [
+      "clones by HTTP when the SSH URL is nonsense",
+      { sshUrl: "-oProxyCommand=x" },
+      { hasSshKey: () => true },
+      repository.cloneUrl,
+      "git.example.org/acme/shop",
+    ],
+    [
+      "clones by SSH when there is nothing else",
+      { cloneUrl: "" },
+      {},
+      repository.sshUrl,
+      "git.example.org_2222/acme/shop",
+    ],
+    [
+      "takes a rewritten URL, whatever keys there are",
+      {},
+      { rewrites: { "git.example.org": "http://gitea:3000" }, hasSshKey: () => true },
+      "http://gitea:3000/acme/shop.git",
+      "gitea_3000/acme/shop",
+    ],
+    [
+      "lets a rewrite lead to this machine",
+      {},
+      { rewrites: { "https://git.example.org": "file:///srv/git" } },
+      "file:///srv/git/acme/shop.git",
+      "local/srv/git/acme/shop",
+    ],
+    [
+      "lets a rewrite lead away from this machine",
+      { cloneUrl: "/srv/git/shop" },
+      { rewrites: { "/srv/git": "https://git.example.org/acme" } },
+      "https://git.example.org/acme/shop",
+      "git.example.org/acme/shop",
+    ],
+    [
+      "takes a repository of this machine when that is allowed",
+      { cloneUrl: "/srv/shop.git", sshUrl: "" },
+      { allowLocal: true },
+      "file:///srv/shop.git",
+      "local/srv/shop",
+    ],
+  ];
+  for (const [what, given, changed, url, identity] of urls) {
+    it(what, () => {
+      const [source] = sourcesOf(push(given), changed);
+      assert.deepEqual([source?.url, source?.identity], [url, identity]);
+    });
+  }
+
+  const polled: SourceRequest = {
+    kind: "git",
+    url: "https://user:token@git.example.org/Acme/shop",
+    reference: "main",
+    target: "",
+    deployments: [],
+  };
+  const configured = (url: string): Partial<WebhookSourceOptions> => ({
+    configured: (urls) =>
+      urls.some((each) => sameRepository(each, url)) ? { ...polled, url } : undefined,
+  });
+
+  it("reaches a polled repository in the way the operator wrote", () => {
+    const [source] = sourcesOf(push(), configured(polled.url));
+    assert.deepEqual([source?.url, source?.identity], [polled.url, "git.example.org/Acme/shop"]);
+    assert.equal(source?.reference, "refs/heads/main");
+  });
+
+  it("knows a polled repository by its SSH URL too", () => {
+    const [source] = sourcesOf(push(), configured(repository.sshUrl));
+    assert.equal(source?.identity, "git.example.org_2222/acme/shop");
+  });
+
+  it("takes the inline deployments that were configured for the source", () => {
+    const deployments = parseInlineDeployments([{ name: "shop" }], "POLL_CONFIG");
+    const asked: SourceRequest[] = [];
+    const [source] = sourcesOf(push(), {
+      inlineDeploymentsFor: (request) => {
+        asked.push(request);
+        return deployments;
+      },
+    }, "edge");
+    assert.equal(source?.deployments, deployments);
+    assert.deepEqual(asked.map(({ reference, target }) => [reference, target]), [[
+      "refs/heads/main",
+      "edge",
+    ]]);
+  });
+
+  const skips: [string, WebhookEvent, string][] = [
+    [
+      "a deletion",
+      push({ deleted: true }),
+      "branch or tag deletion event received, skipping webhook event",
+    ],
+    [
+      "a deletion of a local repository",
+      push({ deleted: true, cloneUrl: "/x" }),
+      "branch or tag deletion event received, skipping webhook event",
+    ],
+    [
+      "a reference that is no branch",
+      push({ reference: "refs/pull/1/head" }),
+      "the reference is neither a branch nor a tag, skipping event",
+    ],
+    ["another event", { kind: "other", repository, message: "ping" }, "ping"],
+  ];
+  for (const [what, event, message] of skips) {
+    it(`skips ${what}`, () => {
+      assert.deepEqual(deliveryOf(event, "edge", options), {
+        kind: "skip",
+        repository: "acme/shop",
+        target: "edge",
+        message,
+      });
+    });
+  }
+
+  it("names a repository without a name by its URL, never with credentials", () => {
+    const named = { fullName: "", cloneUrl: "https://u:p@h/a", sshUrl: "" };
+    const delivery = deliveryOf({ kind: "other", repository: named, message: "x" }, "", options);
+    assert.equal(delivery.kind === "skip" && delivery.repository, "h/a");
+  });
+
+  const NOT_ALLOWED = ["forbidden", "webhook clone URL is not allowed"];
+  const MALFORMED = ["bad_request", "failed to parse payload"];
+  const refused: [WebhookEvent, readonly string[]][] = [
+    ...[
+      "/srv/git/shop",
+      "file:///srv/git/shop",
+      "FILE:///srv",
+      "../shop",
+      "./shop",
+      "//host/x",
+      "C:\\x",
+    ]
+      .map((cloneUrl): [WebhookEvent, readonly string[]] => [push({ cloneUrl }), NOT_ALLOWED]),
+    ...["ext::sh -c id", "-oProxyCommand=id", "ftp://h/x", "https://", "h", "git@h:x\u0000y"]
+      .map((cloneUrl): [WebhookEvent, readonly string[]] => [push({ cloneUrl }), MALFORMED]),
+    [push({ cloneUrl: "", sshUrl: "" }), MALFORMED],
+    [push({ fullName: "../../etc" }), ["bad_request", "invalid repository name"]],
+    [push({ reference: "" }), [
+      "bad_request",
+      "no reference provided in webhook payload, skipping event",
+    ]],
+    ...[
+      "-x",
+      "refs/heads/a b",
+      "refs/heads/../x",
+      "refs/heads/x\n",
+      "a".repeat(1025),
+      "x?",
+      "refs/heads/",
+    ]
+      .map((reference): [WebhookEvent, readonly string[]] => [push({ reference }), MALFORMED]),
+  ];
+  for (const [event, expected] of refused) {
+    it(`refuses ${JSON.stringify(event).slice(32, 180)}`, () =>
+      assert.deepEqual(refusal(event), expected));
+  }
+
+  it("refuses a URL that leaves its directory", () => {
+    const [code, message] = refusal(push({ cloneUrl: "https://u:p@h/a/../../b" }));
+    assert.equal(code, "bad_request");
+    assert.doesNotMatch(message ?? "", /u:p/);
+  });
+
+  for (const target of ["../x", "a/b", ".x", "x".repeat(101), " "]) {
+    it(`refuses the target ${JSON.stringify(target).slice(0, 20)}`, () => {
+      assert.deepEqual(refusal(push(), target), ["bad_request", "invalid target"]);
+    });
+  }
+});
+
+describe("deliveryOf() an artifact", () => {
+  const digest = `sha256:${"a".repeat(64)}`;
+  const event = (artifact: string, given = digest): WebhookEvent => ({
+    kind: "artifact",
+    artifact,
+    digest: given,
+  });
+  const cases: [WebhookEvent, string, string][] = [
+    [event("r.example.org/a/b:v1"), `r.example.org/a/b:v1@${digest}`, "v1"],
+    [event("r.example.org/a/b:v1", ""), "r.example.org/a/b:v1", "v1"],
+    [event(`r.example.org/a/b@${digest}`), `r.example.org/a/b@${digest}`, digest],
+  ];
+  for (const [given, url, reference] of cases) {
+    it(`asks for ${url.slice(0, 40)}`, () => {
+      const expected = { kind: "oci", url, reference, target: "", deployments: [] };
+      assert.deepEqual(sourcesOf(given), [expected]);
+    });
+  }
+
+  it("refuses one that names no registry", () => {
+    assert.equal(refusal(event("shop"))[1], "failed to parse payload");
+  });
+});
