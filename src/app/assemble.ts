@@ -164,6 +164,7 @@ async function pipelineOptions(
   return {
     dataDir: data.dir,
     hostDataDir: data.hostDir ?? await findHostDataDirectory({ files, engine }, data.dir, signal),
+    protectedPaths: settings.secretFiles,
     configBaseDir: deploy.configBaseDir,
     passedVariables: passedVariables(settings, env),
     cloneDepth: git.cloneDepth,

@@ -3,6 +3,7 @@
  * reference. Everything wrong with a text is reported at once, with file, line, column and key
  * path. Nothing here reads a file or knows where a text came from.
  */
+export * from "./compose_paths.ts";
 export * from "./compose_references.ts";
 export * from "./config_file_names.ts";
 export * from "./config_reference.ts";

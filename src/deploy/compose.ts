@@ -111,6 +111,8 @@ export class Compose {
     const result = await commands.run({
       argv: ["docker", ...args],
       env: composeEnvironment(this.#parts.programEnvironment, call.variables),
+      // Versions of compose that take a path as relative to where they run find the same files.
+      ...(failure === "render_failed" ? { cwd: call.project.directory } : {}),
       endsWithUs: true,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),

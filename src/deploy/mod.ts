@@ -11,6 +11,7 @@ export * from "./compose_model.ts";
 export * from "./destroy.ts";
 export * from "./expectation.ts";
 export * from "./half_replaced.ts";
+export * from "./host_paths.ts";
 export * from "./ignored_uses.ts";
 export * from "./live_paths.ts";
 export * from "./make_release.ts";

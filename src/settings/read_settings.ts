@@ -69,6 +69,7 @@ export function readSettings(
       tlsVerify: reader.text("DOCKER_TLS_VERIFY") !== undefined,
       certPath: reader.text("DOCKER_CERT_PATH"),
     },
+    secretFiles: reader.secretFiles(),
     notices: notYet(reader),
   };
   checkTogether(settings, reader);

@@ -95,6 +95,8 @@ export interface Settings {
     readonly tlsVerify: boolean;
     readonly certPath: string | undefined;
   };
+  /** Files that settings with secrets were read from, and keys: no container may mount them. */
+  readonly secretFiles: readonly string[];
   /** What was set in vain, a sentence each: to be logged as warnings at the start. */
   readonly notices: readonly string[];
 }

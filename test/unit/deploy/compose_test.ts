@@ -49,7 +49,13 @@ describe("Compose and the programs it runs", () => {
     const [command] = asked;
     assert.equal(command?.argv[0], "docker");
     assert.equal(command?.stdin, JSON.stringify(CALL.model));
-    assert.deepEqual(command?.env, { A: "1", PATH: "/bin", DOCKER_HOST: "unix:///e.sock" });
+    assert.deepEqual(command?.env, {
+      A: "1",
+      PATH: "/bin",
+      DOCKER_HOST: "unix:///e.sock",
+      COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
+      COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
+    });
     assert.equal(command?.timeoutMs, 5000);
     assert.equal(command?.endsWithUs, true);
   });

@@ -104,6 +104,7 @@ const DEFAULTS: Settings = {
     tlsVerify: false,
     certPath: undefined,
   },
+  secretFiles: [],
   notices: [],
 };
 const { http, git, deploy, docker, data, proxy } = DEFAULTS;
@@ -115,6 +116,21 @@ describe("readSettings", () => {
       [name, ...(file ? [`${name}_FILE`] : []), ...aliases].map((key) => [key, ""])
     );
     assert.deepEqual(read(Object.fromEntries(empty)), DEFAULTS);
+  });
+
+  it("readSettings() tells which files hold secrets, each once", () => {
+    assert.deepEqual(
+      read({
+        API_SECRET_FILE: "/secret",
+        WEBHOOK_SECRET_FILE: "/secret",
+        HTTP_TLS_CERT_FILE: "/c",
+        HTTP_TLS_KEY_FILE: "/k",
+        DOCKER_CERT_PATH: "/certs",
+        SSH_KNOWN_HOSTS_FILE: "/kh",
+        SOMETHING_FILE: "/other",
+      }).secretFiles,
+      ["/certs", "/k", "/secret"],
+    );
   });
 
   const accepted: [Environment, Partial<Settings>][] = [
@@ -197,8 +213,9 @@ describe("readSettings", () => {
   ];
   for (const [environment, change] of accepted) {
     it(`readSettings() reads ${JSON.stringify(environment)}`, () => {
-      const { notices: _, ...settings } = read(environment);
-      const { notices: __, ...expected } = { ...DEFAULTS, ...change };
+      // Both have tests of their own.
+      const { notices: _, secretFiles: _f, ...settings } = read(environment);
+      const { notices: __, secretFiles: __f, ...expected } = { ...DEFAULTS, ...change };
       assert.deepEqual(settings, expected);
     });
   }
