@@ -6,7 +6,7 @@
 apt_next_name=stackwright-next
 
 # Installs what the lines of $1 (git, ssh-client, docker-cli, engine, compose, buildx, busybox,
-# ssh-server) name, with the distribution's packages, or says in one sentence what is missing.
+# ssh-server, registry) name, with the distribution's packages, or says in one sentence what is missing.
 install_packages() {
   wanted=$(printf '%s' "$1" | tr '\n' ' ')
   system=$(system_name)
@@ -51,6 +51,7 @@ package_of() {
     git) plain="$plain git ca-certificates" ;;
     ssh-client) plain="$plain openssh-client" ;;
     ssh-server) ssh_server ;;
+    registry) plain="$plain docker-registry" ;;
     busybox) plain="$plain busybox-static" ;;
     engine) docker_family docker.io iptables ;;
     docker-cli) [ "${system#ubuntu-}" != "$system" ] || docker_family docker-cli ;;

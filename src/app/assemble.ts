@@ -165,6 +165,10 @@ async function pipelineOptions(
     dataDir: data.dir,
     hostDataDir: data.hostDir ?? await findHostDataDirectory({ files, engine }, data.dir, signal),
     protectedPaths: settings.secretFiles,
+    clientConfigFile: join(
+      settings.docker.configDir ?? join(env["HOME"] ?? "/root", ".docker"),
+      "config.json",
+    ),
     configBaseDir: deploy.configBaseDir,
     passedVariables: passedVariables(settings, env),
     cloneDepth: git.cloneDepth,

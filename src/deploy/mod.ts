@@ -19,6 +19,7 @@ export * from "./masked_model.ts";
 export * from "./observe.ts";
 export * from "./projects.ts";
 export * from "./readiness.ts";
+export * from "./registry_hint.ts";
 export * from "./rewrite_model.ts";
 export * from "./rollout.ts";
 export * from "./stack_files.ts";

@@ -97,7 +97,7 @@ export async function prepareRelease(
   await requireMounts(parts, target, uses, contentOf);
   const ownLive = stackDirectories(options.dataDir, key).live;
   for (const use of uses) {
-    if (use.kind === "bind" && live.isLive(use.path)) {
+    if (use.kind !== "build" && live.isLive(use.path)) {
       await requireLiveInside(parts, ownLive, use.path);
     }
   }

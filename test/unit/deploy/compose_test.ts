@@ -223,8 +223,7 @@ const FAILURES: readonly {
     code: "pull_failed",
     stderr: "Error response from daemon: pull access denied for r.example/app",
     message:
-      "docker compose pull failed: Error response from daemon: pull access denied for r.example/app\n" +
-      "the registry refused: log the engine's user in, or mount a Docker config.json with credentials for it",
+      "docker compose pull failed: Error response from daemon: pull access denied for r.example/app",
   },
   {
     what: "an image that is not there, without the hint about credentials",
