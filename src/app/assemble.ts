@@ -4,7 +4,7 @@ import { createEngine, type EngineClient } from "../docker/mod.ts";
 import type { PipelineParts } from "../pipeline/mod.ts";
 import { type InstanceKey, Ledger, loadInstanceKey } from "../record/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
-import { createGitSource, type Source } from "../source/mod.ts";
+import { createGitHubTokens, createGitSource, type Source } from "../source/mod.ts";
 import {
   createIds,
   createKeyedLock,
@@ -13,6 +13,7 @@ import {
   type KeyedLock,
   type Meter,
   noMeter,
+  systemHttpExchange,
   systemProcessOwner,
 } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
@@ -105,6 +106,8 @@ async function openState(settings: Settings, system: System, ids: Ids): Promise<
 
 function createSource(settings: Settings, system: System, dataDir: string): Source {
   const { git, proxy } = settings;
+  const { clock, redactor } = system;
+  const tokens = createGitHubTokens({ http: systemHttpExchange, clock, redactor });
   return createGitSource({
     commands: system.commands,
     files: system.files,
@@ -115,6 +118,8 @@ function createSource(settings: Settings, system: System, dataDir: string): Sour
     credentials: gitCredentials(settings),
     options: {
       submodules: git.cloneSubmodules,
+      rewrites: git.urlRewrites,
+      githubToken: (app, url, signal) => tokens.token(app, url, signal),
       httpProxy: proxy.http ?? "",
       httpsProxy: proxy.https ?? proxy.http ?? "",
       noProxy: proxy.noProxy.join(","),

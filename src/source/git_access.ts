@@ -114,7 +114,8 @@ export class GitAccess {
       ...named("no_proxy", options.noProxy),
       ...named("GIT_SSL_CAINFO", options.caFile),
     };
-    if (findDomain(url.host, credentials.domains)?.insecureSkipTls === true) {
+    const own = findDomain(url.host, credentials.domains);
+    if (own?.insecureSkipTls === true || credentials.global.insecureSkipTls === true) {
       config.push([`http.${origin}.sslVerify`, "false"]);
     }
     if (login.kind === "password") {

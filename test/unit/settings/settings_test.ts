@@ -71,6 +71,7 @@ const DEFAULTS: Settings = {
     accessTokenUser: "oauth2",
     accessTokenHosts: undefined,
     domains: [],
+    app: undefined,
     cloneDepth: 0,
     cloneSubmodules: true,
     sshPrivateKey: undefined,
@@ -171,6 +172,18 @@ describe("readSettings", () => {
     [{ GIT_ACCESS_TOKEN_HOSTS: "H.example, , b" }, {
       git: { ...git, accessTokenHosts: ["h.example", "b"] },
     }],
+    [{ GITHUB_APP_ID: "7", GITHUB_APP_PRIVATE_KEY_FILE: "/secret" }, {
+      git: { ...git, app: { id: "7", privateKey: "from file", installationId: "" } },
+    }],
+    [{ GITHUB_APP_ID: "7", GITHUB_APP_PRIVATE_KEY: "k", GITHUB_APP_INSTALLATION_ID: "9" }, {
+      git: { ...git, app: { id: "7", privateKey: "k", installationId: "9" } },
+    }],
+    [{ SOURCE_URL_REWRITES: "HTTPS://GitHub.com/Big/App: https://m\ngit@X.Y:Z/: https://n\n" }, {
+      git: {
+        ...git,
+        urlRewrites: { "https://github.com/Big/App": "https://m", "git@x.y:Z/": "https://n" },
+      },
+    }],
     [{ GIT_CLONE_DEPTH: "5" }, { git: { ...git, cloneDepth: 5 } }],
     [{ GIT_CLONE_SUBMODULES: "0" }, { git: { ...git, cloneSubmodules: false } }],
     [{ SSH_PRIVATE_KEY: "k", SSH_PRIVATE_KEY_PASSPHRASE_FILE: "/secret" }, {
@@ -259,6 +272,13 @@ describe("readSettings", () => {
       "POLL_CONFIG:2:13: [0].interval: expected 0 or",
     ],
     [{ POLL_CONFIG: "[" }, "POLL_CONFIG:1:2: not valid YAML"],
+    [{ GITHUB_APP_ID: "1" }, "GITHUB_APP_PRIVATE_KEY: must be set too, since GITHUB_APP_ID is"],
+    [{ GITHUB_APP_PRIVATE_KEY: "k" }, "GITHUB_APP_ID: must be set too"],
+    [
+      { GITHUB_APP_ID: "1", GITHUB_APP_PRIVATE_KEY: "k", GIT_ACCESS_TOKEN: "t" },
+      "GIT_ACCESS_TOKEN: is set together with GITHUB_APP_ID",
+    ],
+    [{ GITHUB_APP_INSTALLATION_ID: "-1" }, "GITHUB_APP_INSTALLATION_ID: expected a whole number"],
     [{ GIT_AUTH_DOMAINS: "- {domains: []}" }, "GIT_AUTH_DOMAINS:1:13: [0].domains: expected at"],
     [{ GIT_AUTH_DOMAINS: "- {domains: [a b]}" }, "GIT_AUTH_DOMAINS:1:14: [0].domains[0]: expected"],
     [{ GIT_AUTH_DOMAINS: "- {domains: [a, A]}" }, "GIT_AUTH_DOMAINS:1:17: [0].domains[1]: a is in"],
@@ -393,8 +413,6 @@ describe("readSettings for what this version does not have", () => {
     ["SOPS_AGE_KEY_FILE", "/canary"],
     ["CERT_ROTATION_ENABLED", "true"],
     ["APPRISE_API_URL", "http://u:canary@apprise"],
-    ["GITHUB_APP_ID", "4711"],
-    ["GITHUB_APP_ID_FILE", "/canary"],
     ["OPENAPI_ENABLED", "1"],
     ["WEBHOOK_SECRET", "canary-4711"],
     ["WEBHOOK_SECRET_FILE", "/secret"],
