@@ -1,5 +1,5 @@
 import { LineCounter, parseAllDocuments, visit } from "yaml";
-import { type Problem, StackwrightError } from "../model/mod.ts";
+import type { Problem, StackwrightError } from "../model/mod.ts";
 import { invalidInput } from "./problem_sink.ts";
 
 /** One entry of `include`, as its author wrote it. */
