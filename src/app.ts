@@ -5,7 +5,7 @@ import { createProjects } from "./app/projects.ts";
 import { onceDone } from "./app/remember.ts";
 import type { System } from "./app/system.ts";
 import { webhookSources } from "./app/webhook_sources.ts";
-import { parsePollRequest, rewrittenRequest } from "./config/mod.ts";
+import { parsePollRequest } from "./config/mod.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { messageOf } from "./model/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
@@ -144,9 +144,7 @@ async function listen(
     runs,
     checkEngine: (signal) => assembly.engine.info(signal),
     projects: createProjects(assembly, clock),
-    parsePollRequest: (value) =>
-      parsePollRequest(value, { checkSchedule: check })
-        .map((request) => rewrittenRequest(request, settings.git.urlRewrites)),
+    parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     clock,
     timeZone,
   });

@@ -6,7 +6,8 @@
 apt_next_name=stackwright-next
 
 # Installs what the lines of $1 (git, ssh-client, docker-cli, engine, compose, buildx, busybox,
-# ssh-server, browser) name, with the distribution's packages, or says in one sentence what is missing.
+# ssh-server, browser, registry) name, with the distribution's packages, or says in one sentence what
+# is missing.
 install_packages() {
   wanted=$(printf '%s' "$1" | tr '\n' ' ')
   system=$(system_name)
@@ -52,6 +53,7 @@ package_of() {
     ssh-client) plain="$plain openssh-client" ;;
     ssh-server) ssh_server ;;
     browser) plain="$plain chromium" ;;
+    registry) docker_family docker-registry ;;
     busybox) plain="$plain busybox-static" ;;
     engine) docker_family docker.io iptables ;;
     docker-cli) [ "${system#ubuntu-}" != "$system" ] || docker_family docker-cli ;;

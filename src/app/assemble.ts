@@ -10,7 +10,7 @@ import {
   loadInstanceKey,
 } from "../record/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
-import { createGitSource, type Source } from "../source/mod.ts";
+import { createGitHubTokens, createGitSource, type Source } from "../source/mod.ts";
 import {
   createIds,
   createKeyedLock,
@@ -19,6 +19,7 @@ import {
   type KeyedLock,
   type Meter,
   noMeter,
+  systemHttpExchange,
   systemProcessOwner,
 } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
@@ -140,6 +141,8 @@ function openLedger(
 
 function createSource(settings: Settings, system: System, dataDir: string): Source {
   const { git, proxy } = settings;
+  const { clock, redactor } = system;
+  const tokens = createGitHubTokens({ http: systemHttpExchange, clock, redactor });
   return createGitSource({
     commands: system.commands,
     files: system.files,
@@ -150,6 +153,8 @@ function createSource(settings: Settings, system: System, dataDir: string): Sour
     credentials: gitCredentials(settings),
     options: {
       submodules: git.cloneSubmodules,
+      rewrites: git.urlRewrites,
+      githubToken: (app, url, signal) => tokens.token(app, url, signal),
       httpProxy: proxy.http ?? "",
       httpsProxy: proxy.https ?? proxy.http ?? "",
       noProxy: proxy.noProxy.join(","),
@@ -199,6 +204,11 @@ async function pipelineOptions(
   return {
     dataDir: data.dir,
     hostDataDir: data.hostDir ?? await findHostDataDirectory({ files, engine }, data.dir, signal),
+    protectedPaths: settings.secretFiles,
+    clientConfigFile: join(
+      settings.docker.configDir ?? join(env["HOME"] ?? "/root", ".docker"),
+      "config.json",
+    ),
     configBaseDir: deploy.configBaseDir,
     passedVariables: passedVariables(settings, env),
     cloneDepth: git.cloneDepth,

@@ -1,5 +1,12 @@
 import type { GitSettings, Settings } from "../settings/mod.ts";
-import { type DomainCredentials, type GitCredentials, parseRepositoryUrl } from "../source/mod.ts";
+import {
+  type DomainCredentials,
+  type GitCredentials,
+  type GitHubApp,
+  parseRepositoryUrl,
+  rewriteHosts,
+  rewriteUrl,
+} from "../source/mod.ts";
 
 /** What the settings say about reaching Git repositories, as the source wants it. */
 export function gitCredentials(settings: Settings): GitCredentials {
@@ -8,16 +15,14 @@ export function gitCredentials(settings: Settings): GitCredentials {
     domains: git.domains.map((domain) => ({
       domains: domain.domains,
       ...credentials(domain),
-      ...(domain.app === undefined ? {} : {
-        githubApp: {
-          appId: domain.app.id,
-          privateKey: domain.app.privateKey,
-          installationId: domain.app.installationId,
-        },
-      }),
+      ...appOf(domain),
       ...(domain.skipTlsVerification ? { insecureSkipTls: true } : {}),
     })),
-    global: { ...credentials(git), ...(git.skipTlsVerification ? { insecureSkipTls: true } : {}) },
+    global: {
+      ...credentials(git),
+      ...appOf(git),
+      ...(git.skipTlsVerification ? { insecureSkipTls: true } : {}),
+    },
     tokenHosts: git.accessTokenHosts ?? polledHosts(settings),
   };
 }
@@ -36,9 +41,20 @@ function credentials(given: Given): Omit<DomainCredentials, "domains"> {
   };
 }
 
-/** The hosts the operator polls: the only ones a global token is meant for unless he says otherwise. */
+function appOf({ app }: Pick<GitSettings, "app">): { readonly githubApp?: GitHubApp } {
+  if (app === undefined) return {};
+  const { id, privateKey, installationId } = app;
+  return { githubApp: { appId: id, privateKey, installationId } };
+}
+
+/**
+ * The hosts the operator polls, or leads other URLs to: the only ones a global token is meant for
+ * unless he says otherwise.
+ */
 function polledHosts(settings: Settings): string[] {
+  const { urlRewrites } = settings.git;
   const hosts = settings.polls.filter((each) => each.request.kind === "git")
-    .map((each) => parseRepositoryUrl(each.request.url).host);
-  return [...new Set(hosts)].filter((host) => host !== "");
+    .map(({ request }) => rewriteUrl(request.url, urlRewrites) ?? request.url)
+    .map((url) => parseRepositoryUrl(url).host);
+  return [...new Set([...hosts, ...rewriteHosts(urlRewrites)])].filter((host) => host !== "");
 }

@@ -2,6 +2,7 @@ import {
   type GitCredentials,
   parseRepositoryUrl,
   resolveLogin,
+  rewriteUrl,
   sameRepository,
   sourceLocation,
 } from "../source/mod.ts";
@@ -15,7 +16,7 @@ export function webhookSources(settings: Settings): WebhookSourceOptions {
   const polled = settings.polls.map(({ request }) => request)
     .filter(({ kind }) => kind === "git");
   return {
-    rewrites: settings.git.urlRewrites,
+    rewrite: (url) => rewriteUrl(url, settings.git.urlRewrites),
     allowLocal: settings.deploy.allowLocalRepositoryUrl,
     nameOf: (url) => sourceLocation("git", url).name,
     hasSshKey: (url) => hasSshKey(url, credentials),

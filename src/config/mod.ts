@@ -3,6 +3,7 @@
  * reference. Everything wrong with a text is reported at once, with file, line, column and key
  * path. Nothing here reads a file or knows where a text came from.
  */
+export * from "./compose_paths.ts";
 export * from "./compose_references.ts";
 export * from "./config_file_names.ts";
 export * from "./config_reference.ts";
@@ -31,6 +32,5 @@ export { checkArtifactUrl, type Checked, checkRepositoryUrl } from "./repository
 export * from "./schedule_shape.ts";
 export * from "./schema_words.ts";
 export * from "./source_path.ts";
-export * from "./url_rewrites.ts";
 export * from "./validate.ts";
 export * from "./webhook_filter.ts";

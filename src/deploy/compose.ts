@@ -111,6 +111,8 @@ export class Compose {
     const result = await commands.run({
       argv: ["docker", ...args],
       env: composeEnvironment(this.#parts.programEnvironment, call.variables),
+      // Versions of compose that take a path as relative to where they run find the same files.
+      ...(failure === "render_failed" ? { cwd: call.project.directory } : {}),
       endsWithUs: true,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
@@ -132,11 +134,7 @@ function explain(args: ComposeArguments, stderr: string): string {
   const lines = stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
   const telling = lines.filter((line) => !isProgress(line) && !/level=warning/.test(line));
   const text = (telling.length > 0 ? telling : lines).slice(-15).join("\n");
-  const hint =
-    subcommand === "pull" && /denied|unauthorized|authentication|no basic auth/i.test(text)
-      ? "\nthe registry refused: log the engine's user in, or mount a Docker config.json with credentials for it"
-      : "";
-  return `docker compose ${subcommand} failed: ${text === "" ? "it gave no reason" : text}${hint}`;
+  return `docker compose ${subcommand} failed: ${text === "" ? "it gave no reason" : text}`;
 }
 
 function isProgress(line: string): boolean {

@@ -26,6 +26,12 @@ const INHERITED = [
   "DOCKER_TLS_VERIFY",
 ] as const;
 
+/** Compose files come from the deployment's own source, which is all that is checked and recorded. */
+const NO_REMOTE_FILES = {
+  COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
+  COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
+} as const;
+
 /** The part of our environment that every compose command gets. */
 export function programEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -56,5 +62,5 @@ export function composeEnvironment(
       );
     }
   }
-  return { ...variables, ...program };
+  return { ...variables, ...program, ...NO_REMOTE_FILES };
 }

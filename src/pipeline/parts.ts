@@ -11,6 +11,10 @@ export interface PipelineOptions {
   readonly dataDir: string;
   /** The same directory as the engine's host sees it. */
   readonly hostDataDir: string;
+  /** Further files and directories that no container may mount: where our secrets come from. */
+  readonly protectedPaths: readonly string[];
+  /** The file in which the engine client finds credentials for registries; it need not exist. */
+  readonly clientConfigFile: string;
   /** Folder inside a source where configuration files are looked for; `/` is its root. */
   readonly configBaseDir: string;
   /** Variables of our own environment that take part in interpolation (`PASS_ENV`); usually none. */

@@ -1,5 +1,10 @@
-import { type ComposeCall, withBuildPaths } from "../deploy/mod.ts";
-import type { Plan, ReleaseService } from "../model/mod.ts";
+import { type ComposeCall, registryHint, withBuildPaths } from "../deploy/mod.ts";
+import {
+  isStackwrightError,
+  type Plan,
+  type ReleaseService,
+  StackwrightError,
+} from "../model/mod.ts";
 import { operation } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { envFilesIn, type PreparedRelease } from "./prepare_release.ts";
@@ -87,10 +92,12 @@ async function pull(
   target.progress(`pulling ${names.join(", ")}`);
   parts.log.info(`pulling ${names.join(", ")}`, { stack: target.key.name, stage: "pull" });
   const call = hereCall(target, prepared);
-  await operation(
+  const images = services.map((each) => each.image);
+  const work = () => parts.compose.pull(call, names, limited(target, signal));
+  await withHint(
     parts,
-    "pull",
-    () => parts.compose.pull(call, names, limited(target, signal)),
+    images,
+    () => operation(parts, "pull", work),
   );
 }
 
@@ -113,6 +120,25 @@ async function build(
     "build",
     () => parts.compose.build(call, asked, limited(target, signal)),
   );
+}
+
+/** Adds to the failure of `work` what is known about the credentials for the registries of `images`. */
+async function withHint(
+  parts: PipelineParts,
+  images: readonly string[],
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isStackwrightError(error, "pull_failed")) throw error;
+    const path = parts.options.clientConfigFile;
+    const bytes = await parts.files.readIfExists(path).catch(() => undefined);
+    const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+    const hint = registryHint(error.message, images, { path, text });
+    if (hint === "") throw error;
+    throw new StackwrightError(error.code, `${error.message}\n${hint}`, { cause: error });
+  }
 }
 
 /** The release as compose gets it, but with build paths that exist before the files are switched. */

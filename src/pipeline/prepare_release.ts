@@ -25,6 +25,7 @@ import { configurationText } from "./configuration_digest.ts";
 import { ABSENT, contentIds } from "./content.ts";
 import { operation } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
+import { requireLiveInside, requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import type { Target } from "./target.ts";
 import { variablesBesideFiles, variablesOf } from "./variables.ts";
 
@@ -76,11 +77,13 @@ export async function prepareRelease(
   };
   const project = renderProject(target, tree, inputs.composeFiles, invocation);
   target.progress("rendering");
+  await requireSafeInputs(parts, project, tree, variables, signal);
   const rendered = await operation(
     parts,
     "render",
     () => parts.compose.render({ project, variables }, signal),
   );
+  await requireSafeModel(parts, target, rendered, tree);
   requireNoJobs(rendered, key.name);
 
   const uses = treeUses(rendered, tree);
@@ -94,6 +97,12 @@ export async function prepareRelease(
   const inPlace = ignoredUses(rendered, uses);
   const live = livePaths(uses, inPlace.uses, (path) => contentOf(path) !== ABSENT);
   await requireMounts(parts, target, uses, contentOf);
+  const ownLive = stackDirectories(options.dataDir, key).live;
+  for (const use of uses) {
+    if (use.kind !== "build" && live.isLive(use.path)) {
+      await requireLiveInside(parts, ownLive, use.path);
+    }
+  }
   const stackDirectory = stackDirectories(options.hostDataDir, key).stack;
   const release = makeRelease({
     key,

@@ -124,7 +124,8 @@ function filled(text: string | null | undefined): string | undefined {
 }
 
 /**
- * Reads SOURCE_URL_REWRITES, a YAML map; its keys are lower-cased.
+ * Reads SOURCE_URL_REWRITES, a YAML map. In its keys scheme and host are lower-cased, paths are not:
+ * on most servers they are different repositories.
  *
  * Throws `config_invalid` with every problem; messages never repeat a replacement.
  */
@@ -141,10 +142,16 @@ export function parseUrlRewrites(text: string, file: string): Readonly<Record<st
     const target = entry.value.kind === "scalar" ? entry.value.text.trim() : "";
     if (key.trim() === "") sink.add(entry.at, "", "expected something to replace before the colon");
     if (target === "") sink.add(entry.at, key, "expected a replacement, as text");
-    rewrites.push([key.trim().toLowerCase(), target]);
+    rewrites.push([lowerHost(key.trim()), target]);
   }
   if (!sink.clean) throw invalidInput(file, sink.problems);
   return Object.fromEntries(rewrites);
+}
+
+/** The part before the path, which is a whole key that has none. */
+function lowerHost(key: string): string {
+  const [before = ""] = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/:]*(?::\d+(?=\/|$))?/i.exec(key) ?? [];
+  return before.toLowerCase() + key.slice(before.length);
 }
 
 /** The problems of a text, or its value: many texts are read before anything is reported. */

@@ -22,7 +22,6 @@ export const NOT_YET: readonly NotYetRow[] = [
   text("SOPS_AGE_KEY", "no encrypted file is decrypted", true),
   flag("CERT_ROTATION_ENABLED", "no certificate is rotated"),
   text("APPRISE_API_URL", "no notification is sent"),
-  text("GITHUB_APP_ID", "no token of a GitHub App is made", true),
   flag("MCP_ENABLED", "there is no tool server"),
   flag("SELF_UPDATE_ENABLED", "Stackwright does not update itself"),
 ];

@@ -7,9 +7,13 @@ import {
   isTimeZone,
   parsePollConfig,
   type PollEntry,
-  rewrittenRequest,
 } from "../config/mod.ts";
-import { parseGitDomains, parseUrlRewrites, problemsOf } from "./git_domains.ts";
+import {
+  type AppCredentials,
+  parseGitDomains,
+  parseUrlRewrites,
+  problemsOf,
+} from "./git_domains.ts";
 import { notYet } from "./not_yet.ts";
 import {
   type DeploySettings,
@@ -53,10 +57,7 @@ export function readSettings(
     http: httpSettings(reader),
     git,
     deploy: deploySettings(reader),
-    polls: polls(reader, options.checkSchedule).map((entry) => ({
-      ...entry,
-      request: rewrittenRequest(entry.request, git.urlRewrites),
-    })),
+    polls: polls(reader, options.checkSchedule),
     proxy: {
       http: proxy(reader, "HTTP_PROXY"),
       https: proxy(reader, "HTTPS_PROXY"),
@@ -74,6 +75,7 @@ export function readSettings(
       tlsVerify: reader.text("DOCKER_TLS_VERIFY") !== undefined,
       certPath: reader.text("DOCKER_CERT_PATH"),
     },
+    secretFiles: reader.secretFiles(),
     notices: notYet(reader),
   };
   checkTogether(settings, reader);
@@ -174,6 +176,7 @@ function gitSettings(reader: VariableReader): GitSettings {
     accessTokenUser: reader.text("GIT_ACCESS_TOKEN_USER") ?? "",
     accessTokenHosts: hosts.length === 0 ? undefined : hosts,
     domains: yaml(reader, "GIT_AUTH_DOMAINS", [], parseGitDomains),
+    app: githubApp(reader),
     cloneDepth: reader.integer("GIT_CLONE_DEPTH"),
     cloneSubmodules: reader.boolean("GIT_CLONE_SUBMODULES"),
     sshPrivateKey: reader.text("SSH_PRIVATE_KEY"),
@@ -182,6 +185,24 @@ function gitSettings(reader: VariableReader): GitSettings {
     skipTlsVerification: reader.boolean("SKIP_TLS_VERIFICATION"),
     urlRewrites: yaml(reader, "SOURCE_URL_REWRITES", {}, parseUrlRewrites),
   };
+}
+
+function githubApp(reader: VariableReader): AppCredentials | undefined {
+  const id = reader.text("GITHUB_APP_ID")?.trim();
+  const privateKey = reader.text("GITHUB_APP_PRIVATE_KEY");
+  const installation = reader.integer("GITHUB_APP_INSTALLATION_ID");
+  if (id === undefined && privateKey === undefined) return undefined;
+  if (id === undefined || privateKey === undefined) {
+    const [missing, given] = id === undefined
+      ? ["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"] as const
+      : ["GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_ID"] as const;
+    reader.refuse(missing, `must be set too, since ${given} is`);
+    return undefined;
+  }
+  if (reader.text("GIT_ACCESS_TOKEN") !== undefined) {
+    reader.refuse("GIT_ACCESS_TOKEN", "is set together with GITHUB_APP_ID; keep one of them");
+  }
+  return { id, privateKey, installationId: installation === 0 ? "" : String(installation) };
 }
 
 function deploySettings(reader: VariableReader): DeploySettings {

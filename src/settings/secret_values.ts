@@ -22,6 +22,7 @@ export function secretValues(settings: Settings): string[] {
     git.accessToken,
     git.sshPrivateKey,
     git.sshPrivateKeyPassphrase,
+    git.app?.privateKey,
     ...git.domains.flatMap((domain) => [
       domain.accessToken,
       domain.sshPrivateKey,

@@ -1,5 +1,5 @@
 import type { PollEntry } from "../config/mod.ts";
-import type { GitDomain } from "./git_domains.ts";
+import type { AppCredentials, GitDomain } from "./git_domains.ts";
 
 /** Values of LOG_LEVEL, least important first. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -37,6 +37,8 @@ export interface GitSettings {
   /** Lower-case hosts that may get the token; `undefined` means those of configured sources. */
   readonly accessTokenHosts: readonly string[] | undefined;
   readonly domains: readonly GitDomain[];
+  /** The GitHub App for hosts without an entry of their own. */
+  readonly app: AppCredentials | undefined;
   /** Commits of history; 0 is all. */
   readonly cloneDepth: number;
   readonly cloneSubmodules: boolean;
@@ -44,7 +46,7 @@ export interface GitSettings {
   readonly sshPrivateKeyPassphrase: string | undefined;
   readonly sshKnownHostsFile: string | undefined;
   readonly skipTlsVerification: boolean;
-  /** From a lower-case URL, prefix or host to its replacement. */
+  /** From a URL, prefix or host (with a lower-case host) to its replacement. */
   readonly urlRewrites: Readonly<Record<string, string>>;
 }
 
@@ -95,6 +97,8 @@ export interface Settings {
     readonly tlsVerify: boolean;
     readonly certPath: string | undefined;
   };
+  /** Files that settings with secrets were read from, and keys: no container may mount them. */
+  readonly secretFiles: readonly string[];
   /** What was set in vain, a sentence each: to be logged as warnings at the start. */
   readonly notices: readonly string[];
 }

@@ -45,6 +45,18 @@ export class VariableReader {
     return row.default === "" ? undefined : row.default;
   }
 
+  /**
+   * Absolute paths of the files that hold our secrets: those of every `X_FILE` variable, and the keys for HTTPS and for the engine.
+   */
+  secretFiles(): readonly string[] {
+    const names = Object.keys(this.#environment).filter((name) =>
+      name === "HTTP_TLS_KEY_FILE" || name === "DOCKER_CERT_PATH" ||
+      name.endsWith("_FILE") && this.#rows.get(name.slice(0, -"_FILE".length))?.file === true
+    );
+    const paths = names.map((name) => this.#raw(name)?.trim() ?? "");
+    return [...new Set(paths.filter((path) => path.startsWith("/")))].sort();
+  }
+
   /** Whether a variable, of the table or not, has a value. */
   isSet(name: string): boolean {
     return this.#raw(name) !== undefined;

@@ -70,11 +70,20 @@ export class Git {
     invocation: GitInvocation,
     signal: AbortSignal,
   ): Promise<GitResult> {
-    const { access, clock, options } = this.#parts;
-    const command = gitCommand(await this.#surroundings(), {
-      ...invocation,
-      access: await access.forRemote(url, signal),
-    });
+    const access = await this.#parts.access.forRemote(url, signal);
+    try {
+      const command = gitCommand(await this.#surroundings(), { ...invocation, access });
+      return await this.#patiently(command, signal);
+    } finally {
+      await access.release?.();
+    }
+  }
+
+  async #patiently(
+    command: ReturnType<typeof gitCommand>,
+    signal: AbortSignal,
+  ): Promise<GitResult> {
+    const { clock, options } = this.#parts;
     for (let attempt = 1;; attempt++) {
       const result = await this.#run({ ...command, timeoutMs: options.remoteTimeoutMs }, signal);
       if (result.failure !== "transient" || attempt >= options.attempts) return result;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path/posix";
 import { StackwrightError } from "../model/mod.ts";
 import type { Files, Redactor } from "../system/mod.ts";
@@ -71,7 +71,7 @@ export class GitAccess {
   }
 
   /**
-   * Settings and secrets for one remote. Throws `repository_denied` when the remote needs an SSH key
+   * Settings and secrets for one command that talks to a remote. Throws `repository_denied` when the remote needs an SSH key
    * and there is none.
    */
   async forRemote(url: RepositoryUrl, signal: AbortSignal): Promise<RemoteAccess> {
@@ -114,7 +114,8 @@ export class GitAccess {
       ...named("no_proxy", options.noProxy),
       ...named("GIT_SSL_CAINFO", options.caFile),
     };
-    if (findDomain(url.host, credentials.domains)?.insecureSkipTls === true) {
+    const own = findDomain(url.host, credentials.domains);
+    if (own?.insecureSkipTls === true || credentials.global.insecureSkipTls === true) {
       config.push([`http.${origin}.sslVerify`, "false"]);
     }
     if (login.kind === "password") {
@@ -137,8 +138,10 @@ export class GitAccess {
     }
     const directory = await this.#private();
     const text = login.key.replace(/\r/g, "").trim() + "\n";
-    const key = join(directory, `key-${createHash("sha256").update(text).digest("hex")}`);
-    await this.#place(key, text, 0o600);
+    const { files } = this.#parts;
+    // One file for one command: a key lies on disk no longer than it is needed.
+    const key = join(directory, `key-${randomUUID()}`);
+    await files.write(key, text, { mode: 0o600 });
     const askpass = join(directory, "askpass");
     const asks = login.passphrase !== "";
     if (asks) await this.#place(askpass, ASKPASS, 0o700);
@@ -160,7 +163,7 @@ export class GitAccess {
         }
         : {}),
     };
-    return { scheme: "ssh", config: [], env };
+    return { scheme: "ssh", config: [], env, release: () => files.remove(key) };
   }
 
   async #place(path: string, text: string, mode: number): Promise<void> {

@@ -16,6 +16,8 @@ export interface RemoteAccess {
   readonly scheme: RepositoryScheme;
   readonly config: readonly (readonly [string, string])[];
   readonly env: Readonly<Record<string, string>>;
+  /** Takes back what was made for the one command this is for; nothing where it is absent. */
+  readonly release?: () => Promise<void>;
 }
 
 /** One git command, before it has an environment. */

@@ -84,8 +84,10 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
   denied: "check the credentials for this host (GIT_ACCESS_TOKEN and the hosts it may go to, " +
     "GIT_AUTH_DOMAINS, SSH_PRIVATE_KEY)",
   disk: "make room, or make the data directory writable",
-  host_key: "the SSH host key is not the one known for this host; if the change is real, correct " +
-    "the known hosts file",
+  host_key:
+    "the SSH host key is not the one known for this host, so nothing was sent. Ask who runs " +
+    "the host whether its key changed; if it did, take its line out of known_hosts in the data " +
+    "directory (ssh-keygen -R HOST -f FILE), or put the new key into SSH_KNOWN_HOSTS_FILE",
   locked: "another process works on this mirror, or died doing so; it is tried again",
   no_such_ref: "the reference does not exist there",
   other: "git gave no known reason",

@@ -15,12 +15,14 @@ import {
   type Repository,
   withRepair,
 } from "./repository.ts";
-import { parseRepositoryUrl } from "./repository_url.ts";
 import type { ResolveRequest, Source, TreeEntry } from "./source.ts";
 import { isPublished, publishTree, type TreeJob } from "./tree.ts";
+import { reach, type UrlRewrites } from "./url_rewrites.ts";
 
 /** Everything about the Git source that has a default. */
 export interface GitSourceOptions extends GitOptions, AccessOptions {
+  /** What the operator puts in the place of URLs, wherever these come from. */
+  readonly rewrites: UrlRewrites;
   /** Whether submodules are exported with their parents. */
   readonly submodules: boolean;
   /** Milliseconds after which an unused object reader is ended. */
@@ -55,6 +57,7 @@ const DEFAULTS: GitSourceOptions = {
   caFile: "",
   knownHostsFile: "",
   githubToken: undefined,
+  rewrites: {},
   submodules: true,
   readerIdleMs: 60 * 1000,
   largestFile: 64 * 1024 * 1024,
@@ -89,7 +92,7 @@ class GitSource implements Source {
 
   async resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision> {
     const { location, reference, depth } = request;
-    const url = parseRepositoryUrl(location.url);
+    const url = reach(location.url, this.#options.rewrites);
     const repository = this.#open(this.#layout.mirror(location), location.name);
     const found = await repository.mirror.resolve({ url, reference, depth }, signal);
     return { source: location, ...found };
@@ -147,6 +150,7 @@ class GitSource implements Source {
       trees: this.#layout.trees(revision.source),
       expand: {
         submodules: this.#options.submodules,
+        rewrites: this.#options.rewrites,
         open: (directory, name) => this.#open(directory, name),
         layout: this.#layout,
         source: revision.source,
@@ -193,7 +197,7 @@ class GitSource implements Source {
     const { source, id } = revision;
     return {
       repository: this.#open(this.#layout.mirror(source), source.name),
-      url: parseRepositoryUrl(source.url),
+      url: reach(source.url, this.#options.rewrites),
       commit: id,
     };
   }

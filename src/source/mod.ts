@@ -5,8 +5,10 @@
  */
 export * from "./credentials.ts";
 export { createGitSource, type GitSourceOptions, type GitSourceParts } from "./git_source.ts";
+export { createGitHubTokens, type GitHubTokens } from "./github_tokens.ts";
 export { createLayout, type GitLayout } from "./layout.ts";
 export { parseReference, type Reference } from "./reference.ts";
 export { parseRepositoryUrl, type RepositoryScheme, type RepositoryUrl } from "./repository_url.ts";
 export * from "./source.ts";
 export { sameRepository, sourceLocation } from "./source_name.ts";
+export { rewriteHosts, rewriteUrl, type UrlRewrites } from "./url_rewrites.ts";

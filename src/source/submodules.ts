@@ -9,6 +9,7 @@ import type { RepositoryUrl } from "./repository_url.ts";
 import type { TreeEntry } from "./source.ts";
 import type { SourceLocation } from "../model/mod.ts";
 import type { ListedEntry } from "./tree_object.ts";
+import { reach, type UrlRewrites } from "./url_rewrites.ts";
 
 /** How deep submodules may nest. */
 export const DEEPEST_SUBMODULE = 10;
@@ -37,6 +38,8 @@ export interface ExpandedTree {
 export interface ExpandOptions {
   /** Whether they are exported; otherwise their directories stay empty. */
   readonly submodules: boolean;
+  /** What the operator puts in the place of URLs. */
+  readonly rewrites: UrlRewrites;
   /** Opens the mirror in a directory. */
   readonly open: (directory: string, name: string) => Repository;
   readonly layout: GitLayout;
@@ -105,13 +108,18 @@ async function openModules(
     }
     try {
       if (options.level >= DEEPEST_SUBMODULE) throw tooDeep();
-      const target = submoduleUrl(url, parent.url);
+      const target = rewritten(url, submoduleUrl(url, parent.url), options.rewrites);
       found.push(await openModule(target, commit, options, signal, `${where}/`));
     } catch (error) {
       throw named(error, where, signal);
     }
   }
   return found;
+}
+
+/** A relative URL starts at a parent whose URL was rewritten already. */
+function rewritten(written: string, url: RepositoryUrl, rewrites: UrlRewrites): RepositoryUrl {
+  return /^\.\.?(?:\/|$)/.test(written) ? url : reach(written, rewrites);
 }
 
 async function openModule(

@@ -101,7 +101,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const apiSecret = options.apiSecret ?? API_SECRET;
   const secret = options.webhookSecret ?? WEBHOOK_SECRET;
   const sources = {
-    rewrites: {},
+    rewrite: () => undefined,
     allowLocal: false,
     nameOf: (url: string) => sourceLocation("git", url).name,
     hasSshKey: () => false,

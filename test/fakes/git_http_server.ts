@@ -72,7 +72,8 @@ function refuse(request: SeenRequest, login: string | undefined): GitHttpAnswer 
   return { status: 401, headers: { "www-authenticate": 'Basic realm="git"' } };
 }
 
-function serve(root: string, request: IncomingMessage, response: ServerResponse): void {
+/** Answers one request through git's own `http-backend`. */
+export function serve(root: string, request: IncomingMessage, response: ServerResponse): void {
   const [path = "", query = ""] = (request.url ?? "").split("?");
   const backend = spawn("git", ["http-backend"], {
     env: {

@@ -102,7 +102,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     title: "a compose file that is no YAML",
     files: () => ({ "compose.yaml": "services:\n  web: [\n" }),
-    says: [/docker compose config failed/, /yaml/],
+    says: [/compose\.yaml:\d+:\d+/, /not valid YAML/],
   },
   {
     title: "an image that is nowhere",

@@ -1,10 +1,4 @@
-import {
-  checkArtifactUrl,
-  checkRepositoryUrl,
-  isConfigTarget,
-  rewriteSourceUrl,
-  type UrlRewrites,
-} from "../../config/mod.ts";
+import { checkArtifactUrl, checkRepositoryUrl, isConfigTarget } from "../../config/mod.ts";
 import { type DeclaredDeployment, type SourceRequest, StackwrightError } from "../../model/mod.ts";
 import type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
 import { malformed } from "./payload.ts";
@@ -23,7 +17,8 @@ export type WebhookDelivery =
 
 /** How a repository that a webhook names is reached. */
 export interface WebhookSourceOptions {
-  readonly rewrites: UrlRewrites;
+  /** Where SOURCE_URL_REWRITES lead instead of a URL; `undefined` when no rule applies to it. */
+  readonly rewrite: (url: string) => string | undefined;
   /** Whether a payload may name a repository on this machine (ALLOW_LOCAL_REPOSITORY_URL). */
   readonly allowLocal: boolean;
   /** The identity of the repository at a URL. Throws `bad_request` when it is no repository URL. */
@@ -125,8 +120,9 @@ function locate(
 ): { readonly url: string; readonly identity: string } {
   const given = cloneUrl || sshUrl;
   if (given === "") throw malformed("the payload has no URL to clone the repository from");
-  const rewritten = rewriteSourceUrl(given, options.rewrites);
-  const url = rewritten ?? checkGiven(given, options.allowLocal);
+  // The source itself follows the rules: the name of a repository is the one its host gives it.
+  const rewritten = options.rewrite(given);
+  const url = checkGiven(given, options.allowLocal || rewritten !== undefined);
   const identity = options.nameOf(url);
   const ssh = sshUrl !== "" && "value" in checkRepositoryUrl(sshUrl, false) ? [sshUrl] : [];
   const known = options.configured([url, ...rewritten === undefined ? ssh : []]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import {
@@ -41,16 +41,20 @@ describe("GitSource over ssh", { skip: sshMissing() }, () => {
   };
   const knownHosts = () => fs.readFileSync(join(t.dataDir, "known_hosts"), "utf8");
 
-  it("remembers an unknown host, and removes the key on close()", async () => {
+  it("remembers an unknown host, and leaves no key behind", async () => {
     await open();
     assert.equal((await t.resolve(url(), "main")).id, head);
     assert.equal(knownHosts().trim(), server.knownHost.split(" ").slice(0, 3).join(" ").trim());
     const command = t.commands.find(({ env }) => env["GIT_SSH_COMMAND"] !== undefined);
     const key = / -i (\S+) /.exec(command?.env["GIT_SSH_COMMAND"] ?? "")?.[1] ?? "";
-    assert.equal(fs.statSync(key).mode & 0o777, 0o600);
-    assert.equal(t.redactor.redact(server.key.split("\n")[1] ?? ""), "***");
-    await t.source.close();
+    assert.notEqual(key, "");
     assert.ok(!fs.existsSync(key));
+    assert.deepEqual(command?.env["SSH_AUTH_SOCK"], undefined);
+    assert.match(command?.env["GIT_SSH_COMMAND"] ?? "", /IdentitiesOnly=yes.*IdentityAgent=none/);
+    assert.equal(t.redactor.redact(server.key.split("\n")[1] ?? ""), "***");
+    assert.ok(!bytesBelow(t.directory).includes(server.key.split("\n")[1] ?? "?"));
+    await t.source.close();
+    assert.ok(!fs.existsSync(dirname(key)));
   });
 
   it("accepts a key with line ends of Windows and without a last line break", async () => {
@@ -84,9 +88,10 @@ describe("GitSource over ssh", { skip: sshMissing() }, () => {
     await server.changeHostKey();
     await assert.rejects(t.resolve(url(), "main"), {
       code: "repository_denied",
-      message: /host key is not the one known/,
+      message: /host key is not the one known.*take its line out of known_hosts/,
     });
     assert.equal(knownHosts(), known);
+    assert.ok(!bytesBelow(t.directory).includes(server.key.split("\n")[1] ?? "?"));
   });
 
   it("trusts only the operator's file when there is one", async () => {
@@ -116,3 +121,10 @@ describe("GitSource over ssh", { skip: sshMissing() }, () => {
     await assert.rejects(t.resolve(url(), "main"), { code: "repository_denied" });
   });
 });
+
+/** Every byte below a directory, as text. */
+function bytesBelow(directory: string): string {
+  return fs.readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => fs.readFileSync(join(each.parentPath, each.name), "latin1")).join("\n");
+}

@@ -70,7 +70,7 @@ describe("passedVariables", () => {
     ["a secret from a file", { API_SECRET_FILE: "/secret", COPY: "canary-from-file" }],
     ["a very short secret", { API_SECRET: "can", COPY: "can" }],
     ["SOPS_AGE_KEY", { SOPS_AGE_KEY: canary }],
-    ["GITHUB_APP_PRIVATE_KEY", { GITHUB_APP_PRIVATE_KEY: canary }],
+    ["GITHUB_APP_PRIVATE_KEY", { GITHUB_APP_ID: "1", GITHUB_APP_PRIVATE_KEY: canary }],
     ["SECRET_PROVIDER_ACCESS_TOKEN", { SECRET_PROVIDER_ACCESS_TOKEN: canary }],
     ["APPRISE_NOTIFY_URLS", { APPRISE_NOTIFY_URLS: `mailto://u:${canary}@h` }],
   ];

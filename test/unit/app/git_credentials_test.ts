@@ -40,6 +40,26 @@ describe("gitCredentials", () => {
     assert.match(tokenHosts[1] ?? "", /^git\.example/);
   });
 
+  it("gitCredentials() counts where rewriting leads to as configured, not what it replaces", () => {
+    const { tokenHosts } = credentials({
+      GIT_ACCESS_TOKEN: "t",
+      SOURCE_URL_REWRITES: "github.com: https://mirror.lan\nhttps://x.example/o: file:///srv\n",
+      POLL_CONFIG: "- {url: 'https://github.com/o/r'}\n- {url: 'https://y.example/o/r'}\n",
+    });
+    assert.deepEqual([...tokenHosts].sort(), ["mirror.lan", "y.example"]);
+  });
+
+  it("gitCredentials() hands the global App over", () => {
+    const env = {
+      GITHUB_APP_ID: "7",
+      GITHUB_APP_PRIVATE_KEY: "p",
+      GITHUB_APP_INSTALLATION_ID: "9",
+    };
+    assert.deepEqual(credentials(env).global, {
+      githubApp: { appId: "7", privateKey: "p", installationId: "9" },
+    });
+  });
+
   it("gitCredentials() gives the token to the hosts of the setting alone when there is one", () => {
     const { tokenHosts } = credentials({
       GIT_ACCESS_TOKEN: "t",

@@ -49,7 +49,13 @@ describe("Compose and the programs it runs", () => {
     const [command] = asked;
     assert.equal(command?.argv[0], "docker");
     assert.equal(command?.stdin, JSON.stringify(CALL.model));
-    assert.deepEqual(command?.env, { A: "1", PATH: "/bin", DOCKER_HOST: "unix:///e.sock" });
+    assert.deepEqual(command?.env, {
+      A: "1",
+      PATH: "/bin",
+      DOCKER_HOST: "unix:///e.sock",
+      COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
+      COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
+    });
     assert.equal(command?.timeoutMs, 5000);
     assert.equal(command?.endsWithUs, true);
   });
@@ -217,8 +223,7 @@ const FAILURES: readonly {
     code: "pull_failed",
     stderr: "Error response from daemon: pull access denied for r.example/app",
     message:
-      "docker compose pull failed: Error response from daemon: pull access denied for r.example/app\n" +
-      "the registry refused: log the engine's user in, or mount a Docker config.json with credentials for it",
+      "docker compose pull failed: Error response from daemon: pull access denied for r.example/app",
   },
   {
     what: "an image that is not there, without the hint about credentials",

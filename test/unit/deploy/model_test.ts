@@ -93,6 +93,8 @@ describe("composeEnvironment()", () => {
     assert.deepEqual(composeEnvironment(program, { DOCKER_DATA: "/srv" }), {
       PATH: "/bin",
       DOCKER_DATA: "/srv",
+      COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
+      COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
     });
   });
 });

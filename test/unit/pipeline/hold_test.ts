@@ -118,6 +118,8 @@ function createShop(directory: string) {
       cloneDepth: 0,
       rollback: true,
       imageRetention: 0,
+      protectedPaths: [],
+      clientConfigFile: "",
     },
   };
   deploy(ledger, DEPLOYED);

@@ -71,6 +71,7 @@ const DEFAULTS: Settings = {
     accessTokenUser: "oauth2",
     accessTokenHosts: undefined,
     domains: [],
+    app: undefined,
     cloneDepth: 0,
     cloneSubmodules: true,
     sshPrivateKey: undefined,
@@ -104,6 +105,7 @@ const DEFAULTS: Settings = {
     tlsVerify: false,
     certPath: undefined,
   },
+  secretFiles: [],
   notices: [],
 };
 const { http, git, deploy, docker, data, proxy } = DEFAULTS;
@@ -115,6 +117,21 @@ describe("readSettings", () => {
       [name, ...(file ? [`${name}_FILE`] : []), ...aliases].map((key) => [key, ""])
     );
     assert.deepEqual(read(Object.fromEntries(empty)), DEFAULTS);
+  });
+
+  it("readSettings() tells which files hold secrets, each once", () => {
+    assert.deepEqual(
+      read({
+        API_SECRET_FILE: "/secret",
+        WEBHOOK_SECRET_FILE: "/secret",
+        HTTP_TLS_CERT_FILE: "/c",
+        HTTP_TLS_KEY_FILE: "/k",
+        DOCKER_CERT_PATH: "/certs",
+        SSH_KNOWN_HOSTS_FILE: "/kh",
+        SOMETHING_FILE: "/other",
+      }).secretFiles,
+      ["/certs", "/k", "/secret"],
+    );
   });
 
   const accepted: [Environment, Partial<Settings>][] = [
@@ -154,6 +171,18 @@ describe("readSettings", () => {
     [{ GIT_ACCESS_TOKEN_USER: "x" }, { git: { ...git, accessTokenUser: "x" } }],
     [{ GIT_ACCESS_TOKEN_HOSTS: "H.example, , b" }, {
       git: { ...git, accessTokenHosts: ["h.example", "b"] },
+    }],
+    [{ GITHUB_APP_ID: "7", GITHUB_APP_PRIVATE_KEY_FILE: "/secret" }, {
+      git: { ...git, app: { id: "7", privateKey: "from file", installationId: "" } },
+    }],
+    [{ GITHUB_APP_ID: "7", GITHUB_APP_PRIVATE_KEY: "k", GITHUB_APP_INSTALLATION_ID: "9" }, {
+      git: { ...git, app: { id: "7", privateKey: "k", installationId: "9" } },
+    }],
+    [{ SOURCE_URL_REWRITES: "HTTPS://GitHub.com/Big/App: https://m\ngit@X.Y:Z/: https://n\n" }, {
+      git: {
+        ...git,
+        urlRewrites: { "https://github.com/Big/App": "https://m", "git@x.y:Z/": "https://n" },
+      },
     }],
     [{ GIT_CLONE_DEPTH: "5" }, { git: { ...git, cloneDepth: 5 } }],
     [{ GIT_CLONE_SUBMODULES: "0" }, { git: { ...git, cloneSubmodules: false } }],
@@ -197,8 +226,9 @@ describe("readSettings", () => {
   ];
   for (const [environment, change] of accepted) {
     it(`readSettings() reads ${JSON.stringify(environment)}`, () => {
-      const { notices: _, ...settings } = read(environment);
-      const { notices: __, ...expected } = { ...DEFAULTS, ...change };
+      // Both have tests of their own.
+      const { notices: _, secretFiles: _f, ...settings } = read(environment);
+      const { notices: __, secretFiles: __f, ...expected } = { ...DEFAULTS, ...change };
       assert.deepEqual(settings, expected);
     });
   }
@@ -242,6 +272,13 @@ describe("readSettings", () => {
       "POLL_CONFIG:2:13: [0].interval: expected 0 or",
     ],
     [{ POLL_CONFIG: "[" }, "POLL_CONFIG:1:2: not valid YAML"],
+    [{ GITHUB_APP_ID: "1" }, "GITHUB_APP_PRIVATE_KEY: must be set too, since GITHUB_APP_ID is"],
+    [{ GITHUB_APP_PRIVATE_KEY: "k" }, "GITHUB_APP_ID: must be set too"],
+    [
+      { GITHUB_APP_ID: "1", GITHUB_APP_PRIVATE_KEY: "k", GIT_ACCESS_TOKEN: "t" },
+      "GIT_ACCESS_TOKEN: is set together with GITHUB_APP_ID",
+    ],
+    [{ GITHUB_APP_INSTALLATION_ID: "-1" }, "GITHUB_APP_INSTALLATION_ID: expected a whole number"],
     [{ GIT_AUTH_DOMAINS: "- {domains: []}" }, "GIT_AUTH_DOMAINS:1:13: [0].domains: expected at"],
     [{ GIT_AUTH_DOMAINS: "- {domains: [a b]}" }, "GIT_AUTH_DOMAINS:1:14: [0].domains[0]: expected"],
     [{ GIT_AUTH_DOMAINS: "- {domains: [a, A]}" }, "GIT_AUTH_DOMAINS:1:17: [0].domains[1]: a is in"],
@@ -376,8 +413,6 @@ describe("readSettings for what this version does not have", () => {
     ["SOPS_AGE_KEY_FILE", "/canary"],
     ["CERT_ROTATION_ENABLED", "true"],
     ["APPRISE_API_URL", "http://u:canary@apprise"],
-    ["GITHUB_APP_ID", "4711"],
-    ["GITHUB_APP_ID_FILE", "/canary"],
     ["SELF_UPDATE_ENABLED", "T"],
   ];
   for (const [name, value] of noticed) {
@@ -436,23 +471,6 @@ describe("readListenSettings", () => {
     const environment = { HTTP_PORT: "81", TZ: "x", API_SECRET_FILE: "/none" };
     assert.deepEqual(readListenSettings(environment), { port: 81, tls: undefined });
     assert.throws(() => readListenSettings({ HTTP_TLS_CERT_FILE: "/c" }), /HTTP_TLS_KEY_FILE/);
-  });
-});
-
-describe("readSettings for sources behind other addresses", () => {
-  it("readSettings() rewrites the URLs of polled sources once", () => {
-    const { polls } = readSettings(
-      {
-        DATA_DIR: "/data",
-        SOURCE_URL_REWRITES: "git.example.org: https://git.example.org/mirror\n",
-        POLL_CONFIG: "[{url: https://git.example.org/a/b}, {url: https://other.example.org/a/b}]",
-      },
-      () => "",
-    );
-    assert.deepEqual(polls.map(({ request }) => request.url), [
-      "https://git.example.org/mirror/a/b",
-      "https://other.example.org/a/b",
-    ]);
   });
 });
 

@@ -10,7 +10,7 @@ import {
 import { parseInlineDeployments } from "../../../../src/config/mod.ts";
 
 const options: WebhookSourceOptions = {
-  rewrites: {},
+  rewrite: () => undefined,
   allowLocal: false,
   nameOf: (url) => sourceLocation("git", url).name,
   hasSshKey: () => false,
@@ -108,25 +108,18 @@ describe("deliveryOf() a push", () => {
       "git.example.org_2222/acme/shop",
     ],
     [
-      "takes a rewritten URL, whatever keys there are",
+      "keeps the URL as it was given where a rule says how to reach it, whatever keys there are",
       {},
-      { rewrites: { "git.example.org": "http://gitea:3000" }, hasSshKey: () => true },
-      "http://gitea:3000/acme/shop.git",
-      "gitea_3000/acme/shop",
-    ],
-    [
-      "lets a rewrite lead to this machine",
-      {},
-      { rewrites: { "https://git.example.org": "file:///srv/git" } },
-      "file:///srv/git/acme/shop.git",
-      "local/srv/git/acme/shop",
-    ],
-    [
-      "lets a rewrite lead away from this machine",
-      { cloneUrl: "/srv/git/shop" },
-      { rewrites: { "/srv/git": "https://git.example.org/acme" } },
-      "https://git.example.org/acme/shop",
+      { rewrite: () => "http://gitea:3000/acme/shop.git", hasSshKey: () => true },
+      repository.cloneUrl,
       "git.example.org/acme/shop",
+    ],
+    [
+      "lets a rule lead away from this machine",
+      { cloneUrl: "file:///srv/git/shop" },
+      { rewrite: () => "https://git.example.org/acme/shop" },
+      "file:///srv/git/shop",
+      "local/srv/git/shop",
     ],
     [
       "takes a repository of this machine when that is allowed",

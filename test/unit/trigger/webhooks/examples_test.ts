@@ -15,7 +15,7 @@ function deliver(event: string, payload: unknown): WebhookDelivery {
   const { headers, body } = signed("github", { event, payload, secret: SECRET });
   const request = { headers: new Headers(headers), body: new TextEncoder().encode(body) };
   return deliveryOf(readWebhook(request, SECRET).event, "", {
-    rewrites: {},
+    rewrite: () => undefined,
     allowLocal: false,
     nameOf: (url) => sourceLocation("git", url).name,
     hasSshKey: () => false,

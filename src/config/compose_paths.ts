@@ -1,0 +1,151 @@
+import { LineCounter, parseAllDocuments, visit } from "yaml";
+import type { Problem, StackwrightError } from "../model/mod.ts";
+import { invalidInput } from "./problem_sink.ts";
+
+/** One entry of `include`, as its author wrote it. */
+export interface ComposeInclude {
+  /** Compose files that are merged; the directory of the first is the base of their paths. */
+  readonly paths: readonly string[];
+  /** Dotenv files of its own; without any, the `.env` in its base is read. */
+  readonly envFiles: readonly string[];
+  /** Base of the paths inside; empty for that of the first file. */
+  readonly projectDirectory: string;
+}
+
+/** Everything one compose file makes compose read while it is rendered, as its author wrote it. */
+export interface ComposePaths {
+  readonly includes: readonly ComposeInclude[];
+  /** Files of `extends`. */
+  readonly extended: readonly string[];
+  /** Files of `env_file` and `label_file`. */
+  readonly files: readonly string[];
+}
+
+/** Tags that mean the same to every reader of YAML, and those of compose itself. */
+const TAGS =
+  /^(?:!|!reset|!override|tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq|merge|timestamp))$/;
+/**
+ * Line ends that YAML 1.1 knows and 1.2 does not: to compose, what follows one in a comment is not
+ * part of the comment.
+ */
+// deno-lint-ignore no-control-regex -- these characters are what must be refused
+const UNCLEAR = /\r(?!\n)|[\u0000\u0085\u2028\u2029]/;
+
+/**
+ * Finds every path that rendering a compose file reads. It is a guard, so it does not guess: whatever
+ * compose might understand differently is refused.
+ *
+ * Throws `config_invalid` with a position for a text that is no YAML, or no compose file, or unclear.
+ */
+export function composePaths(text: string, file: string): ComposePaths {
+  const found = {
+    includes: [] as ComposeInclude[],
+    extended: [] as string[],
+    files: [] as string[],
+  };
+  for (const document of documentsOf(text, file)) {
+    if (document === null || document === undefined) continue;
+    const root = mapOf(document, file, "the file");
+    for (const include of listOf(root["include"])) found.includes.push(includeOf(include, file));
+    const services = root["services"] ?? {};
+    for (const [name, value] of Object.entries(mapOf(services, file, "services"))) {
+      const service = mapOf(value ?? {}, file, `services.${name}`);
+      const base = service["extends"];
+      if (isMap(base)) found.extended.push(...texts(base["file"], file, "extends.file"));
+      for (const key of ["env_file", "label_file"]) {
+        for (const each of listOf(service[key])) {
+          found.files.push(...texts(isMap(each) ? each["path"] : each, file, key));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+function includeOf(include: unknown, file: string): ComposeInclude {
+  if (!isMap(include)) {
+    return { paths: texts(include, file, "include"), envFiles: [], projectDirectory: "" };
+  }
+  return {
+    paths: texts(include["path"], file, "include.path"),
+    envFiles: texts(include["env_file"], file, "include.env_file"),
+    projectDirectory: texts(include["project_directory"], file, "include.project_directory")[0] ??
+      "",
+  };
+}
+
+function documentsOf(text: string, file: string): unknown[] {
+  const at = UNCLEAR.exec(text);
+  if (at !== null) {
+    const line = text.slice(0, at.index).split("\n").length;
+    throw refused(file, { line, message: "a line end that is neither LF nor CRLF" });
+  }
+  const lines = new LineCounter();
+  const position = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const documents = parseAllDocuments(text, {
+    merge: true,
+    logLevel: "silent",
+    lineCounter: lines,
+  });
+  if (!Array.isArray(documents)) return [];
+  return documents.map((document) => {
+    for (const error of document.errors) {
+      const message = `not valid YAML: ${error.message.replace(/\s+/g, " ").slice(0, 200)}`;
+      throw refused(file, { ...position(error.pos[0]), message });
+    }
+    visit(document, {
+      Node(_key, node) {
+        const tag = node.tag;
+        const offset = node.range?.[0] ?? 0;
+        if (tag !== undefined && !TAGS.test(tag)) {
+          throw refused(file, { ...position(offset), message: `the tag ${tag} is not supported` });
+        }
+      },
+      Pair(_key, { key }) {
+        // Readers differ in whether a quoted or tagged one merges.
+        const scalar = key as { value?: unknown; type?: string; tag?: string; range?: number[] };
+        if (scalar?.value !== "<<" || (scalar.type === "PLAIN" && scalar.tag === undefined)) return;
+        const message = "write the merge key << without quotes and tag";
+        throw refused(file, { ...position(scalar.range?.[0] ?? 0), message });
+      },
+    });
+    try {
+      return document.toJS();
+    } catch (error) {
+      // An alias that leads nowhere, or too many of them.
+      const message = error instanceof Error ? error.message : "its aliases cannot be resolved";
+      throw refused(file, { line: 1, message });
+    }
+  });
+}
+
+function refused(file: string, problem: Omit<Problem, "file">): StackwrightError {
+  return invalidInput(`the compose file ${file}`, [{ file, ...problem }]);
+}
+
+/** The texts of a value that is one or a list of them. Anything that is not plainly a text is refused. */
+function texts(value: unknown, file: string, what: string): string[] {
+  return listOf(value).flatMap((each) => {
+    if (each === null || each === undefined) return [];
+    if (typeof each === "string") return each === "" ? [] : [each];
+    throw refused(file, { path: what, message: "expected a path as text" });
+  });
+}
+
+function mapOf(value: unknown, file: string, what: string): Record<string, unknown> {
+  if (isMap(value)) return value;
+  throw refused(file, { path: what, message: "expected a map" });
+}
+
+function listOf(value: unknown): unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) &&
+    !(value instanceof Uint8Array) && !(value instanceof Date);
+}

@@ -1,0 +1,140 @@
+import { isAbsolute, relative, resolve } from "node:path/posix";
+import type { ComposeModel } from "../model/mod.ts";
+import {
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "./compose_model.ts";
+import { insideTree } from "./tree_paths.ts";
+
+/** One path of a rendered model that somebody follows on a file system. */
+export interface FollowedPath {
+  /** `service web: build context`, for messages. */
+  readonly what: string;
+  /** Absolute. */
+  readonly path: string;
+  /**
+   * Who follows it: `us`, with the rights of this service, or the engine, which mounts it from its
+   * host into a container.
+   */
+  readonly by: "us" | "engine";
+}
+
+/** What of a rendered model leaves the source. */
+export interface FollowedPaths {
+  readonly paths: readonly FollowedPath[];
+  /** Named volumes as the engine knows them, by what uses them. */
+  readonly volumes: readonly { readonly what: string; readonly name: string }[];
+  /** Parts that no repository may use, a clause each. */
+  readonly refused: readonly string[];
+}
+
+/**
+ * Every path of a rendered model that is read by compose or buildx, or mounted by the engine. What
+ * compose and buildx read must lie in the tree; what is mounted from the host is the author's choice,
+ * as long as it is not ours.
+ */
+export function followedPaths(model: ComposeModel): FollowedPaths {
+  const paths: FollowedPath[] = [];
+  const refused: string[] = [];
+  for (const [name, service] of Object.entries(servicesOf(model))) {
+    const of = (what: string) => `service ${name}: ${what}`;
+    const add = (by: FollowedPath["by"], what: string, path: string) => {
+      if (isAbsolute(path)) paths.push({ what: of(what), path: resolve(path), by });
+    };
+    if (service["provider"] !== undefined) {
+      refused.push(of("provider, which would run a program on the machine of Stackwright"));
+    }
+    for (const volume of objectsAt(service, "volumes")) {
+      if (volume["type"] === "bind") add("engine", "volume", textAt(volume, "source"));
+    }
+    for (const option of textsOf(service["security_opt"])) {
+      // Compose reads the profile itself, relative to the project.
+      const profile = /^seccomp[=:](.*)$/.exec(option)?.[1] ?? "";
+      if (profile === "" || profile === "unconfined" || profile === "builtin") continue;
+      if (isAbsolute(profile)) add("us", "security_opt seccomp", profile);
+      else refused.push(of("security_opt with a seccomp profile by a relative path"));
+    }
+    const build = service["build"];
+    if (isObject(build)) {
+      const made = buildPaths(build, model);
+      for (const each of made.paths) add("us", `build ${each.what}`, each.path);
+      refused.push(...made.refused.map((each) => of(`build ${each}`)));
+    }
+  }
+  for (const kind of ["configs", "secrets"] as const) {
+    for (const [name, resource] of Object.entries(objectAt(model, kind))) {
+      const file = isObject(resource) ? textAt(resource, "file") : "";
+      if (isAbsolute(file)) {
+        paths.push({ what: `${kind}.${name}`, path: resolve(file), by: "engine" });
+      }
+    }
+  }
+  return { paths, refused, volumes: volumesOf(model, paths) };
+}
+
+function volumesOf(model: ComposeModel, paths: FollowedPath[]): FollowedPaths["volumes"] {
+  return Object.entries(objectAt(model, "volumes")).map(([key, volume]) => {
+    const definition = isObject(volume) ? volume : {};
+    const device = textAt(objectAt(definition, "driver_opts"), "device");
+    if (isAbsolute(device)) {
+      paths.push({ what: `volumes.${key}`, path: resolve(device), by: "engine" });
+    }
+    return { what: `volumes.${key}`, name: textAt(definition, "name") || key };
+  });
+}
+
+function buildPaths(build: JsonObject, model: ComposeModel) {
+  const paths: { what: string; path: string }[] = [];
+  const refused: string[] = [];
+  const context = textAt(build, "context");
+  const addContext = (what: string, value: string) => {
+    const layout = /^oci-layout:\/\/([^@]*?)(?::[^/]*)?(?:@.*)?$/.exec(value)?.[1];
+    if (layout !== undefined && !isAbsolute(layout)) refused.push(`${what} by a relative path`);
+    paths.push({ what, path: layout ?? value });
+  };
+  addContext("context", context);
+  for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {
+    if (typeof value === "string") addContext(`additional_contexts.${name}`, value);
+  }
+  const dockerfile = textAt(build, "dockerfile");
+  if (dockerfile !== "" && (isAbsolute(dockerfile) || isAbsolute(context))) {
+    paths.push({ what: "dockerfile", path: resolve(context, dockerfile) });
+  }
+  for (const secret of objectsAt(build, "secrets")) {
+    const definition = objectAt(objectAt(model, "secrets"), textAt(secret, "source"));
+    paths.push({ what: `secret ${textAt(secret, "source")}`, path: textAt(definition, "file") });
+  }
+  for (const each of textsOf(build["ssh"])) {
+    const path = /^[^=:]*[=:]\s*(.+)$/.exec(each)?.[1];
+    if (path !== undefined) refused.push("ssh with a key file: its path is one of this machine");
+  }
+  for (const key of ["cache_from", "cache_to"]) {
+    if (textsOf(build[key]).some((each) => /(?:^|,)\s*(?:type=local|src=|dest=)/i.test(each))) {
+      refused.push(`${key} with a directory: it is one of this machine`);
+    }
+  }
+  return { paths, refused };
+}
+
+/** Texts of a list, or of a map as `key=value`. */
+function textsOf(value: unknown): string[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((each) =>
+      typeof each === "string" ? [each] : isObject(each) ? textsOf(each) : []
+    );
+  }
+  return isObject(value)
+    ? Object.entries(value).map(([key, each]) => `${key}=${each === null ? "" : String(each)}`)
+    : [];
+}
+
+/** How a path lies to another. */
+export function pathRelation(path: string, other: string): "inside" | "around" | "apart" {
+  if (insideTree(path, other) !== undefined) return "inside";
+  const back = relative(path, other);
+  return back === ".." || back.startsWith("../") ? "apart" : "around";
+}

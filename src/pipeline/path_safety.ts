@@ -1,0 +1,153 @@
+import { join } from "node:path";
+import {
+  type FollowedPath,
+  followedPaths,
+  insideTree,
+  objectAt,
+  pathRelation,
+  servicesOf,
+} from "../deploy/mod.ts";
+import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import type { ComposeProject } from "../deploy/mod.ts";
+import { guardRendering } from "./compose_guard.ts";
+import type { PipelineParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** Name of a volume in the place where the engine keeps it. */
+const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
+/** Whoever talks to the engine through its socket has its rights on the host. */
+const ENGINE_SOCKET = /\/(?:docker|podman)\.sock$/;
+
+/** Makes sure that rendering a project reads only its own source; see {@link guardRendering}. */
+export async function requireSafeInputs(
+  parts: PipelineParts,
+  project: ComposeProject,
+  tree: string,
+  variables: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  await guardRendering({
+    tree,
+    directory: project.directory,
+    composeFiles: project.files,
+    envFiles: project.envFiles,
+  }, {
+    files: parts.files,
+    interpolate: (texts) => interpolate(parts, project, variables, texts, signal),
+  });
+}
+
+/** Lets compose itself replace variables: as labels of a service that exists nowhere else. */
+async function interpolate(
+  parts: PipelineParts,
+  project: ComposeProject,
+  variables: Readonly<Record<string, string>>,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const labels = Object.fromEntries(texts.map((text, index) => [`p${index}`, text]));
+  const model = { services: { paths: { image: "paths", labels } } };
+  const call = { project: { ...project, files: ["-"], profiles: [] }, variables, model };
+  const rendered = await parts.compose.render(call, signal);
+  const values = objectAt(servicesOf(rendered)["paths"] ?? {}, "labels");
+  return texts.map((_, index) => {
+    const value = values[`p${index}`];
+    if (typeof value === "string") return value.replaceAll("$$", "$");
+    throw new StackwrightError("internal", "docker compose did not print an interpolated path");
+  });
+}
+
+/**
+ * Refuses a rendered model that would make compose or buildx read files of this service, or that
+ * mounts what is ours: the data directory, files with secrets. A mount of a directory around them, or
+ * of the engine's socket, is allowed and logged as a warning, since whoever may push can have it.
+ *
+ * Throws `path_escapes` or `unsupported`.
+ */
+export async function requireSafeModel(
+  parts: PipelineParts,
+  target: Target,
+  model: ComposeModel,
+  tree: string,
+): Promise<void> {
+  const found = followedPaths(model);
+  const name = target.key.name;
+  const [refused] = found.refused;
+  if (refused !== undefined) {
+    throw new StackwrightError(
+      "unsupported",
+      `deployment ${name}: ${refused}; it is not supported`,
+    );
+  }
+  for (const each of found.paths) {
+    if (each.by === "us") await requireInTree(parts, name, each, tree);
+    else await requireNotOurs(parts, name, each, tree);
+  }
+  const own = OWN_VOLUME.exec(parts.options.hostDataDir)?.[1];
+  const volume = found.volumes.find((each) => each.name === own);
+  if (volume !== undefined) throw ours(name, volume.what);
+}
+
+async function requireInTree(
+  parts: PipelineParts,
+  name: string,
+  { what, path }: FollowedPath,
+  tree: string,
+): Promise<void> {
+  const real = await parts.files.realPath(path) ?? path;
+  const root = await parts.files.realPath(tree) ?? tree;
+  const lexically = insideTree(path, tree) !== undefined;
+  if (lexically && (real === path || insideTree(real, root) !== undefined)) return;
+  throw new StackwrightError(
+    "path_escapes",
+    `deployment ${name}: ${what} leads out of the repository: only files of the deployment's own ` +
+      "source can be read",
+  );
+}
+
+async function requireNotOurs(
+  parts: PipelineParts,
+  name: string,
+  { what, path }: FollowedPath,
+  tree: string,
+): Promise<void> {
+  if (insideTree(path, tree) !== undefined) return;
+  const real = await parts.files.realPath(path) ?? path;
+  for (const mine of [parts.options.hostDataDir, ...parts.options.protectedPaths]) {
+    const relations = [path, real].map((each) => pathRelation(each, mine));
+    if (relations.includes("inside")) throw ours(name, what);
+    if (!relations.includes("around")) continue;
+    parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`, {
+      stack: name,
+    });
+    break;
+  }
+  if (ENGINE_SOCKET.test(path)) {
+    const message = `${what} mounts the engine's socket: the container has all rights on the host`;
+    parts.log.warning(message, { stack: name });
+  }
+}
+
+function ours(name: string, what: string): StackwrightError {
+  return new StackwrightError(
+    "path_escapes",
+    `deployment ${name}: ${what} mounts data or secrets of Stackwright itself, which no deployment may`,
+  );
+}
+
+/** The place of a path that is served from `live`, when no link there leads out of it. */
+export async function requireLiveInside(
+  parts: PipelineParts,
+  live: string,
+  path: string,
+): Promise<void> {
+  const root = await parts.files.realPath(live);
+  const real = await parts.files.realPath(join(live, path));
+  if (root === undefined || real === undefined || insideTree(real, root) !== undefined) return;
+  throw new StackwrightError(
+    "path_escapes",
+    `${
+      join(live, path)
+    } leads out of the stack's live files: a container put a link there; remove it`,
+  );
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { composePaths } from "../../../src/config/mod.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+
+const NOTHING = { includes: [], extended: [], files: [] };
+const plain = (paths: readonly string[], more = {}) => ({
+  paths,
+  envFiles: [],
+  projectDirectory: "",
+  ...more,
+});
+
+describe("composePaths()", () => {
+  for (
+    const [what, text, found] of [
+      ["nothing in an empty text", "", {}],
+      ["nothing in plain services", "services: {a: {image: x}, b: }", {}],
+      ["includes in each form", "include: [a, {path: b}, {path: [c, d], env_file: [e, f]}]", {
+        includes: [plain(["a"]), plain(["b"]), plain(["c", "d"], { envFiles: ["e", "f"] })],
+      }],
+      ["a project directory", "include: [{path: a, project_directory: /b}]", {
+        includes: [plain(["a"], { projectDirectory: "/b" })],
+      }],
+      [
+        "what services extend",
+        "services: {a: {extends: {file: /x, service: s}}, b: {extends: a}}",
+        {
+          extended: ["/x"],
+        },
+      ],
+      [
+        "env and label files",
+        "services: {a: {env_file: [a, {path: $b}]}, b: {env_file: ~/c, label_file: d}}",
+        { files: ["a", "$b", "~/c", "d"] },
+      ],
+      ["what anchors bring in", "x: &a {env_file: /e}\nservices: {a: {<<: [*a]}}", {
+        files: ["/e"],
+      }],
+      ["tagged values", "services: {a: {env_file: !override [!!str a]}}", { files: ["a"] }],
+      ["every document", "services: {a: {env_file: a}}\n---\n---\ninclude: b", {
+        files: ["a"],
+        includes: [plain(["b"])],
+      }],
+    ] as const
+  ) {
+    it(`composePaths() finds ${what}`, () => {
+      assert.deepEqual(composePaths(text, "c.yaml"), { ...NOTHING, ...found });
+    });
+  }
+
+  for (
+    const [what, text, says] of [
+      ["a text", "abc", /the file: expected a map/],
+      ["a list", "- a", /the file: expected a map/],
+      ["services that are a list", "services: [a]", /services: expected a map/],
+      ["a service that is a text", "services: {a: b}", /services\.a: expected a map/],
+      ["broken YAML", "services: {a: [", /c\.yaml:1:\d+.*not valid YAML/],
+      ["a key twice", "include: a\ninclude: b", /c\.yaml:2:1.*not valid YAML/],
+      ["an alias without anchor", "include: *a", /c\.yaml:1/],
+      ["base64", "include: !!binary YQ==", /c\.yaml:1:\d+.*binary is not supported/],
+      ["an unknown tag", "services: {a: !x {}}", /!x is not supported/],
+      ["a quoted merge key", 'services: {a: {"<<": {}}}', /without quotes/],
+      ["a number as a path", "include: 3", /include: expected a path/],
+      [
+        "a map as a path",
+        "services: {a: {env_file: [{path: {a: b}}]}}",
+        /env_file: expected a path/,
+      ],
+      ["old line ends", "a: 1 # x\u0085include: b", /c\.yaml:1.*line end/],
+      ["NUL", "a: 1\n\u0000", /c\.yaml:2.*line end/],
+    ] as const
+  ) {
+    it(`composePaths() refuses ${what}`, () => {
+      assert.throws(() => composePaths(text, "c.yaml"), (error) => {
+        assert.ok(isStackwrightError(error, "config_invalid"));
+        assert.match((error as Error).message, says);
+        return true;
+      });
+    });
+  }
+
+  it("composePaths() accepts or refuses any text, and nothing else", () => {
+    const seeds = [
+      "x: &a {env_file: [a, b]}\nservices:\n  a:\n    <<: *a\n    extends: {file: b, service: c}\n",
+      "include:\n  - path: [a, b]\n    env_file: c\n    project_directory: d\n---\nservices: {}\n",
+    ];
+    const pieces = [..."{}[]:,&*!|>-#'\"\n\t %@`<\u2028\u0000aé"];
+    let state = 42;
+    const random = (below: number) => (state = (state * 1103515245 + 12345) % 2 ** 31) % below;
+    for (let round = 0; round < 3000; round++) {
+      const text = [...seeds[round % seeds.length] ?? ""];
+      for (let edits = 1 + random(4); edits > 0; edits--) {
+        text.splice(random(text.length), random(3), pieces[random(pieces.length)] ?? "");
+      }
+      try {
+        composePaths(text.join(""), "c.yaml");
+      } catch (error) {
+        assert.ok(isStackwrightError(error, "config_invalid"), `${error}\n${text.join("")}`);
+      }
+    }
+  });
+});
