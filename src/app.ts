@@ -15,8 +15,10 @@ import type { Settings } from "./settings/mod.ts";
 import { formatTime } from "./system/mod.ts";
 import { checkSchedule, runPolls } from "./trigger/mod.ts";
 
-export { assemble, type Assembly } from "./app/assemble.ts";
+export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
+export { openDataDirectory } from "./app/data_directory.ts";
 export * from "./app/one_shot.ts";
+export { settingFiles, type SettingFilesParts } from "./app/setting_files.ts";
 export * from "./app/stacks.ts";
 export type { System } from "./app/system.ts";
 

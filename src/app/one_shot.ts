@@ -63,10 +63,12 @@ export async function planOnce(
       trigger: "poll",
       origin: "manual",
     }, signal);
-    const text = (model: typeof release.model) =>
-      maskedModel(model, (value) => parts.key.digest(value));
-    const before = recorded === undefined ? "" : text(parts.ledger.open(recorded).model);
-    stacks.push({ ...key, id, plan, before, after: text(release.model) });
+    const text = (shown: typeof release) => {
+      parts.encrypted.conceal(shown);
+      return maskedModel(shown.model, (value) => parts.key.digest(value));
+    };
+    const before = recorded === undefined ? "" : text(parts.ledger.open(recorded));
+    stacks.push({ ...key, id, plan, before, after: text(release) });
   }
   return stacks;
 }

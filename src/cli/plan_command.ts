@@ -1,7 +1,4 @@
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type PlannedStack, planOnce } from "../app.ts";
-import { systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { unifiedDiff } from "./diff_command.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
@@ -42,16 +39,11 @@ export interface PlanRequest {
 
 /** Makes the plan, with mirrors and trees in a directory that is removed afterwards. */
 export async function makePlan(io: CommandIo, request: PlanRequest): Promise<PlannedStack[]> {
-  const sourceDir = await systemFiles.makeTemporaryDirectory(join(tmpdir(), "stackwright-plan-"));
-  try {
-    return await withAssembly(
-      io,
-      ({ assembly, system }) => planOnce(assembly, system, { ...request, cwd: io.cwd }, io.signal),
-      { sourceDir },
-    );
-  } finally {
-    await systemFiles.remove(sourceDir);
-  }
+  return await withAssembly(
+    io,
+    ({ assembly, system }) => planOnce(assembly, system, { ...request, cwd: io.cwd }, io.signal),
+    { apart: true },
+  );
 }
 
 function viewOf(stack: PlannedStack) {

@@ -1,6 +1,14 @@
-import { assemble, type Assembly, type System } from "../app.ts";
+import {
+  assemble,
+  type Assembly,
+  type AssemblyOptions,
+  openDataDirectory,
+  settingFiles,
+  type System,
+} from "../app.ts";
 import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
 import { createLog, readFileNow, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
+import { join } from "node:path";
 import process from "node:process";
 import type { CommandIo } from "./io.ts";
 import { VERSION } from "./version.ts";
@@ -14,16 +22,20 @@ export interface Workplace {
 
 /**
  * Opens the data directory of the settings for one command and closes it afterwards. Logs say
- * warnings and worse, or more where LOG_LEVEL asks for it.
+ * warnings and worse, or more where LOG_LEVEL asks for it. With `apart`, mirrors and trees lie in a
+ * directory of their own that is removed afterwards; inside the data directory, because decrypted
+ * files are among them.
  */
 export async function withAssembly<T>(
   io: CommandIo,
   work: (workplace: Workplace) => Promise<T>,
-  options: { readonly sourceDir?: string } = {},
+  options: { readonly apart?: boolean } = {},
 ): Promise<T> {
   const uid = process.getuid?.();
-  const settings = readSettings(io.env, readFileNow, uid === undefined ? {} : { uid });
-  const { redactor } = io;
+  const { env, redactor } = io;
+  const parts = { env, redactor, readFile: readFileNow, commands: systemCommands };
+  const readFile = await settingFiles(parts, io.signal);
+  const settings = readSettings(env, readFile, uid === undefined ? {} : { uid });
   secretValues(settings).forEach((value) => redactor.add(value));
   const log = createLog({
     level: io.env["LOG_LEVEL"] ? settings.logLevel : "warn",
@@ -41,6 +53,23 @@ export async function withAssembly<T>(
     env: io.env,
     version: VERSION,
   };
+  if (options.apart !== true) return await worked(settings, system, {}, work);
+  const { dir } = settings.data;
+  await openDataDirectory(systemFiles, dir);
+  const sourceDir = await systemFiles.makeTemporaryDirectory(join(dir, ".apart-"));
+  try {
+    return await worked(settings, system, { sourceDir }, work);
+  } finally {
+    await systemFiles.remove(sourceDir);
+  }
+}
+
+async function worked<T>(
+  settings: Settings,
+  system: System,
+  options: AssemblyOptions,
+  work: (workplace: Workplace) => Promise<T>,
+): Promise<T> {
   const assembly = await assemble(settings, system, options);
   try {
     return await work({ settings, system, assembly });

@@ -1,4 +1,4 @@
-import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import { isStackwrightError, type StackwrightError } from "../../model/mod.ts";
 import type { Commands } from "../../system/mod.ts";
 import { SopsFormatError, type SopsText } from "./sops_text.ts";
 

@@ -37,7 +37,8 @@ export const SOPS_AGE_KEY =
   "AGE-SECRET-KEY-1QXRVEJH9S4NQU0FPD6V79ESZQ8S6PXH3L8V40EVPTHFH6KNKD4DQ7SKC4P";
 
 /** github.com/humphd/sops-age, tests/data/secret.enc.yaml (SOPS 3.8.1): every type. */
-export const EVERY_TYPE_YAML = `secret: ENC[AES256_GCM,data:ME9a8+qqBCwXn0eqF010rw==,iv:uhdG6vcUoywenIi6EDaXDvyhWb/2Lv6kL4MiLdLb/kU=,tag:llVdEID432oMefr5T2tl2g==,type:str]
+export const EVERY_TYPE_YAML =
+  `secret: ENC[AES256_GCM,data:ME9a8+qqBCwXn0eqF010rw==,iv:uhdG6vcUoywenIi6EDaXDvyhWb/2Lv6kL4MiLdLb/kU=,tag:llVdEID432oMefr5T2tl2g==,type:str]
 string: ENC[AES256_GCM,data:LNzAFGse,iv:g4HM7I6aFegw57M+BOiVAV5WncBM6MHW2UECAnFkjRo=,tag:PTFT1DrCt9SiLlspc14oBQ==,type:str]
 int: ENC[AES256_GCM,data:Ag==,iv:7mZlIiottanvOoufMaIRtOYNmq0yr3E0HBbChYkB7sc=,tag:FSHs1hYNQEkBAFCRYbcEUw==,type:int]
 float: ENC[AES256_GCM,data:xXzcgA==,iv:nfQv47XSb+3zRPL7hZPlxtPcfhdHfXDVVf28/DpoaZ4=,tag:1S0vEap4M1RvG61FhDOUmA==,type:float]
@@ -71,7 +72,8 @@ sops:
 `;
 
 /** github.com/humphd/sops-age, tests/data/secret.enc.env (SOPS 3.8.1). */
-export const SECRET_ENV = String.raw`secret=ENC[AES256_GCM,data:5OHzCogID5WTVZhe7LgUHg==,iv:bElDePWfYyYqXtqEjtXIAPVLk5z3VhTDW9syGx8GQG0=,tag:8fbUuEYYQbg8hG0AIPNpvw==,type:str]
+export const SECRET_ENV = String
+  .raw`secret=ENC[AES256_GCM,data:5OHzCogID5WTVZhe7LgUHg==,iv:bElDePWfYyYqXtqEjtXIAPVLk5z3VhTDW9syGx8GQG0=,tag:8fbUuEYYQbg8hG0AIPNpvw==,type:str]
 another_secret=ENC[AES256_GCM,data:Pg==,iv:D/Tx/VPRJt2lbzncDUDYdba/mDtMDQZOroEyq/80wNQ=,tag:Dbz9C58/pCtwH4papKqLqg==,type:str]
 sops_age__list_0__map_enc=-----BEGIN AGE ENCRYPTED FILE-----\nYWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBsRysvQ0tKOFdzSlpmUEF6\neTU5d1Vmc0Y5WG8rQjd3ekg5TUc1QXNXUHdzCm5LUWlZVmRaYUJHMEd5OFhrOCtl\nRUVmOUcrQ2REb3lTT0xiTVlEUlhORVEKLS0tIDVVbjRycEhWNGM4RFRPR2w2KytN\nMjdWZmlFL3lMUE1xQVA2WTgybmZhcWsKdhw0fbmvraETMYhbJhziNVRDy5r0A7HZ\nqaw9FCv6UK0rhQUfT5IIx1qFShYTzZFHg5qfdJ9xOaGZOOi1XljcRQ==\n-----END AGE ENCRYPTED FILE-----\n
 sops_age__list_0__map_recipient=age1je6kjhzuhdjy3fqptpttxjh5k8q46vygzlgtpuq3030c947pc5tqz9dqvr
@@ -114,7 +116,8 @@ export const EVERY_TYPE_JSON = String.raw`{
 `;
 
 /** github.com/humphd/sops-age, src/data/secret.enc.ini (SOPS 3.8.1). */
-export const SECRET_INI = String.raw`secret = ENC[AES256_GCM,data:lqBKPgtSKHgUIdEz9x1rbA==,iv:mzSoH/7XrD1u12bvJ9hgTJMG4JY68Y7Lv13+4hO08Xg=,tag:cC3Cm4bwlSlilJm6GkxPXw==,type:str]
+export const SECRET_INI = String
+  .raw`secret = ENC[AES256_GCM,data:lqBKPgtSKHgUIdEz9x1rbA==,iv:mzSoH/7XrD1u12bvJ9hgTJMG4JY68Y7Lv13+4hO08Xg=,tag:cC3Cm4bwlSlilJm6GkxPXw==,type:str]
 
 [complex]
 string = ENC[AES256_GCM,data:rrCuH5h+,iv:1e/nDuSgbiqKG7TeqcTjH5dsD2rPyVcLWQDXTOr2tzI=,tag:QJOXdlT9sWgpzQkZD+Cqbg==,type:str]
