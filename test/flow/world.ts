@@ -9,6 +9,7 @@ import { readSettings } from "../../src/settings/mod.ts";
 import {
   type Clock,
   createRedactor,
+  type Redactor,
   systemClock,
   systemCommands,
   systemFiles,
@@ -56,6 +57,8 @@ export interface World {
   readonly engine: EngineClient;
   readonly dataDir: string;
   readonly lines: readonly LoggedLine[];
+  /** What a real log puts its lines through. */
+  readonly redactor: Redactor;
   /** A stack name that no other world uses. */
   readonly stack: string;
   readonly app: App;
@@ -111,11 +114,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const repository = await createRepository(join(directory, "git"));
   const engine = createEngine({ host: `unix://${upstream}` });
   const log = createRecordingLog();
+  const redactor = createRedactor();
   const stack = `swt-${directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
   const never = new AbortController().signal;
   const start = (env: Readonly<Record<string, string>> = {}) =>
     startWorldApp({
       log,
+      redactor,
       env: { ...options.env, ...env },
       dataDir,
       proxy,
@@ -137,6 +142,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     engine,
     dataDir,
     lines: log.lines,
+    redactor,
     stack,
     get app() {
       return app;
@@ -174,6 +180,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 
 interface AppParts {
   readonly log: ReturnType<typeof createRecordingLog>;
+  readonly redactor: Redactor;
   readonly env: Readonly<Record<string, string>>;
   readonly dataDir: string;
   readonly proxy: EngineProxy;
@@ -199,7 +206,7 @@ async function startWorldApp(parts: AppParts): Promise<App> {
     commands: systemCommands,
     files: systemFiles,
     log: parts.log,
-    redactor: createRedactor(),
+    redactor: parts.redactor,
     env,
     version: "0.0.0-test",
     hostname: "127.0.0.1",

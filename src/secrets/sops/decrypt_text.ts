@@ -4,11 +4,10 @@ import { checkedValue, isEncryptedValue, openValue } from "./cipher.ts";
 import type { SopsMetadata } from "./metadata.ts";
 import { type PlainValue, SopsFormatError, type SopsLeaf, type SopsText } from "./sops_text.ts";
 
-/** A decrypted file. */
-export interface PlainFile {
+/** A decrypted file with the texts that were encrypted in it. */
+export interface DecryptedText {
   readonly bytes: Uint8Array;
-  /** Every text that was encrypted. */
-  readonly secrets: readonly string[];
+  readonly texts: readonly { readonly path: readonly string[]; readonly text: string }[];
 }
 
 /** Starts the checksum of files that check only what is encrypted: SHA-256 of `sops`. */
@@ -23,7 +22,11 @@ const ONLY_ENCRYPTED = Buffer.from(
  *
  * Throws {@link SopsFormatError} naming the key path, never a value.
  */
-export function decryptText(file: SopsText, metadata: SopsMetadata, key: Uint8Array): PlainFile {
+export function decryptText(
+  file: SopsText,
+  metadata: SopsMetadata,
+  key: Uint8Array,
+): DecryptedText {
   const hash = createHash("sha512");
   if (metadata.macOnlyEncrypted) hash.update(ONLY_ENCRYPTED);
   const values = file.leaves.map((leaf) => {
@@ -34,10 +37,13 @@ export function decryptText(file: SopsText, metadata: SopsMetadata, key: Uint8Ar
   });
   checkMac(metadata, key, hash.digest("hex").toUpperCase());
   const comments = file.comments.map(({ paths, text }) => openComment(paths, text, key));
-  const texts = values.filter((each) => each !== undefined)
-    .filter((each) => each.type !== "bool")
-    .map((each) => Buffer.from(each.bytes).toString("utf8"));
-  return { bytes: file.write(values, comments), secrets: texts };
+  const texts = values.flatMap((value, index) =>
+    value === undefined || value.type === "bool" ? [] : [{
+      path: file.leaves[index]?.path ?? [],
+      text: Buffer.from(value.bytes).toString("utf8"),
+    }]
+  );
+  return { bytes: file.write(values, comments), texts };
 }
 
 /** The value of an encrypted leaf, `undefined` for one that is not. */

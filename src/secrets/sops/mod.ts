@@ -3,6 +3,5 @@
  * program for every other kind of key. `detect.ts` says what counts as encrypted.
  */
 export { ageIdentities } from "./age_keys.ts";
-export type { PlainFile } from "./decrypt_text.ts";
-export { createSops, type Sops, type SopsParts } from "./sops.ts";
+export { createSops, type PlainFile, type Sops, type SopsParts } from "./sops.ts";
 export { createSopsProgram, type ProgramParts, type SopsProgram } from "./sops_program.ts";

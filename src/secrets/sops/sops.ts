@@ -1,14 +1,22 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import { parseAllDocuments } from "yaml";
 import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
 import type { Redactor } from "../../system/mod.ts";
 import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
-import { decryptText, type PlainFile } from "./decrypt_text.ts";
+import { type DecryptedText, decryptText } from "./decrypt_text.ts";
 import { mayBeEncrypted, readSopsText } from "./detect.ts";
 import { readMetadata, type SopsMetadata } from "./metadata.ts";
 import { secretTexts } from "./secret_texts.ts";
 import type { SopsProgram } from "./sops_program.ts";
 import { SopsFormatError, type SopsText } from "./sops_text.ts";
+
+/** A decrypted file. */
+export interface PlainFile {
+  readonly bytes: Uint8Array;
+  /** Texts of it that must not be shown; the redactor knows them. */
+  readonly secrets: readonly string[];
+}
 
 /** Decrypts files that were encrypted with SOPS. */
 export interface Sops {
@@ -62,9 +70,10 @@ export function createSops(parts: SopsParts): Sops {
       try {
         const file = readSopsText(name, bytes);
         if (file === undefined) return undefined;
-        const plain = await decryptFile(parts, identities, { file, bytes }, signal);
-        if (isEncryptedAgain(name, plain.bytes)) throw new SopsFormatError(TWICE);
-        secretTexts(file.format, plain).forEach((each) => parts.redactor.add(each));
+        const decrypted = await decryptFile(parts, identities, { file, bytes }, signal);
+        if (isEncryptedAgain(name, decrypted.bytes)) throw new SopsFormatError(TWICE);
+        const plain = { bytes: decrypted.bytes, secrets: secretTexts(name, file, decrypted) };
+        plain.secrets.forEach((each) => parts.redactor.add(each));
         keep(id, plain);
         return plain;
       } catch (error) {
@@ -96,7 +105,7 @@ async function decryptFile(
   identities: readonly string[],
   { file, bytes }: Encrypted,
   signal: AbortSignal,
-): Promise<PlainFile> {
+): Promise<DecryptedText> {
   const metadata = readMetadata(file.metadata);
   if (metadata.keyGroups === 1) {
     const key = await ageDataKey(metadata.age, identities);
@@ -110,14 +119,34 @@ async function decryptFile(
   requireOwnVault(metadata, program);
   const plain = await program.decrypt(file, bytes, signal);
   if (plain === undefined) throw notInstalled(metadata, identities.length > 0);
-  return { bytes: plain, secrets: secretsOf(file, plain) };
+  return { bytes: plain, texts: textsOf(file, plain) };
 }
 
-/** What the program decrypted is taken as secret as a whole where it is lines of text. */
-function secretsOf(file: SopsText, plain: Uint8Array): string[] {
+/** The same values again, where the program gave the file back with its structure. */
+function textsOf(file: SopsText, plain: Uint8Array): DecryptedText["texts"] {
   const text = Buffer.from(plain).toString("utf8");
-  if (file.format === "binary") return [text];
-  return text.split(/\r?\n/).map((line) => line.replace(/^[^=:]*[=:]\s*/, "").trim());
+  switch (file.format) {
+    case "binary":
+      return [];
+    case "yaml":
+    case "json":
+      return parseAllDocuments(text, { logLevel: "silent" }).flatMap((each) =>
+        leavesOf(each.errors.length > 0 ? text : each.toJS(), [])
+      );
+    default:
+      return text.split(/\r?\n/).map((line) => ({
+        path: [],
+        text: line.replace(/^[^=]*=\s*/, "").trim(),
+      }));
+  }
+}
+
+function leavesOf(value: unknown, path: readonly string[]): DecryptedText["texts"] {
+  if (typeof value === "object" && value !== null) {
+    const inner = Array.isArray(value) ? value.map((each) => ["", each]) : Object.entries(value);
+    return inner.flatMap(([key, each]) => leavesOf(each, key === "" ? path : [...path, key]));
+  }
+  return value === null || typeof value === "boolean" ? [] : [{ path, text: String(value) }];
 }
 
 /** A repository names the server in its metadata: our token goes to the configured one only. */

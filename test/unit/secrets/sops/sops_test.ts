@@ -436,7 +436,7 @@ describe("decrypt() and the redactor", () => {
       b: "short",
       c: "production",
       d: { e: ["canary-4712"] },
-      pin: 123456,
+      pin: 12345678,
     };
     await plain("x.yaml", await encryptYaml(tree, { recipients }), sops);
     await plain(
@@ -444,7 +444,7 @@ describe("decrypt() and the redactor", () => {
       await encryptBinary("password = canary-4713\nlisten 80\n", { recipients }),
       sops,
     );
-    const text = "canary-4711 short production canary-4712 canary-4713 123456 listen";
+    const text = "canary-4711 short production canary-4712 canary-4713 12345678 listen";
     assert.equal(redactor.redact(text), "*** short production *** *** *** listen");
   });
 });
