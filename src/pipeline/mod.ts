@@ -18,6 +18,7 @@ export * from "./prepare_images.ts";
 export * from "./prepare_release.ts";
 export * from "./read_deployments.ts";
 export * from "./recover.ts";
+export * from "./reveal_inputs.ts";
 export * from "./roll_back.ts";
 export * from "./target.ts";
 export * from "./target_meter.ts";
