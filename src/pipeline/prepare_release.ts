@@ -68,10 +68,11 @@ export async function prepareRelease(
     ...inputs.composeFiles,
     ...inputs.envFiles,
   ]);
+  const realInputs = await realPaths(parts, tree, inputs.paths);
   const early = await revealInputs(parts, {
     revision,
     tree,
-    paths: [...(await realPaths(parts, tree, inputs.paths)).values()],
+    paths: [...realInputs.values()],
     complete: inputs.complete,
   }, signal);
   const variables = await variablesBesideFiles(parts, target, tree, inputs.envFiles);
@@ -90,8 +91,10 @@ export async function prepareRelease(
   requirePlain(rendered, early);
 
   const uses = treeUses(rendered, tree);
-  const real = await realPaths(parts, tree, uses.map((use) => use.path));
-  const used = await parts.encrypted.reveal({ revision, tree, paths: [...real.values()] }, signal);
+  const realUses = await realPaths(parts, tree, uses.map((use) => use.path));
+  const real = new Map([...realInputs, ...realUses]);
+  const usedPaths = [...realUses.values()];
+  const used = await parts.encrypted.reveal({ revision, tree, paths: usedPaths }, signal);
   const identities = new Map([...early.identities, ...used.identities]);
   const paths = [...new Set([...inputs.paths, ...real.values(), ...(hasLinks(real) ? ["."] : [])])];
   const ids = await contentIds(source, revision, paths, signal);

@@ -170,6 +170,31 @@ for (const engine of await engines()) {
       }
     });
 
+    it("are found behind links, and noticed when they change there", async () => {
+      const world = await createWorld({ engine, env: { SOPS_AGE_KEY: keys.identity } });
+      const linked = async (value: string) => ({
+        "env/real.env": await encryptDotenv(`VALUE=${value}\n`, { recipients }),
+      });
+      try {
+        await world.repository.commit({
+          ".stackwright.yaml": `name: ${world.stack}\n`,
+          "compose.yaml": compose({ web: sleeper({ environment: { A: "${VALUE}" } }) }),
+          ".env": { link: "env/real.env" },
+          ...await linked("canary-one"),
+        });
+        assert.equal((await world.poll()).run.status, "succeeded");
+        await world.repository.commit(await linked("canary-one"));
+        assert.equal((await world.poll()).run.status, "skipped");
+        await world.repository.commit(await linked("canary-two"));
+        assert.deepEqual(actions((await world.poll()).run), { web: "recreate" });
+        const [container] = await world.containers();
+        const environment = await environmentOf(world, container?.id ?? "");
+        assert.ok(environment.includes("A=canary-two"), environment.join());
+      } finally {
+        await world.close();
+      }
+    });
+
     it("that cannot be decrypted fail the stack that needs them, and no other", async () => {
       const world = await createWorld({ engine, env: { SOPS_AGE_KEY: keys.identity } });
       const other = await createAgeKeys();
