@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { messageOf, type Release, type Revision, StackwrightError } from "../model/mod.ts";
 import type { PlainFile, Sops } from "../secrets/mod.ts";
-import type { Source } from "../source/source.ts";
+import type { Source, TreeEntry } from "../source/source.ts";
 import type { Files, Redactor } from "../system/mod.ts";
 
 /** Files of a tree that a deployment uses. */
@@ -104,16 +104,19 @@ class TreeFiles implements EncryptedFiles {
   async #filesOf({ revision, tree, paths }: RevealJob, signal: AbortSignal) {
     const found = new Map<string, TreeFile>();
     const add = (path: string, id: string | undefined) => found.set(path, { path, id });
-    for (const path of new Set(paths)) {
-      const entries = await this.#parts.source.list(revision, path, signal);
+    const addEntry = async (path: string, entry: TreeEntry | undefined) => {
+      if (entry?.kind === "file" || entry?.kind === "executable") return void add(path, entry.id);
+      if (entry?.kind === "symlink") return;
       // A path inside a submodule has no entry of its own.
-      if (entries.size === 0) {
-        for (const each of await this.#below(tree, path)) add(each, undefined);
-      }
-      for (const [at, { kind, id }] of entries) {
-        if (kind === "file" || kind === "executable") add(at, id);
-        if (kind !== "submodule") continue;
-        for (const each of await this.#below(tree, at)) add(each, undefined);
+      for (const each of await this.#below(tree, path)) add(each, undefined);
+    };
+    const own = await this.#parts.source.entries(revision, paths, signal);
+    for (const path of new Set(paths)) {
+      const entry = own.get(path);
+      if (entry?.kind !== "directory") await addEntry(path, entry);
+      else {
+        const listed = await this.#parts.source.list(revision, path, signal);
+        for (const [at, each] of listed) await addEntry(at, each);
       }
     }
     return [...found.values()];

@@ -47,6 +47,21 @@ async function makeTree(committed: Readonly<Record<string, string>>) {
         : [];
       return Promise.resolve(new Map([...entries, ...module]));
     },
+    entries(_: Revision, paths: readonly string[]) {
+      const kindOf = (path: string) =>
+        path === "." || Object.keys(committed).some((each) => each.startsWith(`${path}/`))
+          ? "directory"
+          : "file";
+      const known = paths.filter((path) =>
+        !isModule(path) && (kindOf(path) === "directory" || committed[path] !== undefined)
+      );
+      return Promise.resolve(
+        new Map(known.map((each): [string, TreeEntry] => [
+          each,
+          { kind: kindOf(each), id: `id of ${committed[each]}` },
+        ])),
+      );
+    },
     read: (_: Revision, path: string) => {
       asked.push(path);
       return Promise.resolve(new TextEncoder().encode(committed[path]));
