@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { settingFiles } from "../../../src/app.ts";
-import { StackwrightError } from "../../../src/model/mod.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
 import { createRedactor, systemCommands } from "../../../src/system/mod.ts";
 import { createAgeKeys, encryptBinary, encryptYaml } from "../../fakes/sops_encryptor.ts";
@@ -10,8 +9,8 @@ const keys = await createAgeKeys();
 const otherKeys = await createAgeKeys();
 const recipients = [keys.recipient];
 const never = new AbortController().signal;
-const missing = new StackwrightError("command_failed", "there is no such program");
-const commands = { ...systemCommands, run: () => Promise.reject(missing) };
+const missing = { code: 127, stdout: new Uint8Array(), stderr: "" };
+const commands = { ...systemCommands, run: () => Promise.resolve(missing) };
 
 /** Reads the settings of an environment whose files are in memory. */
 async function settingsOf(env: Record<string, string>, files: Record<string, string>) {
