@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Compose, programEnvironment } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
-import type { PipelineParts } from "../pipeline/mod.ts";
+import { createEncryptedFiles, type PipelineParts, plainSource } from "../pipeline/mod.ts";
 import {
   copyLedger,
   INSTANCE_KEY_FILE,
@@ -9,6 +9,7 @@ import {
   Ledger,
   loadInstanceKey,
 } from "../record/mod.ts";
+import { createSops, createSopsProgram } from "../secrets/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
 import { createGitHubTokens, createGitSource, type Source } from "../source/mod.ts";
 import {
@@ -175,10 +176,19 @@ function parts(
     readonly stackLock: KeyedLock;
   },
 ): Omit<PipelineParts, "options"> {
-  const { clock, files, log, commands } = system;
+  const { clock, files, log, commands, redactor, env } = system;
   const program = programEnvironment(engineEnvironment(settings, system.env));
+  const { ageKey } = settings.sops;
+  const sops = createSops({
+    ageKey,
+    program: createSopsProgram({ commands, env, ageKey }),
+    redactor,
+  });
+  const digest = (text: string) => made.key.digest(text);
   return {
     ...made,
+    source: plainSource(made.source, sops),
+    encrypted: createEncryptedFiles({ source: made.source, sops, files, redactor, digest }),
     engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, (signal) => made.engine.info(signal)),
     compose: new Compose({
       commands,

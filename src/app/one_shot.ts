@@ -78,10 +78,12 @@ export async function planOnce(
       origin: "manual",
       progress: (step) => wanted.watcher.stack(key.name, step),
     }, signal);
-    const text = (model: typeof release.model) =>
-      maskedModel(model, (value) => parts.key.digest(value));
-    const before = recorded === undefined ? "" : text(parts.ledger.open(recorded).model);
-    stacks.push({ ...key, id, plan, before, after: text(release.model) });
+    const text = (shown: typeof release) => {
+      parts.encrypted.conceal(shown);
+      return maskedModel(shown.model, (value) => parts.key.digest(value));
+    };
+    const before = recorded === undefined ? "" : text(parts.ledger.open(recorded));
+    stacks.push({ ...key, id, plan, before, after: text(release) });
   }
   return stacks;
 }

@@ -39,14 +39,16 @@ export async function releaseModels(
   numbers: readonly [number, number],
   signal: AbortSignal,
 ): Promise<readonly [string, string]> {
-  const { key: instanceKey, ledger } = await assembly.pipelineParts(signal);
+  const { key: instanceKey, ledger, encrypted } = await assembly.pipelineParts(signal);
   const history = stackHistory(assembly, key, Number.MAX_SAFE_INTEGER);
   const text = (number: number) => {
     const found = history.find((each) => each.number === number);
     if (found === undefined) {
       throw new StackwrightError("not_found", `${key.name} has no release ${number}`);
     }
-    return maskedModel(ledger.open(found).model, (value) => instanceKey.digest(value));
+    const release = ledger.open(found);
+    encrypted.conceal(release);
+    return maskedModel(release.model, (value) => instanceKey.digest(value));
   };
   return [text(numbers[0]), text(numbers[1])];
 }

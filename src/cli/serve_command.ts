@@ -1,5 +1,5 @@
 import process from "node:process";
-import { type App, startApp } from "../app.ts";
+import { type App, settingFiles, startApp } from "../app.ts";
 import { isStackwrightError, messageOf } from "../model/mod.ts";
 import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
 import {
@@ -29,8 +29,9 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
 `,
   async run(io) {
     const { json } = readArguments(io.args, 0);
-    const settings = readSettings(io.env, readFileNow, uidOption());
-    const { redactor } = io;
+    const { env, redactor } = io;
+    const parts = { env, redactor, readFile: readFileNow, commands: systemCommands };
+    const settings = readSettings(env, await settingFiles(parts, io.signal), uidOption());
     secretValues(settings).forEach((value) => redactor.add(value));
     const log = createLog({
       level: settings.logLevel,

@@ -1,4 +1,10 @@
-import { assemble, type Assembly, type AssemblyOptions, type System } from "../app.ts";
+import {
+  assemble,
+  type Assembly,
+  type AssemblyOptions,
+  settingFiles,
+  type System,
+} from "../app.ts";
 import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
 import { createLog, readFileNow, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import process from "node:process";
@@ -22,8 +28,10 @@ export async function withAssembly<T>(
   options: AssemblyOptions = {},
 ): Promise<T> {
   const uid = process.getuid?.();
-  const settings = readSettings(io.env, readFileNow, uid === undefined ? {} : { uid });
-  const { redactor } = io;
+  const { env, redactor } = io;
+  const parts = { env, redactor, readFile: readFileNow, commands: systemCommands };
+  const readFile = await settingFiles(parts, io.signal);
+  const settings = readSettings(env, readFile, uid === undefined ? {} : { uid });
   secretValues(settings).forEach((value) => redactor.add(value));
   const log = createLog({
     level: io.env["LOG_LEVEL"] ? settings.logLevel : "warn",

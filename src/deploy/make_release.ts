@@ -45,6 +45,7 @@ export interface ReleaseParts {
   readonly foreignResources: ReadonlySet<string>;
   /** Build arguments that do not stand in the model. */
   readonly buildArguments: Readonly<Record<string, string>>;
+  /** Identity of the content of a file or directory that is used. */
   contentOf(path: string): string;
   digest(text: string): string;
 }
@@ -56,8 +57,8 @@ export function makeRelease(parts: ReleaseParts): Release {
     stackDirectory: parts.stackDirectory,
     isLive: parts.live.isLive,
   });
-  const { configuration, paths } = parts.closure;
-  const envFiles = parts.invocation.envFiles.map((file) => paths[file] ?? "");
+  const { configuration } = parts.closure;
+  const envFiles = parts.invocation.envFiles.map((file) => parts.contentOf(file));
   const variables = envFiles.length === 0
     ? configuration
     : parts.digest(canonicalJson({ configuration, envFiles }));

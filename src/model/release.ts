@@ -62,6 +62,8 @@ export interface InputClosure {
    */
   readonly complete: boolean;
   readonly paths: Readonly<Record<string, string>>;
+  /** Files that are encrypted in the source and that the release needs in the clear. */
+  readonly encrypted?: readonly string[];
 }
 
 /** What a release needs under `live/`, where containers may write. */
@@ -79,6 +81,8 @@ export interface ComposeInvocation {
   /** Dotenv files, relative to the tree, later ones win. */
   readonly envFiles: readonly string[];
   readonly profiles: readonly string[];
+  /** Decrypted texts that stand in the model and must not be shown to anybody. */
+  readonly secrets?: readonly string[];
 }
 
 /** One deployment at one moment. Same digest and same healthy containers: nothing to do. */

@@ -106,8 +106,13 @@ export async function place(
   signal: AbortSignal,
 ): Promise<Placed | undefined> {
   try {
-    const tree = await parts.source.materialise(recorded.revision, signal);
-    return { release: parts.ledger.open(recorded), tree };
+    const { revision, closure } = recorded;
+    const tree = await parts.source.materialise(revision, signal);
+    const release = parts.ledger.open(recorded);
+    parts.encrypted.conceal(release);
+    // The tree may be new, and its files as they were committed.
+    await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
+    return { release, tree };
   } catch (error) {
     signal.throwIfAborted();
     parts.log.warning(

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { Revision } from "../model/mod.ts";
 import type { Source } from "../source/source.ts";
@@ -24,6 +25,36 @@ export async function contentIds(
       .find((parent) => parent?.kind === "submodule");
     return [path, submodule === undefined ? ABSENT : `submodule:${submodule.id}`];
   }));
+}
+
+/**
+ * `ids` with the identity of the plain content where something is encrypted, so that encrypting the
+ * same content again changes nothing; for a directory, over everything below it.
+ */
+export async function plainIds(
+  source: Source,
+  revision: Revision,
+  { ids, identities }: {
+    readonly ids: ReadonlyMap<string, string>;
+    /** By path of each encrypted file. */
+    readonly identities: ReadonlyMap<string, string>;
+  },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const encrypted = [...identities.keys()];
+  const plain = new Map(ids);
+  for (const path of ids.keys()) {
+    const own = identities.get(path);
+    if (own !== undefined) plain.set(path, `plain:${own}`);
+    else if (encrypted.some((each) => path === "." || each.startsWith(`${path}/`))) {
+      const entries = [...await source.list(revision, path, signal)].map(([at, { kind, id }]) =>
+        `${at} ${kind}:${identities.get(at) ?? id}`
+      );
+      const all = createHash("sha256").update(entries.sort().join("\0")).digest("hex");
+      plain.set(path, `plain:${all.slice(0, 40)}`);
+    }
+  }
+  return plain;
 }
 
 function parents(path: string): string[] {

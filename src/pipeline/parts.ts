@@ -4,6 +4,7 @@ import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { Source } from "../source/source.ts";
 import type { Clock, Files, KeyedLock, Limiter, Log, Meter } from "../system/mod.ts";
+import type { EncryptedFiles } from "./encrypted_files.ts";
 
 /** What the pipeline is told by the settings. */
 export interface PipelineOptions {
@@ -29,7 +30,10 @@ export interface PipelineOptions {
 
 /** Everything the pipeline works with. */
 export interface PipelineParts {
+  /** Reads encrypted files in the clear. */
   readonly source: Source;
+  /** Does the same for trees on disk. */
+  readonly encrypted: EncryptedFiles;
   readonly engine: Engine;
   /** The engine as it introduced itself; asked again after it was unreachable. */
   engineInfo(signal: AbortSignal): Promise<EngineInfo>;

@@ -22,8 +22,9 @@ import {
 } from "../model/mod.ts";
 import { composeInputs } from "./compose_files.ts";
 import { configurationText } from "./configuration_digest.ts";
-import { ABSENT, contentIds } from "./content.ts";
+import { ABSENT, contentIds, plainIds } from "./content.ts";
 import { operation } from "./measure.ts";
+import { requirePlain, revealInputs, withSecrets } from "./reveal_inputs.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireLiveInside, requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import type { Target } from "./target.ts";
@@ -69,6 +70,13 @@ export async function prepareRelease(
     ...inputs.composeFiles,
     ...inputs.envFiles,
   ]);
+  const realInputs = await realPaths(parts, tree, inputs.paths);
+  const early = await revealInputs(parts, {
+    revision,
+    tree,
+    paths: [...realInputs.values()],
+    complete: inputs.complete,
+  }, signal);
   const variables = await variablesBesideFiles(parts, target, tree, inputs.envFiles);
   const invocation: ComposeInvocation = {
     environment: variables,
@@ -85,15 +93,18 @@ export async function prepareRelease(
   );
   await requireSafeModel(parts, target, rendered, tree);
   requireNoJobs(rendered, key.name);
+  requirePlain(rendered, early);
 
   const uses = treeUses(rendered, tree);
-  const real = await realPaths(parts, tree, uses);
+  const realUses = await realPaths(parts, tree, uses.map((use) => use.path));
+  const real = new Map([...realInputs, ...realUses]);
+  const usedPaths = [...realUses.values()];
+  const used = await parts.encrypted.reveal({ revision, tree, paths: usedPaths }, signal);
+  const identities = new Map([...early.identities, ...used.identities]);
   const paths = [...new Set([...inputs.paths, ...real.values(), ...(hasLinks(real) ? ["."] : [])])];
   const ids = await contentIds(source, revision, paths, signal);
-  const contentOf = (path: string) => {
-    const found = real.get(path);
-    return found === undefined ? ABSENT : ids.get(found) ?? ABSENT;
-  };
+  const contents = await plainIds(source, revision, { ids, identities }, signal);
+  const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
   const inPlace = ignoredUses(rendered, uses);
   const live = livePaths(uses, inPlace.uses, (path) => contentOf(path) !== ABSENT);
   await requireMounts(parts, target, uses, contentOf);
@@ -109,19 +120,20 @@ export async function prepareRelease(
     revision,
     target: target.configTarget,
     rendered,
-    invocation,
+    invocation: withSecrets(invocation, rendered, [...early.secrets, ...used.secrets]),
     tree,
     stackDirectory,
     uses,
     inPlace,
     live,
-    liveManifest: await liveManifest(parts, target, live, signal),
+    liveManifest: await liveManifest(parts, target, { live, identities }, signal),
     closure: {
       configuration: instanceKey.digest(
         configurationText(deployment, variablesOf(parts, target), options.hostDataDir),
       ),
       complete: inputs.complete,
       paths: Object.fromEntries(ids),
+      ...(identities.size === 0 ? {} : { encrypted: [...identities.keys()].sort() }),
     },
     foreignResources: await foreignResources(parts, key.name, signal),
     buildArguments: deployment.build.args,
@@ -170,15 +182,18 @@ async function requireInside(
   }
 }
 
-/** Where each used path really lies in the tree, links resolved; missing ones are left out. */
+/**
+ * Where each path really lies in the tree, links resolved; missing ones stay what they are. Throws
+ * `path_escapes` for one that links lead out of the tree.
+ */
 async function realPaths(
   parts: PipelineParts,
   tree: string,
-  uses: readonly TreeUse[],
+  paths: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const root = await parts.files.realPath(tree) ?? tree;
   const found = new Map<string, string>();
-  for (const path of new Set(uses.map((use) => use.path))) {
+  for (const path of new Set(paths)) {
     const real = await parts.files.realPath(join(tree, path));
     if (real === undefined) {
       found.set(path, path);
@@ -217,13 +232,16 @@ async function requireMounts(
 async function liveManifest(
   parts: PipelineParts,
   target: Target,
-  live: LivePaths,
+  { live, identities }: {
+    readonly live: LivePaths;
+    readonly identities: ReadonlyMap<string, string>;
+  },
   signal: AbortSignal,
 ): Promise<LiveManifest> {
   const files: Record<string, string> = {};
   for (const path of live.tracked) {
     for (const [file, entry] of await parts.source.list(target.revision, path, signal)) {
-      files[file] = `${entry.kind}:${entry.id}`;
+      files[file] = `${entry.kind}:${identities.get(file) ?? entry.id}`;
     }
   }
   return { files, directories: live.untracked };

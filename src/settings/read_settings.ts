@@ -67,6 +67,7 @@ export function readSettings(
       dir: absolute(reader, "DATA_DIR") ?? defaultDataDir(environment, options.uid, reader),
       hostDir: absolute(reader, "DATA_HOST_DIR"),
     },
+    sops: { ageKey: ageKey(reader) },
     docker: {
       host: reader.text("DOCKER_HOST"),
       apiVersion: reader.text("DOCKER_API_VERSION"),
@@ -259,6 +260,22 @@ function proxy(reader: VariableReader, name: SettingName): string | undefined {
   if (text === undefined) return undefined;
   if (!/^https?:\/\/[^\s/]/i.test(text) || !URL.canParse(text)) {
     reader.refuse(name, "expected the URL of a proxy, such as http://proxy.example.com:3128");
+  }
+  return text;
+}
+
+/** The form is checked, and no line is shown: a mistyped key is a key. */
+function ageKey(reader: VariableReader): string | undefined {
+  const text = reader.text("SOPS_AGE_KEY");
+  const lines = (text ?? "").split("\n").map((line) => line.trim());
+  const wrong = lines.findIndex((line) =>
+    line !== "" && !line.startsWith("#") && !/^AGE-(?:SECRET-KEY|PLUGIN)-[A-Z0-9-]+$/.test(line)
+  );
+  if (wrong >= 0) {
+    reader.refuse(
+      reader.origin("SOPS_AGE_KEY"),
+      `line ${wrong + 1} is no age identity: expected AGE-SECRET-KEY-…, one a line`,
+    );
   }
   return text;
 }

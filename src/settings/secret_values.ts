@@ -6,7 +6,7 @@ import type { Settings } from "./settings.ts";
  * are ordinary words.
  */
 export function secretValues(settings: Settings): string[] {
-  const { git, proxy } = settings;
+  const { git, proxy, sops } = settings;
   const urls = [
     proxy.http,
     proxy.https,
@@ -19,6 +19,7 @@ export function secretValues(settings: Settings): string[] {
   const values = [
     settings.apiSecret,
     settings.webhookSecret,
+    ...(sops.ageKey ?? "").split(/\s+/).filter((word) => word.startsWith("AGE-")),
     git.accessToken,
     git.sshPrivateKey,
     git.sshPrivateKeyPassphrase,

@@ -89,6 +89,11 @@ export interface Settings {
     /** The same directory on the engine's host; `undefined` means it has to be found out. */
     readonly hostDir: string | undefined;
   };
+  /** Keys of encrypted files. */
+  readonly sops: {
+    /** Text with age identities, a line each. */
+    readonly ageKey: string | undefined;
+  };
   /** The engine client's own variables, as they are. */
   readonly docker: {
     readonly host: string | undefined;

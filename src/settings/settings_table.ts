@@ -111,6 +111,13 @@ export const SETTINGS_TABLE = [
     "Map from a URL, prefix or host to what replaces it; the longest match wins.",
     FILE,
   ),
+  row(
+    "SOPS_AGE_KEY",
+    "secret",
+    "",
+    "age identities that decrypt SOPS files, a line each; see docs/sops.md.",
+    FILE,
+  ),
   row("POLL_CONFIG", "YAML", "", "List of sources to poll.", FILE),
   row("SCHEDULER_ENABLED", "boolean", "true", "Run scheduled jobs."),
   row("RECOVER_ON_STARTUP", "boolean", "true", "Resume reconciliation after a restart."),

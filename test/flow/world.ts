@@ -9,6 +9,7 @@ import { readSettings } from "../../src/settings/mod.ts";
 import {
   type Clock,
   createRedactor,
+  type Redactor,
   systemClock,
   systemCommands,
   systemFiles,
@@ -57,6 +58,8 @@ export interface World {
   readonly engine: EngineClient;
   readonly dataDir: string;
   readonly lines: readonly LoggedLine[];
+  /** What a real log puts its lines through. */
+  readonly redactor: Redactor;
   /** A stack name that no other world uses. */
   readonly stack: string;
   readonly app: App;
@@ -118,6 +121,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const repository = await createRepository(join(directory, "git"));
   const engine = createEngine({ host: `unix://${upstream}` });
   const log = createRecordingLog();
+  const redactor = createRedactor();
   const stack = `swt-${directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
   const never = new AbortController().signal;
   const settings = {
@@ -134,7 +138,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const hurried = hurriedClock(options.speed ?? (fake ? 50 : 10));
   const clock: Clock = { ...hurried, now: () => new Date(hurried.now().getTime() + later) };
   const start = (env: Readonly<Record<string, string>> = {}) =>
-    startWorldApp({ log, env: { ...settings, ...env }, clock });
+    startWorldApp({ log, redactor, env: { ...settings, ...env }, clock });
   let app = await start();
 
   const request = (path: string, init: RequestInit = {}) =>
@@ -150,6 +154,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     engine,
     dataDir,
     lines: log.lines,
+    redactor,
     stack,
     get app() {
       return app;
@@ -190,18 +195,19 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 
 interface AppParts {
   readonly log: ReturnType<typeof createRecordingLog>;
+  readonly redactor: Redactor;
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
 }
 
-async function startWorldApp({ log, env, clock }: AppParts): Promise<App> {
+async function startWorldApp({ log, redactor, env, clock }: AppParts): Promise<App> {
   const settings = readSettings(env, () => "", { uid: 0 });
   return await startApp({ ...settings, http: { ...settings.http, port: 0, metricsPort: 0 } }, {
     clock,
     commands: systemCommands,
     files: systemFiles,
     log,
-    redactor: createRedactor(),
+    redactor,
     env,
     version: "0.0.0-test",
     hostname: "127.0.0.1",

@@ -102,6 +102,10 @@ function createShop(directory: string) {
       programEnvironment: {},
       log,
     }),
+    encrypted: {
+      reveal: () => Promise.resolve({ identities: new Map(), secrets: new Set(), failures: [] }),
+      conceal() {},
+    },
     ledger,
     key,
     files: systemFiles,

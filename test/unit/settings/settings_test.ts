@@ -98,6 +98,7 @@ const DEFAULTS: Settings = {
   polls: [],
   proxy: { http: undefined, https: undefined, noProxy: [] },
   data: { dir: "/var/lib/stackwright", hostDir: undefined },
+  sops: { ageKey: undefined },
   docker: {
     host: undefined,
     apiVersion: undefined,
@@ -193,6 +194,9 @@ describe("readSettings", () => {
     [{ SKIP_TLS_VERIFICATION: "True" }, { git: { ...git, skipTlsVerification: true } }],
     [{ HTTP_PROXY: "http://p:3128", HTTPS_PROXY: "https://u:p@q", NO_PROXY: "a, .b" }, {
       proxy: { http: "http://p:3128", https: "https://u:p@q", noProxy: ["a", ".b"] },
+    }],
+    [{ SOPS_AGE_KEY: "# mine\n\nAGE-SECRET-KEY-1QX\nAGE-PLUGIN-YUBIKEY-1QX" }, {
+      sops: { ageKey: "# mine\n\nAGE-SECRET-KEY-1QX\nAGE-PLUGIN-YUBIKEY-1QX" },
     }],
     [{ SOURCE_URL_REWRITES: "GitHub.com: https://mirror\n" }, {
       git: { ...git, urlRewrites: { "github.com": "https://mirror" } },
@@ -409,8 +413,6 @@ describe("readSettings for what this version does not have", () => {
   }
 
   const noticed: [string, string][] = [
-    ["SOPS_AGE_KEY", "canary-4711"],
-    ["SOPS_AGE_KEY_FILE", "/canary"],
     ["CERT_ROTATION_ENABLED", "true"],
     ["APPRISE_API_URL", "http://u:canary@apprise"],
     ["SELF_UPDATE_ENABLED", "T"],
@@ -426,6 +428,12 @@ describe("readSettings for what this version does not have", () => {
       assert.doesNotMatch(notice, /canary|4711|\/secret/);
     });
   }
+
+  it("readSettings() refuses a line of SOPS_AGE_KEY that is no identity, without showing it", () => {
+    assert.deepEqual(lines({ SOPS_AGE_KEY: "AGE-SECRET-KEY-1QX\nage1canary" }), [
+      "SOPS_AGE_KEY: line 2 is no age identity: expected AGE-SECRET-KEY-…, one a line",
+    ]);
+  });
 
   it("readSettings() gives a notice for MCP_ENABLED once it is valid", () => {
     const { notices } = read({ MCP_ENABLED: "true", API_SECRET: "s" });

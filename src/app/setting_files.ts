@@ -1,0 +1,70 @@
+import { messageOf, StackwrightError } from "../model/mod.ts";
+import { createSops, createSopsProgram } from "../secrets/mod.ts";
+import {
+  type Environment,
+  type ReadFile,
+  type SettingRow,
+  SETTINGS_TABLE,
+} from "../settings/mod.ts";
+import type { Commands, Redactor } from "../system/mod.ts";
+
+/** What reading setting files works with. */
+export interface SettingFilesParts {
+  readonly env: Environment;
+  /** Reads a file as it is. */
+  readonly readFile: ReadFile;
+  readonly commands: Commands;
+  readonly redactor: Redactor;
+}
+
+/** The setting whose own file has the keys, which is therefore never encrypted. */
+const KEYS = "SOPS_AGE_KEY";
+
+/**
+ * Decrypts those files of `X_FILE` variables that are encrypted, and returns what reads all of them
+ * as `readSettings` wants it: at once, and with an error for what cannot be read or decrypted.
+ */
+export async function settingFiles(
+  parts: SettingFilesParts,
+  signal: AbortSignal,
+): Promise<ReadFile> {
+  const { env, readFile, commands, redactor } = parts;
+  const ageKey = keysOf(parts);
+  const program = createSopsProgram({ commands, env, ageKey });
+  const sops = createSops({ ageKey, program, redactor });
+  const read = new Map<string, string | StackwrightError>();
+  for (const { name, file } of SETTINGS_TABLE as readonly SettingRow[]) {
+    const path = env[`${name}_FILE`] ?? "";
+    if (!file || name === KEYS || path.trim() === "" || read.has(path)) continue;
+    const text = textOf(readFile, path);
+    if (text === undefined) continue;
+    try {
+      const plain = await sops.decrypt(path, new TextEncoder().encode(text), signal);
+      if (plain !== undefined) read.set(path, new TextDecoder().decode(plain.bytes));
+    } catch (error) {
+      signal.throwIfAborted();
+      read.set(path, new StackwrightError("settings_invalid", messageOf(error), { cause: error }));
+    }
+  }
+  return (path) => {
+    const known = read.get(path);
+    if (known instanceof StackwrightError) throw known;
+    return known ?? readFile(path);
+  };
+}
+
+function keysOf({ env, readFile }: SettingFilesParts): string | undefined {
+  const own = env[KEYS];
+  if (own !== undefined && own.trim() !== "") return own;
+  const path = env[`${KEYS}_FILE`] ?? "";
+  return path.trim() === "" ? undefined : textOf(readFile, path);
+}
+
+/** What cannot be read is complained about where the setting is made. */
+function textOf(readFile: ReadFile, path: string): string | undefined {
+  try {
+    return readFile(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,195 @@
+import { createHash, randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+import { messageOf, type Release, type Revision, StackwrightError } from "../model/mod.ts";
+import type { PlainFile, Sops } from "../secrets/mod.ts";
+import type { Source, TreeEntry } from "../source/source.ts";
+import type { Files, Redactor } from "../system/mod.ts";
+
+/** Files of a tree that a deployment uses. */
+export interface RevealJob {
+  readonly revision: Revision;
+  /** Directory of the tree. */
+  readonly tree: string;
+  /** Paths of files and directories below it, links resolved. Missing ones are fine. */
+  readonly paths: readonly string[];
+  /** Whether a file that cannot be decrypted is left as it is instead of being an error. */
+  readonly tolerant?: boolean;
+}
+
+/** What was found to be encrypted. */
+export interface Revealed {
+  /** From the path of each encrypted file to the identity of its plain content, a keyed digest. */
+  readonly identities: ReadonlyMap<string, string>;
+  /** Texts that were encrypted. */
+  readonly secrets: ReadonlySet<string>;
+  /** Why files could not be decrypted, when that was tolerated. */
+  readonly failures: readonly StackwrightError[];
+}
+
+/** Puts the plain content of encrypted files into trees, for exactly the files that are used. */
+export interface EncryptedFiles {
+  /**
+   * Replaces the encrypted files at or below `paths` by their plain content, with the mode they have.
+   * A tree is one per revision and every deployment of it gets the same plain content, so that doing
+   * it again, also at the same time, changes nothing. Files that nobody uses stay encrypted, and one
+   * that cannot be decrypted is the failure of those who use it.
+   *
+   * Throws what {@link Sops.decrypt} throws, and `data_dir_unusable` when the disk refuses.
+   */
+  reveal(job: RevealJob, signal: AbortSignal): Promise<Revealed>;
+  /** Makes the secrets of a release from the ledger unprintable, before anything of it is shown. */
+  conceal(release: Pick<Release, "invocation">): void;
+}
+
+/** What {@link createEncryptedFiles} needs. */
+export interface EncryptedFilesParts {
+  /** The source itself, which reads encrypted files as they are. */
+  readonly source: Source;
+  readonly sops: Sops;
+  readonly files: Files;
+  readonly redactor: Redactor;
+  /** Keyed digest of a text. */
+  readonly digest: (text: string) => string;
+}
+
+/** Larger files are taken as plain without looking into them, in bytes. */
+const LARGEST = 16 * 1024 * 1024;
+/** How many contents are remembered as plain; an id is its content, so nothing becomes stale. */
+const MOST_REMEMBERED = 100_000;
+
+/** Makes the part of the pipeline that decrypts. */
+export function createEncryptedFiles(parts: EncryptedFilesParts): EncryptedFiles {
+  return new TreeFiles(parts);
+}
+
+/** One file of a tree. */
+interface TreeFile {
+  readonly path: string;
+  /** Object id; `undefined` inside a submodule, where only the disk can be asked. */
+  readonly id: string | undefined;
+}
+
+class TreeFiles implements EncryptedFiles {
+  readonly #parts: EncryptedFilesParts;
+  readonly #plainIds = new Set<string>();
+
+  constructor(parts: EncryptedFilesParts) {
+    this.#parts = parts;
+  }
+
+  async reveal(job: RevealJob, signal: AbortSignal): Promise<Revealed> {
+    const identities = new Map<string, string>();
+    const secrets = new Set<string>();
+    const failures: StackwrightError[] = [];
+    for (const file of await this.#filesOf(job, signal)) {
+      try {
+        const plain = await this.#plainOf(job, file, signal);
+        if (plain === undefined) continue;
+        await this.#put(job.tree, file.path, plain.bytes);
+        identities.set(file.path, this.#identityOf(plain.bytes));
+        plain.secrets.forEach((each) => secrets.add(each));
+      } catch (error) {
+        const isOurs = error instanceof StackwrightError && error.code !== "data_dir_unusable";
+        if (job.tolerant !== true || !isOurs) throw error;
+        failures.push(error);
+      }
+    }
+    return { identities, secrets, failures };
+  }
+
+  conceal({ invocation }: Pick<Release, "invocation">): void {
+    invocation.secrets?.forEach((each) => this.#parts.redactor.add(each));
+  }
+
+  async #filesOf({ revision, tree, paths }: RevealJob, signal: AbortSignal) {
+    const found = new Map<string, TreeFile>();
+    const add = (path: string, id: string | undefined) => found.set(path, { path, id });
+    const addEntry = async (path: string, entry: TreeEntry | undefined) => {
+      if (entry?.kind === "file" || entry?.kind === "executable") return void add(path, entry.id);
+      if (entry?.kind === "symlink") return;
+      // A path inside a submodule has no entry of its own.
+      for (const each of await this.#below(tree, path)) add(each, undefined);
+    };
+    const own = await this.#parts.source.entries(revision, paths, signal);
+    for (const path of new Set(paths)) {
+      const entry = own.get(path);
+      if (entry?.kind !== "directory") await addEntry(path, entry);
+      else {
+        const listed = await this.#parts.source.list(revision, path, signal);
+        for (const [at, each] of listed) await addEntry(at, each);
+      }
+    }
+    return [...found.values()];
+  }
+
+  /** Files on disk at or below a path, links not followed. */
+  async #below(tree: string, path: string): Promise<string[]> {
+    const info = await this.#parts.files.stat(join(tree, path));
+    if (info?.kind === "file") return [path];
+    if (info?.kind !== "directory") return [];
+    const names = await this.#parts.files.list(join(tree, path));
+    return (await Promise.all(names.map((name) => this.#below(tree, join(path, name))))).flat();
+  }
+
+  /** What is committed decides, whatever lies in the tree by now; so the answer is always the same. */
+  async #plainOf(
+    { revision, tree }: RevealJob,
+    { path, id }: TreeFile,
+    signal: AbortSignal,
+  ): Promise<PlainFile | undefined> {
+    const { source, sops, files } = this.#parts;
+    if (id !== undefined && this.#plainIds.has(id)) return undefined;
+    const info = await files.stat(join(tree, path));
+    if (info?.kind !== "file" || info.size > LARGEST) return undefined;
+    const bytes = id === undefined
+      ? await files.readIfExists(join(tree, path))
+      : await source.read(revision, path, signal);
+    if (bytes === undefined) return undefined;
+    const plain = await sops.decrypt(path, bytes, signal);
+    if (plain === undefined && id !== undefined) this.#rememberPlain(id);
+    return plain;
+  }
+
+  #rememberPlain(id: string): void {
+    this.#plainIds.add(id);
+    const [oldest] = this.#plainIds;
+    if (this.#plainIds.size > MOST_REMEMBERED && oldest !== undefined) {
+      this.#plainIds.delete(oldest);
+    }
+  }
+
+  #identityOf(bytes: Uint8Array): string {
+    return this.#parts.digest(createHash("sha256").update(bytes).digest("hex"));
+  }
+
+  /**
+   * Through a file beside the tree, so that no half-written one is ever seen in it; renaming also
+   * leaves the other trees alone that share the encrypted file by a hard link.
+   */
+  async #put(tree: string, path: string, bytes: Uint8Array): Promise<void> {
+    const { files } = this.#parts;
+    const place = join(tree, path);
+    try {
+      const info = await files.stat(place);
+      if (info === undefined || equal(await files.readIfExists(place), bytes)) return;
+      const scratch = join(dirname(tree), `.tmp-plain-${randomUUID()}`);
+      try {
+        await files.write(scratch, bytes, { mode: 0o600 });
+        await files.chmod(scratch, info.mode);
+        await files.rename(scratch, place);
+      } finally {
+        await files.remove(scratch);
+      }
+    } catch (cause) {
+      throw new StackwrightError(
+        "data_dir_unusable",
+        `writing the plain content of ${path} into ${tree} failed: ${messageOf(cause)}`,
+        { cause },
+      );
+    }
+  }
+}
+
+function equal(a: Uint8Array | undefined, b: Uint8Array): boolean {
+  return a !== undefined && a.length === b.length && a.every((each, index) => each === b[index]);
+}

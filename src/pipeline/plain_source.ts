@@ -1,0 +1,25 @@
+import type { Revision } from "../model/mod.ts";
+import type { Sops } from "../secrets/mod.ts";
+import type { ResolveRequest, Source } from "../source/source.ts";
+
+/**
+ * A source whose encrypted files are read as plain ones: configuration, compose files and what they
+ * name. Trees on disk stay as they were committed; see `EncryptedFiles.reveal` for those.
+ *
+ * `read` also throws what {@link Sops.decrypt} throws.
+ */
+export function plainSource(source: Source, sops: Sops): Source {
+  return {
+    resolve: (request: ResolveRequest, signal) => source.resolve(request, signal),
+    async read(revision: Revision, path, signal) {
+      const bytes = await source.read(revision, path, signal);
+      if (bytes === undefined) return undefined;
+      return (await sops.decrypt(path, bytes, signal))?.bytes ?? bytes;
+    },
+    entries: (revision, paths, signal) => source.entries(revision, paths, signal),
+    list: (revision, path, signal) => source.list(revision, path, signal),
+    materialise: (revision, signal) => source.materialise(revision, signal),
+    isAncestor: (older, newer, signal) => source.isAncestor(older, newer, signal),
+    close: () => source.close(),
+  };
+}

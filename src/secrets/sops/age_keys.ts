@@ -1,0 +1,47 @@
+import * as age from "age-encryption";
+import type { AgeRecipient } from "./metadata.ts";
+
+/** The identities in the text of a key file: a line each, empty lines and comments left out. */
+export function ageIdentities(text: string): string[] {
+  return text.split(/\r?\n/).map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+/** Whether the identities are of the kind that works without a plugin. */
+export function isNativeIdentity(identity: string): boolean {
+  return identity.startsWith("AGE-SECRET-KEY-");
+}
+
+/**
+ * The data key, by the first recipient that one of the identities belongs to; `undefined` when there
+ * is none.
+ */
+export async function ageDataKey(
+  recipients: readonly AgeRecipient[],
+  identities: readonly string[],
+): Promise<Uint8Array | undefined> {
+  const decrypter = decrypterFor(identities);
+  if (decrypter === undefined) return undefined;
+  for (const { enc } of recipients) {
+    try {
+      return await decrypter.decrypt(age.armor.decode(`${enc.trim()}\n`));
+    } catch {
+      // Made for another key, or damaged: the next one may still be right.
+    }
+  }
+  return undefined;
+}
+
+function decrypterFor(identities: readonly string[]): age.Decrypter | undefined {
+  const decrypter = new age.Decrypter();
+  let count = 0;
+  for (const identity of identities.filter(isNativeIdentity)) {
+    try {
+      decrypter.addIdentity(identity);
+      count++;
+    } catch {
+      // Mistyped: reported when the settings are read, as far as its form shows it.
+    }
+  }
+  return count === 0 ? undefined : decrypter;
+}

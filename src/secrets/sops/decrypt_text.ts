@@ -1,0 +1,115 @@
+import { Buffer } from "node:buffer";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { checkedValue, isEncryptedValue, openValue } from "./cipher.ts";
+import type { SopsMetadata } from "./metadata.ts";
+import { type PlainValue, SopsFormatError, type SopsLeaf, type SopsText } from "./sops_text.ts";
+
+/** A decrypted file with the texts that were encrypted in it. */
+export interface DecryptedText {
+  readonly bytes: Uint8Array;
+  readonly texts: readonly { readonly path: readonly string[]; readonly text: string }[];
+}
+
+/** Starts the checksum of files that check only what is encrypted: SHA-256 of `sops`. */
+const ONLY_ENCRYPTED = Buffer.from(
+  "8a3fd2ad54ce66527b1034f3d147be0b0b975b3bf44f72c6fdadec8176f27d69",
+  "hex",
+);
+
+/**
+ * Decrypts every value with the data key and checks that nothing was added, removed, moved or
+ * changed since the file was encrypted.
+ *
+ * Throws {@link SopsFormatError} naming the key path, never a value.
+ */
+export function decryptText(
+  file: SopsText,
+  metadata: SopsMetadata,
+  key: Uint8Array,
+): DecryptedText {
+  const hash = createHash("sha512");
+  if (metadata.macOnlyEncrypted) hash.update(ONLY_ENCRYPTED);
+  const values = file.leaves.map((leaf) => {
+    const value = openLeaf(leaf, metadata, key);
+    if (value !== undefined) hash.update(checkedValue(value));
+    else if (!metadata.macOnlyEncrypted) hash.update(leaf.checked);
+    return value;
+  });
+  checkMac(metadata, key, hash.digest("hex").toUpperCase());
+  const comments = file.comments.map(({ paths, text }) => openComment(paths, text, key));
+  const texts = values.flatMap((value, index) =>
+    value === undefined || value.type === "bool" ? [] : [{
+      path: file.leaves[index]?.path ?? [],
+      text: Buffer.from(value.bytes).toString("utf8"),
+    }]
+  );
+  return { bytes: file.write(values, comments), texts };
+}
+
+/** The value of an encrypted leaf, `undefined` for one that is not. */
+function openLeaf(
+  { path, text }: SopsLeaf,
+  metadata: SopsMetadata,
+  key: Uint8Array,
+): PlainValue | undefined {
+  if (!isToBeOpened(path, text, metadata)) return undefined;
+  const where = path.join(".") || "the document";
+  if (text === "") return { type: "str", bytes: new Uint8Array() };
+  if (text === undefined || !isEncryptedValue(text)) {
+    throw new SopsFormatError(`${where} is not encrypted although the file says that it is`);
+  }
+  try {
+    const { type, bytes } = openValue(text, key, `${path.join(":")}:`);
+    if (type === "comment") throw new SopsFormatError("is a comment, not a value");
+    return { type, bytes };
+  } catch (error) {
+    if (error instanceof SopsFormatError) throw new SopsFormatError(`${where} ${error.message}`);
+    throw error;
+  }
+}
+
+/**
+ * Suffixes are compared. Expressions are not run, since a repository could choose one that never
+ * ends: there each value tells by its look, and the checksum holds against changes.
+ */
+function isToBeOpened(
+  path: readonly string[],
+  text: string | undefined,
+  { unencryptedSuffix, encryptedSuffix, byExpression }: SopsMetadata,
+): boolean {
+  if (byExpression) return text !== undefined && isEncryptedValue(text);
+  if (encryptedSuffix !== "") return path.some((each) => each.endsWith(encryptedSuffix));
+  return unencryptedSuffix === "" || !path.some((each) => each.endsWith(unencryptedSuffix));
+}
+
+function checkMac({ mac, lastModified }: SopsMetadata, key: Uint8Array, found: string): void {
+  let wanted: Uint8Array;
+  try {
+    wanted = openValue(mac, key, lastModified).bytes;
+  } catch (error) {
+    if (error instanceof SopsFormatError) throw new SopsFormatError(`its MAC ${error.message}`);
+    throw error;
+  }
+  const bytes = Buffer.from(found);
+  if (wanted.length !== bytes.length || !timingSafeEqual(wanted, bytes)) {
+    throw new SopsFormatError("its MAC does not match: values were added, removed or changed");
+  }
+}
+
+/** Older versions of SOPS left comments alone or bound them to other keys: those are left out. */
+function openComment(
+  paths: readonly (readonly string[])[],
+  text: string,
+  key: Uint8Array,
+): string | undefined {
+  for (const path of paths) {
+    try {
+      const { bytes } = openValue(text, key, `${path.join(":")}:`);
+      const comment = Buffer.from(bytes).toString("utf8");
+      return /[\r\n]/.test(comment) ? undefined : comment;
+    } catch (error) {
+      if (!(error instanceof SopsFormatError)) throw error;
+    }
+  }
+  return undefined;
+}

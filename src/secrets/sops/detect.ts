@@ -1,0 +1,49 @@
+import { Buffer } from "node:buffer";
+import { asBinary, readJsonText } from "./json_text.ts";
+import { readDotenvText, readIniText } from "./line_text.ts";
+import { isSopsMetadata } from "./metadata.ts";
+import type { SopsText } from "./sops_text.ts";
+import { readYamlText } from "./yaml_text.ts";
+
+const MARKS = ["sops", "ENC[AES256_GCM,"] as const;
+
+/** Whether bytes can be an encrypted file at all: a search, no parsing. */
+export function mayBeEncrypted(bytes: Uint8Array): boolean {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return MARKS.every((mark) => view.includes(mark));
+}
+
+/**
+ * Takes an encrypted file apart; `undefined` when it is none. A text that only speaks of SOPS is
+ * none: what counts is the metadata block. The name decides only where the content leaves it open,
+ * that is whether a JSON object is a JSON file or the envelope of a binary one.
+ *
+ * Throws `SopsFormatError` when it is encrypted and malformed.
+ */
+export function readSopsText(name: string, bytes: Uint8Array): SopsText | undefined {
+  if (!mayBeEncrypted(bytes)) return undefined;
+  const text = decoded(bytes);
+  if (text === undefined) return undefined;
+  const file = readers(name, text).map((read) => read(text)).find((each) => each !== undefined);
+  if (file === undefined || !isSopsMetadata(file.metadata)) return undefined;
+  return /\.(?:json|ya?ml)$/i.test(name) ? file : asBinary(file) ?? file;
+}
+
+type Reader = (text: string) => SopsText | undefined;
+
+/** By the first character or, where that says nothing, by the line the format must have. */
+function readers(name: string, text: string): Reader[] {
+  if (text.trimStart().startsWith("{")) return [readJsonText];
+  if (/^sops:/m.test(text)) return [readYamlText];
+  if (/^sops_(?:mac|lastmodified)=/m.test(text)) return [readDotenvText];
+  if (/^\[sops\]\s*$/m.test(text)) return [readIniText];
+  return /\.ya?ml$/i.test(name) ? [readYamlText] : [];
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

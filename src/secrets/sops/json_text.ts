@@ -1,0 +1,174 @@
+import { Buffer } from "node:buffer";
+import { plainNumber } from "./checked_scalar.ts";
+import {
+  type PlainValue,
+  replaced,
+  type Replacement,
+  SopsFormatError,
+  type SopsLeaf,
+  type SopsText,
+} from "./sops_text.ts";
+
+interface Place extends SopsLeaf {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How deep a JSON file may nest. */
+const DEEPEST = 200;
+
+/** Takes a JSON file apart; `undefined` when it is no JSON object or has no metadata. */
+export function readJsonText(text: string): SopsText | undefined {
+  const metadata = metadataOf(text);
+  if (metadata === undefined) return undefined;
+  const scan = new JsonScan(text);
+  scan.run();
+  const { places, cut } = scan;
+  return {
+    format: "json",
+    metadata,
+    leaves: places,
+    comments: [],
+    write(values) {
+      const replacements: Replacement[] = places.flatMap((place, index) => {
+        const value = values[index];
+        return value === undefined
+          ? []
+          : [{ start: place.start, end: place.end, text: spelled(value) }];
+      });
+      return Buffer.from(replaced(text, [...replacements, ...cut]), "utf8");
+    },
+  };
+}
+
+/**
+ * The envelope SOPS puts around a file it does not understand: a JSON object that has nothing but
+ * `data`. The content comes out as it went in.
+ */
+export function asBinary(file: SopsText): SopsText | undefined {
+  const [only, ...more] = file.leaves;
+  if (file.format !== "json" || more.length > 0 || only?.path.join() !== "data") return undefined;
+  return {
+    ...file,
+    format: "binary",
+    write: ([value]) => value?.bytes ?? Buffer.from(only.text ?? "", "utf8"),
+  };
+}
+
+function metadataOf(text: string): Record<string, unknown> | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const metadata = (value as Record<string, unknown>)["sops"];
+  return typeof metadata === "object" && metadata !== null && !Array.isArray(metadata)
+    ? metadata as Record<string, unknown>
+    : undefined;
+}
+
+function spelled({ type, bytes }: PlainValue): string {
+  const text = Buffer.from(bytes).toString("utf8");
+  if (type === "int" || type === "float") return text;
+  if (type === "bool") return text.toLowerCase();
+  return JSON.stringify(text);
+}
+
+/** Walks a text that is valid JSON and notes where its values lie: objects forget the order of keys. */
+class JsonScan {
+  readonly places: Place[] = [];
+  /** Pieces that go with the metadata. */
+  readonly cut: Replacement[] = [];
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  run(): void {
+    this.#value([], 0);
+  }
+
+  #value(path: readonly string[], depth: number): void {
+    if (depth > DEEPEST) throw new SopsFormatError(`it nests deeper than ${DEEPEST} levels`);
+    this.#space();
+    const first = this.#text[this.#at];
+    if (first === "{") this.#object(path, depth);
+    else if (first === "[") this.#list(path, depth);
+    else this.#scalar(path);
+  }
+
+  #object(path: readonly string[], depth: number): void {
+    this.#at++;
+    let before = this.#at;
+    for (let count = 0; this.#peek() !== "}"; count++) {
+      const start = this.#at;
+      const key = this.#string();
+      this.#space();
+      this.#at++;
+      if (depth === 0 && key === "sops") {
+        const kept = this.places.length;
+        this.#value([], depth + 1);
+        this.places.length = kept;
+        this.#cutMember(count === 0 ? start : before);
+      } else this.#value([...path, key], depth + 1);
+      before = this.#at;
+      if (this.#peek() === ",") this.#at++;
+    }
+    this.#at++;
+  }
+
+  /** Takes a member out with the comma that belongs to it. */
+  #cutMember(start: number): void {
+    const end = this.#at;
+    const isFirst = !this.#text.slice(start, end).trimStart().startsWith(",");
+    const isFollowed = this.#peek() === ",";
+    this.cut.push({ start, end: isFirst && isFollowed ? this.#at + 1 : end, text: "" });
+  }
+
+  #list(path: readonly string[], depth: number): void {
+    this.#at++;
+    while (this.#peek() !== "]") {
+      this.#value(path, depth + 1);
+      if (this.#peek() === ",") this.#at++;
+    }
+    this.#at++;
+  }
+
+  #scalar(path: readonly string[]): void {
+    const start = this.#at;
+    if (this.#text[start] === '"') {
+      const text = this.#string();
+      this.places.push({ path, text, checked: text, start, end: this.#at });
+      return;
+    }
+    const word = /[-+\w.]+/y;
+    word.lastIndex = start;
+    const [source = ""] = word.exec(this.#text) ?? [];
+    this.#at += source.length;
+    if (source === "null") return;
+    const checked = source === "true" ? "True" : source === "false" ? "False" : undefined;
+    const spelled = checked ?? plainNumber(Number(source));
+    this.places.push({ path, text: undefined, checked: spelled, start, end: this.#at });
+  }
+
+  #string(): string {
+    this.#space();
+    const start = this.#at++;
+    for (; this.#text[this.#at] !== '"'; this.#at++) if (this.#text[this.#at] === "\\") this.#at++;
+    this.#at++;
+    return JSON.parse(this.#text.slice(start, this.#at));
+  }
+
+  #peek(): string | undefined {
+    this.#space();
+    return this.#text[this.#at];
+  }
+
+  #space(): void {
+    while (/[ \t\r\n]/.test(this.#text[this.#at] ?? "")) this.#at++;
+  }
+}

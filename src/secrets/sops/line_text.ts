@@ -1,0 +1,119 @@
+import { Buffer } from "node:buffer";
+import {
+  ENCRYPTED_COMMENT,
+  type PlainValue,
+  SopsFormatError,
+  type SopsLeaf,
+  type SopsText,
+  unflatten,
+} from "./sops_text.ts";
+
+/** One line: what it says, or the comment it is. */
+type Line =
+  | { readonly kind: "value"; readonly before: string; readonly leaf: SopsLeaf }
+  | { readonly kind: "comment"; readonly before: string; readonly path: readonly string[] }
+  | { readonly kind: "other" };
+
+interface Lines {
+  readonly format: "dotenv" | "ini";
+  readonly metadata: ReadonlyMap<string, string>;
+  /** With the text of each line. */
+  readonly lines: readonly (readonly [string, Line])[];
+  spelled(value: PlainValue): string;
+}
+
+/** Takes a dotenv file apart; `undefined` when it has no metadata. */
+export function readDotenvText(text: string): SopsText | undefined {
+  if (!/^sops_(?:mac|lastmodified)=/m.test(text)) return undefined;
+  const metadata = new Map<string, string>();
+  const lines: [string, Line][] = [];
+  for (const line of text.split("\n")) {
+    const equals = line.indexOf("=");
+    if (line.startsWith("sops_")) {
+      metadata.set(line.slice(5, equals), withBreaks(line.slice(equals + 1).trimEnd()));
+    } else if (line.startsWith("#")) {
+      lines.push([line, { kind: "comment", before: "#", path: [] }]);
+    } else if (line.trim() === "") {
+      lines.push([line, { kind: "other" }]);
+    } else {
+      if (equals < 0) throw new SopsFormatError("a line is neither a comment nor NAME=value");
+      const value = withBreaks(line.slice(equals + 1));
+      const leaf = { path: [line.slice(0, equals)], text: value, checked: value };
+      lines.push([line, { kind: "value", before: line.slice(0, equals + 1), leaf }]);
+    }
+  }
+  const spelled = ({ bytes }: PlainValue) =>
+    Buffer.from(bytes).toString("utf8").replaceAll("\n", "\\n");
+  return readLines({ format: "dotenv", metadata, lines, spelled });
+}
+
+/** Takes an INI file apart; `undefined` when it has no metadata. */
+export function readIniText(text: string): SopsText | undefined {
+  if (!/^\[sops\]\s*$/m.test(text)) return undefined;
+  const metadata = new Map<string, string>();
+  const lines: [string, Line][] = [];
+  let section = "DEFAULT";
+  for (const line of text.split("\n")) {
+    const title = /^\s*\[([^\]]+)\]\s*$/.exec(line);
+    const [, before = "", key = "", value = ""] = /^(\s*([^=:]*?)\s*[=:]\s*)(.*?)\s*$/.exec(line) ??
+      [];
+    const isComment = /^\s*[#;]/.test(line);
+    if (title !== null) section = title[1] ?? "";
+    if (section === "sops") {
+      if (title === null && key !== "" && !isComment) metadata.set(key, withBreaks(value));
+    } else if (isComment) {
+      const [start = ""] = /^\s*[#;]\s*/.exec(line) ?? [];
+      lines.push([line, { kind: "comment", before: start, path: [section] }]);
+    } else if (title !== null || line.trim() === "") {
+      lines.push([line, { kind: "other" }]);
+    } else {
+      if (key === "") throw new SopsFormatError("a line is neither a section nor name = value");
+      const bare = /^(["'`])(.*)\1$/.exec(value)?.[2] ?? value;
+      const leaf = { path: [section, key], text: bare, checked: bare };
+      lines.push([line, { kind: "value", before, leaf }]);
+    }
+  }
+  return readLines({ format: "ini", metadata, lines, spelled: spelledIni });
+}
+
+function readLines({ format, metadata, lines, spelled }: Lines): SopsText {
+  const leaves = lines.flatMap(([, line]) => line.kind === "value" ? [line.leaf] : []);
+  const comments = lines.flatMap(([text, line]) =>
+    line.kind === "comment" && ENCRYPTED_COMMENT.test(text)
+      ? [{ paths: [line.path], text: text.slice(line.before.length) }]
+      : []
+  );
+  return {
+    format,
+    metadata: unflatten(metadata),
+    leaves,
+    comments,
+    write(values, plainComments) {
+      let leaf = 0;
+      let comment = 0;
+      const written = lines.flatMap(([text, line]) => {
+        if (line.kind === "value") {
+          const value = values[leaf++];
+          return [value === undefined ? text : line.before + spelled(value)];
+        }
+        if (line.kind === "comment" && ENCRYPTED_COMMENT.test(text)) {
+          const plain = plainComments[comment++];
+          return plain === undefined ? [] : [line.before + plain];
+        }
+        return [text];
+      });
+      return Buffer.from(written.join("\n"), "utf8");
+    },
+  };
+}
+
+/** Both formats keep a value on one line. */
+function withBreaks(value: string): string {
+  return value.replaceAll("\\n", "\n");
+}
+
+function spelledIni({ bytes }: PlainValue): string {
+  const text = Buffer.from(bytes).toString("utf8");
+  if (/[\n`]/.test(text)) return `"""${text}"""`;
+  return /[#;]/.test(text) || text !== text.trim() ? `\`${text}\`` : text;
+}

@@ -1,0 +1,101 @@
+import { SopsFormatError } from "./sops_text.ts";
+
+/** A key of which one is needed. */
+export interface AgeRecipient {
+  readonly recipient: string;
+  /** The data key, encrypted for it; armored. */
+  readonly enc: string;
+}
+
+/** What a file says about how it was encrypted. */
+export interface SopsMetadata {
+  readonly age: readonly AgeRecipient[];
+  /** Every kind of key that could decrypt it, as SOPS calls them (`age`, `pgp`, `kms`). */
+  readonly keyTypes: readonly string[];
+  /** Addresses of the Vault servers that its metadata names. */
+  readonly vaultAddresses: readonly string[];
+  /** How many groups of keys hold a share of the data key; 1 is the usual case. */
+  readonly keyGroups: number;
+  readonly mac: string;
+  /** As the checksum is bound to it. */
+  readonly lastModified: string;
+  readonly macOnlyEncrypted: boolean;
+  readonly unencryptedSuffix: string;
+  readonly encryptedSuffix: string;
+  /** Whether expressions choose what is encrypted; then the values themselves tell. */
+  readonly byExpression: boolean;
+}
+
+const EXPRESSIONS = [
+  "encrypted_regex",
+  "unencrypted_regex",
+  "encrypted_comment_regex",
+  "unencrypted_comment_regex",
+];
+
+/** Whether a block has what only SOPS writes. */
+export function isSopsMetadata(value: Readonly<Record<string, unknown>>): boolean {
+  return textOf(value, "mac") !== "" || textOf(value, "lastmodified") !== "";
+}
+
+/** Reads the metadata block. Throws {@link SopsFormatError} when a part of it is missing. */
+export function readMetadata(block: Readonly<Record<string, unknown>>): SopsMetadata {
+  const groups = listOf(block["key_groups"]).filter(isObject);
+  const holders = [block, ...groups];
+  const mac = textOf(block, "mac");
+  if (mac === "") {
+    throw new SopsFormatError("it has no MAC, so nobody can tell whether it was changed");
+  }
+  const byExpression = EXPRESSIONS.some((name) => textOf(block, name) !== "");
+  const encryptedSuffix = textOf(block, "encrypted_suffix");
+  const given = textOf(block, "unencrypted_suffix");
+  const noRule = given === "" && encryptedSuffix === "" && !byExpression;
+  const only = block["mac_only_encrypted"];
+  return {
+    age: holders.flatMap((each) => listOf(each["age"])).filter(isObject).map((each) => ({
+      recipient: textOf(each, "recipient"),
+      enc: textOf(each, "enc"),
+    })),
+    keyTypes: [...new Set(holders.flatMap(keyTypesIn))].sort(),
+    vaultAddresses: holders.flatMap((each) => listOf(each["hc_vault"])).filter(isObject)
+      .map((each) => textOf(each, "vault_address")),
+    keyGroups: Math.max(1, groups.length),
+    mac,
+    lastModified: formattedTime(textOf(block, "lastmodified")),
+    macOnlyEncrypted: only === true || only === "true",
+    unencryptedSuffix: noRule ? "_unencrypted" : given,
+    encryptedSuffix,
+    byExpression,
+  };
+}
+
+/** Lists of keys: everything with an encrypted data key in it. */
+function keyTypesIn(holder: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(holder).filter(([name, value]) =>
+    name !== "key_groups" && listOf(value).some((each) => isObject(each) && "enc" in each)
+  ).map(([name]) => name);
+}
+
+/** Seconds and `Z` for UTC, which is how SOPS writes the time again before it binds to it. */
+function formattedTime(text: string): string {
+  const match = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text);
+  if (match === null) throw new SopsFormatError("its lastmodified is missing or malformed");
+  const [, time = "", zone = ""] = match;
+  return time + (/^[+-]00:00$/.test(zone) ? "Z" : zone);
+}
+
+function textOf(holder: Readonly<Record<string, unknown>>, name: string): string {
+  const value = holder[name];
+  return typeof value === "string" ? value.trim() : "";
+}
+
+/** A list, or an object whose keys are places in a list (dotenv and INI). */
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  if (!isObject(value) || Object.keys(value).some((key) => !/^\d+$/.test(key))) return [];
+  return Object.values(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

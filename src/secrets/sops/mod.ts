@@ -1,0 +1,7 @@
+/**
+ * Files encrypted with SOPS: `sops.ts` decrypts them, with age in this process and with the `sops`
+ * program for every other kind of key. `detect.ts` says what counts as encrypted.
+ */
+export { ageIdentities } from "./age_keys.ts";
+export { createSops, type PlainFile, type Sops, type SopsParts } from "./sops.ts";
+export { createSopsProgram, type ProgramParts, type SopsProgram } from "./sops_program.ts";

@@ -1,0 +1,201 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { parseAllDocuments } from "yaml";
+import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import type { Redactor } from "../../system/mod.ts";
+import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
+import { type DecryptedText, decryptText } from "./decrypt_text.ts";
+import { mayBeEncrypted, readSopsText } from "./detect.ts";
+import { readMetadata, type SopsMetadata } from "./metadata.ts";
+import { secretTexts } from "./secret_texts.ts";
+import type { SopsProgram } from "./sops_program.ts";
+import { SopsFormatError, type SopsText } from "./sops_text.ts";
+
+/** A decrypted file. */
+export interface PlainFile {
+  readonly bytes: Uint8Array;
+  /** Texts of it that must not be shown; the redactor knows them. */
+  readonly secrets: readonly string[];
+}
+
+/** Decrypts files that were encrypted with SOPS. */
+export interface Sops {
+  /**
+   * The plain content of a file, or `undefined` when it is not encrypted. `name` is shown in errors,
+   * and its ending tells JSON files from binary ones. Secrets in it are registered with the redactor.
+   * Equal content is decrypted once.
+   *
+   * Throws `config_invalid` when it cannot be decrypted: no key fits, or it was changed or cut off;
+   * `unsupported` when a program is needed that is not installed; `timeout`.
+   */
+  decrypt(
+    name: string,
+    bytes: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<PlainFile | undefined>;
+}
+
+/** What {@link createSops} needs. */
+export interface SopsParts {
+  /** Text with age identities, a line each; `undefined` without any. */
+  readonly ageKey: string | undefined;
+  readonly program: SopsProgram;
+  readonly redactor: Redactor;
+}
+
+/** Bytes of plain files kept in memory so that the same cipher text is decrypted once. */
+const MOST_KEPT_BYTES = 16 * 1024 * 1024;
+
+/** Makes the decrypter. Its keys are those it is made with. */
+export function createSops(parts: SopsParts): Sops {
+  const identities = ageIdentities(parts.ageKey ?? "");
+  const kept = new Map<string, PlainFile>();
+  let keptBytes = 0;
+  const keep = (id: string, plain: PlainFile) => {
+    kept.set(id, plain);
+    keptBytes += plain.bytes.length;
+    for (const [oldest, { bytes }] of kept) {
+      if (keptBytes <= MOST_KEPT_BYTES) break;
+      kept.delete(oldest);
+      keptBytes -= bytes.length;
+    }
+  };
+  return {
+    async decrypt(name, bytes, signal) {
+      if (!mayBeEncrypted(bytes)) return undefined;
+      const ending = /\.[^./]*$/.exec(name)?.[0] ?? "";
+      const id = createHash("sha256").update(`${ending}\0`).update(bytes).digest("base64");
+      const known = kept.get(id);
+      if (known !== undefined) return known;
+      try {
+        const file = readSopsText(name, bytes);
+        if (file === undefined) return undefined;
+        const decrypted = await decryptFile(parts, identities, { file, bytes }, signal);
+        if (isEncryptedAgain(name, decrypted.bytes)) throw new SopsFormatError(TWICE);
+        const plain = { bytes: decrypted.bytes, secrets: secretTexts(name, file, decrypted) };
+        plain.secrets.forEach((each) => parts.redactor.add(each));
+        keep(id, plain);
+        return plain;
+      } catch (error) {
+        throw named(error, name);
+      }
+    },
+  };
+}
+
+const TWICE = "it is encrypted twice; encrypt it once";
+
+function isEncryptedAgain(name: string, bytes: Uint8Array): boolean {
+  try {
+    return readSopsText(name, bytes) !== undefined;
+  } catch (error) {
+    if (error instanceof SopsFormatError) return true;
+    throw error;
+  }
+}
+
+interface Encrypted {
+  readonly file: SopsText;
+  readonly bytes: Uint8Array;
+}
+
+/** With age in this process where that is enough, else with the program. */
+async function decryptFile(
+  { program }: SopsParts,
+  identities: readonly string[],
+  { file, bytes }: Encrypted,
+  signal: AbortSignal,
+): Promise<DecryptedText> {
+  const metadata = readMetadata(file.metadata);
+  if (metadata.keyGroups === 1) {
+    const key = await ageDataKey(metadata.age, identities);
+    if (key !== undefined) return decryptText(file, metadata, key);
+  }
+  const others = metadata.keyTypes.some((each) => each !== "age");
+  const plugins = identities.some((each) => !isNativeIdentity(each));
+  if (metadata.keyGroups === 1 && !others && !plugins && identities.length > 0) {
+    throw noKey(metadata);
+  }
+  requireOwnVault(metadata, program);
+  const plain = await program.decrypt(file, bytes, signal);
+  if (plain === undefined) throw notInstalled(metadata, identities.length > 0);
+  return { bytes: plain, texts: textsOf(file, plain) };
+}
+
+/** The same values again, where the program gave the file back with its structure. */
+function textsOf(file: SopsText, plain: Uint8Array): DecryptedText["texts"] {
+  const text = Buffer.from(plain).toString("utf8");
+  switch (file.format) {
+    case "binary":
+      return [];
+    case "yaml":
+    case "json":
+      return parseAllDocuments(text, { logLevel: "silent" }).flatMap((each) =>
+        leavesOf(each.errors.length > 0 ? text : each.toJS(), [])
+      );
+    default:
+      return text.split(/\r?\n/).map((line) => ({
+        path: [],
+        text: line.replace(/^[^=]*=\s*/, "").trim(),
+      }));
+  }
+}
+
+function leavesOf(value: unknown, path: readonly string[]): DecryptedText["texts"] {
+  if (typeof value === "object" && value !== null) {
+    const inner = Array.isArray(value) ? value.map((each) => ["", each]) : Object.entries(value);
+    return inner.flatMap(([key, each]) => leavesOf(each, key === "" ? path : [...path, key]));
+  }
+  return value === null || typeof value === "boolean" ? [] : [{ path, text: String(value) }];
+}
+
+/** A repository names the server in its metadata: our token goes to the configured one only. */
+function requireOwnVault({ vaultAddresses }: SopsMetadata, { vaultAddress }: SopsProgram): void {
+  const origin = (url: string) => URL.canParse(url) ? new URL(url).origin : url;
+  const own = vaultAddress === undefined ? undefined : origin(vaultAddress);
+  const other = vaultAddresses.find((each) => origin(each) !== own);
+  if (other === undefined) return;
+  throw new SopsFormatError(
+    `its key is at the Vault server ${origin(other)}, and VAULT_ADDR is ${own ?? "not set"}`,
+  );
+}
+
+function noKey({ age }: SopsMetadata): SopsFormatError {
+  const recipients = age.map((each) => each.recipient).join(", ");
+  return new SopsFormatError(
+    `none of the age keys in SOPS_AGE_KEY or SOPS_AGE_KEY_FILE is one of its recipients (${recipients})`,
+  );
+}
+
+function notInstalled(metadata: SopsMetadata, hasAgeKey: boolean): StackwrightError {
+  const { keyGroups, keyTypes } = metadata;
+  const types = keyTypes.join(", ") || "no known kind";
+  if (keyGroups > 1) {
+    return new StackwrightError(
+      "unsupported",
+      `its data key is split among ${keyGroups} key groups (${types}), which needs the sops program; ` +
+        `it is not on PATH`,
+    );
+  }
+  const age = keyTypes.includes("age")
+    ? hasAgeKey
+      ? "; none of the configured age keys fits"
+      : "; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE"
+    : "";
+  const only = keyTypes.every((each) => each === "age");
+  const needs = only ? "" : `, which needs the sops program; it is not on PATH`;
+  return new StackwrightError("unsupported", `it is encrypted for keys of ${types}${needs}${age}`);
+}
+
+/** Says which file it is; aborts and time limits pass. */
+function named(error: unknown, name: string): unknown {
+  if (error instanceof SopsFormatError) {
+    return new StackwrightError(
+      "config_invalid",
+      `${name} is encrypted with SOPS and cannot be decrypted: ${error.message}`,
+    );
+  }
+  if (!isStackwrightError(error, "unsupported", "timeout")) return error;
+  const message = `${name} is encrypted with SOPS and cannot be decrypted: ${error.message}`;
+  return new StackwrightError(error.code, message, { cause: error });
+}

@@ -1,0 +1,75 @@
+import type { Commands } from "../../system/mod.ts";
+import { SopsFormatError, type SopsText } from "./sops_text.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the `sops` program may know: how to reach the keys, and nothing of ours. */
+const PASSED =
+  /^(?:PATH|HOME|TMPDIR|GNUPGHOME|SSL_CERT_(?:FILE|DIR)|XDG_(?:CONFIG_HOME|RUNTIME_DIR)|(?:SOPS|AWS|AZURE|GOOGLE|CLOUDSDK|VAULT|HUAWEICLOUD)_.*|(?:HTTPS?|NO|ALL)_PROXY|(?:https?|no|all)_proxy)$/;
+
+const TIMEOUT_MS = 60_000;
+
+/** Decrypts what needs other keys than age's, with the `sops` program where that is installed. */
+export interface SopsProgram {
+  /**
+   * The plain content, or `undefined` when the program is not installed.
+   *
+   * Throws {@link SopsFormatError} with what the program says, `timeout` when a key service does not
+   * answer.
+   */
+  decrypt(
+    file: Pick<SopsText, "format">,
+    bytes: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined>;
+  /** The only Vault server that its token may be sent to; `undefined` when none is configured. */
+  readonly vaultAddress: string | undefined;
+}
+
+/** What the program is run with. */
+export interface ProgramParts {
+  readonly commands: Commands;
+  /** Our environment; the program gets the part of it that concerns keys. */
+  readonly env: Environment;
+  /** The text of SOPS_AGE_KEY or its file. */
+  readonly ageKey: string | undefined;
+}
+
+/** Makes the runner of the `sops` program on PATH. */
+export function createSopsProgram({ commands, env, ageKey }: ProgramParts): SopsProgram {
+  const passed = Object.entries(env).filter((entry): entry is [string, string] =>
+    PASSED.test(entry[0]) && entry[1] !== undefined
+  );
+  const environment = {
+    ...Object.fromEntries(passed),
+    ...(ageKey === undefined ? {} : { SOPS_AGE_KEY: ageKey }),
+  };
+  return {
+    vaultAddress: env["VAULT_ADDR"],
+    async decrypt({ format }, bytes, signal) {
+      // Through standard input, so that neither a name nor a configuration of a repository counts.
+      const sops = ["sops", "--decrypt", "--input-type", format, "--output-type", format];
+      const { code, stdout, stderr } = await commands.run({
+        argv: ["/bin/sh", "-c", THROUGH_A_PIPE, "sh", ...sops, "/dev/stdin"],
+        cwd: "/",
+        env: environment,
+        stdin: bytes,
+        timeoutMs: TIMEOUT_MS,
+      }, signal);
+      if (code === 0) return stdout;
+      if (code === NOT_FOUND) return undefined;
+      throw new SopsFormatError(`the sops program says: ${shortened(stderr)}`);
+    },
+  };
+}
+
+/** A runtime may give its children a socket as standard input, which nobody can open by its name. */
+const THROUGH_A_PIPE = 'command -v sops >/dev/null || exit 127; cat | "$@"';
+/** What a shell ends with when there is no such program. */
+const NOT_FOUND = 127;
+
+function shortened(text: string): string {
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const said = lines.slice(0, 6).join("; ");
+  return said === "" ? "nothing" : said.slice(0, 400);
+}

@@ -1,0 +1,87 @@
+/** A value of a file as SOPS sees it. */
+export interface SopsLeaf {
+  /** Keys from the root; places in lists do not count. */
+  readonly path: readonly string[];
+  /** The text, where it is one: then it may be encrypted. */
+  readonly text: string | undefined;
+  /** What the checksum covers when the value is not encrypted. */
+  readonly checked: string;
+}
+
+/** A decrypted value. */
+export interface PlainValue {
+  readonly type: "str" | "int" | "float" | "bool" | "bytes" | "time";
+  readonly bytes: Uint8Array;
+}
+
+/** One encrypted file, taken apart. Every format has a reader that makes one. */
+export interface SopsText {
+  readonly format: "yaml" | "json" | "dotenv" | "ini" | "binary";
+  /** The metadata block, as nested objects. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** In the order of the checksum. */
+  readonly leaves: readonly SopsLeaf[];
+  /** Encrypted comments; the checksum does not cover them. */
+  readonly comments: readonly SopsComment[];
+  /**
+   * The file without metadata, with `values` (one for each leaf, `undefined` to leave it) and
+   * `comments` (`undefined` to leave it out) in place; everything else is as it was.
+   */
+  write(
+    values: readonly (PlainValue | undefined)[],
+    comments: readonly (string | undefined)[],
+  ): Uint8Array;
+}
+
+/** A comment that is encrypted. */
+export interface SopsComment {
+  /** Where it may belong: its cipher text is bound to the keys above it. */
+  readonly paths: readonly (readonly string[])[];
+  readonly text: string;
+}
+
+/** A file that is encrypted and cannot be read as such; the message names no value. */
+export class SopsFormatError extends Error {
+  override readonly name = "SopsFormatError";
+}
+
+/** A piece of a text and what takes its place. */
+export interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** `text` with every replacement made. They may come in any order and must not overlap. */
+export function replaced(text: string, replacements: readonly Replacement[]): string {
+  let result = "";
+  let at = 0;
+  for (const { start, end, text: next } of [...replacements].sort((a, b) => a.start - b.start)) {
+    result += text.slice(at, start) + next;
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+/** Whether a comment is encrypted. */
+export const ENCRYPTED_COMMENT = /ENC\[AES256_GCM,[^\]]*\]/;
+
+/** Turns `age__list_0__map_enc` and its like into nested lists and maps. */
+export function unflatten(flat: ReadonlyMap<string, string>): Record<string, unknown> {
+  const root: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of flat) {
+    const [first = "", ...steps] = name.split(/__(?=list_\d+(?:__|$)|map_)/);
+    let holder: Record<string, unknown> = root;
+    let key = first;
+    for (const step of steps) {
+      const isList = step.startsWith("list_");
+      const next = holder[key] ?? Object.create(null);
+      if (typeof next !== "object") throw new SopsFormatError(`its metadata ${name} is malformed`);
+      holder[key] = next;
+      holder = next as Record<string, unknown>;
+      key = step.slice(isList ? "list_".length : "map_".length);
+    }
+    holder[key] = value;
+  }
+  return root;
+}

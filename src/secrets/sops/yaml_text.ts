@@ -1,0 +1,172 @@
+import { Buffer } from "node:buffer";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type Scalar,
+} from "yaml";
+import { checkedScalar } from "./checked_scalar.ts";
+import {
+  ENCRYPTED_COMMENT,
+  type PlainValue,
+  replaced,
+  type Replacement,
+  SopsFormatError,
+  type SopsLeaf,
+  type SopsText,
+} from "./sops_text.ts";
+
+interface Place extends SopsLeaf {
+  readonly node: Scalar;
+}
+
+/**
+ * Takes a YAML file apart; `undefined` when it is no YAML or has no metadata. Only encrypted scalars
+ * are replaced, so that everything its author did not encrypt keeps its spelling.
+ */
+export function readYamlText(text: string): SopsText | undefined {
+  const documents = parse(text);
+  const metadata = documents?.map((each) => metadataOf(each)).find((each) => each !== undefined);
+  if (documents === undefined || metadata === undefined) return undefined;
+  const places = documents.flatMap((each) => [...scalarsOf(each.contents, [])]);
+  const comments = commentsOf(text, places);
+  return {
+    format: "yaml",
+    metadata,
+    leaves: places,
+    comments,
+    write(values, plainComments) {
+      const replacements = [
+        ...documents.flatMap((each) => withoutMetadata(text, each)),
+        ...places.flatMap((place, index) => {
+          const value = values[index];
+          return value === undefined ? [] : [replacement(text, place.node, value)];
+        }),
+      ];
+      const free = (at: number) => !replacements.some((each) => at >= each.start && at < each.end);
+      const changed = comments.flatMap(({ start, end }, index) => {
+        const plain = plainComments[index];
+        return free(start) ? [{ start, end, text: plain === undefined ? "#" : `#${plain}` }] : [];
+      });
+      return Buffer.from(replaced(text, [...replacements, ...changed]), "utf8");
+    },
+  };
+}
+
+function parse(text: string): Document.Parsed[] | undefined {
+  try {
+    const documents = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
+    if (!Array.isArray(documents) || documents.some((each) => each.errors.length > 0)) {
+      return undefined;
+    }
+    return documents as Document.Parsed[];
+  } catch {
+    return undefined;
+  }
+}
+
+function metadataPair(document: Document.Parsed): Pair | undefined {
+  const { contents } = document;
+  if (!isMap(contents)) return undefined;
+  return contents.items.find((pair) => keyOf(pair) === "sops") as Pair | undefined;
+}
+
+function metadataOf(document: Document.Parsed): Record<string, unknown> | undefined {
+  const value = metadataPair(document)?.value;
+  if (!isMap(value)) return undefined;
+  try {
+    return value.toJS(document, { maxAliasCount: 0 }) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+function keyOf(pair: Pair): string {
+  const { key } = pair;
+  return isScalar(key) ? key.source ?? String(key.value) : "";
+}
+
+/** Every scalar below a node in reading order, but null and the metadata. */
+function* scalarsOf(node: unknown, path: readonly string[]): Generator<Place> {
+  if (isMap(node)) {
+    for (const pair of node.items) {
+      const key = keyOf(pair);
+      if (path.length === 0 && key === "sops") continue;
+      yield* scalarsOf(pair.value, [...path, key]);
+    }
+  } else if (isSeq(node)) {
+    for (const item of node.items) yield* scalarsOf(item, path);
+  } else if (isAlias(node)) {
+    throw new SopsFormatError(`it has the alias *${node.source}, which SOPS never writes`);
+  } else if (isScalar(node)) {
+    const checked = checkedScalar(node);
+    if (checked === undefined) return;
+    yield { path, text: typeof node.value === "string" ? node.value : undefined, checked, node };
+  }
+}
+
+function replacement(text: string, node: Scalar, value: PlainValue): Replacement {
+  const [start, end] = rangeOf(node);
+  const isBlock = node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED";
+  const endsLine = isBlock && text[end - 1] === "\n";
+  return { start, end, text: spelled(value) + (endsLine ? "\n" : "") };
+}
+
+/**
+ * Texts are always written in double quotes: YAML 1.1 and 1.2 disagree on what a bare word means,
+ * and every program must read what was encrypted.
+ */
+function spelled({ type, bytes }: PlainValue): string {
+  const text = Buffer.from(bytes).toString("utf8");
+  if (type === "int" || type === "float" || type === "time") return text;
+  if (type === "bool") return text.toLowerCase();
+  const isText = Buffer.from(text, "utf8").equals(bytes);
+  if (!isText) return `!!binary ${Buffer.from(bytes).toString("base64")}`;
+  return JSON.stringify(text)
+    .replace(
+      /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+      (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+}
+
+function rangeOf(node: Node): readonly [number, number, number] {
+  if (node.range === null || node.range === undefined) {
+    throw new SopsFormatError("it holds a value without a place");
+  }
+  return node.range;
+}
+
+/** Takes the whole lines of the metadata out; a map that held nothing else stays a map. */
+function withoutMetadata(text: string, document: Document.Parsed): Replacement[] {
+  const pair = metadataPair(document);
+  const { contents } = document;
+  if (pair === undefined || !isMap(contents)) return [];
+  if (contents.flow === true) throw new SopsFormatError("it is written as one flow mapping");
+  const [keyStart] = rangeOf(pair.key as Node);
+  const [, , end] = rangeOf(pair.value as Node);
+  const start = text.lastIndexOf("\n", keyStart - 1) + 1;
+  return [{ start, end, text: contents.items.length === 1 ? "{}\n" : "" }];
+}
+
+/** Encrypted comments, with the maps around the values next to them. */
+function commentsOf(text: string, places: readonly Place[]) {
+  const pattern = new RegExp(`#[ \\t]*${ENCRYPTED_COMMENT.source}`, "g");
+  return [...text.matchAll(pattern)].flatMap((match) => {
+    const start = match.index;
+    const next = places.findIndex((each) => rangeOf(each.node)[1] > start);
+    const after = places[next];
+    if (after !== undefined && rangeOf(after.node)[0] < start) return [];
+    const before = places.at(next < 0 ? -1 : next - 1);
+    const paths = [after, next === 0 ? undefined : before].flatMap((each) => prefixes(each?.path));
+    return [{ start, end: start + match[0].length, text: match[0].slice(1).trim(), paths }];
+  });
+}
+
+function prefixes(path: readonly string[] = []): string[][] {
+  return [...path, ""].map((_, length) => path.slice(0, length)).reverse();
+}
