@@ -27,7 +27,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     "model config system source",
     "@sigstore/verify @sigstore/bundle @sigstore/core @sigstore/protobuf-specs @sigstore/tuf",
   ),
-  secrets: room("model config system"),
+  secrets: room("model config system", "@jmespath-community/jmespath aws4fetch"),
   docker: room("model system"),
   trigger: room("model config system docker", "croner"),
   plan: room("model config", "croner"),
