@@ -18,7 +18,6 @@ export interface NotYetRow {
 export const NOT_YET: readonly NotYetRow[] = [
   refused("SYNC_WINDOWS", "deployments are not limited to windows", true),
   refused("OCI_TRUST_POLICY", "no signature is verified", true),
-  refused("SECRET_PROVIDER", "no external secret is resolved", false),
   text("SOPS_AGE_KEY", "no encrypted file is decrypted", true),
   flag("CERT_ROTATION_ENABLED", "no certificate is rotated"),
   text("APPRISE_API_URL", "no notification is sent"),

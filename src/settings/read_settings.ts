@@ -10,6 +10,7 @@ import {
 } from "../config/mod.ts";
 import { parseGitDomains, parseUrlRewrites, problemsOf } from "./git_domains.ts";
 import { notYet } from "./not_yet.ts";
+import { secretProvider } from "./secret_provider.ts";
 import {
   type DeploySettings,
   type GitSettings,
@@ -52,6 +53,7 @@ export function readSettings(
     git: gitSettings(reader),
     deploy: deploySettings(reader),
     polls: polls(reader, options.checkSchedule),
+    secretProvider: secretProvider(reader),
     proxy: {
       http: proxy(reader, "HTTP_PROXY"),
       https: proxy(reader, "HTTPS_PROXY"),

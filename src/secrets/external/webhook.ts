@@ -12,8 +12,6 @@ export interface WebhookOptions {
   readonly auth: Readonly<Record<string, string>>;
 }
 
-type StoreReference = SecretReference & { readonly kind: "store" };
-
 /** Secrets from any service with an HTTP interface, as the stores of the instance describe it. */
 export function createWebhookStores(options: WebhookOptions, http: HttpClient): SecretProvider {
   const stores = new Map(options.stores.map((store) => [store.name, store]));
@@ -50,7 +48,7 @@ function lookUp(
   if (missing.length > 0) {
     throw unresolved(`remote_ref lacks what store ${store.name} needs: ${missing.join(", ")}`);
   }
-  return { store, values: { remote_ref: (reference as StoreReference).remoteRef, auth } };
+  return { store, values: { remote_ref: reference.remoteRef, auth } };
 }
 
 function storeRequest(store: SecretStore, values: TemplateValues): HttpRequest {

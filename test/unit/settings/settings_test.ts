@@ -95,6 +95,7 @@ const DEFAULTS: Settings = {
     swarmSecretRetention: 0,
   },
   polls: [],
+  secretProvider: undefined,
   proxy: { http: undefined, https: undefined, noProxy: [] },
   data: { dir: "/var/lib/stackwright", hostDir: undefined },
   docker: {
