@@ -24,6 +24,7 @@ import {
   targetEntry,
   targetMeter,
 } from "./pipeline/mod.ts";
+import type { SecretSession } from "./secrets/mod.ts";
 import { sourceLocation } from "./source/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -53,8 +54,11 @@ async function execute(
   reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
+  const secretSession = parts.secrets.open();
   const results = await Promise.allSettled(
-    work.sources.map((request) => deploySource(parts, { work, request, reporter }, signal)),
+    work.sources.map((request) =>
+      deploySource(parts, { work, request, reporter, secretSession }, signal)
+    ),
   );
   const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
   if (failures.length === 0) return;
@@ -65,12 +69,14 @@ interface SourceWork {
   readonly work: Work;
   readonly request: SourceRequest;
   readonly reporter: RunReporter;
+  /** Every deployment of the work reads its external secrets with this one. */
+  readonly secretSession: SecretSession;
 }
 
 /** resolve ▸ read ▸ every deployment by itself. */
 async function deploySource(
   parts: PipelineParts,
-  { work, request, reporter }: SourceWork,
+  { work, request, reporter, secretSession }: SourceWork,
   signal: AbortSignal,
 ): Promise<void> {
   const { name } = sourceLocation(request.kind, request.url);
@@ -81,7 +87,7 @@ async function deploySource(
   const deployments = await readDeployments(parts, request, revision, signal);
   await Promise.all(
     deployments.map((declared) =>
-      deployTarget(parts, { work, request, reporter, declared, revision }, signal)
+      deployTarget(parts, { work, request, reporter, secretSession, declared, revision }, signal)
     ),
   );
 }
@@ -94,7 +100,7 @@ interface TargetWork extends SourceWork {
 /** One stack: decide, then do it; whatever happens ends in its entry of the run. */
 async function deployTarget(
   parts: PipelineParts,
-  { work, request, reporter, declared, revision }: TargetWork,
+  { work, request, reporter, secretSession, declared, revision }: TargetWork,
   signal: AbortSignal,
 ): Promise<void> {
   const { deployment } = declared;
@@ -106,6 +112,7 @@ async function deployTarget(
     configTarget: request.target,
     trigger: work.trigger,
     origin: work.origin,
+    secretSession,
   };
   let target: Target = { ...base, revision };
   const log = parts.log.with({ stack: key.name, context: key.context });

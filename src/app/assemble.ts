@@ -3,6 +3,7 @@ import { Compose, programEnvironment } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
 import type { PipelineParts } from "../pipeline/mod.ts";
 import { type InstanceKey, Ledger, loadInstanceKey } from "../record/mod.ts";
+import type { ExternalSecrets } from "../secrets/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
 import { createGitSource, type Source } from "../source/mod.ts";
 import {
@@ -18,6 +19,7 @@ import {
 import { openDataDirectory } from "./data_directory.ts";
 import { engineEnvironment, passedVariables } from "./engine_environment.ts";
 import { gitCredentials } from "./git_credentials.ts";
+import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { findHostDataDirectory } from "./host_data_directory.ts";
 import { type Ask, onceDone, remembered } from "./remember.ts";
 import type { System } from "./system.ts";
@@ -65,8 +67,10 @@ export async function assemble(
     onMutation: () => meter.count("mutations_total", { by: "engine" }),
   });
   const stackLock = createKeyedLock();
+  const http = await httpClient(settings, system);
+  const secrets = externalSecrets(settings, system, http);
   const pipelineParts = onceDone(async (signal) => ({
-    ...parts(settings, system, { key, ledger, source, engine, meter, stackLock }),
+    ...parts(settings, system, { key, ledger, source, engine, meter, stackLock, secrets }),
     options: await pipelineOptions(settings, system, engine, signal),
   }));
   return {
@@ -77,6 +81,7 @@ export async function assemble(
     pipelineParts,
     async close() {
       await source.close();
+      http.close();
       engine.close();
       ledger.close();
     },
@@ -133,6 +138,7 @@ function parts(
     readonly engine: EngineClient;
     readonly meter: Meter;
     readonly stackLock: KeyedLock;
+    readonly secrets: ExternalSecrets;
   },
 ): Omit<PipelineParts, "options"> {
   const { clock, files, log, commands } = system;

@@ -79,6 +79,8 @@ export interface ComposeInvocation {
   /** Dotenv files, relative to the tree, later ones win. */
   readonly envFiles: readonly string[];
   readonly profiles: readonly string[];
+  /** Which of the variables are external secrets. */
+  readonly secrets?: readonly string[];
 }
 
 /** One deployment at one moment. Same digest and same healthy containers: nothing to do. */

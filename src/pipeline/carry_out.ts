@@ -22,6 +22,7 @@ import {
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 import { envFilesIn } from "./prepare_release.ts";
+import { secretsIn } from "./resolve_secrets.ts";
 
 /** A plan about to be carried out. */
 export interface Undertaking {
@@ -96,7 +97,9 @@ export async function place(
 ): Promise<Placed | undefined> {
   try {
     const tree = await parts.source.materialise(recorded.revision, signal);
-    return { release: parts.ledger.open(recorded), tree };
+    const release = parts.ledger.open(recorded);
+    parts.secrets.hide(secretsIn(release.invocation));
+    return { release, tree };
   } catch (error) {
     signal.throwIfAborted();
     parts.log.warning(

@@ -16,6 +16,8 @@ export * from "./prepare_images.ts";
 export * from "./prepare_release.ts";
 export * from "./read_deployments.ts";
 export * from "./recover.ts";
+export * from "./resolve_secrets.ts";
 export * from "./roll_back.ts";
+export * from "./shown_model.ts";
 export * from "./target.ts";
 export * from "./target_meter.ts";

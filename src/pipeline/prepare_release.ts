@@ -25,6 +25,7 @@ import { configurationText } from "./configuration_digest.ts";
 import { ABSENT, contentIds } from "./content.ts";
 import { operation } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
+import type { ResolvedTarget } from "./resolve_secrets.ts";
 import type { Target } from "./target.ts";
 import { variablesBesideFiles, variablesOf } from "./variables.ts";
 
@@ -46,7 +47,7 @@ export interface PreparedRelease {
  */
 export async function prepareRelease(
   parts: PipelineParts,
-  target: Target,
+  target: ResolvedTarget,
   signal: AbortSignal,
 ): Promise<PreparedRelease> {
   const { source, key: instanceKey, options } = parts;
@@ -72,6 +73,7 @@ export async function prepareRelease(
     environment: variables,
     envFiles: inputs.envFiles,
     profiles: deployment.profiles,
+    secrets: Object.keys(target.secrets),
   };
   const project = renderProject(target, tree, inputs.composeFiles, invocation);
   const rendered = await operation(
