@@ -38,9 +38,9 @@ export function createAzureKeyVault(
     open() {
       const user = login.open();
       const secrets = new Memo<string>();
-      const read = (text: string, signal: AbortSignal) => {
+      const read = async (text: string, signal: AbortSignal) => {
         const path = `/secrets/${parseAzureReference(text)}?api-version=7.4`;
-        return user.with(signal, async (token) => {
+        return await user.with(signal, async (token) => {
           const url = below(options.vaultUrl, path);
           const headers = { authorization: `Bearer ${token}` };
           const { value } = await askJson(http, { method: "GET", url, headers }, { signal });
@@ -48,9 +48,9 @@ export function createAzureKeyVault(
         });
       };
       return {
-        read(reference, signal) {
+        async read(reference, signal) {
           const text = referenceText(reference, SHAPE);
-          return secrets.get(text, () => read(text, signal));
+          return await secrets.get(text, () => read(text, signal));
         },
       };
     },

@@ -26,7 +26,7 @@ export function createInfisical(
     open() {
       const user = login.open();
       const secrets = new Memo<string>();
-      const read = (text: string, signal: AbortSignal) => {
+      const read = async (text: string, signal: AbortSignal) => {
         const { project, environment, path, key } = parseInfisicalReference(text);
         const query = new URLSearchParams({
           workspaceId: project,
@@ -39,16 +39,16 @@ export function createInfisical(
           options.siteUrl,
           `/api/v3/secrets/raw/${encodeURIComponent(key)}?${query}`,
         );
-        return user.with(signal, async (token) => {
+        return await user.with(signal, async (token) => {
           const headers = { authorization: `Bearer ${token}` };
           const { value } = await askJson(http, { method: "GET", url, headers }, { signal });
           return scalarText(valueAt(value, "secret", "secretValue"), `the value of ${key}`);
         });
       };
       return {
-        read(reference, signal) {
+        async read(reference, signal) {
           const text = referenceText(reference, SHAPE);
-          return secrets.get(text, () => read(text, signal));
+          return await secrets.get(text, () => read(text, signal));
         },
       };
     },

@@ -165,6 +165,7 @@ describe("releaseServices()", () => {
       inPlace: ignoredUses(rendered, treeUses(rendered, TREE)),
       contentOf: (path) => contents[path] ?? "same",
       variables: "",
+      environment: {},
       buildArguments: "",
       digest: (text) => `<${text}>`,
     });
@@ -210,6 +211,7 @@ describe("releaseServices()", () => {
         inPlace,
         contentOf: (path) => contents[path] ?? "same",
         variables: "",
+        environment: {},
         buildArguments: "",
         digest: (text) => `<${text}>`,
       });
