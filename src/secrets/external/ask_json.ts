@@ -83,12 +83,9 @@ export function textAt(value: unknown, ...path: readonly string[]): string | und
 export function scalarText(value: unknown, where: string): string {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw unresolved(`${where} is ${kindOf(value)}, expected text`);
-}
-
-function kindOf(value: unknown): string {
-  if (value === undefined || value === null) return "not there";
-  return Array.isArray(value) ? "a list" : `a${typeof value === "object" ? "n object" : " value"}`;
+  if (value === undefined || value === null) throw unresolved(`${where} is not there`);
+  const kind = Array.isArray(value) ? "a list" : "an object";
+  throw unresolved(`${where} is ${kind}, expected text`);
 }
 
 /** An address below a base, whose own path is kept. */
