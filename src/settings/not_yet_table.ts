@@ -18,6 +18,14 @@ export interface NotYetRow {
 export const NOT_YET: readonly NotYetRow[] = [
   refused("SYNC_WINDOWS", "deployments are not limited to windows", true),
   refused("OCI_TRUST_POLICY", "no signature is verified", true),
+  {
+    ...flag("INTERPOLATE_EXTERNAL_SECRETS", "references are taken as they are written"),
+    refused: true,
+  },
+  {
+    ...flag("INTERPOLATE_RESOLVED_SECRETS", "values of secrets are taken as they are"),
+    refused: true,
+  },
   text("SOPS_AGE_KEY", "no encrypted file is decrypted", true),
   flag("CERT_ROTATION_ENABLED", "no certificate is rotated"),
   text("APPRISE_API_URL", "no notification is sent"),

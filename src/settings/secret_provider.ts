@@ -160,8 +160,15 @@ function needed(
 
 function address(reader: VariableReader, name: SettingName, text: string): string {
   const url = text.trim().replace(/\/+$/, "");
-  if (url !== "" && (!/^https?:\/\/[^\s/@?#]+[^\s?#]*$/i.test(url) || !URL.canParse(url))) {
+  if (url !== "" && !isAddress(url)) {
     reader.refuse(name, "expected an address such as https://secrets.example.com");
   }
   return url;
+}
+
+/** Without user, query and fragment: credentials have variables of their own. */
+function isAddress(text: string): boolean {
+  if (!/^https?:\/\/[^\s?#]+$/i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === "" && password === "";
 }

@@ -223,7 +223,7 @@ export function settingsReference(): string {
 
 function notYetRow({ name, file, flag, refused, missing }: NotYetRow): string {
   const names = code([name, ...(file ? [`${name}_FILE`] : [])]);
-  const reaction = refused ? "error" : flag ? "warning when true" : "warning";
+  const reaction = `${refused ? "error" : "warning"}${flag ? " when true" : ""}`;
   return `| ${names} | ${reaction} | Until then, ${missing}. |`;
 }
 

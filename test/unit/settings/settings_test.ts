@@ -360,7 +360,6 @@ describe("readSettings for what this version does not have", () => {
     "SYNC_WINDOWS_FILE",
     "OCI_TRUST_POLICY",
     "OCI_TRUST_POLICY_FILE",
-    "SECRET_PROVIDER",
   ];
   for (const name of refused) {
     it(`readSettings() refuses ${name}, and does not repeat its value`, () => {
