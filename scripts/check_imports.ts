@@ -27,7 +27,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     "model config system source",
     "@sigstore/verify @sigstore/bundle @sigstore/core @sigstore/protobuf-specs @sigstore/tuf",
   ),
-  secrets: room("model config system", "age-encryption yaml"),
+  secrets: room(
+    "model config system",
+    "@jmespath-community/jmespath age-encryption aws4fetch yaml",
+  ),
   docker: room("model system"),
   trigger: room("model config system docker", "croner"),
   plan: room("model config", "croner"),

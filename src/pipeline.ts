@@ -29,6 +29,7 @@ import {
   targetMeter,
   webhookRefusal,
 } from "./pipeline/mod.ts";
+import type { SecretSession } from "./secrets/mod.ts";
 import { sourceLocation } from "./source/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -58,8 +59,11 @@ async function execute(
   reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
+  const secretSession = parts.secrets.open();
   const results = await Promise.allSettled(
-    work.sources.map((request) => deploySource(parts, { work, request, reporter }, signal)),
+    work.sources.map((request) =>
+      deploySource(parts, { work, request, reporter, secretSession }, signal)
+    ),
   );
   const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
   if (failures.length === 0) return;
@@ -70,12 +74,14 @@ interface SourceWork {
   readonly work: Work;
   readonly request: SourceRequest;
   readonly reporter: RunReporter;
+  /** Every deployment of the work reads its external secrets with this one. */
+  readonly secretSession: SecretSession;
 }
 
 /** resolve ▸ read ▸ every deployment by itself. */
 async function deploySource(
   parts: PipelineParts,
-  { work, request, reporter }: SourceWork,
+  { work, request, reporter, secretSession }: SourceWork,
   signal: AbortSignal,
 ): Promise<void> {
   requireGit(request);
@@ -89,7 +95,7 @@ async function deploySource(
   reporter.describe({ message: "" });
   await Promise.all(
     deployments.map((declared) =>
-      deployTarget(parts, { work, request, reporter, declared, revision }, signal)
+      deployTarget(parts, { work, request, reporter, secretSession, declared, revision }, signal)
     ),
   );
 }
@@ -112,7 +118,7 @@ interface TargetWork extends SourceWork {
 /** One stack: decide, then do it; whatever happens ends in its entry of the run. */
 async function deployTarget(
   parts: PipelineParts,
-  { work, request, reporter, declared, revision }: TargetWork,
+  { work, request, reporter, secretSession, declared, revision }: TargetWork,
   signal: AbortSignal,
 ): Promise<void> {
   const { deployment } = declared;
@@ -128,6 +134,7 @@ async function deployTarget(
     trigger: work.trigger,
     origin: work.origin,
     progress: (step: string) => stage.say(target, step),
+    secretSession,
   };
   let target: Target = { ...base, revision };
   const log = parts.log.with({ stack: key.name, context: key.context });
@@ -195,7 +202,7 @@ function createStage(reporter: RunReporter) {
 /** Webhooks say what they are about, and not every deployment follows that. */
 async function refusalOf(
   parts: PipelineParts,
-  { work, request, declared, revision }: Omit<TargetWork, "reporter">,
+  { work, request, declared, revision }: Omit<TargetWork, "reporter" | "secretSession">,
   signal: AbortSignal,
 ) {
   if (work.trigger !== "webhook") return undefined;

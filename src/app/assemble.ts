@@ -9,23 +9,24 @@ import {
   Ledger,
   loadInstanceKey,
 } from "../record/mod.ts";
-import { createSops, createSopsProgram } from "../secrets/mod.ts";
+import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
 import { createGitHubTokens, createGitSource, type Source } from "../source/mod.ts";
 import {
   createIds,
   createKeyedLock,
   createLimiter,
+  type HttpClient,
   type Ids,
   type KeyedLock,
   type Meter,
   noMeter,
-  systemHttpExchange,
   systemProcessOwner,
 } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import { engineEnvironment, passedVariables } from "./engine_environment.ts";
 import { gitCredentials } from "./git_credentials.ts";
+import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { findHostDataDirectory } from "./host_data_directory.ts";
 import { type Ask, onceDone, remembered } from "./remember.ts";
 import type { System } from "./system.ts";
@@ -72,14 +73,16 @@ export async function assemble(
   const { key, ledger } = scratchDir === undefined
     ? await openState(settings, system, ids)
     : await copyState(settings, system, { ids, scratchDir });
-  const source = createSource(settings, system, scratchDir ?? settings.data.dir);
+  const http = await httpClient(settings, system);
+  const source = createSource(settings, system, { http, dataDir: scratchDir ?? settings.data.dir });
   const engine = createEngine({
     env: engineEnvironment(settings, system.env),
     onMutation: () => meter.count("mutations_total", { by: "engine" }),
   });
   const stackLock = createKeyedLock();
+  const secrets = externalSecrets(settings, system, http);
   const pipelineParts = onceDone(async (signal) => ({
-    ...parts(settings, system, { key, ledger, source, engine, meter, stackLock }),
+    ...parts(settings, system, { key, ledger, source, engine, meter, stackLock, secrets }),
     options: await pipelineOptions(settings, system, engine, signal),
   }));
   return {
@@ -90,6 +93,7 @@ export async function assemble(
     pipelineParts,
     async close() {
       await source.close();
+      http.close();
       engine.close();
       ledger.close();
     },
@@ -140,10 +144,14 @@ function openLedger(
   });
 }
 
-function createSource(settings: Settings, system: System, dataDir: string): Source {
+function createSource(
+  settings: Settings,
+  system: System,
+  { http, dataDir }: { readonly http: HttpClient; readonly dataDir: string },
+): Source {
   const { git, proxy } = settings;
   const { clock, redactor } = system;
-  const tokens = createGitHubTokens({ http: systemHttpExchange, clock, redactor });
+  const tokens = createGitHubTokens({ http, clock, redactor });
   return createGitSource({
     commands: system.commands,
     files: system.files,
@@ -174,6 +182,7 @@ function parts(
     readonly engine: EngineClient;
     readonly meter: Meter;
     readonly stackLock: KeyedLock;
+    readonly secrets: ExternalSecrets;
   },
 ): Omit<PipelineParts, "options"> {
   const { clock, files, log, commands, redactor, env } = system;

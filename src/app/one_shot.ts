@@ -1,5 +1,4 @@
 import { isAbsolute, resolve } from "node:path";
-import { maskedModel } from "../deploy/mod.ts";
 import {
   type Plan,
   type RunTarget,
@@ -9,7 +8,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import { createPipeline } from "../pipeline.ts";
-import { planTarget, readDeployments } from "../pipeline/mod.ts";
+import { planTarget, readDeployments, shownModel } from "../pipeline/mod.ts";
 import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import type { System } from "./system.ts";
@@ -78,12 +77,8 @@ export async function planOnce(
       origin: "manual",
       progress: (step) => wanted.watcher.stack(key.name, step),
     }, signal);
-    const text = (shown: typeof release) => {
-      parts.encrypted.conceal(shown);
-      return maskedModel(shown.model, (value) => parts.key.digest(value));
-    };
-    const before = recorded === undefined ? "" : text(parts.ledger.open(recorded));
-    stacks.push({ ...key, id, plan, before, after: text(release) });
+    const before = recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
+    stacks.push({ ...key, id, plan, before, after: shownModel(parts, release) });
   }
   return stacks;
 }

@@ -1,6 +1,5 @@
-import { maskedModel } from "../deploy/mod.ts";
 import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
-import { rollBack, type RollbackResult } from "../pipeline/mod.ts";
+import { rollBack, type RollbackResult, shownModel } from "../pipeline/mod.ts";
 import type { FailureRecord, Pin, RecordedDecision, RecordedRelease } from "../record/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
@@ -39,16 +38,14 @@ export async function releaseModels(
   numbers: readonly [number, number],
   signal: AbortSignal,
 ): Promise<readonly [string, string]> {
-  const { key: instanceKey, ledger, encrypted } = await assembly.pipelineParts(signal);
+  const parts = await assembly.pipelineParts(signal);
   const history = stackHistory(assembly, key, Number.MAX_SAFE_INTEGER);
   const text = (number: number) => {
     const found = history.find((each) => each.number === number);
     if (found === undefined) {
       throw new StackwrightError("not_found", `${key.name} has no release ${number}`);
     }
-    const release = ledger.open(found);
-    encrypted.conceal(release);
-    return maskedModel(release.model, (value) => instanceKey.digest(value));
+    return shownModel(parts, parts.ledger.open(found));
   };
   return [text(numbers[0]), text(numbers[1])];
 }

@@ -58,6 +58,11 @@ const secretStore = z.strictObject({
   remote_ref: field(scalarMap(), "Values for the templates of the store."),
 });
 
+/** One secret reference: text for the provider, or a store with fields (interface.md §2.5). */
+export const secretReferenceSchema = z
+  .union([scalar(), secretStore], { error: "expected a secret reference: text or a mapping" })
+  .nullable();
+
 const autoDiscovery = z.strictObject({
   enabled: field(
     flag(),
@@ -230,11 +235,7 @@ export const deploymentSchema = z.strictObject({
   destroy: field(switchable(destroy), "Remove the deployment instead of deploying it."),
   profiles: field(scalars(), "Compose profiles to enable.", D.profiles),
   external_secrets: field(
-    z.record(
-      z.string(),
-      z.union([scalar(), secretStore], { error: "expected a secret reference: text or a mapping" })
-        .nullable(),
-    ),
+    z.record(z.string(), secretReferenceSchema),
     "Variables whose values come from the secret provider.",
   ),
   external_secrets_files: field(

@@ -69,6 +69,7 @@ export function makeRelease(parts: ReleaseParts): Release {
     inPlace: parts.inPlace,
     contentOf: parts.contentOf,
     variables,
+    environment: parts.invocation.environment,
     buildArguments: Object.keys(parts.buildArguments).length === 0
       ? ""
       : parts.digest(canonicalJson(parts.buildArguments)),

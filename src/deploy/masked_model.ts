@@ -4,29 +4,50 @@ import { isObject } from "./compose_model.ts";
 /** Names whose values nobody should read over a shoulder. */
 const SECRET_NAME = /pass|secret|token|credential|private|api_?key|auth/i;
 
+/** Length from which a secret is looked for inside other texts. */
+const SHORTEST_PART = 4;
+
+/** How a model is masked. */
+export interface MaskOptions {
+  /** Keyed digest of a text. */
+  digest(text: string): string;
+  /** Values that must not be shown wherever they stand. */
+  readonly secrets?: readonly string[];
+}
+
 /**
- * A model as text for people: JSON with sorted keys, and the values of environment variables,
- * build arguments and labels that sound secret replaced by a digest. Two masked models still differ
- * where the values differ.
+ * A model as text for people: JSON with sorted keys; the values of environment variables, build
+ * arguments and labels that sound secret, and every text with a secret in it, are replaced by a
+ * digest. Two masked models still differ where the values differ.
  */
-export function maskedModel(model: ComposeModel, digest: (text: string) => string): string {
+export function maskedModel(model: ComposeModel, options: MaskOptions): string {
+  const mask = (text: string) => `*** (${options.digest(text).slice(0, 8)})`;
+  // Compose doubles the dollar when it prints a value.
+  const secrets = (options.secrets ?? []).flatMap((each) => [each, each.replaceAll("$", "$$$$")]);
+  const isSecret = (text: string) =>
+    secrets.some((each) => text === each || (each.length >= SHORTEST_PART && text.includes(each)));
   return JSON.stringify(masked(model, false), null, 2) + "\n";
 
   function masked(value: unknown, isMap: boolean): unknown {
     if (Array.isArray(value)) return value.map((each) => masked(each, false));
-    if (!isObject(value)) return value;
+    if (!isObject(value)) {
+      return secrets.length > 0 && value !== null && isSecret(String(value))
+        ? mask(String(value))
+        : value;
+    }
     return Object.fromEntries(
       Object.keys(value).sort().map((key) => {
         const inner = value[key];
         const hides = isMap && SECRET_NAME.test(key) && inner !== null && !isObject(inner);
-        if (hides) return [key, `*** (${digest(String(inner)).slice(0, 8)})`];
+        const shown = isSecret(key) ? mask(key) : key;
+        if (hides) return [shown, mask(String(inner))];
         const innerIsMap = ["environment", "args", "labels", "driver_opts"].includes(key);
-        return [key, key === "content" ? hidden(inner) : masked(inner, innerIsMap)];
+        return [shown, key === "content" ? hidden(inner) : masked(inner, innerIsMap)];
       }),
     );
   }
 
   function hidden(value: unknown): unknown {
-    return typeof value === "string" ? `*** (${digest(value).slice(0, 8)})` : masked(value, false);
+    return typeof value === "string" ? mask(value) : masked(value, false);
   }
 }

@@ -24,8 +24,10 @@ export interface DigestInputs {
   readonly inPlace: IgnoredUses;
   /** Identity of the content at a path of the tree; `absent` when there is nothing. */
   contentOf(path: string): string;
-  /** Identity of the variables, for services whose secrets come straight from them. */
+  /** Identity of all variables, for secrets that come from one whose value is not in `environment`. */
   readonly variables: string;
+  /** Values of the variables that are known by themselves. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Identity of the build arguments that do not stand in the model; empty without any. */
   readonly buildArguments: string;
   /** Keyed digest of a text. */
@@ -69,7 +71,7 @@ function releaseService(
     const digest = digests.get(followed);
     if (digest !== undefined) parts[`follows:${followed}`] = digest;
   }
-  if (readsVariables(definition, inputs.model)) parts["variables"] = inputs.variables;
+  Object.assign(parts, variableParts(definition, inputs));
   if (isObject(definition["build"]) && inputs.buildArguments !== "") {
     parts["build_arguments"] = inputs.buildArguments;
   }
@@ -121,11 +123,19 @@ function sources(definition: JsonObject, kind: string): string[] {
     .map((each) => textAt(each, "source")).filter((name) => name !== "");
 }
 
-/** Whether a config or secret of the service takes its value from a variable when it is applied. */
-function readsVariables(definition: JsonObject, model: ComposeModel): boolean {
-  return ["configs", "secrets"].some((kind) =>
-    sources(definition, kind).some((name) =>
-      textAt(objectAt(objectAt(model, kind), name), "environment") !== ""
-    )
-  );
+/** The variables that configs and secrets of the service take their value from when it is applied. */
+function variableParts(definition: JsonObject, inputs: DigestInputs): Record<string, string> {
+  const parts: Record<string, string> = {};
+  for (const kind of ["configs", "secrets"]) {
+    for (const name of sources(definition, kind)) {
+      const variable = textAt(objectAt(objectAt(inputs.model, kind), name), "environment");
+      if (variable === "") continue;
+      const value = Object.hasOwn(inputs.environment, variable)
+        ? inputs.environment[variable]
+        : undefined;
+      if (value === undefined) parts["variables"] = inputs.variables;
+      else parts[`variable:${variable}`] = inputs.digest(value);
+    }
+  }
+  return parts;
 }

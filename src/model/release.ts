@@ -81,6 +81,8 @@ export interface ComposeInvocation {
   /** Dotenv files, relative to the tree, later ones win. */
   readonly envFiles: readonly string[];
   readonly profiles: readonly string[];
+  /** Which of the variables are external secrets. */
+  readonly secretVariables?: readonly string[];
   /** Decrypted texts that stand in the model and must not be shown to anybody. */
   readonly secrets?: readonly string[];
 }

@@ -23,6 +23,7 @@ import {
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 import { envFilesIn } from "./prepare_release.ts";
+import { hideSecrets } from "./shown_model.ts";
 
 /** A plan about to be carried out. */
 export interface Undertaking {
@@ -109,7 +110,7 @@ export async function place(
     const { revision, closure } = recorded;
     const tree = await parts.source.materialise(revision, signal);
     const release = parts.ledger.open(recorded);
-    parts.encrypted.conceal(release);
+    hideSecrets(parts, release);
     // The tree may be new, and its files as they were committed.
     await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
     return { release, tree };

@@ -19,6 +19,7 @@ import type { PipelineParts } from "./parts.ts";
 import { prepareImages, refreshImages } from "./prepare_images.ts";
 import { type PreparedRelease, prepareRelease } from "./prepare_release.ts";
 import { requireNoClash } from "./recorded_images.ts";
+import { type ResolvedTarget, resolveSecrets } from "./resolve_secrets.ts";
 import type { Target } from "./target.ts";
 import { variablesOf } from "./variables.ts";
 
@@ -68,7 +69,8 @@ export async function decideTarget(
   target.progress("looking at what runs");
   const observed = await observe(parts.engine, key, signal);
   const owner = ownership(key, observed, revision.source.name);
-  const changes = await inputChanges(parts, target, recorded, signal);
+  const resolved = await resolveSecrets(parts, target, signal);
+  const changes = await inputChanges(parts, resolved, recorded, signal);
   if (changes?.length === 0 && recorded !== undefined) {
     const plan = planFor(target, recorded.services, recorded, observed);
     if (plan.kind === "skip") {
@@ -76,7 +78,7 @@ export async function decideTarget(
       return { kind: "skip", plan, changes };
     }
   }
-  const decided = await decideRendered(parts, target, recorded, observed, signal);
+  const decided = await decideRendered(parts, resolved, recorded, observed, signal);
   const adopts = owner === "unmanaged";
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
 }
@@ -84,7 +86,7 @@ export async function decideTarget(
 /** The decision when only rendering can tell; images are prepared when there is something to do. */
 async function decideRendered(
   parts: PipelineParts,
-  target: Target,
+  target: ResolvedTarget,
   recorded: RecordedRelease | undefined,
   observed: ObservedStack,
   signal: AbortSignal,
@@ -163,7 +165,7 @@ async function held(
 /** What differs from the inputs of the deployed release; `undefined` when only rendering can tell. */
 async function inputChanges(
   parts: PipelineParts,
-  target: Target,
+  target: ResolvedTarget,
   recorded: RecordedRelease | undefined,
   signal: AbortSignal,
 ): Promise<InputChange[] | undefined> {

@@ -2,6 +2,7 @@ import type { Compose } from "../deploy/mod.ts";
 import type { Engine, EngineInfo } from "../docker/engine.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
+import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
 import type { Clock, Files, KeyedLock, Limiter, Log, Meter } from "../system/mod.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
@@ -40,6 +41,7 @@ export interface PipelineParts {
   readonly compose: Compose;
   readonly ledger: Ledger;
   readonly key: InstanceKey;
+  readonly secrets: ExternalSecrets;
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;

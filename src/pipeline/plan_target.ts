@@ -5,6 +5,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import { prepareRelease } from "./prepare_release.ts";
+import { resolveSecrets } from "./resolve_secrets.ts";
 import type { Target } from "./target.ts";
 
 /** A plan that was made only to be looked at. */
@@ -30,7 +31,11 @@ export async function planTarget(
   requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
   const observed = await observe(parts.engine, key, signal);
   ownership(key, observed, revision.source.name);
-  const { release } = await prepareRelease(parts, target, signal);
+  const { release } = await prepareRelease(
+    parts,
+    await resolveSecrets(parts, target, signal),
+    signal,
+  );
   const recorded = parts.ledger.current(key);
   const { forceRecreate, removeOrphans, destroy, pause } = deployment;
   const policy = { forceRecreate, removeOrphans };

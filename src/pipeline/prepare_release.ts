@@ -27,6 +27,7 @@ import { operation } from "./measure.ts";
 import { requirePlain, revealInputs, withSecrets } from "./reveal_inputs.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireLiveInside, requireSafeInputs, requireSafeModel } from "./path_safety.ts";
+import type { ResolvedTarget } from "./resolve_secrets.ts";
 import type { Target } from "./target.ts";
 import { variablesBesideFiles, variablesOf } from "./variables.ts";
 
@@ -48,7 +49,7 @@ export interface PreparedRelease {
  */
 export async function prepareRelease(
   parts: PipelineParts,
-  target: Target,
+  target: ResolvedTarget,
   signal: AbortSignal,
 ): Promise<PreparedRelease> {
   const { source, key: instanceKey, options } = parts;
@@ -82,6 +83,7 @@ export async function prepareRelease(
     environment: variables,
     envFiles: inputs.envFiles,
     profiles: deployment.profiles,
+    secretVariables: Object.keys(target.secrets),
   };
   const project = renderProject(target, tree, inputs.composeFiles, invocation);
   target.progress("rendering");

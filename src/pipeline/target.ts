@@ -9,6 +9,7 @@ import {
   type StackKey,
   type Trigger,
 } from "../model/mod.ts";
+import type { SecretSession } from "../secrets/mod.ts";
 
 /** One deployment of one run: what the steps of the pipeline hand on. */
 export interface Target {
@@ -22,6 +23,8 @@ export interface Target {
   readonly trigger: Trigger;
   readonly origin: Origin;
   readonly progress: Progress;
+  /** What the targets of one run read their external secrets with; one of its own by default. */
+  readonly secretSession?: SecretSession;
 }
 
 /** A target's entry in the run record. */

@@ -1,23 +1,26 @@
 import { join } from "node:path";
 import type { PipelineParts } from "./parts.ts";
-import type { Target } from "./target.ts";
+import type { ResolvedTarget } from "./resolve_secrets.ts";
 
 /** A line of a dotenv file that sets a variable; one without a value takes it from outside. */
 const SETTING = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:]/gm;
 
-/** The variables of a deployment: the configuration's own win over what `PASS_ENV` lets through. */
-export function variablesOf(parts: PipelineParts, target: Target): Record<string, string> {
-  return { ...parts.options.passedVariables, ...target.deployment.environment };
+/**
+ * The variables of a deployment: external secrets win over the configuration's own, and these over
+ * what `PASS_ENV` lets through.
+ */
+export function variablesOf(parts: PipelineParts, target: ResolvedTarget): Record<string, string> {
+  return { ...parts.options.passedVariables, ...target.deployment.environment, ...target.secrets };
 }
 
 /**
  * The variables compose is started with. It prefers them to every dotenv file, so what `PASS_ENV` lets
  * through is left out where one of `envFiles` (paths below `tree`) sets it: the files win over that,
- * and only `environment` wins over them.
+ * and only `environment` and external secrets win over them.
  */
 export async function variablesBesideFiles(
   parts: PipelineParts,
-  target: Target,
+  target: ResolvedTarget,
   tree: string,
   envFiles: readonly string[],
 ): Promise<Record<string, string>> {
@@ -29,5 +32,5 @@ export async function variablesBesideFiles(
       for (const [, name] of text.matchAll(SETTING)) delete passed[name ?? ""];
     }
   }
-  return { ...passed, ...target.deployment.environment };
+  return { ...passed, ...target.deployment.environment, ...target.secrets };
 }

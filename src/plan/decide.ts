@@ -158,6 +158,7 @@ function describeInput(name: string): string {
   if (kind === "build") return `build input ${subject}`;
   if (kind === "follows") return `the service ${subject} it shares with`;
   if (kind === "build_arguments") return "its build arguments";
+  if (kind === "variable") return `the variable ${subject}`;
   if (kind === "variables") return "the variables its secrets come from";
   return "its definition";
 }

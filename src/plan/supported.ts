@@ -21,8 +21,6 @@ export function requireSupported(
     deployment.context !== "" ? "context" : "",
     deployment.swarm.enabled === true ? "swarm.enabled" : "",
     deployment.autoDiscovery.enabled ? "auto_discovery" : "",
-    Object.keys(deployment.externalSecrets).length > 0 ? "external_secrets" : "",
-    deployment.externalSecretsFiles.length > 0 ? "external_secrets_files" : "",
     given.has("reconciliation") && deployment.reconciliation.enabled ? "reconciliation" : "",
     given.has("oci") ? "oci" : "",
     deployment.envFiles.some((file) => file.startsWith("remote:")) ? "env_files with remote:" : "",

@@ -18,7 +18,14 @@ export interface NotYetRow {
 export const NOT_YET: readonly NotYetRow[] = [
   refused("SYNC_WINDOWS", "deployments are not limited to windows", true),
   refused("OCI_TRUST_POLICY", "no signature is verified", true),
-  refused("SECRET_PROVIDER", "no external secret is resolved", false),
+  {
+    ...flag("INTERPOLATE_EXTERNAL_SECRETS", "references are taken as they are written"),
+    refused: true,
+  },
+  {
+    ...flag("INTERPOLATE_RESOLVED_SECRETS", "values of secrets are taken as they are"),
+    refused: true,
+  },
   flag("CERT_ROTATION_ENABLED", "no certificate is rotated"),
   text("APPRISE_API_URL", "no notification is sent"),
   flag("MCP_ENABLED", "there is no tool server"),

@@ -15,6 +15,7 @@ import {
   problemsOf,
 } from "./git_domains.ts";
 import { notYet } from "./not_yet.ts";
+import { secretProvider } from "./secret_provider.ts";
 import {
   type DeploySettings,
   type GitSettings,
@@ -58,6 +59,7 @@ export function readSettings(
     git,
     deploy: deploySettings(reader),
     polls: polls(reader, options.checkSchedule),
+    secretProvider: secretProvider(reader),
     proxy: {
       http: proxy(reader, "HTTP_PROXY"),
       https: proxy(reader, "HTTPS_PROXY"),

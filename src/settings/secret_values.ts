@@ -1,3 +1,4 @@
+import { secretsOfProvider } from "../config/mod.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -30,6 +31,7 @@ export function secretValues(settings: Settings): string[] {
       domain.sshPrivateKeyPassphrase,
       domain.app?.privateKey,
     ]),
+    ...(settings.secretProvider === undefined ? [] : secretsOfProvider(settings.secretProvider)),
     ...urls.flatMap(passwords),
   ];
   return [...new Set(values.filter((value) => value !== undefined && value !== ""))] as string[];

@@ -1,4 +1,4 @@
-import type { PollEntry } from "../config/mod.ts";
+import type { PollEntry, SecretProviderOptions } from "../config/mod.ts";
 import type { AppCredentials, GitDomain } from "./git_domains.ts";
 
 /** Values of LOG_LEVEL, least important first. */
@@ -79,6 +79,8 @@ export interface Settings {
   readonly git: GitSettings;
   readonly deploy: DeploySettings;
   readonly polls: readonly PollEntry[];
+  /** Where external secrets are; `undefined` when there are none. */
+  readonly secretProvider: SecretProviderOptions | undefined;
   readonly proxy: {
     readonly http: string | undefined;
     readonly https: string | undefined;

@@ -118,6 +118,47 @@ export const SETTINGS_TABLE = [
     "age identities that decrypt SOPS files, a line each; see docs/sops.md.",
     FILE,
   ),
+  row(
+    "SECRET_PROVIDER",
+    "text",
+    "",
+    "Where external secrets are: webhook, openbao, infisical, aws_sm, azure_kv or 1password.",
+  ),
+  row(
+    "SECRET_PROVIDER_SITE_URL",
+    "URL",
+    "",
+    "Address of openbao or infisical; for aws_sm another one than the region's.",
+  ),
+  row("SECRET_PROVIDER_ACCESS_TOKEN", "secret", "", "Token for openbao.", FILE),
+  row("SECRET_PROVIDER_CLIENT_ID", "text", "", "Machine identity for infisical.", FILE),
+  row("SECRET_PROVIDER_CLIENT_SECRET", "secret", "", "Secret of the machine identity.", FILE),
+  row("SECRET_PROVIDER_REGION", "text", "", "Region of aws_sm."),
+  row("SECRET_PROVIDER_ACCESS_KEY_ID", "text", "", "Access key for aws_sm.", FILE),
+  row("SECRET_PROVIDER_SECRET_ACCESS_KEY", "secret", "", "Secret of the access key.", FILE),
+  row("SECRET_PROVIDER_VAULT_URL", "URL", "", "Address of the vault of azure_kv."),
+  row("SECRET_PROVIDER_CONNECT_HOST", "URL", "", "Address of the Connect server of 1password."),
+  row("SECRET_PROVIDER_CONNECT_TOKEN", "secret", "", "Token for the Connect server.", FILE),
+  row("SECRET_PROVIDER_WEBHOOK_STORES", "YAML", "", "Stores of the webhook provider.", FILE),
+  row("SECRET_PROVIDER_AUTH_USERNAME", "text", "", "`.auth.username` of the stores.", FILE),
+  row("SECRET_PROVIDER_AUTH_PASSWORD", "secret", "", "`.auth.password` of the stores.", FILE),
+  row("SECRET_PROVIDER_AUTH_TOKEN", "secret", "", "`.auth.token` of the stores.", FILE),
+  row("SECRET_PROVIDER_AUTH_APIKEY", "secret", "", "`.auth.api_key` of the stores.", FILE),
+  row("AZURE_TENANT_ID", "text", "", "Tenant of the client for azure_kv."),
+  row("AZURE_CLIENT_ID", "text", "", "Client for azure_kv, or which identity of the machine."),
+  row(
+    "AZURE_CLIENT_SECRET",
+    "secret",
+    "",
+    "Secret of the client; without it the machine's own identity is used.",
+    FILE,
+  ),
+  row(
+    "AZURE_AUTHORITY_HOST",
+    "URL",
+    "https://login.microsoftonline.com",
+    "Where the client logs in.",
+  ),
   row("POLL_CONFIG", "YAML", "", "List of sources to poll.", FILE),
   row("SCHEDULER_ENABLED", "boolean", "true", "Run scheduled jobs."),
   row("RECOVER_ON_STARTUP", "boolean", "true", "Resume reconciliation after a restart."),
@@ -198,7 +239,7 @@ export function settingsReference(): string {
 
 function notYetRow({ name, file, flag, refused, missing }: NotYetRow): string {
   const names = code([name, ...(file ? [`${name}_FILE`] : [])]);
-  const reaction = refused ? "error" : flag ? "warning when true" : "warning";
+  const reaction = `${refused ? "error" : "warning"}${flag ? " when true" : ""}`;
   return `| ${names} | ${reaction} | Until then, ${missing}. |`;
 }
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createSign, type KeyObject } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { messageOf, StackwrightError } from "../model/mod.ts";
-import type { Clock, HttpAnswer, HttpExchange, Redactor } from "../system/mod.ts";
+import type { Clock, HttpAnswer, HttpClient, Redactor } from "../system/mod.ts";
 import type { GitHubApp } from "./credentials.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
@@ -19,7 +19,7 @@ export interface GitHubTokens {
 
 /** What the tokens are made with. */
 export interface GitHubTokensParts {
-  readonly http: HttpExchange;
+  readonly http: HttpClient;
   readonly clock: Clock;
   readonly redactor: Redactor;
 }
@@ -29,8 +29,6 @@ interface Token {
   readonly expiresAt: number;
 }
 
-const TIMEOUT_MS = 20_000;
-const MOST_BYTES = 1024 * 1024;
 /** A fetch that begins with a token must also end with it. */
 const SPARE_MS = 5 * 60 * 1000;
 /** Clocks differ: GitHub refuses a time in its future, and lifetimes above ten minutes. */
@@ -139,7 +137,7 @@ async function askGitHub(
 ): Promise<unknown> {
   let answer: HttpAnswer;
   try {
-    answer = await http({
+    answer = await http.send({
       method,
       url: apiBase(url) + path,
       headers: {
@@ -150,8 +148,6 @@ async function askGitHub(
         "x-github-api-version": "2022-11-28",
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      timeoutMs: TIMEOUT_MS,
-      mostBytes: MOST_BYTES,
     }, new AbortController().signal);
   } catch (cause) {
     throw new StackwrightError(

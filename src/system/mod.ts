@@ -6,7 +6,7 @@ export * from "./clock.ts";
 export * from "./commands.ts";
 export * from "./deadline.ts";
 export * from "./files.ts";
-export * from "./http_exchange.ts";
+export * from "./http_client.ts";
 export * from "./ids.ts";
 export * from "./limiter.ts";
 export * from "./log.ts";

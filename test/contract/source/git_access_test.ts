@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import { createGitHubTokens } from "../../../src/source/mod.ts";
-import { createRedactor, systemClock, systemHttpExchange } from "../../../src/system/mod.ts";
+import { createHttpClient, createRedactor, systemClock } from "../../../src/system/mod.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
 import { type GitHttpServer, serve, startGitHttpServer } from "../../fakes/git_http_server.ts";
@@ -59,7 +59,7 @@ describe("access to Git repositories", () => {
     });
     closing.push(github.close);
     const redactor = createRedactor();
-    const tokens = createGitHubTokens({ http: systemHttpExchange, clock: systemClock, redactor });
+    const tokens = createGitHubTokens({ http: createHttpClient(), clock: systemClock, redactor });
     const app = { appId: "4711", privateKey: github.privateKey, installationId: "" };
     t = await createTestSource({
       credentials: { domains: [{ domains: ["127.0.0.1"], githubApp: app }] },

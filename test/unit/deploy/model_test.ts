@@ -167,6 +167,7 @@ describe("releaseServices()", () => {
       inPlace: ignoredUses(rendered, treeUses(rendered, TREE)),
       contentOf: (path) => contents[path] ?? "same",
       variables: "",
+      environment: {},
       buildArguments: "",
       digest: (text) => `<${text}>`,
     });
@@ -212,6 +213,7 @@ describe("releaseServices()", () => {
         inPlace,
         contentOf: (path) => contents[path] ?? "same",
         variables: "",
+        environment: {},
         buildArguments: "",
         digest: (text) => `<${text}>`,
       });
@@ -243,6 +245,47 @@ describe("releaseServices()", () => {
         );
       });
     }
+  });
+  it("changes exactly the services that take the changed variable as a secret", () => {
+    const services = {
+      one: { image: "app", secrets: [{ source: "first" }] },
+      two: { image: "app", secrets: [{ source: "second" }], configs: [{ source: "third" }] },
+      other: { image: "app", secrets: [{ source: "elsewhere" }] },
+      none: { image: "app" },
+    };
+    const rendered = {
+      ...model(),
+      services,
+      configs: { third: { environment: "THIRD" } },
+      secrets: {
+        first: { environment: "FIRST" },
+        second: { environment: "SECOND" },
+        elsewhere: { environment: "FROM_A_FILE" },
+      },
+    } as unknown as ReturnType<typeof model>;
+    const made = (environment: Record<string, string>, variables = "v") =>
+      Object.fromEntries(
+        releaseServices({
+          rendered,
+          model: rendered,
+          uses: [],
+          inPlace: { uses: new Set(), signals: new Map() },
+          contentOf: () => "same",
+          variables,
+          environment,
+          buildArguments: "",
+          digest: (text) => `<${text}>`,
+        }).map((each) => [each.name, each.digest]),
+      );
+    const base = { FIRST: "1", SECOND: "2", THIRD: "3" };
+    const before = made(base);
+    const changed = (after: Record<string, string>) =>
+      Object.keys(services).filter((name) => after[name] !== before[name]);
+    assert.deepEqual(changed(made({ ...base, FIRST: "x" })), ["one"]);
+    assert.deepEqual(changed(made({ ...base, SECOND: "x" })), ["two"]);
+    assert.deepEqual(changed(made({ ...base, THIRD: "x" })), ["two"]);
+    assert.deepEqual(changed(made({ ...base, UNUSED: "x" })), []);
+    assert.deepEqual(changed(made(base, "other")), ["other"]);
   });
   it("changes a follower with what it follows", () => {
     const both = (value: string) => {

@@ -23,9 +23,11 @@ import {
   createIds,
   createKeyedLock,
   createLimiter,
+  createRedactor,
   noMeter,
   systemFiles,
 } from "../../../src/system/mod.ts";
+import { createExternalSecrets } from "../../../src/secrets/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
@@ -102,6 +104,7 @@ function createShop(directory: string) {
       programEnvironment: {},
       log,
     }),
+    secrets: createExternalSecrets({ provider: undefined, redactor: createRedactor() }),
     encrypted: {
       reveal: () => Promise.resolve({ identities: new Map(), secrets: new Set(), failures: [] }),
       conceal() {},

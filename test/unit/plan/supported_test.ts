@@ -17,8 +17,6 @@ describe("requireSupported()", () => {
     ["swarm.enabled", "swarm: {enabled: true}"],
     ["swarm mode", "", "manager"],
     ["auto_discovery", "auto_discovery: {enabled: true}"],
-    ["external_secrets", "external_secrets: {A: b}"],
-    ["external_secrets_files", "external_secrets_files: [a.yml]"],
     ["reconciliation", "reconciliation: {enabled: true}"],
     ["env_files with remote:", "env_files: ['remote:a.env']"],
   ];

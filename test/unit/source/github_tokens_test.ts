@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { apiBase, createGitHubTokens } from "../../../src/source/github_tokens.ts";
 import { parseRepositoryUrl } from "../../../src/source/repository_url.ts";
-import { createRedactor, systemHttpExchange } from "../../../src/system/mod.ts";
+import { createHttpClient, createRedactor } from "../../../src/system/mod.ts";
 import { type GitHubServer, startGitHubServer } from "../../fakes/github_server.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
@@ -44,7 +44,7 @@ describe("createGitHubTokens()", () => {
   const make = () => {
     const redactor = createRedactor();
     const tokens = createGitHubTokens({
-      http: systemHttpExchange,
+      http: createHttpClient(),
       clock: { now: () => new Date(now), sleep: () => Promise.resolve() },
       redactor,
     });

@@ -1,0 +1,30 @@
+import {
+  createExternalSecrets,
+  createSecretProvider,
+  type ExternalSecrets,
+} from "../secrets/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import { createHttpClient, type HttpClient } from "../system/mod.ts";
+import type { System } from "./system.ts";
+
+/** A client for other servers, with the proxies of the settings and the certificates of the system. */
+export async function httpClient(settings: Settings, { env, files }: System): Promise<HttpClient> {
+  const caFile = env["SSL_CERT_FILE"] ?? "";
+  const bytes = caFile === "" ? undefined : await files.readIfExists(caFile);
+  return createHttpClient({
+    proxy: settings.proxy,
+    caCertificates: bytes === undefined ? undefined : new TextDecoder().decode(bytes),
+  });
+}
+
+/** The external secrets of the settings' provider; without one every reference is an error. */
+export function externalSecrets(
+  { secretProvider }: Settings,
+  { clock, redactor }: System,
+  http: HttpClient,
+): ExternalSecrets {
+  const provider = secretProvider === undefined
+    ? undefined
+    : createSecretProvider(secretProvider, { http, clock, random: Math.random });
+  return createExternalSecrets({ provider, redactor });
+}

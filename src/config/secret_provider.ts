@@ -1,0 +1,83 @@
+import type { SecretStore } from "./secret_stores.ts";
+
+/** The secret provider of the instance, with what it needs to work. Holds credentials: never log. */
+export type SecretProviderOptions =
+  | {
+    readonly kind: "webhook";
+    readonly stores: readonly SecretStore[];
+    /** Values of `.auth` in the templates; absent ones are not set. */
+    readonly auth: Readonly<Record<string, string>>;
+  }
+  | { readonly kind: "openbao"; readonly siteUrl: string; readonly accessToken: string }
+  | {
+    readonly kind: "infisical";
+    readonly siteUrl: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+  }
+  | {
+    readonly kind: "aws_sm";
+    readonly region: string;
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    /** Another address of the service; the public one of the region by default. */
+    readonly siteUrl: string | undefined;
+  }
+  | {
+    readonly kind: "azure_kv";
+    readonly vaultUrl: string;
+    readonly identity: AzureIdentity;
+  }
+  | { readonly kind: "1password"; readonly connectHost: string; readonly connectToken: string };
+
+/** Who Azure is asked as. */
+export type AzureIdentity =
+  | {
+    readonly kind: "client";
+    readonly authorityUrl: string;
+    readonly tenantId: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+  }
+  | { readonly kind: "managed"; readonly clientId: string | undefined };
+
+/** Values of SECRET_PROVIDER. */
+export const SECRET_PROVIDERS = [
+  "webhook",
+  "openbao",
+  "infisical",
+  "aws_sm",
+  "azure_kv",
+  "1password",
+] as const satisfies readonly SecretProviderOptions["kind"][];
+
+/** Everything of a provider's options that must never be shown. */
+export function secretsOfProvider(options: SecretProviderOptions): readonly string[] {
+  switch (options.kind) {
+    case "webhook":
+      return [...Object.values(options.auth), ...options.stores.flatMap(secretHeaders)];
+    case "openbao":
+      return [options.accessToken];
+    case "infisical":
+      return [options.clientSecret];
+    case "aws_sm":
+      return [options.secretAccessKey];
+    case "azure_kv":
+      return options.identity.kind === "client" ? [options.identity.clientSecret] : [];
+    case "1password":
+      return [options.connectToken];
+  }
+}
+
+const SECRET_HEADER = /auth|token|key|secret|cookie|password/i;
+
+/** Credentials that are written into a store: a header's literal text, with and without its scheme. */
+function secretHeaders({ headers }: SecretStore): string[] {
+  return headers.filter(({ name }) => SECRET_HEADER.test(name)).flatMap(({ value }) =>
+    value.parts.flatMap((part) => {
+      if (part.kind !== "text") return [];
+      const text = part.text.replace(/^(?:Basic|Bearer|Token)\s*/i, "").trim();
+      return text === "" ? [] : [text];
+    })
+  );
+}

@@ -1,0 +1,126 @@
+import { AwsV4Signer } from "aws4fetch";
+import { Buffer } from "node:buffer";
+import type { Clock, HttpClient, HttpRequest } from "../../system/mod.ts";
+import { askJson, scalarText, statusReason, textAt, valueAt } from "./ask_json.ts";
+import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
+
+/** Whose secrets of AWS Secrets Manager, and where. */
+export interface AwsOptions {
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Another address of the service. */
+  readonly siteUrl: string | undefined;
+}
+
+const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
+
+/** How AWS says that a name is not that of a secret; a policy by name denies unknown names instead. */
+const NOT_THIS_NAME = /ResourceNotFoundException|AccessDeniedException|ValidationException/;
+
+/** Secrets of AWS Secrets Manager. */
+export function createAwsSecrets(
+  options: AwsOptions,
+  { http, clock }: { readonly http: HttpClient; readonly clock: Clock },
+): SecretProvider {
+  return {
+    name: "aws_sm",
+    open() {
+      const secrets = new Memo<string | undefined>();
+      const secret = (id: string, signal: AbortSignal, isLast: boolean) =>
+        secrets.get(JSON.stringify([id, isLast]), async () => {
+          const request = await signed(options, clock, id);
+          const { status, value } = await askJson(http, request, { signal, expected: [400] });
+          if (status === 200) return secretText(value);
+          const kind = textAt(value, "__type") ?? "";
+          if (!isLast && NOT_THIS_NAME.test(kind)) return undefined;
+          throw unresolved(reasonOf(kind) ?? statusReason(status, request));
+        });
+      return {
+        async read(reference, signal) {
+          const readings = awsReadings(referenceText(reference, SHAPE));
+          for (const [index, { id, key }] of readings.entries()) {
+            const text = await secret(id, signal, index === readings.length - 1);
+            if (text !== undefined) return key === undefined ? text : keyOf(text, key);
+          }
+          throw unresolved("there is no such secret");
+        },
+      };
+    },
+  };
+}
+
+/**
+ * What a reference may mean: a name with slashes first, then, from the right, each slash as the one
+ * before the key.
+ */
+export function awsReadings(
+  text: string,
+): readonly { readonly id: string; readonly key?: string }[] {
+  const start = text.startsWith("arn:") ? text.indexOf(":secret:") + ":secret:".length : 0;
+  const readings: { id: string; key?: string }[] = [{ id: text }];
+  for (let at = text.lastIndexOf("/"); at > start; at = text.lastIndexOf("/", at - 1)) {
+    if (at < text.length - 1) readings.push({ id: text.slice(0, at), key: text.slice(at + 1) });
+  }
+  return readings;
+}
+
+async function signed(options: AwsOptions, clock: Clock, id: string): Promise<HttpRequest> {
+  const { region, accessKeyId, secretAccessKey } = options;
+  const body = JSON.stringify({ SecretId: id });
+  const signer = new AwsV4Signer({
+    method: "POST",
+    url: options.siteUrl ?? `https://secretsmanager.${region}.${domainOf(region)}/`,
+    headers: {
+      "content-type": "application/x-amz-json-1.1",
+      "x-amz-target": "secretsmanager.GetSecretValue",
+    },
+    body,
+    accessKeyId,
+    secretAccessKey,
+    region,
+    service: "secretsmanager",
+    datetime: clock.now().toISOString().replace(/[:-]|\.\d{3}/g, ""),
+  });
+  const { url, headers } = await signer.sign();
+  return { method: "POST", url: url.href, headers: Object.fromEntries(headers), body };
+}
+
+function domainOf(region: string): string {
+  return region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+}
+
+function secretText(value: unknown): string {
+  const text = textAt(value, "SecretString");
+  if (text !== undefined) return text;
+  const binary = textAt(value, "SecretBinary");
+  if (binary === undefined) throw unresolved("the secret has no value");
+  return Buffer.from(binary, "base64").toString("utf8");
+}
+
+function keyOf(text: string, key: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw unresolved(`the secret is not JSON, so it has no key ${key}`);
+  }
+  return scalarText(valueAt(value, key), `key ${key} of the secret`);
+}
+
+/** AWS answers most things with status 400; the kind says which of them it is. */
+function reasonOf(kind: string): string | undefined {
+  const name = kind.slice(kind.lastIndexOf("#") + 1);
+  switch (name) {
+    case "ResourceNotFoundException":
+      return "there is no such secret (ResourceNotFoundException)";
+    case "AccessDeniedException":
+      return "the credentials may not read it (AccessDeniedException)";
+    case "UnrecognizedClientException":
+    case "InvalidSignatureException":
+    case "IncompleteSignatureException":
+      return `AWS does not accept the credentials (${name})`;
+    default:
+      return /^[A-Za-z]{1,60}$/.test(name) ? `AWS refuses the request (${name})` : undefined;
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  isStackwrightError,
+  messageOf,
+  type SecretReference,
+  StackwrightError,
+} from "../../model/mod.ts";
+import { createLimiter, type Redactor } from "../../system/mod.ts";
+import { Memo, type SecretProvider, unresolved } from "./provider.ts";
+
+/** The variables of a deployment that come from a secret store. */
+export interface DeclaredSecrets {
+  /** Name of the deployment, for messages. */
+  readonly deployment: string;
+  /** From the name of a variable to where its value is. */
+  readonly references: Readonly<Record<string, SecretReference>>;
+}
+
+/** Resolves references; what it found is good for one run. */
+export interface SecretSession {
+  /**
+   * The values by variable; nothing is asked for where there are no references. Each distinct
+   * reference of a session is asked for once.
+   *
+   * Throws `secret_unresolved` naming every variable without a value, the provider and the reasons.
+   */
+  resolve(declared: DeclaredSecrets, signal: AbortSignal): Promise<Record<string, string>>;
+}
+
+/** The external secrets of the instance. */
+export interface ExternalSecrets {
+  /** Begins a run. */
+  open(): SecretSession;
+  /** Keeps values that were resolved earlier, by this process or another, out of everything shown. */
+  hide(values: Iterable<string>): void;
+}
+
+/** What secrets are resolved with. */
+export interface ExternalSecretsOptions {
+  /** `undefined` when the instance has none: then every reference fails. */
+  readonly provider: SecretProvider | undefined;
+  readonly redactor: Redactor;
+  /** References that are resolved at the same time. */
+  readonly concurrency?: number;
+}
+
+/** Makes the external secrets of the instance. */
+export function createExternalSecrets(
+  { provider, redactor, concurrency = 8 }: ExternalSecretsOptions,
+): ExternalSecrets {
+  const limiter = createLimiter(concurrency);
+  return {
+    open() {
+      const reader = provider?.open();
+      const values = new Memo<string>();
+      const read = (reference: SecretReference, signal: AbortSignal) =>
+        values.get(identityOf(reference), async () => {
+          if (reader === undefined) {
+            throw unresolved("there is no secret provider; set SECRET_PROVIDER");
+          }
+          const value = await limiter.run(() => reader.read(reference, signal), signal);
+          redactor.add(value);
+          if (value.includes("\0")) throw unresolved("the value has a zero byte");
+          return value;
+        });
+      return {
+        resolve: (declared, signal) =>
+          resolveAll(declared, { read, provider: provider?.name, signal }),
+      };
+    },
+    hide: (values) => {
+      for (const value of values) redactor.add(value);
+    },
+  };
+}
+
+interface Resolving {
+  readonly read: (reference: SecretReference, signal: AbortSignal) => Promise<string>;
+  readonly provider: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function resolveAll(
+  { deployment, references }: DeclaredSecrets,
+  { read, provider, signal }: Resolving,
+): Promise<Record<string, string>> {
+  const names = Object.keys(references).sort();
+  const results = await Promise.allSettled(names.map(async (name) => {
+    requireVariableName(name);
+    const reference = references[name];
+    return reference === undefined ? "" : await read(reference, signal);
+  }));
+  signal.throwIfAborted();
+  const found: Record<string, string> = {};
+  const reasons = new Map<string, string[]>();
+  for (const [index, result] of results.entries()) {
+    const name = names[index] ?? "";
+    if (result.status === "fulfilled") found[name] = result.value;
+    else {
+      const reason = reasonOf(result.reason);
+      reasons.set(reason, [...reasons.get(reason) ?? [], name]);
+    }
+  }
+  if (reasons.size === 0) return found;
+  const texts = [...reasons].map(([reason, variables]) => `${variables.join(", ")}: ${reason}`);
+  const from = provider === undefined ? "" : ` from ${provider}`;
+  throw new StackwrightError(
+    "secret_unresolved",
+    `deployment ${deployment}: external secrets could not be read${from}: ${texts.join("; ")}`,
+    { cause: results.find((each) => each.status === "rejected")?.reason },
+  );
+}
+
+/** What is not ours may have anything in its message, values too. */
+function reasonOf(error: unknown): string {
+  return isStackwrightError(error) ? messageOf(error) : "reading it failed unexpectedly";
+}
+
+function requireVariableName(name: string): void {
+  if (/^[^=\0\s]+$/.test(name)) return;
+  throw unresolved("is no name of a variable");
+}
+
+function identityOf(reference: SecretReference): string {
+  if (reference.kind === "text") return JSON.stringify([reference.text]);
+  const entries = Object.entries(reference.remoteRef).sort(([a], [b]) => a < b ? -1 : 1);
+  return JSON.stringify([reference.storeRef, entries]);
+}

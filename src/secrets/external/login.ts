@@ -1,0 +1,58 @@
+import { isStackwrightError } from "../../model/mod.ts";
+import type { Clock } from "../../system/mod.ts";
+
+/** A token that was given for a while. */
+export interface Grant {
+  readonly token: string;
+  /** Seconds it is good for. */
+  readonly lifetimeSeconds: number;
+}
+
+/** The token of a provider's login. */
+export interface Login {
+  /** Begins to use it: what one user asks for logs in once at most. */
+  open(): LoginUser;
+}
+
+/** One user of a {@link Login}. */
+export interface LoginUser {
+  /** Does something with the token. One that is refused is not used again by others. */
+  with<T>(signal: AbortSignal, work: (token: string) => Promise<T>): Promise<T>;
+}
+
+/** Time before its end at which a token is no longer used. */
+const MARGIN_MS = 60_000;
+
+/** Keeps the token of `login` until shortly before its end. */
+export function createLogin(
+  clock: Clock,
+  login: (signal: AbortSignal) => Promise<Grant>,
+): Login {
+  let kept: { readonly token: string; readonly until: number } | undefined;
+  const token = async (signal: AbortSignal) => {
+    const now = clock.now().getTime();
+    if (kept !== undefined && now < kept.until) return kept.token;
+    const grant = await login(signal);
+    kept = { token: grant.token, until: now + grant.lifetimeSeconds * 1000 - MARGIN_MS };
+    return grant.token;
+  };
+  return {
+    open() {
+      let own: Promise<string> | undefined;
+      return {
+        async with(signal, work) {
+          own ??= token(signal);
+          const mine = await own;
+          try {
+            return await work(mine);
+          } catch (error) {
+            if (isStackwrightError(error, "secret_unresolved") && kept?.token === mine) {
+              kept = undefined;
+            }
+            throw error;
+          }
+        },
+      };
+    },
+  };
+}

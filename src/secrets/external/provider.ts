@@ -1,0 +1,51 @@
+import { type SecretReference, StackwrightError } from "../../model/mod.ts";
+
+/** A store of secrets, as one of its kinds (`SECRET_PROVIDER`). */
+export interface SecretProvider {
+  /** Name of the kind, for messages. */
+  readonly name: string;
+  /** Begins to read: one reader asks the store for the same thing once only. */
+  open(): SecretReader;
+}
+
+/** Reads secrets for as long as what was read may be taken as still true: for one run. */
+export interface SecretReader {
+  /**
+   * The value a reference stands for. Throws `secret_unresolved` with the reason, which names neither
+   * value nor credentials, and what the HTTP client throws.
+   */
+  read(reference: SecretReference, signal: AbortSignal): Promise<string>;
+}
+
+/** The failure of one reference. The reason ends up in the message of its deployment. */
+export function unresolved(reason: string): StackwrightError {
+  return new StackwrightError("secret_unresolved", reason);
+}
+
+/** The text of a scalar reference, for providers that know no stores. */
+export function referenceText(reference: SecretReference, shape: string): string {
+  if (reference.kind === "store") {
+    throw unresolved(
+      `store_ref is for the webhook provider only; this provider expects text: ${shape}`,
+    );
+  }
+  const text = reference.text.trim();
+  if (text === "") throw unresolved(`the reference is empty; expected ${shape}`);
+  return text;
+}
+
+/** Remembers what was asked for under a key, failures included. */
+export class Memo<T> {
+  readonly #known = new Map<string, Promise<T>>();
+
+  /** The result of `make`, which runs once per key. */
+  get(key: string, make: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const made = make();
+    // Nobody may be waiting any more when it fails.
+    made.catch(() => {});
+    this.#known.set(key, made);
+    return made;
+  }
+}

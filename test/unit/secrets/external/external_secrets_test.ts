@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type SecretReference, StackwrightError } from "../../../../src/model/mod.ts";
+import { createExternalSecrets, type SecretProvider } from "../../../../src/secrets/mod.ts";
+import { createRedactor } from "../../../../src/system/mod.ts";
+
+const SIGNAL = new AbortController().signal;
+const text = (value: string): SecretReference => ({ kind: "text", text: value });
+
+describe("SecretSession.resolve()", () => {
+  it("asks for each distinct reference once in a run, and again in the next", async () => {
+    const { secrets, asked } = make((reference) => `value of ${reference}`);
+    const session = secrets.open();
+    const references = { A: text("x"), B: text("x"), C: text("y") };
+    const first = await session.resolve({ deployment: "one", references }, SIGNAL);
+    assert.deepEqual(first, { A: "value of x", B: "value of x", C: "value of y" });
+    await session.resolve({ deployment: "two", references: { D: text("y") } }, SIGNAL);
+    assert.deepEqual(asked, ["x", "y"]);
+    await secrets.open().resolve({ deployment: "one", references: { A: text("x") } }, SIGNAL);
+    assert.deepEqual(asked, ["x", "y", "x"]);
+  });
+
+  it("tells references to stores apart by store and fields, in any order of these", async () => {
+    const { secrets, asked } = make(() => "v");
+    const store = (storeRef: string, remoteRef: Record<string, string>): SecretReference => ({
+      kind: "store",
+      storeRef,
+      remoteRef,
+    });
+    await secrets.open().resolve({
+      deployment: "one",
+      references: {
+        A: store("s", { a: "1", b: "2" }),
+        B: store("s", { b: "2", a: "1" }),
+        C: store("s", { a: "1" }),
+        D: store("t", { a: "1" }),
+      },
+    }, SIGNAL);
+    assert.equal(asked.length, 3);
+  });
+
+  it("resolves a bounded number at the same time", async () => {
+    let now = 0;
+    let most = 0;
+    const { secrets } = make(async () => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      now--;
+      return "value";
+    }, 3);
+    const references = Object.fromEntries(
+      Array.from({ length: 20 }, (_, index) => [`V${index}`, text(`r${index}`)]),
+    );
+    const found = await secrets.open().resolve({ deployment: "one", references }, SIGNAL);
+    assert.equal(Object.keys(found).length, 20);
+    assert.equal(most, 3);
+  });
+
+  it("names every variable without a value, its reason and the provider, and no value", async () => {
+    const { secrets } = make((reference) => {
+      if (reference === "good") return "canary-good";
+      if (reference === "zero") return "canary\0zero";
+      if (reference === "alien") throw new Error("canary-alien");
+      throw new StackwrightError("secret_unresolved", "there is no such secret");
+    });
+    const references = {
+      B: text("gone"),
+      A: text("lost"),
+      G: text("good"),
+      Z: text("zero"),
+      X: text("alien"),
+      "N=1": text("good"),
+    };
+    await assert.rejects(secrets.open().resolve({ deployment: "shop", references }, SIGNAL), {
+      code: "secret_unresolved",
+      message: "deployment shop: external secrets could not be read from test: " +
+        "A, B: there is no such secret; N=1: is no name of a variable; " +
+        "X: reading it failed unexpectedly; Z: the value has a zero byte",
+    });
+  });
+
+  it("makes every value unprintable, and those of earlier releases on request", async () => {
+    const { secrets, redactor } = make(() => "canary-value");
+    await secrets.open().resolve({ deployment: "one", references: { A: text("x") } }, SIGNAL);
+    secrets.hide(["canary-older"]);
+    assert.equal(redactor.redact("canary-value canary-older"), "*** ***");
+  });
+
+  it("needs no provider where nothing is referred to, and fails without one otherwise", async () => {
+    const redactor = createRedactor();
+    const session = createExternalSecrets({ provider: undefined, redactor }).open();
+    assert.deepEqual(await session.resolve({ deployment: "one", references: {} }, SIGNAL), {});
+    await assert.rejects(
+      session.resolve({ deployment: "one", references: { A: text("x") } }, SIGNAL),
+      {
+        message: "deployment one: external secrets could not be read: " +
+          "A: there is no secret provider; set SECRET_PROVIDER",
+      },
+    );
+  });
+
+  it("ends with the reason of its signal", async () => {
+    const { secrets } = make(() => "v");
+    const reason = new Error("the end");
+    const resolving = secrets.open().resolve(
+      { deployment: "one", references: { A: text("x") } },
+      AbortSignal.abort(reason),
+    );
+    await assert.rejects(resolving, { message: "the end" });
+  });
+});
+
+function make(read: (reference: string) => string | Promise<string>, concurrency = 8) {
+  const asked: string[] = [];
+  const redactor = createRedactor();
+  const provider: SecretProvider = {
+    name: "test",
+    open: () => ({
+      async read(reference) {
+        const name = reference.kind === "text" ? reference.text : JSON.stringify(reference);
+        asked.push(name);
+        return await read(name);
+      },
+    }),
+  };
+  return { asked, redactor, secrets: createExternalSecrets({ provider, redactor, concurrency }) };
+}
