@@ -78,6 +78,7 @@ export async function assemble(
   const engine = createEngine({
     env: engineEnvironment(settings, system.env),
     onMutation: () => meter.count("mutations_total", { by: "engine" }),
+    clock: system.clock,
   });
   const stackLock = createKeyedLock();
   const secrets = externalSecrets(settings, system, http);

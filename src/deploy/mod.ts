@@ -3,6 +3,7 @@
  * healthy, put the previous release back when it is not, remove and prune. Decisions come in as
  * plans; nothing here decides what should run.
  */
+export * from "./apply_release.ts";
 export { clashes } from "./claims.ts";
 export * from "./compose.ts";
 export * from "./compose_command.ts";
@@ -18,6 +19,7 @@ export * from "./make_release.ts";
 export * from "./masked_model.ts";
 export * from "./observe.ts";
 export * from "./projects.ts";
+export { pointTags } from "./put_back.ts";
 export * from "./readiness.ts";
 export * from "./registry_hint.ts";
 export * from "./rewrite_model.ts";

@@ -1,4 +1,5 @@
 import { StackwrightError } from "../model/mod.ts";
+import { type Clock, systemClock, withDeadline } from "../system/mod.ts";
 import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json } from "./json.ts";
 import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
@@ -17,6 +18,8 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Error statuses that are answers to the caller (404 for "is it there?"). */
   readonly accept?: readonly number[];
+  /** Milliseconds for the whole answer; {@link CALL_LIMIT_MS} by default, `Infinity` for no limit. */
+  readonly limitMs?: number;
 }
 
 /** A call that changes something, as it is about to be sent. */
@@ -31,6 +34,8 @@ export interface ApiOptions {
   readonly apiVersion?: string;
   /** Told of every mutating call before it is sent. */
   readonly onMutation?: (call: MutatingCall) => void;
+  /** Measures the limits of calls; the real clock by default. */
+  readonly clock?: Clock;
 }
 
 /** What the engine says of its version. */
@@ -39,6 +44,12 @@ export interface EngineVersion {
   /** API version both sides speak. */
   readonly apiVersion: string;
 }
+
+/**
+ * Longest time for an answer that waits for nothing, in milliseconds: an engine that hangs must not
+ * hold a deployment, and with it a stack, for ever.
+ */
+export const CALL_LIMIT_MS = 120_000;
 
 const ERROR_LIMIT = 64 << 10;
 const ANSWER_LIMIT = 64 << 20;
@@ -74,16 +85,36 @@ export class EngineApi {
 
   /** As {@link EngineApi.call}, with the answer read as JSON; `undefined` for an accepted error status. */
   async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
-    const response = await this.call(request, signal);
-    if (response.status >= 400) return void response.discard();
-    return parseAnswer(request, await readText(response, ANSWER_LIMIT));
+    return await this.inTime(request, signal, async (within) => {
+      const response = await this.call(request, within);
+      if (response.status >= 400) return void response.discard();
+      return parseAnswer(request, await readText(response, ANSWER_LIMIT));
+    });
   }
 
   /** As {@link EngineApi.call}, for calls whose answer says nothing; returns the status. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<number> {
-    const response = await this.call(request, signal);
-    await readText(response, ANSWER_LIMIT);
-    return response.status;
+    return await this.inTime(request, signal, async (within) => {
+      const response = await this.call(request, within);
+      await readText(response, ANSWER_LIMIT);
+      return response.status;
+    });
+  }
+
+  /** Runs work on the answer of a call within the call's limit. Throws `engine_unreachable` after it. */
+  async inTime<T>(
+    { method, path, limitMs = CALL_LIMIT_MS }: ApiRequest,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    if (limitMs === Infinity) return await work(signal);
+    const late = () =>
+      new StackwrightError(
+        "engine_unreachable",
+        `engine did not answer ${method} ${path} within ${limitMs / 1000} s; is it overloaded?`,
+      );
+    const { clock = systemClock } = this.#options;
+    return await withDeadline({ clock, milliseconds: limitMs, late }, work, signal);
   }
 
   /**

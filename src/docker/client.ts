@@ -1,4 +1,5 @@
-import { EngineApi, type MutatingCall, pathName } from "./api.ts";
+import type { Clock } from "../system/mod.ts";
+import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import * as containers from "./containers.ts";
 import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
@@ -20,6 +21,8 @@ export interface EngineOptions extends TransportOptions {
   readonly env?: EngineEnvironment;
   /** Told of every mutating call before it is sent. */
   readonly onMutation?: (call: MutatingCall) => void;
+  /** Measures the limits of calls; the real clock by default. */
+  readonly clock?: Clock;
 }
 
 /** The engine with what only some callers need. */
@@ -53,6 +56,7 @@ export function createEngine(options: EngineOptions = {}): EngineClient {
   const api = new EngineApi(createTransport(endpoint, options), {
     apiVersion: env["DOCKER_API_VERSION"] ?? "",
     ...(options.onMutation === undefined ? {} : { onMutation: options.onMutation }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
   return clientOf(api, describeEndpoint(endpoint));
 }
@@ -73,7 +77,7 @@ function containerCalls(api: EngineApi) {
       containers.containerLogs(api, { id, lines }, signal),
     startContainer: (id: string, signal: AbortSignal) => act(api, { id, verb: "start" }, signal),
     stopContainer: (id: string, timeoutSeconds: number | undefined, signal: AbortSignal) =>
-      act(api, { id, verb: "stop", query: { t: timeoutSeconds } }, signal),
+      act(api, { id, verb: "stop", query: { t: timeoutSeconds }, waits: timeoutSeconds }, signal),
     killContainer: (id: string, signalName: string, signal: AbortSignal) =>
       act(api, { id, verb: "kill", query: { signal: signalName } }, signal),
     restartContainer: (
@@ -82,7 +86,7 @@ function containerCalls(api: EngineApi) {
       signal: AbortSignal,
     ) => {
       const query = { t: options.timeoutSeconds, signal: options.signalName };
-      return act(api, { id, verb: "restart", query }, signal);
+      return act(api, { id, verb: "restart", query, waits: options.timeoutSeconds }, signal);
     },
     removeContainer: (
       id: string,
@@ -120,15 +124,22 @@ function resourceCalls(api: EngineApi) {
   };
 }
 
+/** A container may be given this long to stop, in seconds, before the engine counts as hanging. */
+const LONGEST_GRACE_SECONDS = 15 * 60;
+
 async function act(
   api: EngineApi,
   action: {
     readonly id: string;
     readonly verb: string;
     readonly query?: Readonly<Record<string, string | number | undefined>>;
+    /** Seconds the engine waits for the container; `undefined` for as long as the container says. */
+    readonly waits?: number | undefined;
   },
   signal: AbortSignal,
 ): Promise<void> {
   const path = `/containers/${pathName(action.id)}/${action.verb}`;
-  await api.send({ method: "POST", path, query: action.query ?? {} }, signal);
+  const query = action.query ?? {};
+  const waits = "waits" in action ? action.waits ?? LONGEST_GRACE_SECONDS : 0;
+  await api.send({ method: "POST", path, query, limitMs: CALL_LIMIT_MS + waits * 1000 }, signal);
 }

@@ -5,7 +5,7 @@ import {
   type HostPort,
   type ObservedContainer,
 } from "../model/mod.ts";
-import { type EngineApi, pathName } from "./api.ts";
+import { type ApiRequest, type EngineApi, pathName } from "./api.ts";
 import type { ContainerDetails, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import {
@@ -53,13 +53,16 @@ export async function containerLogs(
   target: { readonly id: string; readonly lines: number },
   signal: AbortSignal,
 ): Promise<string[]> {
-  const response = await api.call({
+  const request: ApiRequest = {
     method: "GET",
     path: `/containers/${pathName(target.id)}/logs`,
     query: { stdout: true, stderr: true, tail: target.lines },
-  }, signal);
-  const framed = await isFramed(api, target.id, response, signal);
-  return await collectLines(framed ? demultiplex(response.body) : singleStream(response.body));
+  };
+  return await api.inTime(request, signal, async (within) => {
+    const response = await api.call(request, within);
+    const framed = await isFramed(api, target.id, response, within);
+    return await collectLines(framed ? demultiplex(response.body) : singleStream(response.body));
+  });
 }
 
 /** Waits for a container and returns its exit code; `condition` as the Engine API names it. */
@@ -72,6 +75,7 @@ export async function waitContainer(
     method: "POST",
     path: `/containers/${pathName(target.id)}/wait`,
     query: { condition: target.condition },
+    limitMs: Infinity,
   }, signal);
   return asNumber(asRecord(answer)["StatusCode"]) ?? -1;
 }

@@ -8,6 +8,7 @@ import type { ObservedContainer } from "../../src/model/mod.ts";
 import { readSettings } from "../../src/settings/mod.ts";
 import {
   type Clock,
+  type Commands,
   createRedactor,
   type Redactor,
   systemClock,
@@ -91,19 +92,24 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Compose plugin file; the installed one by default. */
   readonly plugin?: string;
+  /** What runs programs for the service; the real thing by default. */
+  readonly commands?: Commands;
   /** How many times faster than real the service waits; also its grace period at the end. */
   readonly speed?: number;
 }
 
 /**
  * The worlds this machine can make: the fake engine always, the real one where there is one. With
- * `FLOW_ENGINES=real` only the real one, for what is about compose rather than about us.
+ * `FLOW_ENGINES=real` only the real one, for what is about compose rather than about us; with
+ * `FLOW_ENGINES=fake` only the fake one, while something is being written.
  */
 export async function engines(): Promise<readonly ("fake" | "real")[]> {
+  const asked = process.env["FLOW_ENGINES"];
+  if (asked === "fake") return ["fake"];
   const real = await findRealEngine();
   if (real.unavailable !== undefined) return ["fake"];
   await ensureBusyboxImage();
-  return process.env["FLOW_ENGINES"] === "real" ? ["real"] : ["fake", "real"];
+  return asked === "real" ? ["real"] : ["fake", "real"];
 }
 
 /** Makes a world; `close` takes everything away again, also from the real engine. */
@@ -122,6 +128,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const engine = createEngine({ host: `unix://${upstream}` });
   const log = createRecordingLog();
   const redactor = createRedactor();
+  const commands = options.commands ?? systemCommands;
   const stack = `swt-${directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
   const never = new AbortController().signal;
   const settings = {
@@ -138,7 +145,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const hurried = hurriedClock(options.speed ?? (fake ? 50 : 10));
   const clock: Clock = { ...hurried, now: () => new Date(hurried.now().getTime() + later) };
   const start = (env: Readonly<Record<string, string>> = {}) =>
-    startWorldApp({ log, redactor, env: { ...settings, ...env }, clock });
+    startWorldApp({ log, redactor, env: { ...settings, ...env }, clock, commands });
   let app = await start();
 
   const request = (path: string, init: RequestInit = {}) =>
@@ -198,13 +205,14 @@ interface AppParts {
   readonly redactor: Redactor;
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
+  readonly commands: Commands;
 }
 
-async function startWorldApp({ log, redactor, env, clock }: AppParts): Promise<App> {
+async function startWorldApp({ log, redactor, env, clock, commands }: AppParts): Promise<App> {
   const settings = readSettings(env, () => "", { uid: 0 });
   return await startApp({ ...settings, http: { ...settings.http, port: 0, metricsPort: 0 } }, {
     clock,
-    commands: systemCommands,
+    commands,
     files: systemFiles,
     log,
     redactor,

@@ -1,0 +1,173 @@
+import type { Engine } from "../docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  type LiveManifest,
+  type ObservedStack,
+  type Progress,
+  type Release,
+  type ReleaseService,
+  type ServicePlan,
+} from "../model/mod.ts";
+import type { Clock, Log } from "../system/mod.ts";
+import { type ApplyStep, applySteps } from "./apply_steps.ts";
+import type { Compose, ComposeCall } from "./compose.ts";
+import { removeHalfReplaced } from "./half_replaced.ts";
+import { observe } from "./observe.ts";
+import { readiness } from "./readiness.ts";
+import type { StackFiles } from "./stack_files.ts";
+import { waitHealthy } from "./wait_healthy.ts";
+
+/** A release with the directory of its tree. */
+export interface Placed {
+  readonly release: Release;
+  readonly tree: string;
+}
+
+/** What releases are applied with. */
+export interface ApplyParts {
+  readonly engine: Engine;
+  readonly compose: Compose;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly files: StackFiles;
+  readonly progress: Progress;
+  /** What compose is told about a release: project, variables, model. */
+  call(placed: Placed): ComposeCall;
+}
+
+/** A plan to be carried out. */
+export interface Application {
+  readonly placed: Placed;
+  /** What runs now, as far as it is known. */
+  readonly previous: Placed | undefined;
+  readonly services: readonly ServicePlan[];
+  /** Services that must be healthy although nothing is done to them now. */
+  readonly verify?: readonly string[];
+  /** Services that ran before: they run again. */
+  readonly ranBefore: readonly string[];
+  /** What lies under `live/` now. */
+  readonly liveBefore: LiveManifest;
+  /** Seconds until it must be healthy. */
+  readonly timeoutSeconds: number;
+}
+
+/**
+ * Switches the files, changes the containers, waits until they are healthy, and removes what is left
+ * over. May be called again after it was interrupted, with a plan made anew.
+ *
+ * Throws `deploy_failed`, `unhealthy`, `timeout`, `data_dir_unusable`, and what the engine throws.
+ */
+export async function applyRelease(
+  parts: ApplyParts,
+  work: Application,
+  signal: AbortSignal,
+): Promise<void> {
+  const { release, tree } = work.placed;
+  const deadline = new Date(parts.clock.now().getTime() + work.timeoutSeconds * 1000);
+  await removeHalfReplaced(parts.engine, release.key, signal);
+  const observed = await observe(parts.engine, release.key, signal);
+  const steps = applySteps({
+    services: work.services,
+    desired: release.services,
+    model: release.model,
+    previousModel: work.previous?.release.model,
+    running: new Set(work.ranBefore),
+  });
+  await parts.files.switchTo(tree, release, work.liveBefore);
+  for (const step of steps.before) await carryOut(parts, work.placed, step, deadline, signal);
+  await waitHealthy({
+    engine: parts.engine,
+    clock: parts.clock,
+    key: release.key,
+    services: awaited(work, observed),
+    deadline,
+    progress: parts.progress,
+  }, signal);
+  for (const step of steps.after) await carryOut(parts, work.placed, step, deadline, signal);
+}
+
+/**
+ * Services that must be healthy now. One that only got new files in place is judged when it was
+ * healthy before: these files may be what repairs it, and that takes longer than a deployment waits.
+ */
+function toVerify({ placed, services }: Application, before: ObservedStack): string[] {
+  const changed = services.filter((each) => each.action !== "keep").filter((each) => {
+    if (each.action !== "reload") return true;
+    const service = placed.release.services.find(({ name }) => name === each.name);
+    return service !== undefined && readiness([service], before).kind === "ready";
+  });
+  return changed.map((each) => each.name);
+}
+
+/**
+ * Services that have to prove healthy: those something was done to. One that is not started by
+ * deployments counts only where it ran before, and is then judged like any other.
+ */
+function awaited(work: Application, before: ObservedStack): ReleaseService[] {
+  const { placed, verify = [], ranBefore } = work;
+  const changed = new Set([...toVerify(work, before), ...verify]);
+  return placed.release.services.filter((each) => changed.has(each.name)).map((each) =>
+    ranBefore.includes(each.name) ? started(each) : each
+  );
+}
+
+function started(service: ReleaseService): ReleaseService {
+  return { ...service, expectation: { ...service.expectation, autostart: true } };
+}
+
+async function carryOut(
+  parts: ApplyParts,
+  placed: Placed,
+  step: ApplyStep,
+  deadline: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  parts.progress(stepText(step));
+  if (step.kind === "remove") {
+    return await removeServices(parts.engine, placed.release, step.services, signal);
+  }
+  if (step.kind === "signal") {
+    return await signalServices(parts.engine, placed.release, step.signals, signal);
+  }
+  const leftMs = Math.max(1000, deadline.getTime() - parts.clock.now().getTime());
+  await parts.compose.up(parts.call(placed), { ...step, timeoutMs: leftMs }, signal);
+}
+
+function stepText(step: ApplyStep): string {
+  if (step.kind === "remove") return `removing ${step.services.join(", ")}`;
+  if (step.kind === "signal") return `signalling ${Object.keys(step.signals).join(", ")}`;
+  const names = Object.keys(step.scale).join(", ");
+  if (step.mode === "replace") return `replacing ${names}`;
+  return step.noStart ? `creating ${names}` : `starting ${names}`;
+}
+
+/** Stops and removes the containers of services; volumes stay. */
+async function removeServices(
+  engine: Engine,
+  release: Release,
+  services: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const containers = await engine.listContainers({
+    [COMPOSE_LABELS.project]: release.key.name,
+  }, signal);
+  for (const container of containers.filter((each) => services.includes(each.service))) {
+    await engine.stopContainer(container.id, undefined, signal);
+    await engine.removeContainer(container.id, { force: true, volumes: false }, signal);
+  }
+}
+
+/** Tells running containers that their files changed. */
+async function signalServices(
+  engine: Engine,
+  release: Release,
+  signals: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const project = { [COMPOSE_LABELS.project]: release.key.name };
+  for (const container of await engine.listContainers(project, signal)) {
+    const name = signals[container.service];
+    if (name === undefined || container.state !== "running") continue;
+    await engine.killContainer(container.id, name, signal);
+  }
+}

@@ -1,0 +1,129 @@
+import type { Engine } from "../docker/engine.ts";
+import {
+  type ObservedStack,
+  type Release,
+  type ServicePlan,
+  type StackwrightError,
+  toStackwrightError,
+} from "../model/mod.ts";
+import { applyRelease, type Placed } from "./apply_release.ts";
+import { removeHalfReplaced } from "./half_replaced.ts";
+import { observe } from "./observe.ts";
+import type { Rollout, RolloutParts, RolloutResult } from "./rollout.ts";
+
+/** How often a release is put back before that is given up. */
+const MOST_ATTEMPTS = 3;
+/** Milliseconds before the second attempt; twice as many before the third. */
+const FIRST_PAUSE_MS = 1000;
+
+/**
+ * Puts the release back that ran before a failed one, where there is one and it is wanted. A call that
+ * fails on the way is no reason to leave a service down: then it is tried again, from what runs then.
+ */
+export async function putBack(
+  parts: RolloutParts,
+  work: Rollout,
+  error: StackwrightError,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { previous } = work;
+  const { key } = work.next.release;
+  if (previous === undefined) {
+    const text =
+      "there is no earlier release to go back to: its containers were left for inspection";
+    return { kind: "failed", error, text };
+  }
+  if (!work.rollback) {
+    return { kind: "failed", error, text: "DEPLOY_ROLLBACK is off: left as it is" };
+  }
+  const log = parts.log.with({ stack: key.name, context: key.context });
+  log.warning("rolling back", { error });
+  parts.progress("rolling back");
+  for (let attempt = 1;; attempt++) {
+    try {
+      const what = await restore(parts, work, previous, signal);
+      return { kind: "rolled_back", error, text: `the previous release was put back: ${what}` };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const second = toStackwrightError(thrown, "putting the previous release back");
+      if (attempt === MOST_ATTEMPTS || second.code === "unhealthy") {
+        const text = `putting the previous release back failed too: ${second.message}`;
+        return { kind: "failed", error, text };
+      }
+      log.warning(`rolling back again: ${second.message}`);
+      await parts.clock.sleep(FIRST_PAUSE_MS * attempt, signal);
+    }
+  }
+}
+
+/** One attempt; returns what was restored, in words. */
+async function restore(
+  parts: RolloutParts,
+  work: Rollout,
+  previous: Placed,
+  signal: AbortSignal,
+): Promise<string> {
+  const { next } = work;
+  const { key } = next.release;
+  await pointTags(parts.engine, previous.release, work.previousImages, signal);
+  await removeHalfReplaced(parts.engine, key, signal);
+  const observed = await observe(parts.engine, key, signal);
+  const planned = parts.replan(previous.release, observed, next.release);
+  const services = startAgain(planned, work.ranBefore, observed);
+  await applyRelease(parts, {
+    ...work,
+    placed: previous,
+    previous: next,
+    services,
+    verify: [],
+    liveBefore: next.release.live,
+  }, signal);
+  const restored = services.filter((each) => each.action !== "keep").map((each) => each.name);
+  return restored.length === 0 ? "no container had changed" : `restored ${restored.join(", ")}`;
+}
+
+/**
+ * A service that stopped in the middle of a replacement carries the right digest, and its restart
+ * policy may say that it is allowed to be stopped. It ran before, so it runs again.
+ */
+function startAgain(
+  planned: readonly ServicePlan[],
+  ranBefore: readonly string[],
+  observed: ObservedStack,
+): ServicePlan[] {
+  const stopped = stoppedServices(observed);
+  return planned.map((each) =>
+    each.action === "keep" && stopped.has(each.name) && ranBefore.includes(each.name)
+      ? { name: each.name, action: "start", because: ["it ran before, and was stopped on the way"] }
+      : each
+  );
+}
+
+/**
+ * Points the tags that a release's services name at the images it ran: a pull or build may have moved
+ * them since. Images that are gone are left to be pulled.
+ */
+export async function pointTags(
+  engine: Engine,
+  release: Release,
+  images: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const service of release.services) {
+    const image = images[service.name];
+    const reference = service.image;
+    if (image === undefined || reference === "" || reference.includes("@")) continue;
+    if (await engine.imageId(reference, signal) === image) continue;
+    if (await engine.imageId(image, signal) === undefined) continue;
+    await engine.tagImage(image, reference, signal);
+  }
+}
+
+function stoppedServices(observed: ObservedStack): ReadonlySet<string> {
+  const running = new Set(
+    observed.containers.filter((each) => each.state === "running").map((each) => each.service),
+  );
+  return new Set(
+    observed.containers.map((each) => each.service).filter((name) => !running.has(name)),
+  );
+}
