@@ -229,6 +229,7 @@ async function pipelineOptions(
       "config.json",
     ),
     configBaseDir: deploy.configBaseDir,
+    allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
     passedVariables: passedVariables(settings, env),
     cloneDepth: git.cloneDepth,
     rollback: deploy.rollback,

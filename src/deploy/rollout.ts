@@ -23,6 +23,8 @@ import { waitHealthy } from "./wait_healthy.ts";
 export interface Placed {
   readonly release: Release;
   readonly tree: string;
+  /** That of its configuration, where something is read from another source. */
+  readonly configurationTree?: string;
 }
 
 /** What a rollout works with. */
