@@ -1,5 +1,4 @@
 import {
-  type DeclaredDeployment,
   formatRevision,
   formatStackKey,
   type Revision,
@@ -17,16 +16,23 @@ import {
   carryOut,
   decideTarget,
   type Decision,
+  deployedRevision,
   deploying,
   destroyTarget,
-  measure,
+  expandDeployments,
+  type ExpandedDeployment,
+  type FailedExpansion,
   type PipelineParts,
   preparing,
   readDeployments,
   recover,
+  removeObsolete,
+  requestLocation,
+  resolveRequest,
   type Target,
   targetEntry,
   targetMeter,
+  waitForJobs,
   webhookRefusal,
 } from "./pipeline/mod.ts";
 import type { SecretSession } from "./secrets/mod.ts";
@@ -85,18 +91,32 @@ async function deploySource(
   signal: AbortSignal,
 ): Promise<void> {
   requireGit(request);
-  const { name } = locationOf(request);
+  const { name } = requestLocation(request);
   reporter.describe({ message: `resolving ${request.reference} of ${name}` });
-  const revision = await preparing(parts, name, () => resolve(parts, request, 0, signal), signal);
+  const revision = await preparing(
+    parts,
+    name,
+    () => resolveRequest(parts, request, 0, signal),
+    signal,
+  );
   if (work.sources.length === 1) {
     reporter.describe({ repository: revision.source.name, revision: formatRevision(revision) });
   }
-  const deployments = await readDeployments(parts, request, revision, signal);
+  const declared = await readDeployments(parts, request, revision, signal);
+  const toExpand = { request, declared, configuration: revision };
+  const expand = () => expandDeployments(parts, toExpand, signal);
+  const expansion = await preparing(parts, name, expand, signal);
+  for (const failure of expansion.failures) reportFailure(parts, work, failure, reporter);
+  const { trigger, origin } = work;
+  const obsolete = { request, configuration: revision, expansion, trigger, origin };
   reporter.describe({ message: "" });
+  // First, so that what they hold on the host is free for what takes their place.
+  await removeObsolete(parts, obsolete, reporter, signal);
   await Promise.all(
-    deployments.map((declared) =>
-      deployTarget(parts, { work, request, reporter, secretSession, declared, revision }, signal)
-    ),
+    expansion.deployments.map((each) => {
+      const common = { work, request, reporter, secretSession, configuration: revision };
+      return deployTarget(parts, { ...common, ...each }, signal);
+    }),
   );
 }
 
@@ -110,37 +130,52 @@ function requireGit({ kind, url }: SourceRequest): void {
   );
 }
 
-interface TargetWork extends SourceWork {
-  readonly declared: DeclaredDeployment;
-  readonly revision: Revision;
+/** What cannot even be read is a failed target like others. */
+function reportFailure(
+  parts: PipelineParts,
+  { trigger, origin }: Work,
+  { key, revision, error }: FailedExpansion,
+  reporter: RunReporter,
+): void {
+  const { message } = error;
+  parts.log.error(`deployment failed: ${message}`, { stack: key.name, context: key.context });
+  noteFailure(parts, { key, revision, trigger, origin }, message);
+  const shown = { context: key.context, stack: key.name, revision: formatRevision(revision) };
+  reporter.target({ ...shown, status: "failed", message });
+}
+
+interface TargetWork extends SourceWork, ExpandedDeployment {
+  readonly configuration: Revision;
 }
 
 /** One stack: decide, then do it; whatever happens ends in its entry of the run. */
 async function deployTarget(
   parts: PipelineParts,
-  { work, request, reporter, secretSession, declared, revision }: TargetWork,
+  { work, request, reporter, secretSession, declared, configuration, found }: TargetWork,
   signal: AbortSignal,
 ): Promise<void> {
   const { deployment } = declared;
   const key = stackKey(deployment.context, deployment.name);
-  const meter = targetMeter(parts, key, revision.source.name);
+  const meter = targetMeter(parts, key, repositoryOf({ deployment, configuration }));
   const reports = meter.listening(reporter);
   const stage = createStage(reports);
   const base = {
     key,
     declared,
     deployment,
+    configuration,
+    ...(found === undefined ? {} : { discovered: found.stack }),
     configTarget: request.target,
     trigger: work.trigger,
     origin: work.origin,
     progress: (step: string) => stage.say(target, step),
     secretSession,
   };
-  let target: Target = { ...base, revision };
+  let target: Target = { ...base, revision: found?.revision ?? configuration };
   const log = parts.log.with({ stack: key.name, context: key.context });
   reports.target(targetEntry(target, { status: "pending" }));
   try {
-    const refusal = await refusalOf(parts, { work, request, declared, revision }, signal);
+    const refusal = await refusalOf(parts, { work, request, declared, configuration }, signal);
     if (refusal !== undefined) {
       noteDecision(parts, target, refusal);
       return reports.target(skippedEntry(target, refusal));
@@ -148,10 +183,7 @@ async function deployTarget(
     await parts.stackLock.run(formatStackKey(key), async () => {
       meter.hasLock();
       const decide = async () => {
-        target = {
-          ...base,
-          revision: await revisionOf(parts, request, declared, revision, signal),
-        };
+        target = { ...target, revision: await revisionOf(parts, request, target, signal) };
         return await decideTarget(parts, target, signal);
       };
       const { repository } = meter;
@@ -162,9 +194,11 @@ async function deployTarget(
         signal,
       );
       noteDecision(parts, target, decision);
+      noteDiscovered(parts, target, decision);
       if (decision.kind === "skip") {
         return reports.target(skippedEntry(target, decision));
       }
+      if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
       stage.start(target);
       const deploy = () => act(parts, target, decision, reports, signal);
       await deploying(parts, repository, () => meter.stage("deploy", deploy), signal);
@@ -202,13 +236,14 @@ function createStage(reporter: RunReporter) {
 /** Webhooks say what they are about, and not every deployment follows that. */
 async function refusalOf(
   parts: PipelineParts,
-  { work, request, declared, revision }: Omit<TargetWork, "reporter" | "secretSession">,
+  { work, request, declared, configuration }: Omit<TargetWork, "reporter" | "secretSession">,
   signal: AbortSignal,
 ) {
   if (work.trigger !== "webhook") return undefined;
   return await webhookRefusal(
-    { request, declared, revision },
-    (reference) => parts.preparing.run(() => resolve(parts, request, 0, signal, reference), signal),
+    { request, declared, revision: configuration },
+    (reference) =>
+      parts.preparing.run(() => resolveRequest(parts, request, 0, signal, reference), signal),
   );
 }
 
@@ -222,6 +257,16 @@ function skippedEntry(target: Target, { plan, retryAt }: Decision & { readonly k
 /** A pause says in its reason what is paused. */
 function reasonOf(reason: SkipReason, message: string): SkipReason {
   return reason === "paused" ? `paused: ${message}` : reason;
+}
+
+/** Remembers who may remove a stack when nothing names it any more. */
+function noteDiscovered(parts: PipelineParts, target: Target, decision: Decision): void {
+  const { key, discovered } = target;
+  const exists = decision.kind === "deploy" ||
+    (decision.kind === "skip" && decision.plan.reason === "no_changes");
+  if (!exists) return;
+  if (discovered === undefined) parts.ledger.discovered.remove(key);
+  else parts.ledger.discovered.set(discovered);
 }
 
 /** Every trigger leaves its decision, the ones to do nothing included. */
@@ -254,7 +299,11 @@ function whatIsDecided(
 }
 
 /** What kept a decision from being made is worth explaining too. */
-function noteFailure(parts: PipelineParts, target: Target, message: string): void {
+function noteFailure(
+  parts: PipelineParts,
+  target: Pick<Target, "key" | "revision" | "trigger" | "origin">,
+  message: string,
+): void {
   const { trigger, origin, key } = target;
   const revision = formatRevision(target.revision);
   const nothing = { changes: [], services: [] };
@@ -350,9 +399,11 @@ async function destroy(
 ): Promise<void> {
   const { removeVolumes, removeImages } = target.deployment.destroy;
   const what = { removeVolumes, removeImages };
-  const { key, revision } = target;
+  const { key, configuration, deployment } = target;
+  const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
+  const by = { configuration: configuration.source.name, ...elsewhere };
   target.progress("removing what runs");
-  const done = await destroyTarget(parts, key, revision.source.name, what, signal);
+  const done = await destroyTarget(parts, key, by, what, signal);
   reporter.target(targetEntry(
     target,
     done ? { status: "succeeded", message: "destroyed" } : {
@@ -363,39 +414,23 @@ async function destroy(
   ));
 }
 
-async function resolve(
-  parts: PipelineParts,
-  request: SourceRequest,
-  gitDepth: number,
-  signal: AbortSignal,
-  reference = request.reference,
-): Promise<Revision> {
-  const location = locationOf(request);
-  const depth = gitDepth > 0 ? gitDepth : parts.options.cloneDepth;
-  return await measure(
-    parts,
-    (time, outcome) =>
-      parts.meter.observe("source_preparation_duration_seconds", {
-        source: location.kind,
-        outcome,
-      }, time),
-    () => parts.source.resolve({ location, reference, depth }, signal),
-  );
-}
-
-function locationOf(request: SourceRequest) {
-  const own = sourceLocation(request.kind, request.url);
-  return request.identity === undefined ? own : { ...own, name: request.identity };
-}
-
-/** The revision a deployment asks for: that of the trigger, unless it names a reference of its own. */
+/** The revision a target is deployed from. One that is destroyed needs none of another repository. */
 async function revisionOf(
   parts: PipelineParts,
   request: SourceRequest,
-  { deployment }: DeclaredDeployment,
-  revision: Revision,
+  { deployment, configuration, discovered, revision }: Target,
   signal: AbortSignal,
 ): Promise<Revision> {
-  if (deployment.reference === "" || deployment.reference === request.reference) return revision;
-  return await resolve(parts, request, deployment.gitDepth, signal, deployment.reference);
+  if (discovered !== undefined || deployment.destroy.enabled) return revision;
+  return await deployedRevision(parts, { request, deployment, configuration }, signal);
+}
+
+/** Name of the repository that a target is deployed from. */
+function repositoryOf(
+  { deployment, configuration }: Pick<Target, "deployment" | "configuration">,
+): string {
+  const { repositoryUrl } = deployment;
+  return repositoryUrl === ""
+    ? configuration.source.name
+    : sourceLocation("git", repositoryUrl).name;
 }

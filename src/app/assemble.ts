@@ -230,6 +230,7 @@ async function pipelineOptions(
       "config.json",
     ),
     configBaseDir: deploy.configBaseDir,
+    allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
     passedVariables: passedVariables(settings, env),
     cloneDepth: git.cloneDepth,
     rollback: deploy.rollback,

@@ -1,14 +1,29 @@
 import { isAbsolute, resolve } from "node:path";
+import { observe } from "../deploy/mod.ts";
 import {
   type Plan,
+  type Revision,
   type RunTarget,
-  type SourceLocation,
   type SourceRequest,
+  type StackKey,
   stackKey,
   StackwrightError,
 } from "../model/mod.ts";
 import { createPipeline } from "../pipeline.ts";
-import { planTarget, readDeployments, shownModel } from "../pipeline/mod.ts";
+import {
+  deployedRevision,
+  expandDeployments,
+  type ExpandedDeployment,
+  type ObsoleteRun,
+  type PipelineParts,
+  planDestroy,
+  planObsolete,
+  planTarget,
+  readDeployments,
+  requestLocation,
+  resolveRequest,
+  shownModel,
+} from "../pipeline/mod.ts";
 import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import type { System } from "./system.ts";
@@ -56,31 +71,75 @@ export async function planOnce(
   signal: AbortSignal,
 ): Promise<PlannedStack[]> {
   const parts = await assembly.pipelineParts(signal);
-  const { location, request } = await requestOf(system, wanted, signal);
-  const depth = parts.options.cloneDepth;
-  const revisionAt = (reference: string) => {
-    wanted.watcher.step(`resolving ${reference} of ${location.name}`);
-    return parts.source.resolve({ location, reference, depth }, signal);
-  };
-  const revision = await revisionAt(request.reference);
-  const stacks: PlannedStack[] = [];
-  for (const declared of await readDeployments(parts, request, revision, signal)) {
-    const { deployment } = declared;
-    const key = stackKey(deployment.context, deployment.name);
-    const { id, plan, release, recorded } = await planTarget(parts, {
-      key,
-      declared,
-      deployment,
-      revision: deployment.reference === "" ? revision : await revisionAt(deployment.reference),
-      configTarget: wanted.target,
-      trigger: "poll",
-      origin: "manual",
-      progress: (step) => wanted.watcher.stack(key.name, step),
-    }, signal);
-    const before = recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
-    stacks.push({ ...key, id, plan, before, after: shownModel(parts, release) });
+  const request = await requestOf(system, wanted, signal);
+  const { watcher } = wanted;
+  watcher.step(`resolving ${request.reference} of ${requestLocation(request).name}`);
+  const configuration = await resolveRequest(parts, request, 0, signal);
+  const declared = await readDeployments(parts, request, configuration, signal);
+  const expansion = await expandDeployments(parts, { request, declared, configuration }, signal);
+  const [failure] = expansion.failures;
+  if (failure !== undefined) throw failure.error;
+  const run = { request, configuration, expansion, ...ONE_SHOT };
+  const stacks = await planRemovals(parts, run, signal);
+  for (const each of expansion.deployments) {
+    stacks.push(await planDeployment(parts, { ...each, request, configuration, watcher }, signal));
   }
   return stacks;
+}
+
+/** A person is behind it. */
+const ONE_SHOT = { trigger: "poll", origin: "manual" } as const;
+
+async function planRemovals(
+  parts: PipelineParts,
+  run: ObsoleteRun,
+  signal: AbortSignal,
+): Promise<PlannedStack[]> {
+  const stacks: PlannedStack[] = [];
+  for (const { stack: { key, directory } } of (await planObsolete(parts, run, signal)).removals) {
+    const observed = await observe(parts.engine, key, signal);
+    const because = `nothing names it any more: it was discovered in ${directory}`;
+    const planned = planDestroy(parts, key, observed, because);
+    stacks.push({ ...key, ...planned, before: deployedText(parts, key), after: "" });
+  }
+  return stacks;
+}
+
+interface ToPlan extends ExpandedDeployment {
+  readonly request: SourceRequest;
+  readonly configuration: Revision;
+  readonly watcher: Watcher;
+}
+
+async function planDeployment(
+  parts: PipelineParts,
+  { request, configuration, declared, found, watcher }: ToPlan,
+  signal: AbortSignal,
+): Promise<PlannedStack> {
+  const { deployment } = declared;
+  const key = stackKey(deployment.context, deployment.name);
+  const asked = { request, deployment, configuration };
+  const isGone = deployment.destroy.enabled && !deployment.pause;
+  const revision = found?.revision ??
+    (isGone ? configuration : await deployedRevision(parts, asked, signal));
+  const { id, plan, release } = await planTarget(parts, {
+    key,
+    declared,
+    deployment,
+    revision,
+    configuration,
+    ...(found === undefined ? {} : { discovered: found.stack }),
+    configTarget: request.target,
+    progress: (step) => watcher.stack(key.name, step),
+    ...ONE_SHOT,
+  }, signal);
+  const after = release === undefined ? "" : shownModel(parts, release);
+  return { ...key, id, plan, before: deployedText(parts, key), after };
+}
+
+function deployedText(parts: PipelineParts, key: StackKey): string {
+  const recorded = parts.ledger.current(key);
+  return recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
 }
 
 /** Deploys every deployment of a source once. */
@@ -91,7 +150,7 @@ export async function applyOnce(
   signal: AbortSignal,
 ): Promise<RunTarget[]> {
   const pipeline = createPipeline(await assembly.pipelineParts(signal));
-  const { request } = await requestOf(system, wanted, signal);
+  const request = await requestOf(system, wanted, signal);
   const targets = new Map<string, RunTarget>();
   const reporter = {
     describe({ message }: { readonly message?: string }) {
@@ -119,10 +178,9 @@ async function requestOf(
   system: System,
   { place, cwd, reference, target }: OneShot,
   signal: AbortSignal,
-): Promise<{ location: SourceLocation; request: SourceRequest }> {
+): Promise<SourceRequest> {
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(place) || /^[^/\s]+@[^/\s]+:/.test(place);
   const url = isUrl || isAbsolute(place) ? place : resolve(cwd, place);
-  const local = sourceLocation("git", url);
   const request = {
     kind: "git" as const,
     url,
@@ -130,12 +188,11 @@ async function requestOf(
     target,
     deployments: [],
   };
-  if (parseRepositoryUrl(url).scheme !== "file" || isUrl) return { location: local, request };
+  if (parseRepositoryUrl(url).scheme !== "file" || isUrl) return request;
   await warnOfUncommitted(system, url, signal);
   const origin = await git(system, url, ["config", "--get", "remote.origin.url"], signal);
-  if (origin === "") return { location: local, request };
-  const identity = sourceLocation("git", origin).name;
-  return { location: { ...local, name: identity }, request: { ...request, identity } };
+  if (origin === "") return request;
+  return { ...request, identity: sourceLocation("git", origin).name };
 }
 
 async function warnOfUncommitted(system: System, directory: string, signal: AbortSignal) {

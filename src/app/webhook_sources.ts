@@ -1,5 +1,6 @@
 import {
   type GitCredentials,
+  inlineDeploymentsFor,
   parseRepositoryUrl,
   resolveLogin,
   rewriteUrl,
@@ -22,6 +23,13 @@ export function webhookSources(settings: Settings): WebhookSourceOptions {
     hasSshKey: (url) => hasSshKey(url, credentials),
     configured: (urls) =>
       polled.find((request) => urls.some((url) => sameRepository(request.url, url))),
+    inlineDeploymentsFor: ({ kind, url, identity, reference, target }) =>
+      inlineDeploymentsFor(
+        settings.polls,
+        identity ?? sourceLocation(kind, url).name,
+        reference,
+        target,
+      ),
   };
 }
 

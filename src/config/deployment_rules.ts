@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { type Deployment, stackKey } from "../model/mod.ts";
 import { DEPLOYMENT_DEFAULTS as D, LOOKED_UP_COMPOSE_FILES } from "./deployment_defaults.ts";
 import {
@@ -16,7 +17,7 @@ import {
 import type { WrittenDeployment } from "./deployment_schema.ts";
 import type { Report } from "./problem_sink.ts";
 import { type Checked, checkRepositoryUrl } from "./repository_url.ts";
-import { checkComposeFile, checkSideFile, checkWorkingDir } from "./source_path.ts";
+import { checkComposeFile, checkSideFile, checkWorkingDir, REMOTE_PREFIX } from "./source_path.ts";
 import { compileWebhookFilter } from "./webhook_filter.ts";
 
 /** Who wrote a deployment, as far as rules depend on it. */
@@ -148,6 +149,29 @@ function checkSideFilesInside(deployment: Deployment, report: Report): void {
 export function sideFileBase(deployment: Deployment, file: string): string {
   const elsewhere = deployment.repositoryUrl !== "" && !file.startsWith("remote:");
   return elsewhere ? "." : deployment.workingDir;
+}
+
+/** Where a dotenv or secrets file of a deployment lies. */
+export interface SideFilePlace {
+  /** The source of the configuration, or the one that is deployed; often they are the same. */
+  readonly from: "configuration" | "deployed";
+  /** Relative to the root of that source. */
+  readonly path: string;
+}
+
+/** The place of an entry of `env_files` or `external_secrets_files` (interface.md §2.1). */
+export function sideFilePlace(deployment: Deployment, file: string): SideFilePlace {
+  const isRemote = file.startsWith(REMOTE_PREFIX);
+  const bare = isRemote ? file.slice(REMOTE_PREFIX.length) : file;
+  return {
+    from: deployment.repositoryUrl !== "" && !isRemote ? "configuration" : "deployed",
+    path: posix.join(sideFileBase(deployment, file), bare),
+  };
+}
+
+/** Whether a dotenv file may be missing: the one that is read without being asked for. */
+export function isDefaultEnvFile(file: string): boolean {
+  return file === ".env";
 }
 
 /** The first stack of each (context, name) that is there more than once, with all its places. */

@@ -14,11 +14,16 @@ export * from "./deployment_override.ts";
 export {
   checkDeployment,
   duplicateStacks,
+  isDefaultEnvFile,
   isProjectName,
   normaliseName,
   sideFileBase,
+  type SideFilePlace,
+  sideFilePlace,
 } from "./deployment_rules.ts";
 export { deploymentSchema, type WrittenDeployment } from "./deployment_schema.ts";
+export * from "./discover.ts";
+export * from "./expand_discovery.ts";
 export * from "./json_schema.ts";
 export * from "./located.ts";
 export * from "./located_json.ts";

@@ -21,6 +21,8 @@ import { waitHealthy } from "./wait_healthy.ts";
 export interface Placed {
   readonly release: Release;
   readonly tree: string;
+  /** That of its configuration, where something is read from another source. */
+  readonly configurationTree?: string;
 }
 
 /** What releases are applied with. */

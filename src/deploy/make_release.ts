@@ -27,7 +27,11 @@ import type { TreeUse } from "./tree_paths.ts";
 export interface ReleaseParts {
   readonly key: StackKey;
   readonly revision: Revision;
+  /** Of the configuration, where that comes from another source. */
+  readonly configuration?: Revision;
   readonly target: string;
+  /** Whether it was found by auto-discovery. */
+  readonly discovered: boolean;
   /** As `docker compose config` printed it against `tree`. */
   readonly rendered: ComposeModel;
   readonly invocation: ComposeInvocation;
@@ -57,8 +61,12 @@ export function makeRelease(parts: ReleaseParts): Release {
     stackDirectory: parts.stackDirectory,
     isLive: parts.live.isLive,
   });
-  const { configuration } = parts.closure;
-  const envFiles = parts.invocation.envFiles.map((file) => parts.contentOf(file));
+  const { configuration, configurationPaths = {} } = parts.closure;
+  const { envFiles: own, configurationEnvFiles = [] } = parts.invocation;
+  const envFiles = [
+    ...configurationEnvFiles.map((file) => configurationPaths[file] ?? ""),
+    ...own.map((file) => parts.contentOf(file)),
+  ];
   const variables = envFiles.length === 0
     ? configuration
     : parts.digest(canonicalJson({ configuration, envFiles }));
@@ -85,6 +93,7 @@ export function makeRelease(parts: ReleaseParts): Release {
   return {
     key: parts.key,
     revision: parts.revision,
+    ...(parts.configuration === undefined ? {} : { configuration: parts.configuration }),
     target: parts.target,
     digest: parts.digest(canonicalJson({ digests, resources })),
     services,
@@ -106,6 +115,15 @@ export function stableLabels(parts: Pick<ReleaseParts, "key" | "revision" | "tar
   };
 }
 
+/** What containers carry besides; a change of it is no reason to replace one. */
+function serviceLabels({ revision, configuration, discovered }: ReleaseParts) {
+  const owner = configuration?.source.name ?? revision.source.name;
+  return {
+    ...(owner === revision.source.name ? {} : { [LABELS.sourceConfiguration]: owner }),
+    ...(discovered ? { [LABELS.autoDiscovery]: "true" } : {}),
+  };
+}
+
 function withLabels(
   model: ComposeModel,
   parts: ReleaseParts,
@@ -119,7 +137,7 @@ function withLabels(
   const services = Object.fromEntries(
     Object.entries(servicesOf(model)).map(([name, service]) => [
       name,
-      labelled(service, { [LABELS.digest]: digests.get(name) ?? "" }),
+      labelled(service, { ...serviceLabels(parts), [LABELS.digest]: digests.get(name) ?? "" }),
     ]),
   );
   const resources = (kind: "networks" | "volumes") => {

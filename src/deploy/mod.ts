@@ -24,6 +24,7 @@ export * from "./readiness.ts";
 export * from "./registry_hint.ts";
 export * from "./rewrite_model.ts";
 export * from "./rollout.ts";
+export * from "./running_jobs.ts";
 export * from "./stack_files.ts";
 export * from "./tree_paths.ts";
 export * from "./wait_healthy.ts";

@@ -26,20 +26,27 @@ export async function observe(
 export type Ownership = "nobody" | "ours" | "unmanaged";
 
 /**
- * Decides whether a stack may be deployed from `sourceName` (decisions.md, taking over).
+ * The name of the source that decides about a container: the one with its configuration. That is
+ * stable, while the repository a configuration deploys from may change.
+ */
+export function ownerOf(labels: Readonly<Record<string, string>>): string | undefined {
+  return labels[LABELS.sourceConfiguration] ?? labels[LABELS.sourceName];
+}
+
+/**
+ * Decides whether a stack may be deployed by the configuration in `sourceName` (decisions.md, taking
+ * over).
  *
- * Throws `conflict` when containers of that name were deployed from another source: two repositories
+ * Throws `conflict` when containers of that name were deployed by another source: two repositories
  * with one stack name would otherwise replace each other for ever.
  */
 export function ownership(key: StackKey, observed: ObservedStack, sourceName: string): Ownership {
   const managed = observed.containers.filter((each) => each.labels[LABELS.manager] === MANAGER);
-  const stranger = managed.find((each) => each.labels[LABELS.sourceName] !== sourceName);
+  const stranger = managed.find((each) => ownerOf(each.labels) !== sourceName);
   if (stranger !== undefined) {
     throw new StackwrightError(
       "conflict",
-      `${key.name} already runs from ${
-        stranger.labels[LABELS.sourceName]
-      } (container ${stranger.name}), ` +
+      `${key.name} already runs from ${ownerOf(stranger.labels)} (container ${stranger.name}), ` +
         `so it was not deployed from ${sourceName}; destroy it there first, or choose another name`,
     );
   }

@@ -13,6 +13,10 @@ export const LABELS = {
   source: "stackwright.source",
   /** `host/owner/repo` of the deployed repository. */
   sourceName: "stackwright.source.name",
+  /** The same of the repository with the configuration, on containers only and where it is another. */
+  sourceConfiguration: "stackwright.source.configuration",
+  /** `true` on the containers of a stack that was discovered. */
+  autoDiscovery: "stackwright.auto_discovery",
   /** Keyed digest of everything that can change the container of one service. */
   digest: "stackwright.digest",
 } as const;
@@ -35,7 +39,11 @@ export const BEHAVIOUR_LABELS = {
   recreateIgnore: "stackwright.deployment.recreate.ignore",
   recreateIgnoreSignal: "stackwright.deployment.recreate.ignore.signal",
   jobEnabled: "stackwright.job.enabled",
+  jobWaitRunning: "stackwright.job.wait_running_jobs",
 } as const;
+
+/** Part of the names of one-off containers and services that run a job. */
+export const JOB_INFIX = "-stackwright-job-";
 
 /** Prefix that the closest peer uses for {@link BEHAVIOUR_LABELS}; honoured when ours is absent. */
 export const MIGRATION_LABEL_PREFIX = "cd.doco.";

@@ -5,6 +5,7 @@
  */
 export * from "./decision.ts";
 export * from "./deployment.ts";
+export * from "./discovered.ts";
 export * from "./duration.ts";
 export * from "./error.ts";
 export * from "./labels.ts";

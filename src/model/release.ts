@@ -64,6 +64,8 @@ export interface InputClosure {
   readonly paths: Readonly<Record<string, string>>;
   /** Files that are encrypted in the source and that the release needs in the clear. */
   readonly encrypted?: readonly string[];
+  /** The same for what was read from the configuration's own source, where that is another one. */
+  readonly configurationPaths?: Readonly<Record<string, string>>;
 }
 
 /** What a release needs under `live/`, where containers may write. */
@@ -80,6 +82,8 @@ export interface ComposeInvocation {
   readonly environment: Readonly<Record<string, string>>;
   /** Dotenv files, relative to the tree, later ones win. */
   readonly envFiles: readonly string[];
+  /** Those of the configuration's own source, where that is another one; the others win. */
+  readonly configurationEnvFiles?: readonly string[];
   readonly profiles: readonly string[];
   /** Which of the variables are external secrets. */
   readonly secretVariables?: readonly string[];
@@ -91,6 +95,8 @@ export interface ComposeInvocation {
 export interface Release {
   readonly key: StackKey;
   readonly revision: Revision;
+  /** Where its configuration comes from, when that is not the source it is deployed from. */
+  readonly configuration?: Revision;
   readonly target: string;
   /** Keyed digest over all services and top-level resources. */
   readonly digest: string;

@@ -21,6 +21,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
+import { placeBeside } from "./configuration_files.ts";
 import type { PipelineParts } from "./parts.ts";
 import { envFilesIn } from "./prepare_release.ts";
 import { hideSecrets } from "./shown_model.ts";
@@ -113,7 +114,11 @@ export async function place(
     hideSecrets(parts, release);
     // The tree may be new, and its files as they were committed.
     await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
-    return { release, tree };
+    const { configuration } = release;
+    const beside = release.invocation.configurationEnvFiles ?? [];
+    if (configuration === undefined || beside.length === 0) return { release, tree };
+    const configurationTree = await placeBeside(parts, configuration, beside, signal);
+    return { release, tree, configurationTree };
   } catch (error) {
     signal.throwIfAborted();
     parts.log.warning(
@@ -158,13 +163,13 @@ function replan({ release, observed, failed, removeOrphans }: {
 
 /** What compose is told when it changes containers: the stable directory, the model on standard input. */
 export function composeCall(parts: PipelineParts, placed: Placed): ComposeCall {
-  const { release, tree } = placed;
+  const { release } = placed;
   return {
     project: {
       name: release.key.name,
       directory: join(stackDirectories(parts.options.hostDataDir, release.key).stack, "current"),
       files: ["-"],
-      envFiles: envFilesIn(tree, release.invocation),
+      envFiles: envFilesIn(placed, release.invocation),
       profiles: release.invocation.profiles,
     },
     variables: release.invocation.environment,

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { composeReferences } from "../config/compose_references.ts";
+import { composeReferences, isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
 import { type Deployment, type Revision, StackwrightError } from "../model/mod.ts";
 import type { Source } from "../source/source.ts";
 
@@ -73,13 +73,17 @@ async function chooseComposeFiles(deployment: Deployment, has: Has) {
 }
 
 async function chooseEnvFiles(deployment: Deployment, has: Has) {
-  const { workingDir, envFiles, name } = deployment;
+  const { workingDir, name } = deployment;
+  // Those beside the configuration of another repository are not this source's.
+  const envFiles = deployment.envFiles.filter((each) =>
+    sideFilePlace(deployment, each).from === "deployed"
+  );
   const looked = envFiles.map((each) =>
-    inSource(workingDir, each.replace(/^remote:/, ""), `env file ${each}`)
+    inSource(".", sideFilePlace(deployment, each).path, `env file ${each}`)
   );
   const found = await has(looked);
   const missing = envFiles.filter((each, index) =>
-    each !== ".env" && !found.has(looked[index] ?? "")
+    !isDefaultEnvFile(each) && !found.has(looked[index] ?? "")
   );
   if (missing.length > 0) throw missingFile(name, "env_files", missing, workingDir);
   return { files: looked.filter((path) => found.has(path)), looked };

@@ -16,5 +16,14 @@ export function configurationText(
   const { workingDir, composeFiles, composeFilesGiven, envFiles, profiles, build, swarm } =
     deployment;
   const shape = { workingDir, composeFiles, composeFilesGiven, envFiles, profiles, swarm };
-  return canonicalJson({ FORMAT, ...shape, args: build.args, variables, hostDataDir });
+  // Side files lie elsewhere then: paths that are equal do not mean the same files.
+  const elsewhere = deployment.repositoryUrl === "" ? {} : { elsewhere: true };
+  return canonicalJson({
+    FORMAT,
+    ...shape,
+    ...elsewhere,
+    args: build.args,
+    variables,
+    hostDataDir,
+  });
 }

@@ -6,6 +6,7 @@ import {
   type ObservedStack,
   type Plan,
   type ReleaseService,
+  type Revision,
   shortId,
   type SkipReason,
 } from "../model/mod.ts";
@@ -68,19 +69,29 @@ export async function decideTarget(
   }
   target.progress("looking at what runs");
   const observed = await observe(parts.engine, key, signal);
-  const owner = ownership(key, observed, revision.source.name);
+  const owner = ownership(key, observed, target.configuration.source.name);
   const resolved = await resolveSecrets(parts, target, signal);
   const changes = await inputChanges(parts, resolved, recorded, signal);
   if (changes?.length === 0 && recorded !== undefined) {
     const plan = planFor(target, recorded.services, recorded, observed);
     if (plan.kind === "skip") {
-      if (recorded.revision.id !== revision.id) parts.ledger.moveRevision(recorded, revision);
+      moveRevision(parts, target, recorded);
       return { kind: "skip", plan, changes };
     }
   }
   const decided = await decideRendered(parts, resolved, recorded, observed, signal);
   const adopts = owner === "unmanaged";
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
+}
+
+/** The next look compares with the commits that were looked at now. */
+function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRelease): void {
+  const { revision, configuration, deployment } = target;
+  const beside = deployment.repositoryUrl === "" ? undefined : configuration;
+  const isSame = recorded.revision.id === revision.id &&
+    recorded.revision.source.name === revision.source.name &&
+    recorded.configuration?.id === beside?.id;
+  if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
 }
 
 /** The decision when only rendering can tell; images are prepared when there is something to do. */
@@ -174,9 +185,13 @@ async function inputChanges(
   if (deployment.forceRecreate || deployment.forceImagePull) return undefined;
   const text = configurationText(deployment, variablesOf(parts, target), parts.options.hostDataDir);
   const paths = Object.keys(recorded.closure.paths);
+  const beside = Object.keys(recorded.closure.configurationPaths ?? {});
+  const ids = async (at: Revision, wanted: readonly string[]) =>
+    Object.fromEntries(await contentIds(parts.source, at, wanted, signal));
   return changedInputs(recorded.closure, {
     configuration: parts.key.digest(text),
-    paths: Object.fromEntries(await contentIds(parts.source, revision, paths, signal)),
+    paths: await ids(revision, paths),
+    configurationPaths: await ids(target.configuration, beside),
   });
 }
 
@@ -255,12 +270,22 @@ async function isSuperseded(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { revision, origin, deployment } = target;
-  if (origin === "manual" || deployment.forceRecreate || recorded.revision.id === revision.id) {
-    return false;
-  }
-  if (recorded.revision.source.name !== revision.source.name) return false;
-  if (recorded.revision.reference !== revision.reference) return false;
-  return await parts.source.isAncestor(revision, recorded.revision, signal) === true;
+  if (origin === "manual" || deployment.forceRecreate) return false;
+  if (await isOlder(parts, revision, recorded.revision, signal)) return true;
+  if (deployment.repositoryUrl === "" || recorded.configuration === undefined) return false;
+  return await isOlder(parts, target.configuration, recorded.configuration, signal);
+}
+
+/** Whether a revision comes before the one that was deployed, on the same reference. */
+async function isOlder(
+  { source }: PipelineParts,
+  now: Revision,
+  deployed: Revision,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (now.id === deployed.id || now.reference !== deployed.reference) return false;
+  if (now.source.name !== deployed.source.name) return false;
+  return await source.isAncestor(now, deployed, signal) === true;
 }
 
 /** Keeps the newest inputs of a release that runs already, so that the next look is a cheap one. */

@@ -1,6 +1,12 @@
-import { destroyStack, observe, stackDirectories, StackFiles } from "../deploy/mod.ts";
-import { LABELS, MANAGER, type StackKey, StackwrightError } from "../model/mod.ts";
-import type { Intent } from "../record/ledger.ts";
+import { destroyStack, observe, ownerOf, stackDirectories, StackFiles } from "../deploy/mod.ts";
+import {
+  LABELS,
+  MANAGER,
+  type ObservedStack,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 
 /** What a destroy removes besides containers and networks. */
@@ -9,43 +15,61 @@ export type DestroyWhat = {
   readonly removeImages: boolean;
 };
 
+/** Who wants a stack removed. */
+export interface SourceIdentity {
+  /** Name of the source with the configuration. */
+  readonly configuration: string;
+  /** Name of the repository that the configuration deploys from, where that is another one. */
+  readonly repository?: string;
+}
+
 /**
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
  * Returns false when there was nothing.
  *
- * Throws `conflict` when its containers were deployed from elsewhere, or by nobody of ours.
+ * Only the source whose configuration deployed it may do that, and a configuration that deploys from
+ * the repository which did. Throws `conflict` for any other, and for containers that nobody of ours
+ * made.
  */
 export async function destroyTarget(
   parts: PipelineParts,
   key: StackKey,
-  sourceName: string,
+  by: SourceIdentity,
   what: DestroyWhat,
   signal: AbortSignal,
 ): Promise<boolean> {
   const observed = await observe(parts.engine, key, signal);
   const recorded = parts.ledger.current(key);
   if (observed.containers.length === 0 && recorded === undefined) return false;
-  // Without containers the volumes are all that is left, and their labels are not looked at.
-  const owner = observed.containers.length === 0 ? recorded?.revision.source.name : sourceName;
-  if (owner !== undefined && owner !== sourceName) {
-    throw new StackwrightError(
-      "conflict",
-      `${key.name} is not destroyed: it was deployed from ${owner}, not from ${sourceName}`,
-    );
-  }
-  const foreign = observed.containers.find((each) =>
-    each.labels[LABELS.manager] !== MANAGER || each.labels[LABELS.sourceName] !== sourceName
-  );
-  if (foreign !== undefined) {
-    const owner = foreign.labels[LABELS.sourceName] ?? "nobody Stackwright knows";
-    throw new StackwrightError(
-      "conflict",
-      `${key.name} is not destroyed: its container ${foreign.name} belongs to ${owner}, not to ${sourceName}`,
-    );
-  }
+  requireOwner(key, by, { observed, recorded });
   const intent = parts.ledger.beginDestroy(key, { ...what });
   await finishDestroy(parts, intent, signal);
   return true;
+}
+
+function requireOwner(
+  key: StackKey,
+  { configuration, repository }: SourceIdentity,
+  { observed, recorded }: { observed: ObservedStack; recorded: RecordedRelease | undefined },
+): void {
+  const isOwner = (name: string | undefined) =>
+    name !== undefined && (name === configuration || name === repository);
+  const refuse = (owner: string) =>
+    new StackwrightError(
+      "conflict",
+      `${key.name} is not destroyed: ${owner}, not to ${configuration}`,
+    );
+  const foreign = observed.containers.find((each) =>
+    each.labels[LABELS.manager] !== MANAGER || !isOwner(ownerOf(each.labels))
+  );
+  if (foreign !== undefined) {
+    const owner = ownerOf(foreign.labels) ?? "nobody Stackwright knows";
+    throw refuse(`its container ${foreign.name} belongs to ${owner}`);
+  }
+  // Without containers the volumes are all that is left, and their labels are not looked at.
+  if (observed.containers.length > 0 || recorded === undefined) return;
+  const owner = (recorded.configuration ?? recorded.revision).source.name;
+  if (!isOwner(owner)) throw refuse(`it belongs to ${owner}`);
 }
 
 /**

@@ -66,7 +66,7 @@ export async function decideHeld(
   }
   const plan = repairPlan(recorded, observed);
   if (plan.kind === "skip") return { kind: "skip", hold };
-  ownership(key, observed, revision.source.name);
+  ownership(key, observed, target.configuration.source.name);
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);
 }
 

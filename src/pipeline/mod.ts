@@ -5,12 +5,14 @@
  */
 export * from "./carry_out.ts";
 export * from "./compose_files.ts";
+export * from "./configuration_files.ts";
 export * from "./content.ts";
 export * from "./decide_target.ts";
 export * from "./destroy_target.ts";
 export * from "./encrypted_files.ts";
 export * from "./hold.ts";
 export * from "./measure.ts";
+export * from "./expand_deployments.ts";
 export * from "./parts.ts";
 export * from "./places.ts";
 export * from "./plain_source.ts";
@@ -21,8 +23,11 @@ export * from "./read_deployments.ts";
 export * from "./recover.ts";
 export * from "./resolve_secrets.ts";
 export * from "./reveal_inputs.ts";
+export * from "./remove_obsolete.ts";
+export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";
 export * from "./shown_model.ts";
 export * from "./target.ts";
 export * from "./target_meter.ts";
 export * from "./webhook_admission.ts";
+export * from "./wait_for_jobs.ts";

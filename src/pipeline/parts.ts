@@ -19,6 +19,8 @@ export interface PipelineOptions {
   readonly clientConfigFile: string;
   /** Folder inside a source where configuration files are looked for; `/` is its root. */
   readonly configBaseDir: string;
+  /** Whether repositories may name repositories on this machine (`ALLOW_LOCAL_REPOSITORY_URL`). */
+  readonly allowLocalRepositoryUrl: boolean;
   /** Variables of our own environment that take part in interpolation (`PASS_ENV`); usually none. */
   readonly passedVariables: Readonly<Record<string, string>>;
   /** Commits of history to fetch where a deployment does not say; 0 is all. */

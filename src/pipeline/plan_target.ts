@@ -1,5 +1,11 @@
 import { canonicalJson, observe, ownership } from "../deploy/mod.ts";
-import { LABELS, type ObservedStack, type Plan, type Release } from "../model/mod.ts";
+import {
+  LABELS,
+  type ObservedStack,
+  type Plan,
+  type Release,
+  type StackKey,
+} from "../model/mod.ts";
 import { decide, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -13,7 +19,8 @@ export interface DryPlan {
   /** Digest of what is wanted, what runs and how they were compared: equal while all of that is. */
   readonly id: string;
   readonly plan: Plan;
-  readonly release: Release;
+  /** What would be deployed; absent where the stack would be destroyed. */
+  readonly release?: Release;
   /** What is deployed now, if anything. */
   readonly recorded: RecordedRelease | undefined;
 }
@@ -27,17 +34,17 @@ export async function planTarget(
   target: Target,
   signal: AbortSignal,
 ): Promise<DryPlan> {
-  const { deployment, key, revision } = target;
+  const { deployment, key } = target;
   requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
   const observed = await observe(parts.engine, key, signal);
-  ownership(key, observed, revision.source.name);
-  const { release } = await prepareRelease(
-    parts,
-    await resolveSecrets(parts, target, signal),
-    signal,
-  );
   const recorded = parts.ledger.current(key);
   const { forceRecreate, removeOrphans, destroy, pause } = deployment;
+  if (destroy.enabled && !pause) {
+    return { ...planDestroy(parts, key, observed, "destroy is set"), recorded };
+  }
+  ownership(key, observed, target.configuration.source.name);
+  const resolved = await resolveSecrets(parts, target, signal);
+  const { release } = await prepareRelease(parts, resolved, signal);
   const policy = { forceRecreate, removeOrphans };
   const compared = decide({
     desired: release.services,
@@ -51,7 +58,7 @@ export async function planTarget(
     deployed: recorded?.digest,
     observed,
   });
-  const plan = pause ? paused(key.name) : destroy.enabled ? destroyed(observed) : decided;
+  const plan = pause ? paused(key.name) : decided;
   const id = parts.key.digest(canonicalJson({
     key,
     digest: release.digest,
@@ -62,18 +69,30 @@ export async function planTarget(
   return { id, plan, release, recorded };
 }
 
+/** The plan to destroy a stack. */
+export function planDestroy(
+  parts: Pick<PipelineParts, "key">,
+  key: StackKey,
+  observed: ObservedStack,
+  because: string,
+): Pick<DryPlan, "id" | "plan"> {
+  const plan = destroyed(observed, because);
+  const facts = { key, kind: plan.kind, observed: fingerprint(observed) };
+  return { id: parts.key.digest(canonicalJson(facts)), plan };
+}
+
 function paused(name: string): Plan {
   const message = `deployment ${name} is paused`;
   return { kind: "skip", reason: "paused", message, services: [] };
 }
 
-function destroyed(observed: ObservedStack): Plan {
+function destroyed(observed: ObservedStack, reason: string): Plan {
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   if (names.length === 0) {
     const message = "there is nothing to destroy";
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
-  const because = ["destroy is set"];
+  const because = [reason];
   const services = names.map((name) => ({ name, action: "remove" as const, because }));
   return { kind: "destroy", message: `destroy ${names.join(", ")}`, services };
 }

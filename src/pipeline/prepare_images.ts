@@ -149,7 +149,7 @@ function hereCall(target: Target, prepared: PreparedRelease): ComposeCall {
       name: target.key.name,
       directory: tree,
       files: ["-"],
-      envFiles: envFilesIn(tree, release.invocation),
+      envFiles: envFilesIn(prepared, release.invocation),
       profiles: release.invocation.profiles,
     },
     variables: release.invocation.environment,

@@ -21,6 +21,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import { composeInputs } from "./compose_files.ts";
+import { configurationFiles } from "./configuration_files.ts";
 import { configurationText } from "./configuration_digest.ts";
 import { ABSENT, contentIds, plainIds } from "./content.ts";
 import { operation } from "./measure.ts";
@@ -36,6 +37,8 @@ export interface PreparedRelease {
   readonly release: Release;
   /** Directory of its tree. */
   readonly tree: string;
+  /** That of its configuration, where something is read from another source. */
+  readonly configurationTree?: string;
   /** As compose printed it, with the paths of the tree: what images are built from. */
   readonly rendered: ComposeModel;
 }
@@ -78,14 +81,20 @@ export async function prepareRelease(
     paths: [...realInputs.values()],
     complete: inputs.complete,
   }, signal);
-  const variables = await variablesBesideFiles(parts, target, tree, inputs.envFiles);
+  const beside = await configurationFiles(parts, target, signal);
+  const trees = { tree, configurationTree: beside?.tree };
+  const dotenv = {
+    envFiles: inputs.envFiles,
+    ...(beside === undefined ? {} : { configurationEnvFiles: beside.envFiles }),
+  };
+  const variables = await variablesBesideFiles(parts, target, "/", envFilesIn(trees, dotenv));
   const invocation: ComposeInvocation = {
     environment: variables,
-    envFiles: inputs.envFiles,
+    ...dotenv,
     profiles: deployment.profiles,
     secretVariables: Object.keys(target.secrets),
   };
-  const project = renderProject(target, tree, inputs.composeFiles, invocation);
+  const project = renderProject(target, trees, inputs.composeFiles, invocation);
   target.progress("rendering");
   await requireSafeInputs(parts, project, tree, variables, signal);
   const rendered = await operation(
@@ -120,7 +129,9 @@ export async function prepareRelease(
   const release = makeRelease({
     key,
     revision,
+    ...(beside === undefined ? {} : { configuration: beside.revision }),
     target: target.configTarget,
+    discovered: target.discovered !== undefined,
     rendered,
     invocation: withSecrets(invocation, rendered, [...early.secrets, ...used.secrets]),
     tree,
@@ -136,34 +147,54 @@ export async function prepareRelease(
       complete: inputs.complete,
       paths: Object.fromEntries(ids),
       ...(identities.size === 0 ? {} : { encrypted: [...identities.keys()].sort() }),
+      ...(beside === undefined ? {} : { configurationPaths: beside.ids }),
     },
     foreignResources: await foreignResources(parts, key.name, signal),
     buildArguments: deployment.build.args,
     contentOf,
     digest: (text) => instanceKey.digest(text),
   });
-  return { release, tree, rendered };
+  const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
+  return { release, tree, ...placed, rendered };
 }
 
 /** The project as it is rendered: against the tree, from its files. */
 export function renderProject(
   target: Target,
-  tree: string,
+  trees: Trees,
   composeFiles: readonly string[],
   invocation: ComposeInvocation,
 ): ComposeProject {
+  const { tree } = trees;
   return {
     name: target.key.name,
     directory: join(tree, target.deployment.workingDir),
     files: composeFiles.map((file) => join(tree, file)),
-    envFiles: envFilesIn(tree, invocation),
+    envFiles: envFilesIn(trees, invocation),
     profiles: invocation.profiles,
   };
 }
 
-/** Dotenv files below a tree. Without any, an empty one keeps compose from picking `.env` by itself. */
-export function envFilesIn(tree: string, invocation: ComposeInvocation): string[] {
-  const files = invocation.envFiles.map((file) => join(tree, file));
+/** The directories a release reads. */
+export interface Trees {
+  readonly tree: string;
+  /** That of its configuration, where something is read from another source. */
+  readonly configurationTree?: string | undefined;
+}
+
+/**
+ * Dotenv files as absolute paths, those beside the configuration first: later ones win. Without any,
+ * an empty one keeps compose from picking `.env` by itself.
+ */
+export function envFilesIn(
+  { tree, configurationTree }: Trees,
+  invocation: Pick<ComposeInvocation, "envFiles" | "configurationEnvFiles">,
+): string[] {
+  const beside = configurationTree === undefined ? [] : invocation.configurationEnvFiles ?? [];
+  const files = [
+    ...beside.map((file) => join(configurationTree ?? "", file)),
+    ...invocation.envFiles.map((file) => join(tree, file)),
+  ];
   return files.length === 0 ? ["/dev/null"] : files;
 }
 

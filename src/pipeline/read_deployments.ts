@@ -1,10 +1,5 @@
 import { posix } from "node:path";
-import {
-  configFileNames,
-  duplicateStacks,
-  isMigrationFile,
-  parseDeployments,
-} from "../config/mod.ts";
+import { configFileNames, isMigrationFile, parseDeployments } from "../config/mod.ts";
 import {
   type DeclaredDeployment,
   type Revision,
@@ -15,7 +10,8 @@ import type { PipelineParts } from "./parts.ts";
 
 /**
  * The deployments of a source: the inline ones of the request when it has any, else those of the
- * configuration file at the revision. All of them are valid, or none is returned.
+ * configuration file at the revision. All of them are valid, or none is returned; whether their
+ * names are unique is known when discoveries are expanded.
  *
  * Throws `config_not_found` when the file is missing, `config_invalid` with every problem and its
  * position.
@@ -26,16 +22,8 @@ export async function readDeployments(
   revision: Revision,
   signal: AbortSignal,
 ): Promise<readonly DeclaredDeployment[]> {
-  const declared = request.deployments.length > 0
-    ? request.deployments
-    : await readConfigFile(parts, request.target, revision, signal);
-  const [twice] = duplicateStacks(declared.map((each) => each.deployment));
-  if (twice === undefined) return declared;
-  const name = declared[twice[0] ?? 0]?.deployment.name;
-  throw new StackwrightError(
-    "config_invalid",
-    `deployment ${name} is configured ${twice.length} times; names must be unique in a context`,
-  );
+  if (request.deployments.length > 0) return request.deployments;
+  return await readConfigFile(parts, request.target, revision, signal);
 }
 
 async function readConfigFile(
@@ -51,7 +39,11 @@ async function readConfigFile(
     const bytes = await parts.source.read(revision, file, signal);
     if (bytes === undefined) continue;
     if (isMigrationFile(name)) parts.log.info(`reading ${file}; its name here is ${names[0]}`);
-    const documents = parseDeployments(new TextDecoder().decode(bytes), { file, trusted: false });
+    const documents = parseDeployments(new TextDecoder().decode(bytes), {
+      file,
+      trusted: false,
+      allowLocalRepositoryUrl: parts.options.allowLocalRepositoryUrl,
+    });
     for (const warning of documents.flatMap((each) => each.warnings)) {
       parts.log.warning(warning.message, { file: warning.file, path: warning.path });
     }

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { parseSecretFile, REMOTE_PREFIX, sideFileBase } from "../config/mod.ts";
+import { parseSecretFile, sideFilePlace } from "../config/mod.ts";
 import { type SecretReference, StackwrightError } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "./target.ts";
@@ -35,23 +35,23 @@ export async function resolveSecrets(
 
 async function readSecretFile(
   parts: PipelineParts,
-  { deployment, revision }: Target,
+  { deployment, revision, configuration }: Target,
   file: string,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, SecretReference>>> {
-  const bare = file.startsWith(REMOTE_PREFIX) ? file.slice(REMOTE_PREFIX.length) : file;
-  const path = posix.normalize(posix.join(sideFileBase(deployment, file), bare));
+  const { from, path } = sideFilePlace(deployment, file);
+  const at = from === "configuration" ? configuration : revision;
   if (path === ".." || path.startsWith("../") || posix.isAbsolute(path)) {
     throw new StackwrightError(
       "path_escapes",
       `deployment ${deployment.name}: external_secrets_files: ${file} lies outside the repository`,
     );
   }
-  const bytes = await parts.source.read(revision, path, signal);
+  const bytes = await parts.source.read(at, path, signal);
   if (bytes === undefined) {
     throw new StackwrightError(
       "config_invalid",
-      `deployment ${deployment.name}: external_secrets_files: no such file in the repository: ` +
+      `deployment ${deployment.name}: external_secrets_files: no such file in ${at.source.name}: ` +
         `${file} (looked for ${path})`,
     );
   }

@@ -1,6 +1,7 @@
 import {
   type DeclaredDeployment,
   type Deployment,
+  type DiscoveredStack,
   formatRevision,
   type Origin,
   type Progress,
@@ -18,6 +19,10 @@ export interface Target {
   readonly deployment: Deployment;
   /** The revision it is deployed from. */
   readonly revision: Revision;
+  /** The revision its configuration was read at; of another source with `repository_url`. */
+  readonly configuration: Revision;
+  /** How it was found, when auto-discovery did. */
+  readonly discovered?: DiscoveredStack;
   /** Configuration target; empty for the default file. */
   readonly configTarget: string;
   readonly trigger: Trigger;

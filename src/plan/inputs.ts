@@ -10,15 +10,26 @@ const ABSENT = "absent";
  */
 export function changedInputs(
   deployed: InputClosure,
-  now: { readonly configuration: string; readonly paths: Readonly<Record<string, string>> },
+  now: Pick<InputClosure, "configuration" | "paths" | "configurationPaths">,
 ): InputChange[] {
   const configuration = deployed.configuration === now.configuration
     ? []
     : [{ input: "configuration", from: deployed.configuration, to: now.configuration }];
-  const paths = Object.keys(deployed.paths).sort().map((input) => ({
+  const elsewhere = changedPaths(deployed.configurationPaths ?? {}, now.configurationPaths ?? {});
+  return [
+    ...configuration,
+    ...elsewhere.map((each) => ({ ...each, input: `${each.input} beside the configuration` })),
+    ...changedPaths(deployed.paths, now.paths),
+  ];
+}
+
+function changedPaths(
+  deployed: InputClosure["paths"],
+  now: InputClosure["paths"],
+): InputChange[] {
+  return Object.keys(deployed).sort().map((input) => ({
     input,
-    from: deployed.paths[input] ?? ABSENT,
-    to: now.paths[input] ?? ABSENT,
-  }));
-  return [...configuration, ...paths.filter((each) => each.from !== each.to)];
+    from: deployed[input] ?? ABSENT,
+    to: now[input] ?? ABSENT,
+  })).filter((each) => each.from !== each.to);
 }

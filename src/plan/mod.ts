@@ -4,6 +4,7 @@
  */
 export * from "./decide.ts";
 export * from "./inputs.ts";
+export * from "./obsolete.ts";
 export * from "./retry.ts";
 export * from "./run_outcome.ts";
 export * from "./supported.ts";

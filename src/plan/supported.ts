@@ -12,18 +12,15 @@ export function requireSupported(
   given: ReadonlySet<string>,
   engine: { readonly swarm: string },
 ): void {
+  requireKnownContext(deployment);
   const fields = [
     engine.swarm === "manager" && deployment.swarm.enabled === undefined
       ? "swarm mode, which this engine is in (swarm.enabled: false deploys with compose)"
       : "",
     deployment.source === "oci" ? "source: oci" : "",
-    deployment.repositoryUrl !== "" ? "repository_url" : "",
-    deployment.context !== "" ? "context" : "",
     deployment.swarm.enabled === true ? "swarm.enabled" : "",
-    deployment.autoDiscovery.enabled ? "auto_discovery" : "",
     given.has("reconciliation") && deployment.reconciliation.enabled ? "reconciliation" : "",
     given.has("oci") ? "oci" : "",
-    deployment.envFiles.some((file) => file.startsWith("remote:")) ? "env_files with remote:" : "",
   ].filter((field) => field !== "");
   if (fields.length === 0) return;
   throw new StackwrightError(
@@ -32,5 +29,17 @@ export function requireSupported(
       fields.join(", ")
     } yet; ` +
       `remove it, or use a version that does. Nothing was changed`,
+  );
+}
+
+/** Throws `config_invalid` for a context that this instance does not have. */
+function requireKnownContext({ name, context }: Deployment): void {
+  if (context === "") return;
+  throw new StackwrightError(
+    "config_invalid",
+    `deployment ${name}: unknown context ${
+      JSON.stringify(context)
+    }; this instance knows only the ` +
+      `default context, which is meant when context is left out. Nothing was changed`,
   );
 }

@@ -1,6 +1,7 @@
 import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { Clock, Ids, ProcessOwner } from "../system/mod.ts";
 import { DecisionLog } from "./decision_log.ts";
+import { DiscoveredStacks } from "./discovered_stacks.ts";
 import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { LedgerDatabase, type Row } from "./ledger_database.ts";
@@ -51,6 +52,8 @@ export class Ledger {
   readonly decisions: DecisionLog;
   /** Stacks that were put back on purpose. */
   readonly pins: Pins;
+  /** Stacks that were found by auto-discovery. */
+  readonly discovered: DiscoveredStacks;
   readonly #key: InstanceKey;
   readonly #clock: Clock;
   readonly #ids: Ids;
@@ -72,6 +75,7 @@ export class Ledger {
     this.failures = new FailureMemory(this.#database, parts.redact);
     this.decisions = new DecisionLog(this.#database, parts.redact);
     this.pins = new Pins(this.#database);
+    this.discovered = new DiscoveredStacks(this.#database);
     this.#key = parts.key;
     this.#clock = parts.clock;
     this.#ids = parts.ids;
@@ -117,9 +121,10 @@ export class Ledger {
         `release ${recorded.id} is not in ${this.#database.path}`,
       );
     }
-    const { key, revision, target, digest, services, closure, live } = recorded;
+    const { key, revision, target, digest, services, closure, live, configuration } = recorded;
     const { model, invocation } = JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
-    return { key, revision, target, digest, services, closure, live, model, invocation };
+    const facts = { key, revision, target, digest, services, closure, live };
+    return { ...facts, ...(configuration && { configuration }), model, invocation };
   }
 
   /**
@@ -222,6 +227,7 @@ export class Ledger {
       );
       this.failures.clear(intent.key);
       this.pins.remove(intent.key);
+      this.discovered.remove(intent.key);
       this.#closeIntent(intent, "succeeded", message);
     });
   }
@@ -245,15 +251,20 @@ export class Ledger {
   }
 
   /**
-   * Moves the current release to a newer revision that means the same to it, so that the next look
-   * compares with that one.
+   * Moves the current release to newer revisions that mean the same to it, so that the next look
+   * compares with those. `configuration` is that of the configuration where it lies elsewhere.
    */
-  moveRevision(recorded: RecordedRelease, revision: Release["revision"]): void {
+  moveRevision(
+    recorded: RecordedRelease,
+    revision: Release["revision"],
+    configuration?: Release["revision"],
+  ): void {
+    const facts = withoutCredentials({ revision, ...(configuration && { configuration }) });
     this.#database.transaction(() =>
       this.#database.run(
-        `UPDATE releases SET revision = ?, facts = json_set(facts, '$.revision', json(?)) WHERE id = ?`,
+        `UPDATE releases SET revision = ?, facts = json_patch(facts, json(?)) WHERE id = ?`,
         revision.id,
-        JSON.stringify(withoutCredentials({ revision }).revision),
+        JSON.stringify({ ...facts, configuration: facts.configuration ?? null }),
         recorded.id,
       )
     );
@@ -377,8 +388,17 @@ function toRecordedRelease(row: Row): RecordedRelease {
 }
 
 /** The ledger's clear part must not hold what a URL may carry. */
-function withoutCredentials<T extends { revision: Release["revision"] }>(facts: T): T {
-  const { source } = facts.revision;
+function withoutCredentials<T extends Pick<Release, "revision" | "configuration">>(facts: T): T {
+  const { revision, configuration } = facts;
+  return {
+    ...facts,
+    revision: withoutUserInfo(revision),
+    ...(configuration === undefined ? {} : { configuration: withoutUserInfo(configuration) }),
+  };
+}
+
+function withoutUserInfo(revision: Release["revision"]): Release["revision"] {
+  const { source } = revision;
   const url = source.url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1");
-  return { ...facts, revision: { ...facts.revision, source: { ...source, url } } };
+  return { ...revision, source: { ...source, url } };
 }

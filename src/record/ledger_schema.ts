@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { StackwrightError } from "../model/mod.ts";
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Step `n` brings a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
 const MIGRATIONS: readonly string[] = [
@@ -70,6 +70,24 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX decisions_of ON decisions (context, name, id);
   CREATE INDEX intents_open ON intents (closed_at) WHERE closed_at IS NULL;
+  `,
+  `
+  CREATE TABLE discovered (
+    context   TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    source    TEXT NOT NULL,
+    target    TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    content   TEXT NOT NULL,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  CREATE TABLE pending_removals (
+    source    TEXT NOT NULL,
+    target    TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    stacks    TEXT NOT NULL,
+    PRIMARY KEY (source, target, reference)
+  ) STRICT;
   `,
 ];
 

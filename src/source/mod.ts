@@ -7,6 +7,7 @@ export * from "./credentials.ts";
 export { createGitSource, type GitSourceOptions, type GitSourceParts } from "./git_source.ts";
 export { createGitHubTokens, type GitHubTokens } from "./github_tokens.ts";
 export { createLayout, type GitLayout } from "./layout.ts";
+export { inlineDeploymentsFor } from "./inline_deployments.ts";
 export { parseReference, type Reference } from "./reference.ts";
 export { parseRepositoryUrl, type RepositoryScheme, type RepositoryUrl } from "./repository_url.ts";
 export * from "./source.ts";

@@ -120,6 +120,7 @@ function createShop(directory: string) {
     options: {
       dataDir: directory,
       hostDataDir: directory,
+      allowLocalRepositoryUrl: false,
       configBaseDir: ".",
       passedVariables: {},
       cloneDepth: 0,
@@ -145,6 +146,7 @@ function targetOf(more: Partial<Target> = {}): Target {
     declared,
     deployment: declared.deployment,
     revision: { ...DEPLOYED.revision, id: "new" },
+    configuration: { ...DEPLOYED.revision, id: "new" },
     configTarget: "",
     trigger: "poll",
     origin: "automatic",

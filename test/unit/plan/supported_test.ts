@@ -12,13 +12,9 @@ function check(lines: string, swarm = "inactive"): void {
 
 describe("requireSupported()", () => {
   const refused: readonly (readonly [field: string, lines: string, swarm?: string])[] = [
-    ["repository_url", "repository_url: https://h.example/o/r\nreference: main"],
-    ["context", "context: other"],
     ["swarm.enabled", "swarm: {enabled: true}"],
     ["swarm mode", "", "manager"],
-    ["auto_discovery", "auto_discovery: {enabled: true}"],
     ["reconciliation", "reconciliation: {enabled: true}"],
-    ["env_files with remote:", "env_files: ['remote:a.env']"],
   ];
   for (const [field, lines, swarm] of refused) {
     it(`refuses ${field}, by name, when it is written`, () => {
@@ -33,9 +29,17 @@ describe("requireSupported()", () => {
 
   it("names every such field at once", () => {
     assert.throws(
-      () => check("context: other\nauto_discovery: {enabled: true}"),
-      /context, auto_discovery/,
+      () => check("swarm: {enabled: true}\nreconciliation: {enabled: true}"),
+      /swarm\.enabled, reconciliation/,
     );
+  });
+
+  it("refuses a context that is not there, by name, and says what is there", () => {
+    assert.throws(() => check("context: nas"), (error) => {
+      assert.ok(isStackwrightError(error, "config_invalid"), String(error));
+      assert.match(error.message, /^deployment shop: unknown context "nas"; .*default context/);
+      return true;
+    });
   });
 
   const accepted: readonly (readonly [what: string, lines: string, swarm?: string])[] = [
@@ -44,6 +48,8 @@ describe("requireSupported()", () => {
     ["a worker", "", "worker"],
     ["reconciliation turned off", "reconciliation: {enabled: false}"],
     ["auto-discovery turned off", "auto_discovery: {enabled: false}"],
+    ["the default context by its name", "context: default"],
+    ["another repository", "repository_url: https://h.example/o/r\nenv_files: ['remote:a.env']"],
     ["its own env files", "env_files: [.env, a.env]"],
     ["everything else", "profiles: [a]\nforce_recreate: true\ndestroy: true\ntimeout: 3m"],
   ];

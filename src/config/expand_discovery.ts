@@ -1,0 +1,137 @@
+import { posix } from "node:path";
+import {
+  type DeclaredDeployment,
+  type Deployment,
+  isStackwrightError,
+  type Problem,
+  StackwrightError,
+} from "../model/mod.ts";
+import { type DeploymentDocument, parseDeploymentOverride } from "./deployment.ts";
+import { overrideDeployment } from "./deployment_override.ts";
+import { checkDeployment } from "./deployment_rules.ts";
+import type { DiscoveredDirectory } from "./discover.ts";
+import { invalidInput, ProblemSink } from "./problem_sink.ts";
+
+/** A stack that was discovered. */
+export interface DiscoveredDeployment {
+  /** Where it was found, whatever its override says about the working directory. */
+  readonly directory: string;
+  readonly declared: DeclaredDeployment;
+}
+
+/** A directory that is a stack and cannot be deployed as it is. */
+export interface FailedDirectory {
+  readonly directory: string;
+  /** The name it would have had. */
+  readonly name: string;
+  readonly error: StackwrightError;
+}
+
+/** What a discovery makes of its base. */
+export interface ExpandedDiscovery {
+  readonly stacks: readonly DiscoveredDeployment[];
+  readonly failures: readonly FailedDirectory[];
+  /** What was ignored and its author should know. */
+  readonly warnings: readonly Problem[];
+}
+
+/** What a discovery found. */
+export interface DiscoveryFindings {
+  readonly directories: readonly DiscoveredDirectory[];
+  /** Texts of the overrides by path; one that is no file is missing. */
+  readonly overrides: ReadonlyMap<string, string>;
+  /** Name of a stack in the root where the base has none. */
+  readonly rootName: string;
+}
+
+/**
+ * Makes one deployment of every discovered directory: a copy of the base with the directory and its
+ * name, and the directory's override on top. An override that is invalid costs its own stack only.
+ * A pure function of its arguments; the base, which may be used again, is not changed.
+ */
+export function expandDiscovery(
+  base: DeclaredDeployment,
+  { directories, overrides, rootName }: DiscoveryFindings,
+): ExpandedDiscovery {
+  const stacks: DiscoveredDeployment[] = [];
+  const failures: FailedDirectory[] = [];
+  const warnings: Problem[] = [];
+  for (const found of directories) {
+    const name = nameOf(found.path, base.deployment.name || rootName);
+    const inherited = inherit(base.deployment, found.path, name);
+    try {
+      const merged = merge(base, inherited, found, readOverride(found, overrides));
+      stacks.push({ directory: found.path, declared: merged.declared });
+      warnings.push(...merged.warnings);
+    } catch (error) {
+      if (!isStackwrightError(error)) throw error;
+      failures.push({ directory: found.path, name, error });
+    }
+  }
+  return { stacks, failures, warnings };
+}
+
+function nameOf(directory: string, rootName: string): string {
+  return directory === "." ? rootName : posix.basename(directory);
+}
+
+function inherit(base: Deployment, workingDir: string, name: string): Deployment {
+  return {
+    ...base,
+    name,
+    workingDir,
+    autoDiscovery: { ...base.autoDiscovery, enabled: false },
+  };
+}
+
+function readOverride(
+  { override }: DiscoveredDirectory,
+  texts: ReadonlyMap<string, string>,
+): DeploymentDocument | undefined {
+  if (override === undefined) return undefined;
+  const text = texts.get(override);
+  if (text !== undefined) return parseDeploymentOverride(text, { file: override, trusted: false });
+  throw new StackwrightError(
+    "config_invalid",
+    `${override} cannot be read: the override of a discovered stack must be a file, not a link`,
+    { problems: [{ file: override, message: "expected a file, found a link" }] },
+  );
+}
+
+function merge(
+  base: DeclaredDeployment,
+  inherited: Deployment,
+  found: DiscoveredDirectory,
+  override: DeploymentDocument | undefined,
+) {
+  const file = found.override ?? `${found.path}/`;
+  const over = override === undefined ? undefined : overrideDeployment(inherited, override);
+  const deployment = over?.deployment ?? inherited;
+  const sink = new ProblemSink(file);
+  checkDeployment(
+    deployment,
+    (path, message) => sink.add(positionOf(override, path), path, message),
+  );
+  if (!sink.clean) throw invalidInput(`the stack discovered in ${found.path}`, sink.problems);
+  const ignored = over?.ignored ?? [];
+  const given = [...override?.given ?? []].filter((path) =>
+    !ignored.includes(path.split(".")[0] ?? "")
+  );
+  return {
+    declared: { deployment, given: new Set([...base.given, ...given]) },
+    warnings: [
+      ...override?.warnings ?? [],
+      ...ignored.map((path) => ({
+        file,
+        ...override?.place(path),
+        path,
+        message: "ignored: a discovered stack takes this from the configuration that discovers it",
+      })),
+    ],
+  };
+}
+
+function positionOf(override: DeploymentDocument | undefined, path: string) {
+  const { line, column } = override?.place(path) ?? {};
+  return line === undefined || column === undefined ? undefined : { line, column };
+}

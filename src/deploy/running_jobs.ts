@@ -1,0 +1,44 @@
+import type { Engine } from "../docker/engine.ts";
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  COMPOSE_LABELS,
+  JOB_INFIX,
+  type ObservedContainer,
+  type StackKey,
+} from "../model/mod.ts";
+
+/**
+ * The containers of a stack that run a job a deployment waits for: one-off ones with the infix in
+ * their name, and those of a service that is a scheduled job. `byDefault` is for jobs that do not say
+ * by label whether they are waited for.
+ */
+export async function runningJobs(
+  engine: Engine,
+  key: StackKey,
+  { byDefault }: { readonly byDefault: boolean },
+  signal: AbortSignal,
+): Promise<ObservedContainer[]> {
+  const all = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
+  return all.filter((each) => isRunning(each) && isJob(each) && isAwaited(each, byDefault));
+}
+
+function isRunning({ state }: ObservedContainer): boolean {
+  return state === "running" || state === "restarting" || state === "paused";
+}
+
+function isJob({ name, labels }: ObservedContainer): boolean {
+  const isOneOff = labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
+  if (isOneOff && name.includes(JOB_INFIX)) return true;
+  return truth(behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled)) === true;
+}
+
+function isAwaited({ labels }: ObservedContainer, byDefault: boolean): boolean {
+  return truth(behaviourLabel(labels, BEHAVIOUR_LABELS.jobWaitRunning)) ?? byDefault;
+}
+
+function truth(text: string | undefined): boolean | undefined {
+  const word = text?.trim().toLowerCase() ?? "";
+  if (["1", "t", "true"].includes(word)) return true;
+  return ["0", "f", "false"].includes(word) ? false : undefined;
+}

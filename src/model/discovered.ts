@@ -1,0 +1,27 @@
+import type { StackKey } from "./stack_key.ts";
+
+/** Who may remove a discovered stack: the configuration that discovers it. */
+export interface DiscoveryOwner {
+  /** Name of the source whose configuration discovers it. */
+  readonly source: string;
+  /** Configuration target; empty for the default file. */
+  readonly target: string;
+  /** Reference the configuration was read at, in full. */
+  readonly reference: string;
+}
+
+/** A stack that was discovered, as it was deployed last. */
+export interface DiscoveredStack {
+  readonly key: StackKey;
+  readonly owner: DiscoveryOwner;
+  /** Name of the source it was found in. */
+  readonly repository: string;
+  /** Directory it was found in, relative to the root of that source. */
+  readonly directory: string;
+  /** What was asked for in case it vanishes. */
+  readonly policy: {
+    readonly delete: boolean;
+    readonly removeVolumes: boolean;
+    readonly removeImages: boolean;
+  };
+}

@@ -1,0 +1,105 @@
+import {
+  type Deployment,
+  isStackwrightError,
+  type Revision,
+  type SourceLocation,
+  type SourceRequest,
+  StackwrightError,
+} from "../model/mod.ts";
+import { sourceLocation } from "../source/mod.ts";
+import { measure } from "./measure.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** What a request's reference, or another one of its source, leads to now. */
+export async function resolveRequest(
+  parts: PipelineParts,
+  request: SourceRequest,
+  gitDepth: number,
+  signal: AbortSignal,
+  reference = request.reference,
+): Promise<Revision> {
+  const location = requestLocation(request);
+  return await resolveAt(parts, { location, reference, gitDepth }, signal);
+}
+
+/** The place a request is about, under the name it goes by. Throws `bad_request` for a bad URL. */
+export function requestLocation({ kind, url, identity }: SourceRequest): SourceLocation {
+  const own = sourceLocation(kind, url);
+  return identity === undefined ? own : { ...own, name: identity };
+}
+
+/** What is deployed, and by which configuration. */
+export interface Asked {
+  readonly request: SourceRequest;
+  readonly deployment: Deployment;
+  /** Where the configuration was read. */
+  readonly configuration: Revision;
+}
+
+/**
+ * The revision a deployment asks for: that of its configuration, unless it names a reference or a
+ * repository of its own. Without a reference, another repository is asked for that of the trigger.
+ *
+ * Throws what the source throws; `reference_not_found` says what to do.
+ */
+export async function deployedRevision(
+  parts: PipelineParts,
+  { request, deployment, configuration }: Asked,
+  signal: AbortSignal,
+): Promise<Revision> {
+  const { repositoryUrl, reference, gitDepth } = deployment;
+  if (repositoryUrl !== "") return await resolveElsewhere(parts, request, deployment, signal);
+  if (reference !== "" && reference !== request.reference) {
+    return await resolveRequest(parts, request, gitDepth, signal, reference);
+  }
+  const { cloneDepth } = parts.options;
+  if (cloneDepth > 0 && gitDepth > cloneDepth) {
+    // Only for the history it fetches: a commit that came in between is the next run's.
+    await resolveRequest(parts, request, gitDepth, signal);
+  }
+  return configuration;
+}
+
+async function resolveElsewhere(
+  parts: PipelineParts,
+  request: SourceRequest,
+  { name, repositoryUrl, reference, gitDepth }: Deployment,
+  signal: AbortSignal,
+): Promise<Revision> {
+  const location = sourceLocation("git", repositoryUrl);
+  const wanted = { location, reference: reference || request.reference, gitDepth };
+  try {
+    return await resolveAt(parts, wanted, signal);
+  } catch (error) {
+    if (reference !== "" || !isStackwrightError(error, "reference_not_found")) throw error;
+    throw new StackwrightError(
+      "reference_not_found",
+      `deployment ${name || location.name}: the repository ${location.name} has no reference ` +
+        `${JSON.stringify(wanted.reference)}, which this run is about; set reference to one it has`,
+      { cause: error },
+    );
+  }
+}
+
+interface Wanted {
+  readonly location: SourceLocation;
+  readonly reference: string;
+  readonly gitDepth: number;
+}
+
+async function resolveAt(
+  parts: PipelineParts,
+  { location, reference, gitDepth }: Wanted,
+  signal: AbortSignal,
+): Promise<Revision> {
+  const depth = gitDepth > 0 ? gitDepth : parts.options.cloneDepth;
+  return await measure(
+    parts,
+    (time, outcome) =>
+      parts.meter.observe("source_preparation_duration_seconds", {
+        source: location.kind,
+        outcome,
+      }, time),
+    () => parts.source.resolve({ location, reference, depth }, signal),
+  );
+}

@@ -1,0 +1,103 @@
+import { inScope } from "../config/mod.ts";
+import { type DiscoveredStack, formatStackKey, type Origin, type StackKey } from "../model/mod.ts";
+
+/** A discovered stack of an owner, as far as its removal depends on it. */
+export interface ObsoleteCandidate extends DiscoveredStack {
+  /** Whether it runs a newer revision than the one that was looked at now. */
+  readonly newer: boolean;
+}
+
+/** One place that was looked into for stacks. */
+export interface DiscoveryScan {
+  /** Name of the source that was listed. */
+  readonly repository: string;
+  readonly workingDir: string;
+  readonly depth: number;
+  readonly policy: DiscoveredStack["policy"];
+  readonly paused: boolean;
+  /** Whether the event that started the run is one that this configuration reacts to. */
+  readonly admitted: boolean;
+}
+
+/** What obsolete stacks are chosen from. */
+export interface ObsoleteInput {
+  /** Discovered stacks of the same source, target and reference as the run. */
+  readonly stacks: readonly ObsoleteCandidate[];
+  /** Every stack that some configuration of the run names, explicit or discovered. */
+  readonly named: readonly StackKey[];
+  readonly scans: readonly DiscoveryScan[];
+  /** Whether everything could be read: what is unreadable must not look gone. */
+  readonly complete: boolean;
+}
+
+/** What becomes of a stack that nothing names any more. */
+export type ObsoleteVerdict =
+  & { readonly stack: DiscoveredStack }
+  & (
+    | {
+      readonly kind: "remove";
+      readonly removeVolumes: boolean;
+      readonly removeImages: boolean;
+    }
+    | { readonly kind: "keep"; readonly because: string }
+  );
+
+/**
+ * Chooses, purely, what becomes of each stack that was discovered once and that nothing names now
+ * (interface.md §2.6). Those that are named are not in the answer.
+ *
+ * The policy is that of the configurations whose directories cover the stack, and all of them must
+ * permit the removal; when none does any more, that which the stack was deployed with.
+ */
+export function chooseObsolete(input: ObsoleteInput): ObsoleteVerdict[] {
+  const named = new Set(input.named.map(formatStackKey));
+  return input.stacks.filter(({ key }) => !named.has(formatStackKey(key)))
+    .sort((a, b) => formatStackKey(a.key) < formatStackKey(b.key) ? -1 : 1)
+    .map((stack) => judge(stack, input));
+}
+
+function judge({ newer, ...stack }: ObsoleteCandidate, input: ObsoleteInput): ObsoleteVerdict {
+  const keep = (because: string) => ({ stack, kind: "keep" as const, because });
+  const covering = input.scans.filter((scan) =>
+    scan.repository === stack.repository && inScope(stack.directory, scan)
+  );
+  const policies = covering.length === 0 ? [stack.policy] : covering.map((scan) => scan.policy);
+  if (!policies.every((policy) => policy.delete)) return keep("auto_discovery.delete is not set");
+  if (!input.complete) return keep("not everything could be read, so it may still be wanted");
+  if (covering.some((scan) => scan.paused)) return keep("its configuration is paused");
+  if (covering.some((scan) => !scan.admitted)) {
+    return keep("the webhook filter of its configuration did not match");
+  }
+  if (newer) return keep("it runs a newer commit than the one that was looked at");
+  return {
+    stack,
+    kind: "remove",
+    removeVolumes: policies.every((policy) => policy.removeVolumes),
+    removeImages: policies.every((policy) => policy.removeImages),
+  };
+}
+
+/** Up to this many stacks are removed without asking again. */
+export const MOST_UNASKED_REMOVALS = 5;
+
+/** What the valve is judged by. */
+export interface RemovalRequest {
+  /** What would be removed now. */
+  readonly removals: readonly StackKey[];
+  /** How many discovered stacks the owner has, those included. */
+  readonly owned: number;
+  readonly origin: Origin;
+  /** What the run before wanted to remove and did not; formatted keys. */
+  readonly pending: readonly string[];
+}
+
+/**
+ * Whether removals may be carried out (decisions.md, mass deletion): more than five stacks and at
+ * least half of what the owner has need a person, or the same result in two runs in a row.
+ */
+export function permitsRemovals({ removals, owned, origin, pending }: RemovalRequest): boolean {
+  const isMass = removals.length > MOST_UNASKED_REMOVALS && removals.length * 2 >= owned;
+  if (!isMass || origin === "manual") return true;
+  return JSON.stringify(removals.map(formatStackKey).sort()) ===
+    JSON.stringify([...pending].sort());
+}

@@ -1,0 +1,120 @@
+import type { DiscoveredStack, DiscoveryOwner, StackKey } from "../model/mod.ts";
+import type { LedgerDatabase, Row } from "./ledger_database.ts";
+
+/**
+ * Remembers which stacks were discovered, and by whom, so that they can be removed when they vanish.
+ * It is kept here and not in labels: a changed policy must not replace containers.
+ */
+export class DiscoveredStacks {
+  readonly #database: LedgerDatabase;
+
+  constructor(database: LedgerDatabase) {
+    this.#database = database;
+  }
+
+  /** What is known of a stack; `undefined` when it was not discovered. */
+  get(key: StackKey): DiscoveredStack | undefined {
+    const [row] = this.#database.all(
+      `SELECT * FROM discovered WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+    return row && toStack(row);
+  }
+
+  /** Every discovered stack of an owner. */
+  of({ source, target, reference }: DiscoveryOwner): DiscoveredStack[] {
+    return this.#database.all(
+      `SELECT * FROM discovered WHERE source = ? AND target = ? AND reference = ?
+       ORDER BY context, name`,
+      source,
+      target,
+      reference,
+    ).map(toStack);
+  }
+
+  /** Remembers a stack; writes only when something is new. */
+  set(stack: DiscoveredStack): void {
+    const known = this.get(stack.key);
+    if (known !== undefined && content(known) === content(stack)) return;
+    const { key, owner } = stack;
+    this.#database.run(
+      `INSERT OR REPLACE INTO discovered VALUES (?, ?, ?, ?, ?, ?)`,
+      key.context,
+      key.name,
+      owner.source,
+      owner.target,
+      owner.reference,
+      content(stack),
+    );
+  }
+
+  /** Forgets a stack: it is gone, or somebody names it now. Fine when it is not known. */
+  remove(key: StackKey): void {
+    if (this.get(key) === undefined) return;
+    this.#database.run(
+      `DELETE FROM discovered WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+  }
+
+  /** The removals that wait for the same result of another run; formatted keys. */
+  pending({ source, target, reference }: DiscoveryOwner): readonly string[] {
+    const [row] = this.#database.all(
+      `SELECT stacks FROM pending_removals WHERE source = ? AND target = ? AND reference = ?`,
+      source,
+      target,
+      reference,
+    );
+    return row === undefined ? [] : JSON.parse(String(row["stacks"]));
+  }
+
+  /** Replaces what waits; nothing waits after an empty list. Writes only when something is new. */
+  setPending(owner: DiscoveryOwner, stacks: readonly string[]): void {
+    if (JSON.stringify(this.pending(owner)) === JSON.stringify(stacks)) return;
+    const { source, target, reference } = owner;
+    this.#database.transaction(() => {
+      this.#database.run(
+        `DELETE FROM pending_removals WHERE source = ? AND target = ? AND reference = ?`,
+        source,
+        target,
+        reference,
+      );
+      if (stacks.length === 0) return;
+      this.#database.run(
+        `INSERT INTO pending_removals VALUES (?, ?, ?, ?)`,
+        source,
+        target,
+        reference,
+        JSON.stringify(stacks),
+      );
+    });
+  }
+}
+
+function toStack(row: Row): DiscoveredStack {
+  const { repository, directory, policy } = JSON.parse(String(row["content"]));
+  return {
+    key: { context: String(row["context"]), name: String(row["name"]) },
+    owner: {
+      source: String(row["source"]),
+      target: String(row["target"]),
+      reference: String(row["reference"]),
+    },
+    repository,
+    directory,
+    policy,
+  };
+}
+
+function content({ owner, repository, directory, policy }: DiscoveredStack): string {
+  const { source, target, reference } = owner;
+  const { delete: remove, removeVolumes, removeImages } = policy;
+  return JSON.stringify({
+    repository,
+    directory,
+    policy: { delete: remove, removeVolumes, removeImages },
+    owner: { source, target, reference },
+  });
+}

@@ -1,0 +1,37 @@
+import type { PollEntry } from "../config/mod.ts";
+import type { DeclaredDeployment } from "../model/mod.ts";
+import { sameRepository, sourceLocation } from "./source_name.ts";
+
+/**
+ * The inline deployments that the operator's polls have for a source: those of every entry with the
+ * same repository, reference and target, in the order of the entries; never merged. When there are
+ * any, a webhook deploys them and does not read the repository's file. Empty when no entry with
+ * inline deployments matches.
+ *
+ * `repository` is a URL or a name (`host/owner/repo`; of an artifact without its tag); scheme,
+ * credentials, `.git` and letter case do not count. A short reference is the branch of that name.
+ * Names that occur twice in the union are found when it is deployed.
+ */
+export function inlineDeploymentsFor(
+  entries: readonly Pick<PollEntry, "request">[],
+  repository: string,
+  reference: string,
+  target: string,
+): readonly DeclaredDeployment[] {
+  return entries.map(({ request }) => request).filter((request) =>
+    request.deployments.length > 0 && request.target === target &&
+    fullReference(request.kind, request.reference) === fullReference(request.kind, reference) &&
+    names(request).some((name) => sameRepository(name, repository))
+  ).flatMap((request) => request.deployments);
+}
+
+function names({ kind, url, identity }: PollEntry["request"]): string[] {
+  const own = sourceLocation(kind, url).name;
+  return identity === undefined ? [own] : [own, identity];
+}
+
+function fullReference(kind: string, reference: string): string {
+  const isWhole = kind !== "git" || reference.startsWith("refs/") || reference === "HEAD" ||
+    /^[0-9a-f]{40}$/i.test(reference);
+  return isWhole ? reference : `refs/heads/${reference}`;
+}

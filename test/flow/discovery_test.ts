@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { ids, inWorld, label, pollTo } from "./steps.ts";
+import { engines, type RunBody, type World } from "./world.ts";
+
+const CONFIG = ".stackwright.yaml";
+
+/** A compose file of one service. */
+const app = (text = "x") => composeFile({ web: service({ labels: { "test.v": text } }) });
+
+/** Directories called after the world's stack, so that their names are unique on the engine. */
+const directory = (world: World, name: string) => `apps/${world.stack}-${name}`;
+
+/** Files of one stack each, below `apps`. */
+function stacks(world: World, ...names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.map((name) => [`${directory(world, name)}/compose.yaml`, app()]),
+  );
+}
+
+/** Commits files with a configuration that discovers `apps`. */
+async function commit(
+  world: World,
+  files: Readonly<Record<string, string>>,
+  discovery: Part = { enabled: true, delete: true },
+  more: Part = {},
+): Promise<string> {
+  return await world.repository.commit({
+    [CONFIG]: configFile({ working_dir: "apps", auto_discovery: discovery, ...more }),
+    ...files,
+  });
+}
+
+/** What became of each stack of a run, by the part of its name after the world's. */
+function outcome(world: World, run: RunBody): Record<string, string> {
+  const entries =
+    run.deployments?.map((each) =>
+      [each.stack.replace(`${world.stack}-`, ""), each.status] as const
+    ) ?? [];
+  return Object.fromEntries([...entries].sort(([a], [b]) => a < b ? -1 : 1));
+}
+
+async function running(world: World, ...names: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of names) {
+    if ((await world.containers(`${world.stack}-${name}`)).length > 0) found.push(name);
+  }
+  return found;
+}
+
+for (const engine of await engines()) {
+  describe(`auto-discovery on the ${engine} engine`, () => {
+    it("deploys every directory with a compose file, does nothing again, and removes what vanished", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, { ...stacks(world, "a", "b"), "apps/misc/readme": "no stack" });
+        assert.deepEqual(outcome(world, await pollTo(world, "succeeded")), {
+          a: "succeeded",
+          b: "succeeded",
+        });
+        assert.equal(
+          await label(world, "web", "stackwright.auto_discovery", `${world.stack}-a`),
+          "true",
+        );
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+
+        const before = await ids(world, `${world.stack}-b`);
+        await world.repository.remove([directory(world, "a")]);
+        const run = await pollTo(world, "succeeded");
+        assert.deepEqual(outcome(world, run), { a: "succeeded", b: "skipped" });
+        assert.match(JSON.stringify(run), /nothing names it any more: it was discovered in apps/);
+        assert.deepEqual(await running(world, "a", "b"), ["b"]);
+        assert.deepEqual(await ids(world, `${world.stack}-b`), before);
+      }));
+  });
+}
+
+describe("auto-discovery", () => {
+  it("an override wins key by key, protected keys are ignored and the log says so", () =>
+    inWorld("fake", async (world) => {
+      const file = composeFile({ web: service({ labels: { "test.v": "$A $B" } }) });
+      const place = directory(world, "a");
+      await commit(
+        world,
+        {
+          [`${place}/compose.yaml`]: file,
+          [`${place}/${CONFIG}`]: "environment: {B: two}\nreference: nowhere\n",
+        },
+        { enabled: true },
+        { environment: { A: "one", B: "one" } },
+      );
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.v", `${world.stack}-a`), "one two");
+      const warned = world.lines.filter((line) => /ignored: a discovered stack/.test(line.message));
+      assert.equal(warned.length, 1);
+    }));
+
+  it("a changed policy replaces no container, and counts at the next removal", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a", "b"), { enabled: true });
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "a")]);
+      await pollTo(world, "skipped");
+      assert.deepEqual(await running(world, "a", "b"), ["a", "b"]);
+      world.proxy.reset();
+      await commit(world, stacks(world, "a"), { enabled: true, delete: true });
+      await pollTo(world, "skipped");
+      assert.equal(world.proxy.mutations(), 0);
+      await world.repository.remove([directory(world, "a")]);
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await running(world, "a", "b"), ["b"]);
+    }));
+
+  it("volumes stay unless remove_volumes is set", () =>
+    inWorld("fake", async (world) => {
+      const file = composeFile({ web: service({ volumes: ["data:/data"] }) }, {
+        volumes: { data: {} },
+      });
+      const files = Object.fromEntries(
+        ["a", "b"].map((name) => [`${directory(world, name)}/compose.yaml`, file]),
+      );
+      await commit(world, { ...files, ...stacks(world, "c") });
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "a")]);
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { enabled: true, delete: true, remove_volumes: true });
+      await world.repository.remove([directory(world, "b")]);
+      await pollTo(world, "succeeded");
+      const never = new AbortController().signal;
+      const volumes = await world.engine.listVolumes({}, never);
+      assert.deepEqual(volumes.map((each) => each.name), [`${world.stack}-a_data`]);
+      assert.deepEqual(await running(world, "a", "b"), []);
+    }));
+
+  it("an invalid override fails its own stack, deploys the others and removes nothing", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a", "b", "c"));
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "c")]);
+      await commit(world, {
+        [`${directory(world, "a")}/${CONFIG}`]: "timeoot: 3m\n",
+        [`${directory(world, "b")}/compose.yaml`]: app("new"),
+      });
+      const run = await pollTo(world, "failed");
+      assert.deepEqual(outcome(world, run), { a: "failed", b: "succeeded" });
+      assert.match(JSON.stringify(run), /\.stackwright\.yaml:1:1: timeoot: unknown key/);
+      assert.deepEqual(await running(world, "a", "b", "c"), ["a", "b", "c"]);
+
+      await world.repository.remove([`${directory(world, "a")}/${CONFIG}`]);
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await running(world, "a", "b", "c"), ["a", "b"]);
+    }));
+
+  it("a directory that cannot be a project name fails alone", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { ...stacks(world, "a"), "apps/My_App/compose.yaml": app() });
+      const run = await pollTo(world, "failed");
+      assert.deepEqual(outcome(world, run), { My_App: "failed", a: "succeeded" });
+      assert.match(JSON.stringify(run), /write \\"my_app\\"/);
+    }));
+
+  it("two directories with one name fail the whole run before anything is deployed", () =>
+    inWorld("fake", async (world) => {
+      const name = `${world.stack}-a`;
+      await commit(world, {
+        [`apps/x/${name}/compose.yaml`]: app(),
+        [`apps/y/${name}/compose.yaml`]: app(),
+      });
+      const run = await pollTo(world, "failed");
+      assert.match(run.message ?? "", /configured 2 times \(in apps\/x\/.*apps\/y\//);
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+
+  it("a working_dir that moved away removes nothing", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a"));
+      await pollTo(world, "succeeded");
+      await world.repository.remove(["apps"]);
+      const run = await pollTo(world, "failed");
+      assert.match(JSON.stringify(run), /working_dir apps does not exist/);
+      assert.deepEqual(await running(world, "a"), ["a"]);
+    }));
+
+  it("a stack that a document names now is no longer discovered, and not removed", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a", "b"));
+      await pollTo(world, "succeeded");
+      const before = await ids(world, `${world.stack}-a`);
+      await world.repository.commit({
+        [CONFIG]: configFile(
+          { name: `${world.stack}-a`, working_dir: "own" },
+          { working_dir: "apps", auto_discovery: { enabled: true, delete: true } },
+        ),
+        "own/compose.yaml": app(),
+      });
+      await world.repository.remove([directory(world, "a")]);
+      await pollTo(world, "skipped");
+      assert.deepEqual(await ids(world, `${world.stack}-a`), before);
+      // Its directory is gone for good, and the discovery has no say in it any more.
+      await commit(world, {});
+      await pollTo(world, "skipped");
+      assert.deepEqual(await running(world, "a", "b"), ["a", "b"]);
+    }));
+
+  it("a paused discovery removes nothing", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a", "b"));
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "a")]);
+      await commit(world, {}, { enabled: true, delete: true }, { pause: true });
+      await pollTo(world, "skipped");
+      assert.deepEqual(await running(world, "a", "b"), ["a", "b"]);
+    }));
+
+  it("another reference of the same repository does not make its stacks obsolete", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a", "b"));
+      await world.repository.branch("old");
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "a")]);
+      await world.repository.branch("dev");
+      await pollTo(world, "skipped", { reference: "dev" });
+      assert.deepEqual(await running(world, "a", "b"), ["a", "b"]);
+    }));
+
+  it("many removals at once wait for a person", () =>
+    inWorld("fake", async (world) => {
+      const many = ["a", "b", "c", "d", "e", "f"];
+      await commit(world, stacks(world, ...many, "z"));
+      await pollTo(world, "succeeded");
+      await world.repository.remove(many.map((name) => directory(world, name)));
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await running(world, ...many, "z"), ["z"]);
+    }));
+
+  it("many removals at once wait for the same result of another run, also through a restart", () =>
+    inWorld("fake", async (world) => {
+      const many = ["a", "b", "c", "d", "e", "f"];
+      await commit(world, stacks(world, ...many, "z"));
+      await pollTo(world, "succeeded");
+      await world.repository.remove(many.map((name) => directory(world, name)));
+      // A poll at the start, and none after it: the process ends in between.
+      const POLL_CONFIG = `[{url: "${world.repository.url}", reference: main, run_once: true}]`;
+      await world.restart({ POLL_CONFIG });
+      await world.app.polled;
+      await world.app.close();
+      assert.deepEqual(await running(world, ...many), many);
+      const held = world.lines.find((line) => /6 of 7 discovered stacks/.test(line.message));
+      assert.match(held?.message ?? "", /manual trigger, or the same result in the next run/);
+      await world.restart({ POLL_CONFIG });
+      await world.app.polled;
+      await world.app.close();
+      assert.deepEqual(await running(world, ...many, "z"), ["z"]);
+    }));
+
+  it("an older commit of the reference removes nothing", () =>
+    inWorld("fake", async (world) => {
+      const first = await commit(world, stacks(world, "a"));
+      await commit(world, stacks(world, "b"));
+      await pollTo(world, "succeeded");
+      await world.repository.reset(first);
+      await pollTo(world, "skipped");
+      assert.deepEqual(await running(world, "a", "b"), ["a", "b"]);
+    }));
+});

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, ids, inWorld, label, pollTo, reasons, replaced } from "./steps.ts";
+import { createWorld, engines, type World } from "./world.ts";
+
+const LABELLED = composeFile({ web: service({ labels: { "test.v": "$A $B $C" } }) });
+
+/** A world with a second repository, which the first one deploys. */
+async function withOther(
+  engine: "fake" | "real",
+  test: (world: World, other: FakeRepository) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "stackwright-other-"));
+  try {
+    const other = await createRepository(directory);
+    await inWorld(engine, (world) => test(world, other), env);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+for (const engine of await engines()) {
+  describe(`repository_url on the ${engine} engine`, () => {
+    it("deploys the other repository with this one's configuration; both are inputs", () =>
+      withOther(engine, async (world, other) => {
+        await other.commit({
+          "app/compose.yaml": LABELLED,
+          "app/remote.env": "B=remote\nC=remote",
+        });
+        const fields = {
+          repository_url: other.url,
+          working_dir: "app",
+          env_files: ["remote:remote.env", "base.env"],
+        };
+        await commit(
+          world,
+          { "base.env": "A=local\nB=local", "compose.yaml": "no: [file" },
+          fields,
+        );
+        await pollTo(world, "succeeded");
+        assert.equal(await label(world, "web", "test.v"), "local remote remote");
+        const source = await label(world, "web", "stackwright.source.name");
+        const owner = await label(world, "web", "stackwright.source.configuration");
+        assert.equal(source, `local${other.path.replace(/\.git$/, "")}`);
+        assert.equal(owner, `local${world.repository.path.replace(/\.git$/, "")}`);
+        world.proxy.reset();
+        await commit(world, { "unrelated.txt": "1" }, fields);
+        await other.commit({ "unrelated.txt": "1" });
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+
+        const first = await ids(world);
+        await commit(world, { "base.env": "A=changed" }, fields);
+        await pollTo(world, "succeeded");
+        assert.equal(await label(world, "web", "test.v"), "changed remote remote");
+        const second = await ids(world);
+        assert.deepEqual(replaced(first, second), ["web-1"]);
+        await other.commit({ "app/compose.yaml": LABELLED.replace("$C", "new") });
+        const run = await pollTo(world, "succeeded");
+        assert.match(reasons(run, "web"), /definition/);
+        assert.equal(await label(world, "web", "test.v"), "changed remote new");
+      }));
+  });
+}
+
+describe("repository_url", () => {
+  it("discovers stacks in the other repository, with overrides of its own", () =>
+    withOther("fake", async (world, other) => {
+      const a = `${world.stack}-a`;
+      await other.commit({
+        [`apps/${a}/compose.yaml`]: LABELLED,
+        [`apps/${a}/.stackwright.yaml`]: "environment: {A: over}\n",
+      });
+      await commit(world, { "base.env": "B=base" }, {
+        repository_url: other.url,
+        working_dir: "apps",
+        env_files: ["base.env"],
+        auto_discovery: { enabled: true, delete: true },
+      });
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.v", a), "over base ");
+      await other.commit({ [`apps/${a}-2/compose.yaml`]: LABELLED });
+      await other.remove([`apps/${a}`]);
+      await pollTo(world, "succeeded");
+      assert.equal((await world.containers(a)).length, 0);
+      assert.equal((await world.containers(`${a}-2`)).length, 1);
+    }));
+
+  it("of this machine is refused from a repository unless the settings allow it", () =>
+    withOther("fake", async (world, other) => {
+      await other.commit({ "compose.yaml": LABELLED });
+      await commit(world, {}, { repository_url: other.url });
+      const run = await pollTo(world, "failed");
+      assert.match(run.message ?? "", /trusted configuration only/);
+      // An authenticated request may say it.
+      const deployments = [{ name: world.stack, repository_url: other.path }];
+      await pollTo(world, "succeeded", { deployments });
+      assert.equal((await world.containers()).length, 1);
+    }, { ALLOW_LOCAL_REPOSITORY_URL: "false" }));
+
+  it("without the trigger's reference says what to do", () =>
+    withOther("fake", async (world, other) => {
+      await other.commit({ "compose.yaml": LABELLED });
+      await other.branch("stable");
+      await commit(world, {}, { repository_url: other.url });
+      await world.repository.branch("dev");
+      const run = await pollTo(world, "failed", { reference: "dev" });
+      assert.match(JSON.stringify(run), /has no reference .*dev.*set reference/);
+      await commit(world, {}, { repository_url: other.url, reference: "stable" });
+      await pollTo(world, "succeeded");
+    }));
+
+  it("is destroyed by its configuration, also when the other repository is gone", () =>
+    withOther("fake", async (world, other) => {
+      await other.commit({ "compose.yaml": LABELLED });
+      await commit(world, {}, { repository_url: other.url });
+      await pollTo(world, "succeeded");
+      await rm(other.path, { recursive: true });
+      await commit(world, {}, { repository_url: other.url, destroy: true });
+      await pollTo(world, "succeeded");
+      assert.equal((await world.containers()).length, 0);
+    }));
+
+  it("may change, and the stack stays its configuration's", () =>
+    withOther("fake", async (world, other) => {
+      await other.commit({ "compose.yaml": LABELLED });
+      await commit(world, { "compose.yaml": LABELLED });
+      await pollTo(world, "succeeded");
+      const before = await ids(world);
+      await commit(world, {}, { repository_url: other.url });
+      await pollTo(world, "skipped");
+      assert.deepEqual(await ids(world), before);
+      await other.commit({ "compose.yaml": LABELLED.replace("$C", "new") });
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { destroy: true });
+      await pollTo(world, "succeeded");
+      assert.equal((await world.containers()).length, 0);
+    }));
+
+  it("gives a third repository no right to destroy or replace the stack", () =>
+    withOther("fake", async (world, other) => {
+      const third = await createWorld({ engine: "fake" });
+      try {
+        await other.commit({ "compose.yaml": LABELLED });
+        await commit(world, {}, { repository_url: other.url });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const name = world.stack;
+        for (const destroy of [true, false]) {
+          await third.repository.commit({
+            ".stackwright.yaml": JSON.stringify({ name, repository_url: other.url, destroy }),
+          });
+          const run = await pollTo(world, "failed", { url: third.repository.url });
+          assert.match(JSON.stringify(run), destroy ? /is not destroyed/ : /already runs from/);
+        }
+        assert.deepEqual(await ids(world), before);
+      } finally {
+        await third.close();
+      }
+    }));
+
+  it("a rollback brings the configuration's own files back too", () =>
+    withOther("fake", async (world, other) => {
+      const healthcheck = { test: ["CMD", "true"], interval: "1s" };
+      const labels = { "test.v": "$A" };
+      await other.commit({
+        "compose.yaml": composeFile({ web: service({ labels, healthcheck }) }),
+      });
+      const fields = { repository_url: other.url, env_files: ["base.env"] };
+      await commit(world, { "base.env": "A=good" }, fields);
+      await pollTo(world, "succeeded");
+      await commit(world, { "base.env": "A=bad" }, fields);
+      world.fake?.setBehaviour("web", { health: "unhealthy" });
+      await pollTo(world, "failed");
+      assert.equal(await label(world, "web", "test.v"), "good");
+    }));
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parseDeployments } from "../../../src/config/mod.ts";
+import type { Engine } from "../../../src/docker/engine.ts";
+import { isStackwrightError, type ObservedContainer, stackKey } from "../../../src/model/mod.ts";
+import { waitForJobs } from "../../../src/pipeline/mod.ts";
+import type { PipelineParts } from "../../../src/pipeline/parts.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+const KEY = stackKey("", "shop");
+const ONE_OFF = { "com.docker.compose.project": "shop", "com.docker.compose.oneoff": "True" };
+
+function container(more: Partial<ObservedContainer> = {}): ObservedContainer {
+  return {
+    id: "1",
+    name: "shop-stackwright-job-backup-1",
+    service: "backup",
+    state: "running",
+    health: "none",
+    exitCode: undefined,
+    imageId: "i",
+    labels: ONE_OFF,
+    ...more,
+  };
+}
+
+/** Waits with an engine that lists each of `looks` once, then its last for ever. */
+async function wait(looks: readonly (readonly ObservedContainer[])[], lines = ""): Promise<number> {
+  const [declared] = parseDeployments(`name: shop\n${lines}`, { file: "f", trusted: true });
+  assert.ok(declared);
+  let look = 0;
+  let slept = 0;
+  const engine: Pick<Engine, "listContainers"> = {
+    listContainers: (labels) => {
+      assert.deepEqual(labels, { "com.docker.compose.project": "shop" });
+      return Promise.resolve([...looks[Math.min(look++, looks.length - 1)] ?? []]);
+    },
+  };
+  const clock = {
+    now: () => new Date(0),
+    sleep: (milliseconds: number) => {
+      slept += milliseconds;
+      return Promise.resolve();
+    },
+  };
+  const parts = { engine: engine as Engine, clock, log: createRecordingLog() };
+  await waitForJobs(parts as Pick<PipelineParts, "engine" | "clock" | "log">, {
+    key: KEY,
+    deployment: declared.deployment,
+  }, new AbortController().signal);
+  return slept;
+}
+
+describe("waitForJobs()", () => {
+  const never: readonly (readonly [what: string, more: Partial<ObservedContainer>])[] = [
+    ["a job that ended", { state: "exited" }],
+    ["a one-off container that is no job", { name: "shop-backup-run-1" }],
+    ["a service whose name looks like one", { labels: { "com.docker.compose.oneoff": "False" } }],
+    ["a job that need not be waited for", {
+      labels: { ...ONE_OFF, "stackwright.job.wait_running_jobs": "false" },
+    }],
+  ];
+  for (const [what, more] of never) {
+    it(`does not wait for ${what}`, async () => assert.equal(await wait([[container(more)]]), 0));
+  }
+
+  const always:
+    readonly (readonly [what: string, more: Partial<ObservedContainer>, lines?: string])[] = [
+      ["a one-off job", {}],
+      ["a job service that runs", {
+        name: "shop-b-1",
+        labels: { "stackwright.job.enabled": "true" },
+      }],
+      ["one of the migration", { name: "shop-b-1", labels: { "cd.doco.job.enabled": "1" } }],
+      [
+        "a job that says so, whatever the deployment says",
+        { labels: { ...ONE_OFF, "stackwright.job.wait_running_jobs": "true" } },
+        "wait_running_jobs: false",
+      ],
+    ];
+  for (const [what, more, lines] of always) {
+    it(`waits until ${what} has ended`, async () => {
+      const job = container(more);
+      assert.equal(await wait([[job], [job], []], lines), 2000);
+    });
+  }
+
+  it("wait_running_jobs: false waits for none that does not say so", async () => {
+    assert.equal(await wait([[container()]], "wait_running_jobs: false"), 0);
+  });
+
+  it("gives up at the deployment's timeout and names the container", async () => {
+    await assert.rejects(wait([[container()]], "timeout: 7s"), (error) => {
+      assert.ok(isStackwrightError(error, "timeout"));
+      assert.match(
+        error.message,
+        /timed out waiting 7 seconds .*\(shop-stackwright-job-backup-1\)/,
+      );
+      return true;
+    });
+  });
+});

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { stackKey } from "../../../src/model/mod.ts";
+import {
+  chooseObsolete,
+  type DiscoveryScan,
+  type ObsoleteCandidate,
+  type ObsoleteInput,
+  permitsRemovals,
+} from "../../../src/plan/mod.ts";
+
+const DELETE = { delete: true, removeVolumes: false, removeImages: true };
+const KEEP = { ...DELETE, delete: false };
+
+function candidate(more: Partial<ObsoleteCandidate> = {}): ObsoleteCandidate {
+  return {
+    key: stackKey("", "shop"),
+    owner: { source: "h/o/r", target: "", reference: "refs/heads/main" },
+    repository: "h/o/r",
+    directory: "apps/shop",
+    policy: DELETE,
+    newer: false,
+    ...more,
+  };
+}
+
+function scan(more: Partial<DiscoveryScan> = {}): DiscoveryScan {
+  return {
+    repository: "h/o/r",
+    workingDir: "apps",
+    depth: 0,
+    policy: DELETE,
+    paused: false,
+    admitted: true,
+    ...more,
+  };
+}
+
+function choose(more: Partial<ObsoleteInput> = {}) {
+  return chooseObsolete({
+    stacks: [candidate()],
+    named: [],
+    scans: [scan()],
+    complete: true,
+    ...more,
+  });
+}
+
+describe("chooseObsolete()", () => {
+  const rows: readonly (readonly [what: string, input: Partial<ObsoleteInput>, kept?: RegExp])[] = [
+    ["nothing names it", {}],
+    [
+      "delete is off now, whatever it was",
+      { scans: [scan({ policy: KEEP })] },
+      /delete is not set/,
+    ],
+    ["delete is on now, whatever it was", { stacks: [candidate({ policy: KEEP })] }],
+    [
+      "one of two covering configurations forbids it",
+      { scans: [scan(), scan({ workingDir: ".", policy: KEEP })] },
+      /delete is not set/,
+    ],
+    ["no configuration covers it: its own policy", { scans: [] }],
+    [
+      "no configuration covers it, and its own policy forbids it",
+      { scans: [], stacks: [candidate({ policy: KEEP })] },
+      /delete is not set/,
+    ],
+    [
+      "a configuration of another directory has no say",
+      { scans: [scan({ workingDir: "infra", policy: KEEP })] },
+    ],
+    [
+      "a configuration that does not look so deep has no say",
+      {
+        stacks: [candidate({ directory: "apps/x/shop" })],
+        scans: [scan({ depth: 1, policy: KEEP })],
+      },
+    ],
+    [
+      "a configuration of another repository has no say",
+      { scans: [scan({ repository: "h/o/x", policy: KEEP })] },
+    ],
+    ["something could not be read", { complete: false }, /not everything could be read/],
+    ["its configuration is paused", { scans: [scan({ paused: true })] }, /paused/],
+    ["the filter does not match", { scans: [scan({ admitted: false })] }, /webhook filter/],
+    [
+      "it runs something newer",
+      { stacks: [candidate({ newer: true })] },
+      /a newer commit than the one that was looked at/,
+    ],
+    ["the same name in another context is another stack", { named: [stackKey("nas", "shop")] }],
+  ];
+  for (const [what, input, kept] of rows) {
+    it(`${kept === undefined ? "removes" : "keeps"} a stack when ${what}`, () => {
+      const [verdict, ...others] = choose(input);
+      assert.deepEqual(others, []);
+      assert.equal(verdict?.kind, kept === undefined ? "remove" : "keep");
+      if (verdict?.kind === "keep" && kept !== undefined) assert.match(verdict.because, kept);
+    });
+  }
+
+  it("says nothing about a stack that is named", () => {
+    assert.deepEqual(choose({ named: [stackKey("default", "shop")] }), []);
+  });
+
+  it("removes volumes and images only where every covering configuration permits it", () => {
+    const all = { ...DELETE, removeVolumes: true };
+    const none = { ...all, removeImages: false, removeVolumes: false };
+    const [both] = choose({ scans: [scan({ policy: all }), scan({ policy: none })] });
+    assert.deepEqual(both, {
+      stack: withoutNewer(candidate()),
+      kind: "remove",
+      removeVolumes: false,
+      removeImages: false,
+    });
+    const [one] = choose({ scans: [scan({ policy: all })] });
+    assert.ok(one?.kind === "remove" && one.removeVolumes && one.removeImages);
+  });
+
+  it("answers in the same order whatever the order of its input is", () => {
+    const stacks = ["b", "a", "c"].map((name) => candidate({ key: stackKey("", name) }));
+    const names = (list: readonly ObsoleteCandidate[]) =>
+      choose({ stacks: list }).map((each) => each.stack.key.name);
+    assert.deepEqual(names(stacks), ["a", "b", "c"]);
+    assert.deepEqual(names([...stacks].reverse()), ["a", "b", "c"]);
+  });
+});
+
+function withoutNewer({ newer: _newer, ...stack }: ObsoleteCandidate) {
+  return stack;
+}
+
+describe("permitsRemovals()", () => {
+  const keys = (count: number) =>
+    Array.from({ length: count }, (_, index) => stackKey("", `s${index}`));
+  const names = (count: number) => keys(count).map((key) => `default/${key.name}`);
+  const rows: readonly (readonly [
+    removals: number,
+    owned: number,
+    origin: "automatic" | "manual",
+    pending: readonly string[],
+    permitted: boolean,
+    why: string,
+  ])[] = [
+    [5, 5, "automatic", [], true, "five are few"],
+    [6, 6, "automatic", [], false, "six of six are many"],
+    [6, 12, "automatic", [], false, "half is many"],
+    [6, 13, "automatic", [], true, "less than half is not"],
+    [6, 6, "manual", [], true, "a person may"],
+    [6, 6, "automatic", names(6), true, "the same as before"],
+    [6, 6, "automatic", [...names(6)].reverse(), true, "in any order"],
+    [6, 6, "automatic", names(7), false, "fewer than before is another result"],
+    [7, 7, "automatic", names(6), false, "more than before is another result"],
+    [0, 0, "automatic", [], true, "nothing is always fine"],
+  ];
+  for (const [removals, owned, origin, pending, permitted, why] of rows) {
+    it(`${removals} of ${owned}, ${origin}: ${permitted ? "yes" : "no"}, ${why}`, () => {
+      const asked = { removals: keys(removals), owned, origin, pending };
+      assert.equal(permitsRemovals(asked), permitted);
+    });
+  }
+});
