@@ -16,7 +16,7 @@ const FULL = process.env["SWEEP"] === "full";
 const AMONG = FULL ? "all" : "mutating";
 type Kind = "error" | "cut" | "timeout";
 /** Worlds at the same time: most of their time is waiting. */
-const AT_ONCE = 6;
+const AT_ONCE = 3;
 
 type Files = Readonly<Record<string, string>>;
 /** What runs: value of the label `v` by service, of those that run. */
@@ -163,7 +163,7 @@ async function count(
   scenario: Scenario,
   read: (world: World, git: FailingGit) => number,
 ): Promise<number> {
-  return await inScenario(scenario, async (world, git) => {
+  return await inScenario(scenario, PATIENT, async (world, git) => {
     await perform(world, scenario);
     assert.deepEqual(await running(world), scenario.after);
     return read(world, git);
@@ -176,7 +176,7 @@ async function survive(
   breaks: (world: World, git: FailingGit) => void,
 ): Promise<void> {
   const where = `${scenario.name}, call ${fault.at}, ${fault.kind}`;
-  await inScenario(scenario, async (world, git) => {
+  await inScenario(scenario, fault.kind === "timeout" ? SHORT : PATIENT, async (world, git) => {
     breaks(world, git);
     await perform(world, scenario);
     world.proxy.reset();
@@ -206,8 +206,12 @@ async function recover(world: World, scenario: Scenario, where: string): Promise
   assert.ok(expected.includes(run.status), `${where}: did not converge: ${JSON.stringify(run)}`);
 }
 
+/** Seconds of a deployment: what hangs is waited for that long. */
+const [SHORT, PATIENT] = [6, 60];
+
 async function inScenario<T>(
   scenario: Scenario,
+  timeout: number,
   work: (world: World, git: FailingGit) => Promise<T>,
 ): Promise<T> {
   const git = createFailingGit();
@@ -216,11 +220,11 @@ async function inScenario<T>(
     world.fake?.addImage(BROKEN, { where: "both", onStart: { exit: 3, afterMs: 0 } });
     world.fake?.addImage(OTHER, { where: "both" });
     for (const files of scenario.earlier) {
-      await commit(world, files);
+      await commit(world, timeout, files);
       const { run } = await world.poll();
       assert.equal(run.status, "succeeded", JSON.stringify(run));
     }
-    if (scenario.next !== undefined) await commit(world, scenario.next);
+    if (scenario.next !== undefined) await commit(world, timeout, scenario.next);
     world.proxy.reset();
     git.reset();
     return await work(world, git);
@@ -233,13 +237,13 @@ async function perform(world: World, scenario: Scenario): Promise<void> {
   await (scenario.step ?? ((each) => each.poll()))(world);
 }
 
-async function commit(world: World, { destroy, ...files }: Files): Promise<void> {
+async function commit(world: World, timeout: number, { destroy, ...files }: Files): Promise<void> {
   await world.repository.commit({
     ...files,
     ".stackwright.yaml": configFile({
       name: world.stack,
       prune_images: false,
-      timeout: 3,
+      timeout,
       ...(destroy === undefined ? {} : { destroy: true }),
     }),
   });
