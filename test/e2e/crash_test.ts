@@ -69,6 +69,20 @@ for (const program of PROGRAMS) {
           await site.close();
         }
       });
+
+      it("after any change of a release that fails has the one before it, and remembers both", async () => {
+        const site = await createSite(program, kind);
+        try {
+          await site.commit("first");
+          await site.settle();
+          const worker = idOf(await site.containers(), "worker");
+          const total = await killInRollbacks(site);
+          assert.ok(total >= 5, `a release and its rollback make ${total} changes`);
+          assert.equal(idOf(await site.containers(), "worker"), worker, "worker was never changed");
+        } finally {
+          await site.close();
+        }
+      });
     });
   }
 }
@@ -99,6 +113,32 @@ async function killAfterEach(site: Site, prepare: (k: number) => Promise<void>):
     if (!killed) return k - 1;
   }
   throw new Error(`a deployment makes more than ${MOST_MUTATIONS} changes`);
+}
+
+/**
+ * The same with releases whose service ends with an error, so that each of them is rolled back: killed
+ * before or while it is, a start later what ran before runs, and the bad release is not tried again.
+ */
+async function killInRollbacks(site: Site): Promise<number> {
+  for (let k = 1; k <= MOST_MUTATIONS; k++) {
+    await site.commit(`rev-${k}`, { fails: true });
+    const killed = await site.killAfter(k);
+    const log = await site.settle();
+    const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
+    const now = await site.containers();
+    assert.deepEqual(
+      now.map((each) => [each.name, each.state, each.labels["rev"]]),
+      [
+        [`${site.stack}-web-1`, "running", "first"],
+        [`${site.stack}-worker-1`, "running", undefined],
+      ],
+      where,
+    );
+    site.assertLedger(where, { failed: true });
+    await site.assertQuiet(now.map((each) => each.id), where);
+    if (!killed) return k - 1;
+  }
+  throw new Error(`a rollback makes more than ${MOST_MUTATIONS} changes`);
 }
 
 /** A dead service leaves containers of the old or the new release, and nothing else of anybody. */
@@ -134,10 +174,10 @@ class Site {
     };
   }
 
-  async commit(revision: string): Promise<void> {
+  async commit(revision: string, { fails = false } = {}): Promise<void> {
     await this.#parts.repository.commit({
-      ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\n`,
-      "compose.yaml": composeFile(revision),
+      ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
+      "compose.yaml": composeFile(revision, fails),
     });
   }
 
@@ -176,8 +216,11 @@ class Site {
     assert.deepEqual((await this.containers()).map((each) => each.id), ids, where);
   }
 
-  /** The ledger is whole, closed, and knows the newest commit as the current release. */
-  assertLedger(where: string): void {
+  /**
+   * The ledger is whole, closed, knows every release, and the newest commit as the current one; where
+   * releases `failed`, the first.
+   */
+  assertLedger(where: string, { failed = false } = {}): void {
     const database = new DatabaseSync(join(this.#parts.dataDir, "state.db"));
     try {
       const all = (sql: string) => database.prepare(sql).all();
@@ -191,11 +234,12 @@ class Site {
         releases.map((_each, index) => index + 1),
         where,
       );
-      for (const each of releases) assert.equal(each["status"], "deployed", where);
+      const bad = releases.filter((each) => each["status"] !== "deployed");
+      assert.equal(bad.length > 0, failed, where);
       const [current] = all(
         "SELECT r.number FROM stacks s JOIN releases r ON r.id = s.release_id",
       );
-      assert.equal(current?.["number"], releases.length, where);
+      assert.equal(current?.["number"], failed ? 1 : releases.length, where);
     } finally {
       database.close();
     }
@@ -303,12 +347,13 @@ async function createSite(program: Program, kind: "fake" | "real"): Promise<Site
   return new Site(parts);
 }
 
-function composeFile(revision: string): string {
+function composeFile(revision: string, fails: boolean): string {
+  const command = fails ? `[sh, -c, "exit 3"]` : `[sleep, "100000"]`;
   return `
 services:
   web:
     image: ${IMAGE}
-    command: [sleep, "100000"]
+    command: ${command}
     stop_grace_period: 0s
     labels: {rev: ${revision}}
     healthcheck: {test: ["CMD", "true"], interval: 1s}
