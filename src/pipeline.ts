@@ -3,32 +3,33 @@ import {
   formatStackKey,
   type Revision,
   type RunReporter,
-  type RunTarget,
-  type SkipReason,
   type SourceRequest,
   stackKey,
-  StackwrightError,
-  type TargetDecision,
   toStackwrightError,
   type Work,
 } from "./model/mod.ts";
 import {
-  carryOut,
+  act,
+  createStage,
   decideTarget,
-  type Decision,
-  deployedRevision,
   deploying,
-  destroyTarget,
   expandDeployments,
   type ExpandedDeployment,
   type FailedExpansion,
+  noteDecision,
+  noteDiscovered,
+  noteFailure,
   type PipelineParts,
   preparing,
   readDeployments,
   recover,
   removeObsolete,
+  repositoryOf,
   requestLocation,
+  requireGit,
   resolveRequest,
+  revisionOf,
+  skippedEntry,
   type Target,
   targetEntry,
   targetMeter,
@@ -36,7 +37,6 @@ import {
   webhookRefusal,
 } from "./pipeline/mod.ts";
 import type { SecretSession } from "./secrets/mod.ts";
-import { sourceLocation } from "./source/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
 export interface Pipeline {
@@ -120,30 +120,6 @@ async function deploySource(
   );
 }
 
-/** Artifacts are announced and polled like repositories, but nothing reads them yet. */
-function requireGit({ kind, url }: SourceRequest): void {
-  if (kind === "git") return;
-  const { name } = sourceLocation(kind, url);
-  throw new StackwrightError(
-    "unsupported",
-    `${name} is an OCI artifact, and this version deploys from Git repositories only`,
-  );
-}
-
-/** What cannot even be read is a failed target like others. */
-function reportFailure(
-  parts: PipelineParts,
-  { trigger, origin }: Work,
-  { key, revision, error }: FailedExpansion,
-  reporter: RunReporter,
-): void {
-  const { message } = error;
-  parts.log.error(`deployment failed: ${message}`, { stack: key.name, context: key.context });
-  noteFailure(parts, { key, revision, trigger, origin }, message);
-  const shown = { context: key.context, stack: key.name, revision: formatRevision(revision) };
-  reporter.target({ ...shown, status: "failed", message });
-}
-
 interface TargetWork extends SourceWork, ExpandedDeployment {
   readonly configuration: Revision;
 }
@@ -216,23 +192,6 @@ async function deployTarget(
   }
 }
 
-/** Tells a run which step a target is in, each step once. */
-function createStage(reporter: RunReporter) {
-  let status: "pending" | "running" = "pending";
-  let said = "";
-  return {
-    start(target: Target) {
-      status = "running";
-      reporter.target(targetEntry(target, { status }));
-    },
-    say(target: Target, step: string) {
-      if (step === said) return;
-      said = step;
-      reporter.target(targetEntry(target, { status, message: step }));
-    },
-  };
-}
-
 /** Webhooks say what they are about, and not every deployment follows that. */
 async function refusalOf(
   parts: PipelineParts,
@@ -247,190 +206,16 @@ async function refusalOf(
   );
 }
 
-function skippedEntry(target: Target, { plan, retryAt }: Decision & { readonly kind: "skip" }) {
-  const { message, services } = plan;
-  const when = retryAt === undefined ? {} : { retryAt };
-  const reason = reasonOf(plan.reason, message);
-  return targetEntry(target, { status: "skipped", reason, message, services, ...when });
-}
-
-/** A pause says in its reason what is paused. */
-function reasonOf(reason: SkipReason, message: string): SkipReason {
-  return reason === "paused" ? `paused: ${message}` : reason;
-}
-
-/** Remembers who may remove a stack when nothing names it any more. */
-function noteDiscovered(parts: PipelineParts, target: Target, decision: Decision): void {
-  const { key, discovered } = target;
-  const exists = decision.kind === "deploy" ||
-    (decision.kind === "skip" && decision.plan.reason === "no_changes");
-  if (!exists) return;
-  if (discovered === undefined) parts.ledger.discovered.remove(key);
-  else parts.ledger.discovered.set(discovered);
-}
-
-/** Every trigger leaves its decision, the ones to do nothing included. */
-function noteDecision(parts: PipelineParts, target: Target, decision: Decision): void {
-  const { trigger, origin, key } = target;
-  parts.ledger.decisions.add(key, {
-    trigger,
-    origin,
-    revision: formatRevision(target.revision),
-    ...whatIsDecided(decision),
-    changes: decision.changes,
-  }, parts.clock.now());
-}
-
-function whatIsDecided(
-  decision: Decision,
-): Pick<TargetDecision, "kind" | "reason" | "message" | "services"> {
-  if (decision.kind === "destroy") {
-    return { kind: "destroy", message: "destroy is set", services: [] };
-  }
-  const { plan } = decision;
-  const { message, services } = plan;
-  if (decision.kind === "repair") {
-    const { hold, recorded } = decision;
-    const repair = `${hold.message}; release ${recorded.number} is repaired: ${message}`;
-    return { kind: "repair", reason: hold.reason, message: repair, services };
-  }
-  const reason = plan.kind === "skip" ? { reason: plan.reason } : {};
-  return { kind: plan.kind, ...reason, message, services };
-}
-
-/** What kept a decision from being made is worth explaining too. */
-function noteFailure(
+/** What cannot even be read is a failed target like others. */
+function reportFailure(
   parts: PipelineParts,
-  target: Pick<Target, "key" | "revision" | "trigger" | "origin">,
-  message: string,
+  { trigger, origin }: Work,
+  { key, revision, error }: FailedExpansion,
+  reporter: RunReporter,
 ): void {
-  const { trigger, origin, key } = target;
-  const revision = formatRevision(target.revision);
-  const nothing = { changes: [], services: [] };
-  try {
-    const decision = { trigger, origin, revision, kind: "error" as const, message, ...nothing };
-    parts.ledger.decisions.add(key, decision, parts.clock.now());
-  } catch (error) {
-    // A full disk may be the very failure that is being told.
-    parts.log.warning("the decision could not be recorded", { stack: key.name, error });
-  }
-}
-
-/** The part after the commit point: containers change here and nowhere else. */
-async function act(
-  parts: PipelineParts,
-  target: Target,
-  decision: Exclude<Decision, { kind: "skip" }>,
-  reporter: RunReporter,
-  signal: AbortSignal,
-): Promise<void> {
-  if (decision.kind === "destroy") return await destroy(parts, target, reporter, signal);
-  if (decision.kind === "repair") {
-    return reporter.target(await repair(parts, target, decision, signal));
-  }
-  const { plan, prepared, observed, adopts } = decision;
-  const { deployment, key } = target;
-  const log = parts.log.with({ stack: key.name, context: key.context });
-  log.info(`deploying: ${plan.message}`, { revision: target.revision.id });
-  const result = await carryOut(parts, {
-    next: prepared,
-    services: plan.services,
-    observed,
-    removeOrphans: deployment.removeOrphans && !adopts,
-    pruneImages: deployment.pruneImages,
-    timeoutSeconds: deployment.timeoutSeconds,
-    automatic: target.origin === "automatic",
-    progress: target.progress,
-    note: plan.message,
-  }, signal);
-  const { services } = plan;
-  if (result.kind === "deployed") {
-    parts.ledger.pins.remove(key);
-    const adopted = adopts ? "; adopted containers that nobody managed, orphans were kept" : "";
-    log.info(`deployed: ${plan.message}`, { revision: target.revision.id });
-    const message = `${plan.message}${adopted}`;
-    return reporter.target(targetEntry(target, { status: "succeeded", message, services }));
-  }
-  const message = `${plan.message}: ${result.error.message}; ${result.text}`;
-  log.error(`deployment failed: ${message}`, { revision: target.revision.id });
-  reporter.target(targetEntry(target, { status: "failed", message, services }));
-}
-
-/** What the source wants is held back all the same, so the target counts as skipped. */
-async function repair(
-  parts: PipelineParts,
-  target: Target,
-  { hold, plan, placed, recorded, observed, remembers }: Decision & { readonly kind: "repair" },
-  signal: AbortSignal,
-): Promise<RunTarget> {
-  const { services } = plan;
-  const what = `release ${recorded.number}: ${plan.message}`;
-  const log = parts.log.with({ stack: target.key.name, context: target.key.context });
-  log.info(`repairing ${what}`, { revision: recorded.revision.id });
-  const result = await carryOut(parts, {
-    next: placed,
-    services,
-    observed,
-    removeOrphans: false,
-    pruneImages: false,
-    timeoutSeconds: target.deployment.timeoutSeconds,
-    automatic: target.origin === "automatic",
-    progress: target.progress,
-    note: `repaired ${what}`,
-    remembers,
-  }, signal);
-  if (result.kind !== "deployed") {
-    const message = `repairing ${what}: ${result.error.message}; ${result.text}`;
-    log.error(message, { revision: recorded.revision.id });
-    return targetEntry(target, { status: "failed", message, services });
-  }
-  const message = `${hold.message}; repaired ${what}`;
-  log.info(`repaired ${what}`, { revision: recorded.revision.id });
-  const when = hold.retryAt === undefined ? {} : { retryAt: hold.retryAt };
-  const reason = reasonOf(hold.reason, message);
-  return targetEntry(target, { status: "skipped", reason, message, services, ...when });
-}
-
-async function destroy(
-  parts: PipelineParts,
-  target: Target,
-  reporter: RunReporter,
-  signal: AbortSignal,
-): Promise<void> {
-  const { removeVolumes, removeImages } = target.deployment.destroy;
-  const what = { removeVolumes, removeImages };
-  const { key, configuration, deployment } = target;
-  const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
-  const by = { configuration: configuration.source.name, ...elsewhere };
-  target.progress("removing what runs");
-  const done = await destroyTarget(parts, key, by, what, signal);
-  reporter.target(targetEntry(
-    target,
-    done ? { status: "succeeded", message: "destroyed" } : {
-      status: "skipped",
-      reason: "nothing_to_destroy",
-      message: `${key.name} does not run`,
-    },
-  ));
-}
-
-/** The revision a target is deployed from. One that is destroyed needs none of another repository. */
-async function revisionOf(
-  parts: PipelineParts,
-  request: SourceRequest,
-  { deployment, configuration, discovered, revision }: Target,
-  signal: AbortSignal,
-): Promise<Revision> {
-  if (discovered !== undefined || deployment.destroy.enabled) return revision;
-  return await deployedRevision(parts, { request, deployment, configuration }, signal);
-}
-
-/** Name of the repository that a target is deployed from. */
-function repositoryOf(
-  { deployment, configuration }: Pick<Target, "deployment" | "configuration">,
-): string {
-  const { repositoryUrl } = deployment;
-  return repositoryUrl === ""
-    ? configuration.source.name
-    : sourceLocation("git", repositoryUrl).name;
+  const { message } = error;
+  parts.log.error(`deployment failed: ${message}`, { stack: key.name, context: key.context });
+  noteFailure(parts, { key, revision, trigger, origin }, message);
+  const shown = { context: key.context, stack: key.name, revision: formatRevision(revision) };
+  reporter.target({ ...shown, status: "failed", message });
 }

@@ -3,6 +3,7 @@
  * release, preparing images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them
  * in order.
  */
+export { act } from "./act.ts";
 export * from "./carry_out.ts";
 export * from "./compose_files.ts";
 export * from "./configuration_files.ts";
@@ -13,6 +14,7 @@ export * from "./encrypted_files.ts";
 export * from "./hold.ts";
 export * from "./measure.ts";
 export * from "./expand_deployments.ts";
+export * from "./note_decision.ts";
 export * from "./parts.ts";
 export * from "./places.ts";
 export * from "./plain_source.ts";
@@ -27,7 +29,9 @@ export * from "./remove_obsolete.ts";
 export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";
 export * from "./shown_model.ts";
+export { skippedEntry } from "./skipped_entry.ts";
 export * from "./target.ts";
+export * from "./target_stage.ts";
 export * from "./target_meter.ts";
 export * from "./webhook_admission.ts";
 export * from "./wait_for_jobs.ts";

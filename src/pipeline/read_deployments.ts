@@ -6,6 +6,7 @@ import {
   type SourceRequest,
   StackwrightError,
 } from "../model/mod.ts";
+import { sourceLocation } from "../source/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
 /**
@@ -54,5 +55,15 @@ async function readConfigFile(
     "config_not_found",
     `${revision.source.name} has no deployment configuration at ${revision.reference}: ` +
       `expected ${names.slice(0, 2).join(" or ")} in ${where}`,
+  );
+}
+
+/** Artifacts are announced and polled like repositories, but nothing reads them yet. */
+export function requireGit({ kind, url }: SourceRequest): void {
+  if (kind === "git") return;
+  const { name } = sourceLocation(kind, url);
+  throw new StackwrightError(
+    "unsupported",
+    `${name} is an OCI artifact, and this version deploys from Git repositories only`,
   );
 }

@@ -9,6 +9,7 @@ import {
 import { sourceLocation } from "../source/mod.ts";
 import { measure } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
+import type { Target } from "./target.ts";
 
 /** What a request's reference, or another one of its source, leads to now. */
 export async function resolveRequest(
@@ -102,4 +103,25 @@ async function resolveAt(
       }, time),
     () => parts.source.resolve({ location, reference, depth }, signal),
   );
+}
+
+/** The revision a target is deployed from. One that is destroyed needs none of another repository. */
+export async function revisionOf(
+  parts: PipelineParts,
+  request: SourceRequest,
+  { deployment, configuration, discovered, revision }: Target,
+  signal: AbortSignal,
+): Promise<Revision> {
+  if (discovered !== undefined || deployment.destroy.enabled) return revision;
+  return await deployedRevision(parts, { request, deployment, configuration }, signal);
+}
+
+/** Name of the repository that a target is deployed from. */
+export function repositoryOf(
+  { deployment, configuration }: Pick<Target, "deployment" | "configuration">,
+): string {
+  const { repositoryUrl } = deployment;
+  return repositoryUrl === ""
+    ? configuration.source.name
+    : sourceLocation("git", repositoryUrl).name;
 }

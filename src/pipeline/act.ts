@@ -1,0 +1,106 @@
+import type { RunReporter, RunTarget } from "../model/mod.ts";
+import { carryOut } from "./carry_out.ts";
+import type { Decision } from "./decide_target.ts";
+import { destroyTarget } from "./destroy_target.ts";
+import type { PipelineParts } from "./parts.ts";
+import { repositoryOf } from "./resolve_revision.ts";
+import { reasonOf } from "./skipped_entry.ts";
+import { type Target, targetEntry } from "./target.ts";
+
+/** The part after the commit point: containers change here and nowhere else. */
+export async function act(
+  parts: PipelineParts,
+  target: Target,
+  decision: Exclude<Decision, { kind: "skip" }>,
+  reporter: RunReporter,
+  signal: AbortSignal,
+): Promise<void> {
+  if (decision.kind === "destroy") return await destroy(parts, target, reporter, signal);
+  if (decision.kind === "repair") {
+    return reporter.target(await repair(parts, target, decision, signal));
+  }
+  const { plan, prepared, observed, adopts } = decision;
+  const { deployment, key } = target;
+  const log = parts.log.with({ stack: key.name, context: key.context });
+  log.info(`deploying: ${plan.message}`, { revision: target.revision.id });
+  const result = await carryOut(parts, {
+    next: prepared,
+    services: plan.services,
+    observed,
+    removeOrphans: deployment.removeOrphans && !adopts,
+    pruneImages: deployment.pruneImages,
+    timeoutSeconds: deployment.timeoutSeconds,
+    automatic: target.origin === "automatic",
+    progress: target.progress,
+    note: plan.message,
+  }, signal);
+  const { services } = plan;
+  if (result.kind === "deployed") {
+    parts.ledger.pins.remove(key);
+    const adopted = adopts ? "; adopted containers that nobody managed, orphans were kept" : "";
+    log.info(`deployed: ${plan.message}`, { revision: target.revision.id });
+    const message = `${plan.message}${adopted}`;
+    return reporter.target(targetEntry(target, { status: "succeeded", message, services }));
+  }
+  const message = `${plan.message}: ${result.error.message}; ${result.text}`;
+  log.error(`deployment failed: ${message}`, { revision: target.revision.id });
+  reporter.target(targetEntry(target, { status: "failed", message, services }));
+}
+
+/** What the source wants is held back all the same, so the target counts as skipped. */
+async function repair(
+  parts: PipelineParts,
+  target: Target,
+  { hold, plan, placed, recorded, observed, remembers }: Decision & { readonly kind: "repair" },
+  signal: AbortSignal,
+): Promise<RunTarget> {
+  const { services } = plan;
+  const what = `release ${recorded.number}: ${plan.message}`;
+  const log = parts.log.with({ stack: target.key.name, context: target.key.context });
+  log.info(`repairing ${what}`, { revision: recorded.revision.id });
+  const result = await carryOut(parts, {
+    next: placed,
+    services,
+    observed,
+    removeOrphans: false,
+    pruneImages: false,
+    timeoutSeconds: target.deployment.timeoutSeconds,
+    automatic: target.origin === "automatic",
+    progress: target.progress,
+    note: `repaired ${what}`,
+    remembers,
+  }, signal);
+  if (result.kind !== "deployed") {
+    const message = `repairing ${what}: ${result.error.message}; ${result.text}`;
+    log.error(message, { revision: recorded.revision.id });
+    return targetEntry(target, { status: "failed", message, services });
+  }
+  const message = `${hold.message}; repaired ${what}`;
+  log.info(`repaired ${what}`, { revision: recorded.revision.id });
+  const when = hold.retryAt === undefined ? {} : { retryAt: hold.retryAt };
+  const reason = reasonOf(hold.reason, message);
+  return targetEntry(target, { status: "skipped", reason, message, services, ...when });
+}
+
+async function destroy(
+  parts: PipelineParts,
+  target: Target,
+  reporter: RunReporter,
+  signal: AbortSignal,
+): Promise<void> {
+  const { removeVolumes, removeImages } = target.deployment.destroy;
+  const what = { removeVolumes, removeImages };
+  const { key, configuration, deployment } = target;
+  const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
+  const by = { configuration: configuration.source.name, ...elsewhere };
+  target.progress("removing what runs");
+  const done = await destroyTarget(parts, key, by, what, signal);
+  reporter.target(targetEntry(
+    target,
+    done ? { status: "succeeded", message: "destroyed" } : {
+      status: "skipped",
+      reason: "nothing_to_destroy",
+      message: `${key.name} does not run`,
+    },
+  ));
+}

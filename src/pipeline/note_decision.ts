@@ -1,0 +1,61 @@
+import { formatRevision, type TargetDecision } from "../model/mod.ts";
+import type { Decision } from "./decide_target.ts";
+import type { PipelineParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** Remembers who may remove a stack when nothing names it any more. */
+export function noteDiscovered(parts: PipelineParts, target: Target, decision: Decision): void {
+  const { key, discovered } = target;
+  const exists = decision.kind === "deploy" ||
+    (decision.kind === "skip" && decision.plan.reason === "no_changes");
+  if (!exists) return;
+  if (discovered === undefined) parts.ledger.discovered.remove(key);
+  else parts.ledger.discovered.set(discovered);
+}
+
+/** Every trigger leaves its decision, the ones to do nothing included. */
+export function noteDecision(parts: PipelineParts, target: Target, decision: Decision): void {
+  const { trigger, origin, key } = target;
+  parts.ledger.decisions.add(key, {
+    trigger,
+    origin,
+    revision: formatRevision(target.revision),
+    ...whatIsDecided(decision),
+    changes: decision.changes,
+  }, parts.clock.now());
+}
+
+function whatIsDecided(
+  decision: Decision,
+): Pick<TargetDecision, "kind" | "reason" | "message" | "services"> {
+  if (decision.kind === "destroy") {
+    return { kind: "destroy", message: "destroy is set", services: [] };
+  }
+  const { plan } = decision;
+  const { message, services } = plan;
+  if (decision.kind === "repair") {
+    const { hold, recorded } = decision;
+    const repair = `${hold.message}; release ${recorded.number} is repaired: ${message}`;
+    return { kind: "repair", reason: hold.reason, message: repair, services };
+  }
+  const reason = plan.kind === "skip" ? { reason: plan.reason } : {};
+  return { kind: plan.kind, ...reason, message, services };
+}
+
+/** What kept a decision from being made is worth explaining too. */
+export function noteFailure(
+  parts: PipelineParts,
+  target: Pick<Target, "key" | "revision" | "trigger" | "origin">,
+  message: string,
+): void {
+  const { trigger, origin, key } = target;
+  const revision = formatRevision(target.revision);
+  const nothing = { changes: [], services: [] };
+  try {
+    const decision = { trigger, origin, revision, kind: "error" as const, message, ...nothing };
+    parts.ledger.decisions.add(key, decision, parts.clock.now());
+  } catch (error) {
+    // A full disk may be the very failure that is being told.
+    parts.log.warning("the decision could not be recorded", { stack: key.name, error });
+  }
+}
