@@ -1,36 +1,20 @@
-import { join, relative } from "node:path";
-import {
-  type ComposeProject,
-  ignoredUses,
-  insideTree,
-  labelsOf,
-  type LivePaths,
-  livePaths,
-  makeRelease,
-  stackDirectories,
-  type TreeUse,
-  treeUses,
-} from "../deploy/mod.ts";
+import { makeRelease, stackDirectories } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
-  type ComposeInvocation,
   type ComposeModel,
+  type InputClosure,
   LABELS,
-  type LiveManifest,
   type Release,
-  StackwrightError,
 } from "../model/mod.ts";
-import { composeInputs } from "./compose_files.ts";
-import { configurationFiles } from "./configuration_files.ts";
 import { configurationText } from "./configuration_digest.ts";
-import { ABSENT, contentIds, plainIds } from "./content.ts";
-import { operation } from "./measure.ts";
-import { requirePlain, revealInputs, withSecrets } from "./reveal_inputs.ts";
 import type { PipelineParts } from "./parts.ts";
-import { requireLiveInside, requireSafeInputs, requireSafeModel } from "./path_safety.ts";
+import { type RenderedTarget, renderTarget } from "./render_target.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
-import type { Target } from "./target.ts";
-import { variablesBesideFiles, variablesOf } from "./variables.ts";
+import { withSecrets } from "./reveal_inputs.ts";
+import { type UsedContent, usedContent } from "./used_content.ts";
+import { variablesOf } from "./variables.ts";
+
+export { envFilesIn, renderProject, type Trees } from "./render_project.ts";
 
 /** A release that was rendered and has changed nothing yet. */
 export interface PreparedRelease {
@@ -55,229 +39,66 @@ export async function prepareRelease(
   target: ResolvedTarget,
   signal: AbortSignal,
 ): Promise<PreparedRelease> {
-  const { source, key: instanceKey, options } = parts;
-  const { deployment, revision, key } = target;
-  const inputs = await composeInputs(source, revision, deployment, signal);
-  for (const file of inputs.unused) {
-    parts.log.info(`${file} is not used: ${inputs.composeFiles[0]} comes first`, {
-      stack: key.name,
-    });
-  }
-  target.progress("writing its files");
-  const tree = await operation(
-    parts,
-    "materialise",
-    () => source.materialise(revision, signal),
-  );
-  await requireInside(parts, tree, [
-    deployment.workingDir,
-    ...inputs.composeFiles,
-    ...inputs.envFiles,
-  ]);
-  const realInputs = await realPaths(parts, tree, inputs.paths);
-  const early = await revealInputs(parts, {
-    revision,
-    tree,
-    paths: [...realInputs.values()],
-    complete: inputs.complete,
-  }, signal);
-  const beside = await configurationFiles(parts, target, signal);
-  const trees = { tree, configurationTree: beside?.tree };
-  const dotenv = {
-    envFiles: inputs.envFiles,
-    ...(beside === undefined ? {} : { configurationEnvFiles: beside.envFiles }),
-  };
-  const variables = await variablesBesideFiles(parts, target, "/", envFilesIn(trees, dotenv));
-  const invocation: ComposeInvocation = {
-    environment: variables,
-    ...dotenv,
-    profiles: deployment.profiles,
-    secretVariables: Object.keys(target.secrets),
-  };
-  const project = renderProject(target, trees, inputs.composeFiles, invocation);
-  target.progress("rendering");
-  await requireSafeInputs(parts, project, tree, variables, signal);
-  const rendered = await operation(
-    parts,
-    "render",
-    () => parts.compose.render({ project, variables }, signal),
-  );
-  await requireSafeModel(parts, target, rendered, tree);
-  requireNoJobs(rendered, key.name);
-  requirePlain(rendered, early);
+  const rendered = await renderTarget(parts, target, signal);
+  const content = await usedContent(parts, target, rendered, signal);
+  const release = await releaseOf(parts, target, { rendered, content }, signal);
+  const { tree, beside, model } = rendered;
+  const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
+  return { release, tree, ...placed, rendered: model };
+}
 
-  const uses = treeUses(rendered, tree);
-  const realUses = await realPaths(parts, tree, uses.map((use) => use.path));
-  const real = new Map([...realInputs, ...realUses]);
-  const usedPaths = [...realUses.values()];
-  const used = await parts.encrypted.reveal({ revision, tree, paths: usedPaths }, signal);
-  const identities = new Map([...early.identities, ...used.identities]);
-  const paths = [...new Set([...inputs.paths, ...real.values(), ...(hasLinks(real) ? ["."] : [])])];
-  const ids = await contentIds(source, revision, paths, signal);
-  const contents = await plainIds(source, revision, { ids, identities }, signal);
-  const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
-  const inPlace = ignoredUses(rendered, uses);
-  const live = livePaths(uses, inPlace.uses, (path) => contentOf(path) !== ABSENT);
-  await requireMounts(parts, target, uses, contentOf);
-  const ownLive = stackDirectories(options.dataDir, key).live;
-  for (const use of uses) {
-    if (use.kind !== "build" && live.isLive(use.path)) {
-      await requireLiveInside(parts, ownLive, use.path);
-    }
-  }
-  const stackDirectory = stackDirectories(options.hostDataDir, key).stack;
-  const release = makeRelease({
+interface Prepared {
+  readonly rendered: RenderedTarget;
+  readonly content: UsedContent;
+}
+
+async function releaseOf(
+  parts: PipelineParts,
+  target: ResolvedTarget,
+  { rendered, content }: Prepared,
+  signal: AbortSignal,
+): Promise<Release> {
+  const { key, revision, deployment } = target;
+  const { tree, beside, model, invocation } = rendered;
+  const { uses, inPlace, live, manifest, secrets, contentOf } = content;
+  return makeRelease({
     key,
     revision,
     ...(beside === undefined ? {} : { configuration: beside.revision }),
     target: target.configTarget,
     discovered: target.discovered !== undefined,
-    rendered,
-    invocation: withSecrets(invocation, rendered, [...early.secrets, ...used.secrets]),
+    rendered: model,
+    invocation: withSecrets(invocation, model, secrets),
     tree,
-    stackDirectory,
+    stackDirectory: stackDirectories(parts.options.hostDataDir, key).stack,
     uses,
     inPlace,
     live,
-    liveManifest: await liveManifest(parts, target, { live, identities }, signal),
-    closure: {
-      configuration: instanceKey.digest(
-        configurationText(deployment, variablesOf(parts, target), options.hostDataDir),
-      ),
-      complete: inputs.complete,
-      paths: Object.fromEntries(ids),
-      ...(identities.size === 0 ? {} : { encrypted: [...identities.keys()].sort() }),
-      ...(beside === undefined ? {} : { configurationPaths: beside.ids }),
-    },
+    liveManifest: manifest,
+    closure: closureOf(parts, target, { rendered, content }),
     foreignResources: await foreignResources(parts, key.name, signal),
     buildArguments: deployment.build.args,
     contentOf,
-    digest: (text) => instanceKey.digest(text),
+    digest: (text) => parts.key.digest(text),
   });
-  const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
-  return { release, tree, ...placed, rendered };
 }
 
-/** The project as it is rendered: against the tree, from its files. */
-export function renderProject(
-  target: Target,
-  trees: Trees,
-  composeFiles: readonly string[],
-  invocation: ComposeInvocation,
-): ComposeProject {
-  const { tree } = trees;
+/** Everything the release was made from, so that the next look may be a cheap one. */
+function closureOf(
+  { key, options }: PipelineParts,
+  target: ResolvedTarget,
+  { rendered, content }: Prepared,
+): InputClosure {
+  const { inputs, beside } = rendered;
+  const { ids, identities } = content;
+  const variables = variablesOf({ options }, target);
   return {
-    name: target.key.name,
-    directory: join(tree, target.deployment.workingDir),
-    files: composeFiles.map((file) => join(tree, file)),
-    envFiles: envFilesIn(trees, invocation),
-    profiles: invocation.profiles,
+    configuration: key.digest(configurationText(target.deployment, variables, options.hostDataDir)),
+    complete: inputs.complete,
+    paths: Object.fromEntries(ids),
+    ...(identities.size === 0 ? {} : { encrypted: [...identities.keys()].sort() }),
+    ...(beside === undefined ? {} : { configurationPaths: beside.ids }),
   };
-}
-
-/** The directories a release reads. */
-export interface Trees {
-  readonly tree: string;
-  /** That of its configuration, where something is read from another source. */
-  readonly configurationTree?: string | undefined;
-}
-
-/**
- * Dotenv files as absolute paths, those beside the configuration first: later ones win. Without any,
- * an empty one keeps compose from picking `.env` by itself.
- */
-export function envFilesIn(
-  { tree, configurationTree }: Trees,
-  invocation: Pick<ComposeInvocation, "envFiles" | "configurationEnvFiles">,
-): string[] {
-  const beside = configurationTree === undefined ? [] : invocation.configurationEnvFiles ?? [];
-  const files = [
-    ...beside.map((file) => join(configurationTree ?? "", file)),
-    ...invocation.envFiles.map((file) => join(tree, file)),
-  ];
-  return files.length === 0 ? ["/dev/null"] : files;
-}
-
-/** Refuses paths that links lead out of the tree: what is there belongs to the host, or to us. */
-async function requireInside(
-  parts: PipelineParts,
-  tree: string,
-  paths: readonly string[],
-): Promise<void> {
-  for (const path of paths) {
-    const real = await parts.files.realPath(join(tree, path));
-    if (real === undefined) {
-      throw new StackwrightError("config_invalid", `${path} does not exist in the repository`);
-    }
-    if (insideTree(real, await parts.files.realPath(tree) ?? tree) === undefined) {
-      throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
-    }
-  }
-}
-
-/**
- * Where each path really lies in the tree, links resolved; missing ones stay what they are. Throws
- * `path_escapes` for one that links lead out of the tree.
- */
-async function realPaths(
-  parts: PipelineParts,
-  tree: string,
-  paths: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const root = await parts.files.realPath(tree) ?? tree;
-  const found = new Map<string, string>();
-  for (const path of new Set(paths)) {
-    const real = await parts.files.realPath(join(tree, path));
-    if (real === undefined) {
-      found.set(path, path);
-      continue;
-    }
-    if (insideTree(real, root) === undefined) {
-      throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
-    }
-    found.set(path, relative(root, real) || ".");
-  }
-  return found;
-}
-
-function hasLinks(real: ReadonlyMap<string, string>): boolean {
-  return [...real].some(([path, found]) => path !== found);
-}
-
-/** Refuses a mount whose source is nowhere where its author said that it must exist. */
-async function requireMounts(
-  parts: PipelineParts,
-  target: Target,
-  uses: readonly TreeUse[],
-  contentOf: (path: string) => string,
-): Promise<void> {
-  const live = stackDirectories(parts.options.dataDir, target.key).live;
-  for (const use of uses) {
-    if (!use.required || contentOf(use.path) !== ABSENT) continue;
-    if (use.kind === "bind" && await parts.files.stat(join(live, use.path)) !== undefined) continue;
-    throw new StackwrightError(
-      "config_invalid",
-      `service ${use.service}: ${use.kind} ${use.path} does not exist in the repository`,
-    );
-  }
-}
-
-async function liveManifest(
-  parts: PipelineParts,
-  target: Target,
-  { live, identities }: {
-    readonly live: LivePaths;
-    readonly identities: ReadonlyMap<string, string>;
-  },
-  signal: AbortSignal,
-): Promise<LiveManifest> {
-  const files: Record<string, string> = {};
-  for (const path of live.tracked) {
-    for (const [file, entry] of await parts.source.list(target.revision, path, signal)) {
-      files[file] = `${entry.kind}:${identities.get(file) ?? entry.id}`;
-    }
-  }
-  return { files, directories: live.untracked };
 }
 
 /** Networks and volumes of the project that exist without our labels: somebody else made them. */
@@ -295,18 +116,4 @@ async function foreignResources(
     each.labels[LABELS.manager] === undefined
   );
   return new Set(foreign.map((each) => each.name));
-}
-
-function requireNoJobs(model: ComposeModel, name: string): void {
-  const services = model["services"];
-  for (const [service, definition] of Object.entries(services ?? {})) {
-    const labels = labelsOf(definition as Record<string, unknown>);
-    const job = labels["stackwright.job.enabled"] ?? labels["cd.doco.job.enabled"];
-    if (job === "true") {
-      throw new StackwrightError(
-        "unsupported",
-        `deployment ${name}: service ${service} is a scheduled job, which this version of Stackwright does not run yet`,
-      );
-    }
-  }
 }

@@ -9,7 +9,10 @@ const SETTING = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:]/gm;
  * The variables of a deployment: external secrets win over the configuration's own, and these over
  * what `PASS_ENV` lets through.
  */
-export function variablesOf(parts: PipelineParts, target: ResolvedTarget): Record<string, string> {
+export function variablesOf(
+  parts: Pick<PipelineParts, "options">,
+  target: ResolvedTarget,
+): Record<string, string> {
   return { ...parts.options.passedVariables, ...target.deployment.environment, ...target.secrets };
 }
 

@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import type { ComposeProject } from "../deploy/mod.ts";
+import type { ComposeInvocation } from "../model/mod.ts";
+import type { Target } from "./target.ts";
+
+/** The project as it is rendered: against the tree, from its files. */
+export function renderProject(
+  target: Target,
+  trees: Trees,
+  composeFiles: readonly string[],
+  invocation: ComposeInvocation,
+): ComposeProject {
+  const { tree } = trees;
+  return {
+    name: target.key.name,
+    directory: join(tree, target.deployment.workingDir),
+    files: composeFiles.map((file) => join(tree, file)),
+    envFiles: envFilesIn(trees, invocation),
+    profiles: invocation.profiles,
+  };
+}
+
+/** The directories a release reads. */
+export interface Trees {
+  readonly tree: string;
+  /** That of its configuration, where something is read from another source. */
+  readonly configurationTree?: string | undefined;
+}
+
+/**
+ * Dotenv files as absolute paths, those beside the configuration first: later ones win. Without any,
+ * an empty one keeps compose from picking `.env` by itself.
+ */
+export function envFilesIn(
+  { tree, configurationTree }: Trees,
+  invocation: Pick<ComposeInvocation, "envFiles" | "configurationEnvFiles">,
+): string[] {
+  const beside = configurationTree === undefined ? [] : invocation.configurationEnvFiles ?? [];
+  const files = [
+    ...beside.map((file) => join(configurationTree ?? "", file)),
+    ...invocation.envFiles.map((file) => join(tree, file)),
+  ];
+  return files.length === 0 ? ["/dev/null"] : files;
+}

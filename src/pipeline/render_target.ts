@@ -1,0 +1,113 @@
+import { labelsOf } from "../deploy/mod.ts";
+import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { type ComposeInputs, composeInputs } from "./compose_files.ts";
+import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
+import type { Revealed } from "./encrypted_files.ts";
+import { operation } from "./measure.ts";
+import type { PipelineParts } from "./parts.ts";
+import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
+import { envFilesIn, renderProject } from "./render_project.ts";
+import type { ResolvedTarget } from "./resolve_secrets.ts";
+import { requirePlain, revealInputs } from "./reveal_inputs.ts";
+import { realPaths, requireInside } from "./tree_places.ts";
+import { variablesBesideFiles } from "./variables.ts";
+
+/** A target as compose reads it, and what it was read from. */
+export interface RenderedTarget {
+  readonly inputs: ComposeInputs;
+  /** Where each of the inputs' paths really lies in the tree. */
+  readonly realInputs: ReadonlyMap<string, string>;
+  /** What was decrypted to read it. */
+  readonly revealed: Revealed;
+  /** What lies beside the configuration, where that is another source. */
+  readonly beside: ConfigurationFiles | undefined;
+  readonly tree: string;
+  readonly invocation: ComposeInvocation;
+  /** As compose printed it. */
+  readonly model: ComposeModel;
+}
+
+/**
+ * Puts the tree of a target on disk and has compose render it, after everything compose would read
+ * was decrypted where it is encrypted, and found to be the repository's own.
+ */
+export async function renderTarget(
+  parts: PipelineParts,
+  target: ResolvedTarget,
+  signal: AbortSignal,
+): Promise<RenderedTarget> {
+  const { deployment, revision } = target;
+  const inputs = await composeInputs(parts.source, revision, deployment, signal);
+  noteUnused(parts, target, inputs);
+  const tree = await writeTree(parts, target, inputs, signal);
+  const realInputs = await realPaths(parts, tree, inputs.paths);
+  const paths = [...realInputs.values()];
+  const toReveal = { revision, tree, paths, complete: inputs.complete };
+  const revealed = await revealInputs(parts, toReveal, signal);
+  const beside = await configurationFiles(parts, target, signal);
+  const { invocation, project } = await invocationOf(parts, target, { inputs, tree, beside });
+  target.progress("rendering");
+  const variables = invocation.environment;
+  await requireSafeInputs(parts, project, tree, variables, signal);
+  const render = () => parts.compose.render({ project, variables }, signal);
+  const model = await operation(parts, "render", render);
+  await requireSafeModel(parts, target, model, tree);
+  requireNoJobs(model, target.key.name);
+  requirePlain(model, revealed);
+  return { inputs, realInputs, revealed, beside, tree, invocation, model };
+}
+
+function noteUnused({ log }: PipelineParts, { key }: ResolvedTarget, inputs: ComposeInputs): void {
+  for (const file of inputs.unused) {
+    log.info(`${file} is not used: ${inputs.composeFiles[0]} comes first`, { stack: key.name });
+  }
+}
+
+async function writeTree(
+  parts: PipelineParts,
+  { deployment, revision, progress }: ResolvedTarget,
+  inputs: ComposeInputs,
+  signal: AbortSignal,
+): Promise<string> {
+  progress("writing its files");
+  const write = () => parts.source.materialise(revision, signal);
+  const tree = await operation(parts, "materialise", write);
+  const named = [deployment.workingDir, ...inputs.composeFiles, ...inputs.envFiles];
+  await requireInside(parts, tree, named);
+  return tree;
+}
+
+/** What compose is called with: variables win over dotenv files, except those that are passed on. */
+async function invocationOf(
+  parts: PipelineParts,
+  target: ResolvedTarget,
+  { inputs, tree, beside }: Pick<RenderedTarget, "inputs" | "tree" | "beside">,
+) {
+  const trees = { tree, configurationTree: beside?.tree };
+  const dotenv = {
+    envFiles: inputs.envFiles,
+    ...(beside === undefined ? {} : { configurationEnvFiles: beside.envFiles }),
+  };
+  const environment = await variablesBesideFiles(parts, target, "/", envFilesIn(trees, dotenv));
+  const invocation: ComposeInvocation = {
+    environment,
+    ...dotenv,
+    profiles: target.deployment.profiles,
+    secretVariables: Object.keys(target.secrets),
+  };
+  return { invocation, project: renderProject(target, trees, inputs.composeFiles, invocation) };
+}
+
+function requireNoJobs(model: ComposeModel, name: string): void {
+  const services = model["services"];
+  for (const [service, definition] of Object.entries(services ?? {})) {
+    const labels = labelsOf(definition as Record<string, unknown>);
+    const job = labels["stackwright.job.enabled"] ?? labels["cd.doco.job.enabled"];
+    if (job === "true") {
+      throw new StackwrightError(
+        "unsupported",
+        `deployment ${name}: service ${service} is a scheduled job, which this version of Stackwright does not run yet`,
+      );
+    }
+  }
+}

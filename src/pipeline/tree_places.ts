@@ -1,0 +1,49 @@
+import { join, relative } from "node:path";
+import { insideTree } from "../deploy/mod.ts";
+import { StackwrightError } from "../model/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/**
+ * Refuses paths that links lead out of the tree: what is there belongs to the host, or to us. Throws
+ * `path_escapes`, and `config_invalid` for a path that is not there.
+ */
+export async function requireInside(
+  parts: PipelineParts,
+  tree: string,
+  paths: readonly string[],
+): Promise<void> {
+  for (const path of paths) {
+    const real = await parts.files.realPath(join(tree, path));
+    if (real === undefined) {
+      throw new StackwrightError("config_invalid", `${path} does not exist in the repository`);
+    }
+    if (insideTree(real, await parts.files.realPath(tree) ?? tree) === undefined) {
+      throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
+    }
+  }
+}
+
+/**
+ * Where each path really lies in the tree, links resolved; missing ones stay what they are. Throws
+ * `path_escapes` for one that links lead out of the tree.
+ */
+export async function realPaths(
+  parts: PipelineParts,
+  tree: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const root = await parts.files.realPath(tree) ?? tree;
+  const found = new Map<string, string>();
+  for (const path of new Set(paths)) {
+    const real = await parts.files.realPath(join(tree, path));
+    if (real === undefined) {
+      found.set(path, path);
+      continue;
+    }
+    if (insideTree(real, root) === undefined) {
+      throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
+    }
+    found.set(path, relative(root, real) || ".");
+  }
+  return found;
+}

@@ -1,0 +1,121 @@
+import { join } from "node:path";
+import {
+  type IgnoredUses,
+  ignoredUses,
+  type LivePaths,
+  livePaths,
+  stackDirectories,
+  type TreeUse,
+  treeUses,
+} from "../deploy/mod.ts";
+import { type LiveManifest, StackwrightError } from "../model/mod.ts";
+import { ABSENT, contentIds, plainIds } from "./content.ts";
+import type { PipelineParts } from "./parts.ts";
+import { requireLiveInside } from "./path_safety.ts";
+import type { RenderedTarget } from "./render_target.ts";
+import type { Target } from "./target.ts";
+import { realPaths } from "./tree_places.ts";
+
+/** What a rendered target uses of its tree, and the identity of all of it. */
+export interface UsedContent {
+  readonly uses: readonly TreeUse[];
+  readonly inPlace: IgnoredUses;
+  readonly live: LivePaths;
+  readonly manifest: LiveManifest;
+  /** Object id by path, of everything that was read or is used: the closure of the release. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** Identity of the plain content of encrypted files, by path. */
+  readonly identities: ReadonlyMap<string, string>;
+  /** Texts that were encrypted. */
+  readonly secrets: readonly string[];
+  /** Identity of what is at a path; `absent` for nothing. */
+  contentOf(path: string): string;
+}
+
+/**
+ * Finds what a target's services mount, read and build from, decrypts it where it is encrypted, and
+ * tells what containers will see from `current/` and what from `live/`.
+ *
+ * Throws `config_invalid` for a mount whose source is missing, `path_escapes` for one that links lead
+ * out of the tree.
+ */
+export async function usedContent(
+  parts: PipelineParts,
+  target: Target,
+  rendered: RenderedTarget,
+  signal: AbortSignal,
+): Promise<UsedContent> {
+  const { inputs, realInputs, revealed, tree, model } = rendered;
+  const { revision } = target;
+  const uses = treeUses(model, tree);
+  const realUses = await realPaths(parts, tree, uses.map((use) => use.path));
+  const toReveal = { revision, tree, paths: [...realUses.values()] };
+  const used = await parts.encrypted.reveal(toReveal, signal);
+  const identities = new Map([...revealed.identities, ...used.identities]);
+  const real = new Map([...realInputs, ...realUses]);
+  const paths = [...new Set([...inputs.paths, ...real.values(), ...(hasLinks(real) ? ["."] : [])])];
+  const ids = await contentIds(parts.source, revision, paths, signal);
+  const contents = await plainIds(parts.source, revision, { ids, identities }, signal);
+  const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
+  const inPlace = ignoredUses(model, uses);
+  const live = livePaths(uses, inPlace.uses, (path) => contentOf(path) !== ABSENT);
+  await requireMounts(parts, target, uses, contentOf);
+  await requireOwnLive(parts, target, uses, live);
+  const manifest = await liveManifest(parts, target, { live, identities }, signal);
+  const secrets = [...revealed.secrets, ...used.secrets];
+  return { uses, inPlace, live, manifest, ids, identities, secrets, contentOf };
+}
+
+function hasLinks(real: ReadonlyMap<string, string>): boolean {
+  return [...real].some(([path, found]) => path !== found);
+}
+
+/** Refuses a mount whose source is nowhere where its author said that it must exist. */
+async function requireMounts(
+  parts: PipelineParts,
+  target: Target,
+  uses: readonly TreeUse[],
+  contentOf: (path: string) => string,
+): Promise<void> {
+  const live = stackDirectories(parts.options.dataDir, target.key).live;
+  for (const use of uses) {
+    if (!use.required || contentOf(use.path) !== ABSENT) continue;
+    if (use.kind === "bind" && await parts.files.stat(join(live, use.path)) !== undefined) continue;
+    throw new StackwrightError(
+      "config_invalid",
+      `service ${use.service}: ${use.kind} ${use.path} does not exist in the repository`,
+    );
+  }
+}
+
+async function requireOwnLive(
+  parts: PipelineParts,
+  { key }: Target,
+  uses: readonly TreeUse[],
+  live: LivePaths,
+): Promise<void> {
+  const own = stackDirectories(parts.options.dataDir, key).live;
+  for (const use of uses) {
+    if (use.kind !== "build" && live.isLive(use.path)) {
+      await requireLiveInside(parts, own, use.path);
+    }
+  }
+}
+
+async function liveManifest(
+  parts: PipelineParts,
+  target: Target,
+  { live, identities }: {
+    readonly live: LivePaths;
+    readonly identities: ReadonlyMap<string, string>;
+  },
+  signal: AbortSignal,
+): Promise<LiveManifest> {
+  const files: Record<string, string> = {};
+  for (const path of live.tracked) {
+    for (const [file, entry] of await parts.source.list(target.revision, path, signal)) {
+      files[file] = `${entry.kind}:${identities.get(file) ?? entry.id}`;
+    }
+  }
+  return { files, directories: live.untracked };
+}
