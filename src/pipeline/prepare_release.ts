@@ -7,6 +7,7 @@ import {
   type LivePaths,
   livePaths,
   makeRelease,
+  requireSameVolumes,
   stackDirectories,
   type TreeUse,
   treeUses,
@@ -47,8 +48,8 @@ export interface PreparedRelease {
  * Makes the release of a target: puts its tree on disk, renders it and digests everything that can
  * change a container. Reads the engine, changes nothing on it.
  *
- * Throws `config_invalid`, `path_escapes`, `render_failed`, `data_dir_unusable`, and what the source
- * throws.
+ * Throws `config_invalid`, `conflict`, `path_escapes`, `render_failed`, `data_dir_unusable`, and what
+ * the source throws.
  */
 export async function prepareRelease(
   parts: PipelineParts,
@@ -126,6 +127,7 @@ export async function prepareRelease(
     }
   }
   const stackDirectory = stackDirectories(options.hostDataDir, key).stack;
+  const resources = await projectResources(parts, key.name, signal);
   const release = makeRelease({
     key,
     revision,
@@ -149,13 +151,18 @@ export async function prepareRelease(
       ...(identities.size === 0 ? {} : { encrypted: [...identities.keys()].sort() }),
       ...(beside === undefined ? {} : { configurationPaths: beside.ids }),
     },
-    foreignResources: await foreignResources(parts, key.name, signal),
+    foreignResources: resources.foreign,
     buildArguments: deployment.build.args,
     contentOf,
     digest: (text) => instanceKey.digest(text),
   });
+<<<<<<< HEAD
   const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
   return { release, tree, ...placed, rendered };
+=======
+  requireSameVolumes(release.model, resources.volumes);
+  return { release, tree, rendered };
+>>>>>>> 28ef3af (A changed definition of a volume that exists is refused before anything is touched; tests of field traps)
 }
 
 /** The project as it is rendered: against the tree, from its files. */
@@ -280,12 +287,8 @@ async function liveManifest(
   return { files, directories: live.untracked };
 }
 
-/** Networks and volumes of the project that exist without our labels: somebody else made them. */
-async function foreignResources(
-  parts: PipelineParts,
-  name: string,
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
+/** Volumes of the project, and which of these and its networks somebody else made: without our labels. */
+async function projectResources(parts: PipelineParts, name: string, signal: AbortSignal) {
   const project = { [COMPOSE_LABELS.project]: name };
   const [networks, volumes] = await Promise.all([
     parts.engine.listNetworks(project, signal),
@@ -294,7 +297,7 @@ async function foreignResources(
   const foreign = [...networks, ...volumes].filter((each) =>
     each.labels[LABELS.manager] === undefined
   );
-  return new Set(foreign.map((each) => each.name));
+  return { volumes, foreign: new Set(foreign.map((each) => each.name)) };
 }
 
 function requireNoJobs(model: ComposeModel, name: string): void {
