@@ -25,6 +25,7 @@ import { composeInputs } from "./compose_files.ts";
 import { configurationFiles } from "./configuration_files.ts";
 import { configurationText } from "./configuration_digest.ts";
 import { ABSENT, contentIds, plainIds } from "./content.ts";
+import { requireHooksRun } from "./lifecycle_hooks.ts";
 import { operation } from "./measure.ts";
 import { requirePlain, revealInputs, withSecrets } from "./reveal_inputs.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -48,8 +49,8 @@ export interface PreparedRelease {
  * Makes the release of a target: puts its tree on disk, renders it and digests everything that can
  * change a container. Reads the engine, changes nothing on it.
  *
- * Throws `config_invalid`, `conflict`, `path_escapes`, `render_failed`, `data_dir_unusable`, and what
- * the source throws.
+ * Throws `config_invalid`, `conflict`, `path_escapes`, `render_failed`, `unsupported`,
+ * `data_dir_unusable`, and what the source throws.
  */
 export async function prepareRelease(
   parts: PipelineParts,
@@ -105,6 +106,7 @@ export async function prepareRelease(
   );
   await requireSafeModel(parts, target, rendered, tree);
   requireNoJobs(rendered, key.name);
+  await requireHooksRun(rendered, key.name, () => parts.compose.version(signal));
   requirePlain(rendered, early);
 
   const uses = treeUses(rendered, tree);
