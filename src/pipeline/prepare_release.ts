@@ -158,13 +158,9 @@ export async function prepareRelease(
     contentOf,
     digest: (text) => instanceKey.digest(text),
   });
-<<<<<<< HEAD
+  requireSameVolumes(release.model, resources.volumes);
   const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
   return { release, tree, ...placed, rendered };
-=======
-  requireSameVolumes(release.model, resources.volumes);
-  return { release, tree, rendered };
->>>>>>> 28ef3af (A changed definition of a volume that exists is refused before anything is touched; tests of field traps)
 }
 
 /** The project as it is rendered: against the tree, from its files. */
