@@ -25,6 +25,8 @@ export interface ResourceSummary {
   readonly name: string;
   readonly driver: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** What a volume's driver was told when it was made; may hold secrets. Absent for networks. */
+  readonly options?: Readonly<Record<string, string>>;
 }
 
 /** Details of a container that only inspection shows. */

@@ -11,7 +11,10 @@ export async function listVolumes(
 ): Promise<ResourceSummary[]> {
   const query = labelFilters(labels);
   const answer = await api.json({ method: "GET", path: "/volumes", query }, signal);
-  return asList(asRecord(answer)["Volumes"]).map((volume) => summary(asRecord(volume), "Name"));
+  return asList(asRecord(answer)["Volumes"]).map(asRecord).map((volume) => ({
+    ...summary(volume, "Name"),
+    options: asTexts(volume["Options"]),
+  }));
 }
 
 /** Networks that carry all `labels`. */

@@ -1,4 +1,4 @@
-import { makeRelease, stackDirectories } from "../deploy/mod.ts";
+import { makeRelease, requireSameVolumes, stackDirectories } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
@@ -31,8 +31,8 @@ export interface PreparedRelease {
  * Makes the release of a target: puts its tree on disk, renders it and digests everything that can
  * change a container. Reads the engine, changes nothing on it.
  *
- * Throws `config_invalid`, `path_escapes`, `render_failed`, `data_dir_unusable`, and what the source
- * throws.
+ * Throws `config_invalid`, `conflict`, `path_escapes`, `render_failed`, `unsupported`,
+ * `data_dir_unusable`, and what the source throws.
  */
 export async function prepareRelease(
   parts: PipelineParts,
@@ -61,7 +61,8 @@ async function releaseOf(
   const { key, revision, deployment } = target;
   const { tree, beside, model, invocation } = rendered;
   const { uses, inPlace, live, manifest, secrets, contentOf } = content;
-  return makeRelease({
+  const resources = await projectResources(parts, key.name, signal);
+  const release = makeRelease({
     key,
     revision,
     ...(beside === undefined ? {} : { configuration: beside.revision }),
@@ -76,11 +77,13 @@ async function releaseOf(
     live,
     liveManifest: manifest,
     closure: closureOf(parts, target, { rendered, content }),
-    foreignResources: await foreignResources(parts, key.name, signal),
+    foreignResources: resources.foreign,
     buildArguments: deployment.build.args,
     contentOf,
     digest: (text) => parts.key.digest(text),
   });
+  requireSameVolumes(release.model, resources.volumes);
+  return release;
 }
 
 /** Everything the release was made from, so that the next look may be a cheap one. */
@@ -101,12 +104,8 @@ function closureOf(
   };
 }
 
-/** Networks and volumes of the project that exist without our labels: somebody else made them. */
-async function foreignResources(
-  parts: PipelineParts,
-  name: string,
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
+/** Volumes of the project, and which of these and its networks somebody else made: without our labels. */
+async function projectResources(parts: PipelineParts, name: string, signal: AbortSignal) {
   const project = { [COMPOSE_LABELS.project]: name };
   const [networks, volumes] = await Promise.all([
     parts.engine.listNetworks(project, signal),
@@ -115,5 +114,5 @@ async function foreignResources(
   const foreign = [...networks, ...volumes].filter((each) =>
     each.labels[LABELS.manager] === undefined
   );
-  return new Set(foreign.map((each) => each.name));
+  return { volumes, foreign: new Set(foreign.map((each) => each.name)) };
 }

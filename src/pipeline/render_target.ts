@@ -3,6 +3,7 @@ import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import type { Revealed } from "./encrypted_files.ts";
+import { requireHooksRun } from "./lifecycle_hooks.ts";
 import { operation } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
@@ -53,6 +54,7 @@ export async function renderTarget(
   const model = await operation(parts, "render", render);
   await requireSafeModel(parts, target, model, tree);
   requireNoJobs(model, target.key.name);
+  await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
   requirePlain(model, revealed);
   return { inputs, realInputs, revealed, beside, tree, invocation, model };
 }

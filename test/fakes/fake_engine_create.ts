@@ -67,11 +67,15 @@ export function refuseTakenName(state: EngineState, name: string): void {
 export function ensureVolume(
   state: EngineState,
   name: string,
-  options: { readonly labels?: Readonly<Record<string, string>>; readonly driver?: string } = {},
+  made: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly driver?: string;
+    readonly options?: Readonly<Record<string, string>>;
+  } = {},
 ): void {
   if (state.volumes.has(name)) return;
-  const { labels = {}, driver = "local" } = options;
-  state.volumes.set(name, { name, driver, labels, created: new Date(), options: null });
+  const { labels = {}, driver = "local", options = null } = made;
+  state.volumes.set(name, { name, driver, labels, created: new Date(), options });
   state.emit("volume", "create", { id: name, attributes: { driver } });
 }
 

@@ -101,6 +101,7 @@ function createVolume({ state, body }: RouteRequest): RouteAnswer {
   ensureVolume(state, name, {
     labels: asTexts(body["Labels"]),
     driver: asText(body["Driver"]) || "local",
+    ...(body["DriverOpts"] === null ? {} : { options: asTexts(body["DriverOpts"]) }),
   });
   const volume = state.volumes.get(name);
   return { status: 201, json: volume === undefined ? null : volumeView(volume) };

@@ -13,6 +13,14 @@ describe("classifyFailure()", () => {
       ],
       [
         "denied",
+        "remote: Zugriff verweigert.\nfatal: unable to access 'https://h/': The requested URL returned error: 403",
+      ],
+      [
+        "unreachable",
+        "remote: プロジェクトが見つかりません。\nfatal: repository 'https://h/o/r/' not found",
+      ],
+      [
+        "denied",
         "git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.",
       ],
       ["host_key", "Host key verification failed.\nfatal: Could not read from remote repository."],

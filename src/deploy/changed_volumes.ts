@@ -1,0 +1,46 @@
+import type { ResourceSummary } from "../docker/engine.ts";
+import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { isObject, type JsonObject, objectAt, textAt } from "./compose_model.ts";
+
+/**
+ * Refuses a model that defines a volume differently from the one that exists under its name. Docker
+ * cannot change a volume, and compose, by its version, goes on with the old one or asks a person
+ * whether its data may be thrown away: neither is what the commit says.
+ *
+ * `existing` are the project's volumes. Throws `conflict`, which names options and shows no value,
+ * because options may hold passwords.
+ */
+export function requireSameVolumes(
+  model: ComposeModel,
+  existing: readonly ResourceSummary[],
+): void {
+  for (const [key, definition] of Object.entries(objectAt(model, "volumes"))) {
+    const wanted = isObject(definition) ? definition : {};
+    if (wanted["external"] === true) continue;
+    const volume = existing.find((each) => each.name === textAt(wanted, "name"));
+    const changed = volume === undefined ? [] : differences(wanted, volume);
+    if (volume === undefined || changed.length === 0) continue;
+    throw new StackwrightError(
+      "conflict",
+      `volumes.${key}: volume ${volume.name} exists with another ${
+        changed.join(", ")
+      }, and Docker ` +
+        `cannot change a volume, so nothing was touched; give the changed volume another name, ` +
+        `or save its data, stop what uses it and remove it (docker volume rm ${volume.name})`,
+    );
+  }
+}
+
+/** The keys of the definition that the volume was not made with. */
+function differences(wanted: JsonObject, volume: ResourceSummary): string[] {
+  const driver = (textAt(wanted, "driver") || "local") === volume.driver ? [] : ["driver"];
+  const options = objectAt(wanted, "driver_opts");
+  const made = volume.options ?? {};
+  const names = [...new Set([...Object.keys(options), ...Object.keys(made)])].sort();
+  const changed = names.filter((name) => textOf(options[name]) !== made[name]);
+  return [...driver, ...changed.map((name) => `driver_opts.${name}`)];
+}
+
+function textOf(option: unknown): string | undefined {
+  return option === undefined || option === null ? undefined : String(option);
+}

@@ -1,0 +1,300 @@
+import assert from "node:assert/strict";
+import { stat } from "node:fs/promises";
+import { describe, it } from "node:test";
+import { composeFile, configFile, service } from "./compose_text.ts";
+import {
+  commit,
+  docker,
+  ids,
+  inWorld,
+  label,
+  pollTo,
+  readInside,
+  reasons,
+  replaced,
+  states,
+  writeInside,
+} from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+// Traps that other deployment tools fell into; docs/design-traps.md lists them all.
+
+for (const engine of await engines()) {
+  describe(`traps of mounts on the ${engine} engine`, () => {
+    it("a container that is kept sees the same file and directory, by inode, after a release", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, {
+          "compose.yaml": composeFile({
+            changing: service({ volumes: ["./changing.txt:/changing.txt:ro"] }),
+            kept: service({ volumes: ["./kept.txt:/kept.txt", "./data:/data"] }),
+          }),
+          "changing.txt": "1",
+          "kept.txt": "kept",
+          "data/file.txt": "file",
+        });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const inodes = await mountInodes(world, "kept");
+        await commit(world, { "changing.txt": "2" });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(replaced(before, await ids(world)), ["changing-1"]);
+        assert.deepEqual(await mountInodes(world, "kept"), inodes);
+        await writeInside(world, "kept", "/data/written.txt", "written");
+        assert.equal(await readInside(world, "kept", "/data/written.txt"), "written");
+        assert.equal(await readInside(world, "kept", "/kept.txt"), "kept");
+      }));
+
+    it("a mounted file that was missing first is a file as soon as a commit brings it", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, {
+          "compose.yaml": composeFile({
+            other: service(),
+            web: service({ volumes: ["./conf/app.txt:/app.txt:ro"] }),
+          }),
+        });
+        await pollTo(world, "succeeded");
+        const missing = await ids(world);
+        await commit(world, { "conf/app.txt": "here" });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(replaced(missing, await ids(world)), ["web-1"]);
+        assert.equal(await readInside(world, "web", "/app.txt"), "here");
+
+        await world.repository.remove(["conf/app.txt"]);
+        await pollTo(world, "succeeded");
+        await commit(world, { "conf/app.txt": "here again" });
+        await pollTo(world, "succeeded");
+        assert.equal(await readInside(world, "web", "/app.txt"), "here again");
+      }));
+
+    it("files of one name in different directories are told apart", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, {
+          "compose.yaml": composeFile({
+            a: service({ volumes: ["./a/app.conf:/app.conf:ro"] }),
+            b: service({ volumes: ["./b/app.conf:/app.conf:ro"] }),
+            c: service({ configs: [{ source: "c", target: "/app.conf" }] }),
+            d: service({ configs: [{ source: "d", target: "/app.conf" }] }),
+          }, { configs: { c: { file: "./c/app.conf" }, d: { file: "./d/app.conf" } } }),
+          "a/app.conf": "a",
+          "b/app.conf": "b",
+          "c/app.conf": "c",
+          "d/app.conf": "d",
+        });
+        await pollTo(world, "succeeded");
+        for (const name of ["a", "b", "c", "d"]) {
+          assert.equal(await readInside(world, name, "/app.conf"), name);
+        }
+        for (const name of ["b", "d"]) {
+          const before = await ids(world);
+          await commit(world, { [`${name}/app.conf`]: "changed" });
+          await pollTo(world, "succeeded");
+          assert.deepEqual(replaced(before, await ids(world)), [`${name}-1`]);
+          assert.equal(await readInside(world, name, "/app.conf"), "changed");
+        }
+        assert.equal(await readInside(world, "a", "/app.conf"), "a");
+      }));
+
+    it("a mount source with a trailing slash follows its content", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, {
+          "compose.yaml": composeFile({
+            dotted: service({ volumes: ["./site/./:/site/:ro"] }),
+            other: service({ volumes: ["./sites/:/site:ro"] }),
+            web: service({ volumes: ["./site/:/site:ro"] }),
+            writer: service({ volumes: ["./data/:/data/"] }),
+          }),
+          "site/page.txt": "1",
+          "sites/page.txt": "1",
+          "data/seed.txt": "1",
+        });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await commit(world, { "site/page.txt": "2" });
+        const finished = await pollTo(world, "succeeded");
+        assert.match(reasons(finished, "web"), /mounted site changed/);
+        const after = await ids(world);
+        assert.deepEqual(replaced(before, after), ["dotted-1", "web-1"]);
+        assert.equal(await readInside(world, "web", "/site/page.txt"), "2");
+        await commit(world, { "data/seed.txt": "2" });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(replaced(after, await ids(world)), ["writer-1"]);
+      }));
+  });
+
+  describe(`traps of networks, volumes and names on the ${engine} engine`, () => {
+    it("a network with IPv6 and no subnet deploys, or fails without touching what runs", () =>
+      inWorld(engine, async (world) => {
+        const web = service({ labels: { "test.v": "1" } });
+        await commit(world, { "compose.yaml": composeFile({ web }) });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await commit(world, {
+          "compose.yaml": composeFile(
+            { web, six: service({ networks: ["six"] }) },
+            { networks: { six: { enable_ipv6: true } } },
+          ),
+        });
+        const { run } = await world.poll();
+        assert.equal((await ids(world))["web-1"], before["web-1"]);
+        if (run.status === "failed") {
+          assert.match(JSON.stringify(run), /IPv6/i);
+          assert.deepEqual(await states(world), { "web-1": "running" });
+          return;
+        }
+        assert.equal(run.status, "succeeded", JSON.stringify(run));
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+      }));
+
+    it("changed options of a volume that exists are refused, and nothing is touched", () =>
+      inWorld(engine, async (world) => {
+        const volume = (size: string, more = {}) => ({
+          "compose.yaml": composeFile({
+            other: service(),
+            web: service({ volumes: ["data:/data"] }),
+          }, {
+            volumes: {
+              data: { driver_opts: { type: "tmpfs", device: "tmpfs", o: `size=${size}` }, ...more },
+            },
+          }),
+        });
+        await commit(world, volume("1m"));
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await pollTo(world, "skipped");
+
+        world.proxy.reset();
+        await commit(world, volume("2m"));
+        const { deployments } = await pollTo(world, "failed");
+        const message = deployments?.[0]?.message ?? "";
+        assert.match(message, /volume \S+_data exists with another driver_opts\.o/);
+        assert.match(message, /docker volume rm \S+_data/);
+        assert.doesNotMatch(message, /size=/);
+        assert.equal(world.proxy.mutations(), 0);
+        assert.deepEqual(await ids(world), before);
+
+        await commit(world, volume("2m", { name: `${world.stack}_data2` }));
+        await pollTo(world, "succeeded");
+        assert.deepEqual(replaced(before, await ids(world)), ["web-1"]);
+      }));
+
+    it("orphans are containers of the same project, never those of another with that service", () =>
+      inWorld(engine, async (world) => {
+        const [one, two] = [`${world.stack}-one`, `${world.stack}-two`];
+        const files = {
+          ".stackwright.yaml": configFile(
+            { name: one, working_dir: "one" },
+            { name: two, working_dir: "two" },
+          ),
+          "one/compose.yaml": composeFile({ db: service(), web: service() }),
+          "two/compose.yaml": composeFile({ db: service(), web: service() }),
+        };
+        await world.repository.commit(files);
+        await pollTo(world, "succeeded");
+        const before = await ids(world, two);
+        await world.repository.commit({ "one/compose.yaml": composeFile({ web: service() }) });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(Object.keys(await ids(world, one)), ["web-1"]);
+        assert.deepEqual(await ids(world, two), before);
+      }));
+
+    it("COMPOSE_PROJECT_NAME in .env or in our own environment renames no stack", () =>
+      inWorld(engine, async (world) => {
+        const stranger = `${world.stack}-stranger`;
+        await world.restart({ COMPOSE_PROJECT_NAME: stranger, PASS_ENV: "true" });
+        await commit(world, {
+          "compose.yaml": composeFile({ web: service() }),
+          ".env": `COMPOSE_PROJECT_NAME=${stranger}\nCOMPOSE_FILE=other.yaml\n`,
+        });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(Object.keys(await ids(world)), ["web-1"]);
+        assert.deepEqual(await world.containers(stranger), []);
+        await pollTo(world, "skipped");
+      }));
+
+    it("a dollar sign in a variable reaches the container as it was written", () =>
+      inWorld(engine, async (world) => {
+        const regex = "^v[0-9]+(\\.[0-9]+)$";
+        await commit(world, {
+          "compose.yaml": composeFile({
+            web: service({
+              environment: {
+                ESCAPED: "5$$ and $${NOT}",
+                FROM_ENVIRONMENT: "${PATTERN}",
+                FROM_DOTENV: "${QUOTED}",
+              },
+              env_file: ["web.env"],
+            }),
+          }),
+          ".env": "QUOTED='a$b ${c}'\n",
+          "web.env": "FILE='x$y ${z}'\n",
+        }, { environment: { PATTERN: regex } });
+        await pollTo(world, "succeeded");
+        const environment = await environmentOf(world, "web");
+        for (
+          const line of [
+            "ESCAPED=5$ and ${NOT}",
+            `FROM_ENVIRONMENT=${regex}`,
+            "FROM_DOTENV=a$b ${c}",
+            "FILE=x$y ${z}",
+          ]
+        ) assert.ok(environment.includes(line), `${line} is not in ${environment.join("\n")}`);
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+      }));
+
+    it("scale 0 to start with is no failure, and containers come and go with the number", () =>
+      inWorld(engine, async (world) => {
+        const scaled = (scale: number) => ({
+          "compose.yaml": composeFile({ web: service(), workers: service({ scale }) }),
+        });
+        await commit(world, scaled(0));
+        await pollTo(world, "succeeded");
+        const none = await ids(world);
+        assert.deepEqual(Object.keys(none), ["web-1"]);
+        await pollTo(world, "skipped");
+        await commit(world, scaled(1));
+        await pollTo(world, "succeeded");
+        assert.deepEqual(Object.keys(await ids(world)), ["web-1", "workers-1"]);
+        await commit(world, scaled(0));
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await ids(world), none);
+      }));
+  });
+}
+
+describe("COMPOSE_PROJECT_NAME", () => {
+  it("in environment is refused by name, and nothing is touched", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": composeFile({ web: service() }) }, {
+        environment: { COMPOSE_PROJECT_NAME: "stranger" },
+      });
+      const finished = await pollTo(world, "failed");
+      assert.match(JSON.stringify(finished), /environment\.COMPOSE_PROJECT_NAME would change/);
+      assert.equal(world.proxy.mutations(), 0);
+      assert.equal(await label(world, "web", "com.docker.compose.project"), undefined);
+    }));
+});
+
+/** Inodes of the sources of a container's mounts, by where they are mounted. */
+async function mountInodes(world: World, name: string): Promise<Record<string, number>> {
+  const id = (await ids(world))[`${name}-1`] ?? "";
+  const text = await docker(world, "inspect", "--format", "{{json .Mounts}}", id);
+  const mounts = JSON.parse(text) as { Source: string; Destination: string }[];
+  assert.ok(mounts.length > 0);
+  const inodes: Record<string, number> = {};
+  for (const { Source, Destination } of mounts) {
+    inodes[Destination] = (await stat(Source)).ino;
+    if (world.kind === "fake") continue;
+    const inside = await docker(world, "exec", id, "stat", "-c", "%i", Destination);
+    assert.equal(Number(inside), inodes[Destination], `${Destination} is not the one on the host`);
+  }
+  return inodes;
+}
+
+async function environmentOf(world: World, name: string): Promise<readonly string[]> {
+  const id = (await ids(world))[`${name}-1`] ?? "";
+  return JSON.parse(await docker(world, "inspect", "--format", "{{json .Config.Env}}", id));
+}
