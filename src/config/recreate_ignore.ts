@@ -1,4 +1,4 @@
-import { parseDocument } from "yaml";
+import { type Document, parseDocument } from "yaml";
 import { StackwrightError } from "../model/mod.ts";
 
 /** What an author may name: mounted configs and secrets by name, bind mounts by their target path. */
@@ -47,7 +47,7 @@ function parseScopes(text: string): RecreateIgnore["items"] {
   if (error !== undefined) {
     throw invalid(`recreate.ignore is no YAML map: ${error.message.split("\n")[0]}`);
   }
-  const value: unknown = document.toJS();
+  const value = valueOf(document);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid(`recreate.ignore: expected a map of ${scopes()}, found ${found(value)}`);
   }
@@ -56,6 +56,16 @@ function parseScopes(text: string): RecreateIgnore["items"] {
     throw invalid(`recreate.ignore: expected a map of ${scopes()}, found {}`);
   }
   return new Map(entries.map(([scope, items]) => [scopeOf(scope), itemsOf(scope, items)]));
+}
+
+/** The library finds aliases without an anchor, and too many of them, only here, and throws. */
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw invalid(`recreate.ignore is no YAML map: ${reason.split("\n")[0]}`);
+  }
 }
 
 function scopeOf(name: string): IgnoreScope {

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { env } from "node:process";
+import { describe, it } from "node:test";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import {
+  overrideDeployment,
+  parseDeploymentOverride,
+  parseDeployments,
+  parsePollConfig,
+  parseRecreateIgnore,
+  parseSecretStores,
+} from "../../../src/config/mod.ts";
+import { readSopsText } from "../../../src/secrets/sops/detect.ts";
+
+type Random = (below: number) => number;
+
+/** One parser under attack: how many texts it gets, what they start from, and how it is called. */
+interface Target {
+  readonly title: string;
+  readonly rounds: number;
+  readonly seeds: readonly string[];
+  /** Whether a rejection must name a line; labels have none. */
+  readonly placed: boolean;
+  readonly run: (text: string) => unknown;
+}
+
+/** 1 gives 10,000 texts; FUZZ_TIMES=5 gives the 50,000 of a long run. */
+const TIMES = Number(env["FUZZ_TIMES"] ?? 1);
+const BASE = "name: web\nenvironment: {A: '1'}\nprofiles: [a]\n";
+const TARGETS: readonly Target[] = [
+  {
+    title: "parseDeployments()",
+    rounds: 4_000,
+    seeds: [
+      "name: web\ntimeout: 3m\nbuild:\n  args: {A: 1}\n---\nname: b\nretry: {limit: 2}\n",
+      '{"name": "j", "destroy": {"enabled": true}, "profiles": ["a"]}\n',
+      "name: a\nexternal_secrets:\n  K: {store_ref: s, remote_ref: {k: v}}\n",
+    ],
+    placed: true,
+    run: (text) => parseDeployments(text, { file: "f.yaml", trusted: true }),
+  },
+  {
+    title: "overrideDeployment()",
+    rounds: 2_000,
+    seeds: ["environment: {B: x}\nprofiles: [b]\n", "build: {args: {A: 1}}\ntimeout: 2m\n"],
+    placed: true,
+    run: (text) => {
+      const base = parseDeployments(BASE, { file: "f.yaml", trusted: true })[0]?.deployment;
+      assert.ok(base !== undefined);
+      overrideDeployment(base, parseDeploymentOverride(text, { file: "f.yaml", trusted: true }));
+    },
+  },
+  {
+    title: "parsePollConfig()",
+    rounds: 1_600,
+    seeds: [
+      "- url: https://example.com/a.git\n  reference: main\n  interval: 60\n" +
+      "  deployments:\n    - name: a\n",
+    ],
+    placed: true,
+    run: (text) => parsePollConfig(text, { file: "f.yaml" }),
+  },
+  {
+    title: "parseSecretStores()",
+    rounds: 1_600,
+    seeds: [
+      "stores:\n  - name: s\n    version: v1\n    url: https://h/{{ .remote_ref.key }}\n" +
+      "    method: GET\n    json_path: data.value\n",
+      "name: s\nurl: https://h/{{ .remote_ref.key }}\njson_path: $.a\nheaders: {A: b}\n",
+    ],
+    placed: true,
+    run: (text) => parseSecretStores(text, "f.yaml"),
+  },
+  {
+    title: "parseRecreateIgnore()",
+    rounds: 600,
+    seeds: ["{configs: [a], secrets: []}", "configs:\n- a\n- b\n"],
+    placed: false,
+    run: (text) => parseRecreateIgnore({ ignore: text, signal: "SIGHUP" }),
+  },
+  {
+    title: "readSopsText()",
+    rounds: 200,
+    seeds: [
+      "a: ENC[AES256_GCM,data:AA==,iv:AA==,tag:AA==,type:str]\nsops:\n  mac: ENC[x]\n" +
+      "  lastmodified: '2026-01-01T00:00:00Z'\n  age: []\n",
+      "A=ENC[x]\nsops_mac=ENC[y]\nsops_lastmodified=2026-01-01T00:00:00Z\n",
+      '{"a": "ENC[x]", "sops": {"mac": "y", "lastmodified": "z", "age": []}}',
+    ],
+    placed: false,
+    run: (text) => readSopsText("f.yaml", new TextEncoder().encode(text)),
+  },
+];
+const LAUGHS = "a: &a [x,x,x,x,x,x,x,x]\n" +
+  [..."bcdefghi"].map((key, at) => {
+    const before = "*" + "abcdefgh"[at];
+    return `${key}: &${key} [${Array(8).fill(before).join(",")}]\n`;
+  }).join("");
+const PIECES: readonly string[] = [
+  ..."\n\t :-[]{}&*!|>'\"%@`#?,~\\\0\ud800é\u202e\ufeff\u2028",
+  LAUGHS,
+  "<<: *a",
+  "&a ",
+  "*a ",
+  "---\n",
+  "!!binary ",
+  "__proto__: {x: 1}\n",
+  "name: a\nname: a\n",
+  "null",
+  "1e999",
+  "{{ .a | b }}",
+  "[".repeat(400),
+  "{a: ".repeat(400),
+  "k".repeat(5_000) + ": 1\n",
+];
+
+describe("parsers on mutated texts", () => {
+  for (const target of TARGETS) {
+    it(`${target.title} answers mutated texts with a value or a placed refusal`, () => {
+      const random = randomFrom(20261121);
+      const rounds = target.rounds * TIMES;
+      let refused = 0;
+      let slowest = 0;
+      for (let round = 0; round < rounds; round++) {
+        let text = target.seeds[round % target.seeds.length] ?? "";
+        for (let times = random(4); times >= 0; times--) text = mutate(text, random);
+        const start = performance.now();
+        const outcome = attempt(target, text);
+        slowest = Math.max(slowest, performance.now() - start);
+        if (outcome === "refused") refused++;
+        else if (outcome !== "taken") assert.fail(`${outcome} for ${shrink(target, text)}`);
+        assert.ok(slowest < 1_000, `${slowest} ms for ${JSON.stringify(text)}`);
+      }
+      console.log(`${target.title}: ${refused} refused, slowest ${slowest.toFixed(1)} ms`);
+    });
+  }
+});
+
+/** "taken", "refused", or what is wrong with the failure. */
+function attempt(target: Target, text: string): string {
+  try {
+    target.run(text);
+    return "taken";
+  } catch (error) {
+    if (!isStackwrightError(error)) return `a crash: ${String(error).slice(0, 200)}`;
+    if (!target.placed) return "refused";
+    const placed = error.problems.length > 0 &&
+      error.problems.every((each) => (each.line ?? 0) >= 1 && (each.column ?? 0) >= 1);
+    return placed ? "refused" : `a refusal without a place: ${error.message.slice(0, 200)}`;
+  }
+}
+
+/** Removes ever smaller parts as long as the text still fails. */
+function shrink(target: Target, text: string): string {
+  for (let size = Math.ceil(text.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let at = 0; at < text.length;) {
+      const shorter = text.slice(0, at) + text.slice(at + size);
+      if (/^(taken|refused)$/.test(attempt(target, shorter))) at += size;
+      else text = shorter;
+    }
+  }
+  return JSON.stringify(text);
+}
+
+function mutate(text: string, random: Random): string {
+  const at = random(text.length + 1);
+  const length = random(12);
+  const piece = PIECES[random(PIECES.length)] ?? "";
+  const lines = text.split("\n");
+  const line = random(lines.length);
+  switch (random(6)) {
+    case 0:
+      return text.slice(0, at) + piece + text.slice(at);
+    case 1:
+      return text.slice(0, at) + text.slice(at + length);
+    case 2:
+      return text.slice(0, at) + text.slice(at, at + length).repeat(3) + text.slice(at + length);
+    case 3:
+      return lines.toSpliced(line, 0, lines[random(lines.length)] ?? "").join("\n");
+    case 4:
+      return lines.toSpliced(line, 1).join("\n");
+    default:
+      return text.slice(0, at) + piece + text.slice(at + length);
+  }
+}
+
+/** Equally spread numbers; the same seed gives the same texts. */
+function randomFrom(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
