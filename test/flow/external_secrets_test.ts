@@ -179,7 +179,7 @@ for (const engine of await engines()) {
 
 describe("external_secrets_files", () => {
   const rows: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
-    ["that is missing", {}, /external_secrets_files: no such file in the repository: s\.yaml/],
+    ["that is missing", {}, /external_secrets_files: no such file in local\/.*: s\.yaml/],
     ["that is no mapping", { "s.yaml": "- a\n" }, /s\.yaml:1:1: expected one mapping/],
     ["of two documents", { "s.yaml": "A: b\n---\nC: d\n" }, /expected one mapping/],
     ["with another shape", { "s.yaml": "A: [hidden]\n" }, /s\.yaml:1:4: A: expected a secret/],

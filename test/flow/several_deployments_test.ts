@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { githubPush, signed } from "../fakes/webhook_requests.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { commit, docker, ids, inWorld, label, pollTo } from "./steps.ts";
+import { IMAGE, type World } from "./world.ts";
+
+const app = (text = "x") => composeFile({ web: service({ labels: { "test.v": text } }) });
+
+/** Commits two explicit stacks and a discovery with one. */
+async function commitThree(world: World): Promise<void> {
+  await world.repository.commit({
+    ".stackwright.yaml": configFile(
+      { name: `${world.stack}-one`, working_dir: "one" },
+      { name: `${world.stack}-two`, working_dir: "two" },
+      { working_dir: "apps", auto_discovery: { enabled: true, delete: true } },
+    ),
+    "one/compose.yaml": app(),
+    "two/compose.yaml": app(),
+    [`apps/${world.stack}-found/compose.yaml`]: app(),
+  });
+}
+
+interface Planned {
+  readonly name: string;
+  readonly plan: { readonly kind: string };
+  readonly diff: string;
+}
+
+/** What `stackwright plan` says of each stack, by the last part of its name. */
+function kinds(world: World, out: string): Record<string, string> {
+  const { stacks } = JSON.parse(out) as { readonly stacks: readonly Planned[] };
+  return Object.fromEntries(
+    stacks.map(({ name, plan }) => [name.replace(`${world.stack}-`, ""), plan.kind]),
+  );
+}
+
+describe("stackwright plan and apply with several deployments", () => {
+  it("show and do the same for explicit, discovered, vanished and destroyed stacks", () =>
+    inWorld("fake", async (world) => {
+      await commitThree(world);
+      const { url } = world.repository;
+      world.proxy.reset();
+      const first = await commandTo(world, 2, ["plan", "--json", url]);
+      assert.deepEqual(kinds(world, first.out), { one: "deploy", two: "deploy", found: "deploy" });
+      assert.equal(world.proxy.mutations(), 0);
+      await commandTo(world, 0, ["apply", url]);
+      const again = await commandTo(world, 0, ["plan", "--json", url]);
+      assert.deepEqual(kinds(world, again.out), { one: "skip", two: "skip", found: "skip" });
+
+      await world.repository.remove(["apps", "two"]);
+      await world.repository.commit({
+        "apps/readme": "empty",
+        ".stackwright.yaml": configFile(
+          { name: `${world.stack}-one`, working_dir: "one" },
+          { name: `${world.stack}-two`, working_dir: "two", destroy: true },
+          { working_dir: "apps", auto_discovery: { enabled: true, delete: true } },
+        ),
+      });
+      const planned = await commandTo(world, 2, ["plan", "--json", url]);
+      assert.deepEqual(kinds(world, planned.out), {
+        found: "destroy",
+        one: "skip",
+        two: "destroy",
+      });
+      await withFile(planned.out, (file) => commandTo(world, 0, ["apply", "--plan", file, url]));
+      for (const [name, count] of [["one", 1], ["two", 0], ["found", 0]] as const) {
+        assert.equal((await world.containers(`${world.stack}-${name}`)).length, count, name);
+      }
+    }));
+});
+
+async function withFile(text: string, work: (file: string) => Promise<unknown>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-plan-"));
+  try {
+    await writeFile(join(directory, "plan.json"), text);
+    await work(join(directory, "plan.json"));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+describe("inline deployments", () => {
+  it("of a request are deployed instead of the repository's file, discoveries included", () =>
+    inWorld("fake", async (world) => {
+      const found = `${world.stack}-found`;
+      await commitThree(world);
+      const deployments: Part[] = [
+        { name: `${world.stack}-inline`, working_dir: "one" },
+        { working_dir: "apps", auto_discovery: true, environment: { A: "b" } },
+      ];
+      const run = await pollTo(world, "succeeded", { deployments });
+      assert.deepEqual(run.deployments?.map((each) => each.stack).sort(), [
+        found,
+        `${world.stack}-inline`,
+      ]);
+      await pollTo(world, "skipped", { deployments });
+      const twice = [...deployments, { name: found, working_dir: "one" }];
+      const refused = await pollTo(world, "failed", { deployments: twice });
+      assert.match(refused.message ?? "", /names must be unique in a context/);
+    }));
+
+  it("of the polls are what a webhook of that repository, branch and target deploys", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": app("file"), "own/compose.yaml": app("inline") });
+      const clone = "https://git.example.test/acme/shop.git";
+      const secret = "canary-of-inline";
+      const entry = (target: string, name: string) => ({
+        url: clone,
+        reference: "main",
+        interval: 0,
+        target,
+        deployments: [{ name, working_dir: "own" }],
+      });
+      await world.restart({
+        WEBHOOK_SECRET: secret,
+        SOURCE_URL_REWRITES: `"${clone}": "${world.repository.url}"`,
+        POLL_CONFIG: JSON.stringify([
+          entry("", `${world.stack}-a`),
+          entry("nas", `${world.stack}-nas`),
+          entry("", `${world.stack}-b`),
+        ]),
+      });
+      const payload = githubPush({ repository: { full_name: "acme/shop", clone_url: clone } });
+      const { headers, body } = signed("github", { event: "push", payload, secret });
+      const url = `${world.app.url}/v1/webhook?wait=true`;
+      const answer = await fetch(url, { method: "POST", headers, body });
+      assert.equal(answer.status, 201, await answer.text());
+      for (const [name, count] of [["-a", 1], ["-b", 1], ["-nas", 0], ["", 0]] as const) {
+        assert.equal((await world.containers(world.stack + name)).length, count, name);
+      }
+    }));
+});
+
+describe("wait_running_jobs", () => {
+  /** Starts a container as a job of the stack is started. */
+  async function startJob(world: World): Promise<string> {
+    const name = `${world.stack}-stackwright-job-backup-1`;
+    const labels = [`project=${world.stack}`, "service=backup", "oneoff=True", "container-number=1"]
+      .flatMap((each) => ["--label", `com.docker.compose.${each}`]);
+    await docker(
+      world,
+      "create",
+      "--network",
+      "bridge",
+      "--name",
+      name,
+      ...labels,
+      IMAGE,
+      "sleep",
+      "1000",
+    );
+    await world.engine.startContainer(name, new AbortController().signal);
+    return name;
+  }
+
+  it("leaves everything as it is while a job runs, and deploys when it has ended", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": app("1") });
+      await pollTo(world, "succeeded");
+      const before = await ids(world);
+      const job = await startJob(world);
+      await commit(world, { "compose.yaml": app("2") }, { timeout: "3s" });
+      world.proxy.reset();
+      const failed = await pollTo(world, "failed");
+      assert.match(JSON.stringify(failed), new RegExp(`timed out waiting 3 seconds .*${job}`));
+      assert.equal(world.proxy.mutations(), 0);
+      assert.equal((await ids(world))["web-1"], before["web-1"]);
+
+      await commit(world, {}, { timeout: "60s" });
+      const waiting = pollTo(world, "succeeded");
+      const isWaiting = () =>
+        world.lines.some((line) => line.message.includes("waiting for running"));
+      while (!isWaiting()) await new Promise((resolve) => setTimeout(resolve, 10));
+      world.fake?.stopContainer(job);
+      await waiting;
+      assert.equal(await label(world, "web", "test.v"), "2");
+    }));
+
+  it("false does not wait", () =>
+    inWorld("fake", async (world) => {
+      await startJob(world);
+      await commit(world, { "compose.yaml": app("1") }, { wait_running_jobs: false });
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.v"), "1");
+    }));
+});
+
+describe("an unknown context", () => {
+  it("fails its deployment with one clear error, and the others are deployed", () =>
+    inWorld("fake", async (world) => {
+      await world.repository.commit({
+        ".stackwright.yaml": configFile({ name: `${world.stack}-x`, context: "nas" }, {
+          name: world.stack,
+          context: "Default",
+        }),
+        "compose.yaml": app(),
+      });
+      const run = await pollTo(world, "failed");
+      assert.deepEqual(run.deployments?.map((each) => each.status).sort(), ["failed", "succeeded"]);
+      assert.match(JSON.stringify(run), /unknown context \\"nas\\"/);
+    }));
+});
+
+describe("git_depth", () => {
+  it("deepens a shallow history of the same reference, and the stack is found unchanged", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": app("1") });
+      await commit(world, { "unrelated": "1" }, { git_depth: 2 });
+      await pollTo(world, "succeeded");
+      await commit(world, { "unrelated": "2" }, { git_depth: 2 });
+      world.proxy.reset();
+      await pollTo(world, "skipped");
+      assert.equal(world.proxy.mutations(), 0);
+    }, { GIT_CLONE_DEPTH: "1" }));
+});
