@@ -91,8 +91,8 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     title: "a field that this version does not act on",
-    files: (world) => ({ [CONFIG]: `name: ${world.stack}\nauto_discovery: {enabled: true}\n` }),
-    says: [/auto_discovery/, /Nothing was changed/],
+    files: (world) => ({ [CONFIG]: `name: ${world.stack}\nreconciliation: {events: [die]}\n` }),
+    says: [/reconciliation/, /Nothing was changed/],
   },
   {
     title: "a compose file with an error",
