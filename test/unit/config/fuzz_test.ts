@@ -6,10 +6,14 @@ import {
   overrideDeployment,
   parseDeploymentOverride,
   parseDeployments,
+  parseInlineDeployments,
   parsePollConfig,
+  parsePollRequest,
   parseRecreateIgnore,
+  parseSecretFile,
   parseSecretStores,
 } from "../../../src/config/mod.ts";
+import { readSettings } from "../../../src/settings/mod.ts";
 import { readSopsText } from "../../../src/secrets/sops/detect.ts";
 
 type Random = (below: number) => number;
@@ -21,16 +25,43 @@ interface Target {
   readonly seeds: readonly string[];
   /** Whether a rejection must name a line; labels have none. */
   readonly placed: boolean;
+  /** Whether the texts are JSON, of which values and not letters are changed. */
+  readonly json?: boolean;
   readonly run: (text: string) => unknown;
 }
 
-/** 1 gives 10,000 texts; FUZZ_TIMES=5 gives the 50,000 of a long run. */
-const TIMES = Number(env["FUZZ_TIMES"] ?? 1);
+/** 5 gives 50,000 texts; FUZZ_TIMES asks for more of them, or fewer while something is written. */
+const TIMES = Number(env["FUZZ_TIMES"] ?? 5);
+const POLL = {
+  url: "https://example.org/acme/shop.git",
+  reference: "main",
+  run_once: true,
+  deployments: [{
+    name: "shop",
+    environment: { A: 1, B: null },
+    profiles: ["p"],
+    build: { args: { V: true }, no_cache: false },
+    retry: { limit: 2, delay: "10s" },
+    destroy: { enabled: false },
+    external_secrets: { K: { store_ref: "s", remote_ref: { k: "v" } } },
+    timeout: 60,
+  }],
+};
+const ENVIRONMENT = {
+  DATA_DIR: "/data",
+  HTTP_PORT: "8081",
+  TZ: "Europe/Berlin",
+  NO_PROXY: "a,.b",
+  GIT_AUTH_DOMAINS: "- domains: [git.example.org]\n  git_access_token: t\n",
+  SOURCE_URL_REWRITES: "a.example: https://b.example\n",
+  POLL_CONFIG: "- url: https://example.org/a.git\n  interval: 60\n",
+  TRUSTED_PROXY_NETWORKS: "10.0.0.0/8",
+};
 const BASE = "name: web\nenvironment: {A: '1'}\nprofiles: [a]\n";
 const TARGETS: readonly Target[] = [
   {
     title: "parseDeployments()",
-    rounds: 4_000,
+    rounds: 2_000,
     seeds: [
       "name: web\ntimeout: 3m\nbuild:\n  args: {A: 1}\n---\nname: b\nretry: {limit: 2}\n",
       '{"name": "j", "destroy": {"enabled": true}, "profiles": ["a"]}\n',
@@ -41,7 +72,7 @@ const TARGETS: readonly Target[] = [
   },
   {
     title: "overrideDeployment()",
-    rounds: 2_000,
+    rounds: 1_000,
     seeds: ["environment: {B: x}\nprofiles: [b]\n", "build: {args: {A: 1}}\ntimeout: 2m\n"],
     placed: true,
     run: (text) => {
@@ -52,7 +83,7 @@ const TARGETS: readonly Target[] = [
   },
   {
     title: "parsePollConfig()",
-    rounds: 1_600,
+    rounds: 1_000,
     seeds: [
       "- url: https://example.com/a.git\n  reference: main\n  interval: 60\n" +
       "  deployments:\n    - name: a\n",
@@ -62,7 +93,7 @@ const TARGETS: readonly Target[] = [
   },
   {
     title: "parseSecretStores()",
-    rounds: 1_600,
+    rounds: 600,
     seeds: [
       "stores:\n  - name: s\n    version: v1\n    url: https://h/{{ .remote_ref.key }}\n" +
       "    method: GET\n    json_path: data.value\n",
@@ -77,6 +108,37 @@ const TARGETS: readonly Target[] = [
     seeds: ["{configs: [a], secrets: []}", "configs:\n- a\n- b\n"],
     placed: false,
     run: (text) => parseRecreateIgnore({ ignore: text, signal: "SIGHUP" }),
+  },
+  {
+    title: "parseSecretFile()",
+    rounds: 1_000,
+    seeds: ["A: ref\nB: {store_ref: s, remote_ref: {key: v}}\n"],
+    placed: true,
+    run: (text) => parseSecretFile(text, "s.yaml"),
+  },
+  {
+    title: "parsePollRequest()",
+    rounds: 1_500,
+    seeds: [JSON.stringify([POLL]), JSON.stringify([{ ...POLL, source: "git", target: "prod" }])],
+    placed: false,
+    json: true,
+    run: (text) => parsePollRequest(JSON.parse(text)),
+  },
+  {
+    title: "parseInlineDeployments()",
+    rounds: 1_500,
+    seeds: [JSON.stringify(POLL.deployments)],
+    placed: false,
+    json: true,
+    run: (text) => parseInlineDeployments(JSON.parse(text), "deployments"),
+  },
+  {
+    title: "readSettings()",
+    rounds: 600,
+    seeds: [JSON.stringify(ENVIRONMENT)],
+    placed: false,
+    json: true,
+    run: (text) => readSettings(environmentOf(JSON.parse(text)), () => "from a file"),
   },
   {
     title: "readSopsText()",
@@ -116,6 +178,9 @@ const PIECES: readonly string[] = [
 
 describe("parsers on mutated texts", () => {
   for (const target of TARGETS) {
+    it(`${target.title} takes the texts that the mutations start from`, () => {
+      for (const seed of target.seeds) assert.equal(attempt(target, seed), "taken", seed);
+    });
     it(`${target.title} answers mutated texts with a value or a placed refusal`, () => {
       const random = randomFrom(20261121);
       const rounds = target.rounds * TIMES;
@@ -123,7 +188,8 @@ describe("parsers on mutated texts", () => {
       let slowest = 0;
       for (let round = 0; round < rounds; round++) {
         let text = target.seeds[round % target.seeds.length] ?? "";
-        for (let times = random(4); times >= 0; times--) text = mutate(text, random);
+        if (target.json === true) text = JSON.stringify(reshape(JSON.parse(text), random));
+        else for (let times = random(4); times >= 0; times--) text = mutate(text, random);
         const start = performance.now();
         const outcome = attempt(target, text);
         slowest = Math.max(slowest, performance.now() - start);
@@ -131,7 +197,7 @@ describe("parsers on mutated texts", () => {
         else if (outcome !== "taken") assert.fail(`${outcome} for ${shrink(target, text)}`);
         assert.ok(slowest < 1_000, `${slowest} ms for ${JSON.stringify(text)}`);
       }
-      console.log(`${target.title}: ${refused} refused, slowest ${slowest.toFixed(1)} ms`);
+      assert.ok(refused < rounds, "nothing gets past the first look: the mutations are too coarse");
     });
   }
 });
@@ -148,6 +214,54 @@ function attempt(target: Target, text: string): string {
       error.problems.every((each) => (each.line ?? 0) >= 1 && (each.column ?? 0) >= 1);
     return placed ? "refused" : `a refusal without a place: ${error.message.slice(0, 200)}`;
   }
+}
+
+const ODD: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1e308,
+  "",
+  " ",
+  "\0",
+  "../..",
+  "ssh://-oProxyCommand=x/y",
+  [],
+  {},
+  [[]],
+  "x".repeat(5_000),
+  { enabled: "maybe" },
+  "99999h",
+];
+
+/** A value with one of its parts exchanged, doubled, renamed or taken away. */
+function reshape(value: unknown, random: Random): unknown {
+  if (random(4) === 0 || typeof value !== "object" || value === null) {
+    return typeof value === "string" && random(2) === 0
+      ? mutate(value, random)
+      : ODD[random(ODD.length)];
+  }
+  if (Array.isArray(value)) {
+    const at = random(value.length + 1);
+    if (random(3) === 0) return [...value, ...value];
+    return value.map((each, index) => index === at ? reshape(each, random) : each);
+  }
+  const entries = Object.entries(value);
+  const at = random(entries.length + 1);
+  return Object.fromEntries(entries.flatMap(([key, field], index) => {
+    if (index !== at) return [[key, field]];
+    if (random(6) === 0) return [];
+    if (random(6) === 0) return [[mutate(key, random), field]];
+    return [[key, reshape(field, random)]];
+  }));
+}
+
+/** The texts of a mutated environment; a variable that is no text is not set. */
+function environmentOf(value: unknown): Record<string, string> {
+  if (typeof value !== "object" || value === null) return {};
+  const entries = Object.entries(value).filter(([, field]) => typeof field === "string");
+  return Object.fromEntries(entries) as Record<string, string>;
 }
 
 /** Removes ever smaller parts as long as the text still fails. */
