@@ -1,12 +1,12 @@
 import type { Revision } from "../model/mod.ts";
 import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
 import type { GitCredentials } from "./credentials.ts";
-import { Git, type GitOptions } from "./git.ts";
+import { Git, type GitOptions, requireSuccess } from "./git.ts";
 import { type AccessOptions, GitAccess } from "./git_access.ts";
 import { isDamaged } from "./git_failure.ts";
 import { createKeyedQueue, type KeyedQueue } from "./keyed_queue.ts";
 import { createLayout, type GitLayout } from "./layout.ts";
-import { Mirror, requireSuccess } from "./mirror.ts";
+import { Mirror } from "./mirror.ts";
 import { ObjectReader } from "./object_reader.ts";
 import {
   type CommitPlace,
