@@ -29,10 +29,12 @@ export class Intents {
 
   /** What was under way when its process ended, oldest first. */
   abandoned(): Intent[] {
-    const rows = this.#database.all(
-      `SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`,
-    );
-    return rows.filter((row) => !this.#isElsewhere(row)).map(toIntent);
+    return this.#openRows().filter((row) => !this.#isElsewhere(row)).map(toIntent);
+  }
+
+  /** Everything that is under way, in this process or another, oldest first. */
+  open(): Intent[] {
+    return this.#openRows().map(toIntent);
   }
 
   /**
@@ -77,6 +79,12 @@ export class Intents {
       outcome,
       message,
       intent.id,
+    );
+  }
+
+  #openRows(): Row[] {
+    return this.#database.all(
+      `SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`,
     );
   }
 

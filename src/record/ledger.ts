@@ -9,6 +9,7 @@ import { LedgerDatabase } from "./ledger_database.ts";
 import { Pins } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { Releases } from "./releases.ts";
+import { ShownTrees } from "./shown_trees.ts";
 
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
@@ -29,6 +30,8 @@ export class Ledger {
   readonly pins: Pins;
   /** Stacks that were found by auto-discovery. */
   readonly discovered: DiscoveredStacks;
+  /** Which tree the files of a stack were at which time. */
+  readonly shownTrees: ShownTrees;
   readonly #database: LedgerDatabase;
   readonly #releases: Releases;
   readonly #intents: Intents;
@@ -52,6 +55,7 @@ export class Ledger {
     this.decisions = new DecisionLog(this.#database, parts.redact);
     this.pins = new Pins(this.#database);
     this.discovered = new DiscoveredStacks(this.#database);
+    this.shownTrees = new ShownTrees(this.#database);
     this.#releases = new Releases(this.#database, parts.key);
     const owner = parts.owner ?? { id: "", isAlive: () => false };
     this.#intents = new Intents(this.#database, owner);
@@ -176,6 +180,14 @@ export class Ledger {
   /** What was under way when its process ended, oldest first. */
   openIntents(): Intent[] {
     return this.#intents.abandoned();
+  }
+
+  /** The releases that are being deployed, by this process or another. */
+  releasesUnderWay(): RecordedRelease[] {
+    return this.#intents.open().flatMap(({ releaseId }) => {
+      const found = releaseId === undefined ? undefined : this.#releases.find(releaseId);
+      return found === undefined ? [] : [found];
+    });
   }
 
   /** Proves that the ledger can be written, by writing. */
