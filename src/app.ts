@@ -96,6 +96,7 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
       await parts.engineInfo(signal);
       await pipeline.recover(signal);
     }
+    await parts.trees.collect(signal);
     return pipeline;
   });
   return {

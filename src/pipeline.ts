@@ -66,11 +66,20 @@ async function execute(
   signal: AbortSignal,
 ): Promise<void> {
   const secretSession = parts.secrets.open();
+  let acts = false;
+  const watched: RunReporter = {
+    describe: (facts) => reporter.describe(facts),
+    target(entry) {
+      acts ||= entry.status === "running";
+      reporter.target(entry);
+    },
+  };
   const results = await Promise.allSettled(
     work.sources.map((request) =>
-      deploySource(parts, { work, request, reporter, secretSession }, signal)
+      deploySource(parts, { work, request, reporter: watched, secretSession }, signal)
     ),
   );
+  if (acts) await parts.trees.collect(signal);
   const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
   if (failures.length === 0) return;
   throw work.sources.length === 1 ? failures[0] : new AggregateError(failures);

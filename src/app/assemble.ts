@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { Compose, programEnvironment } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
-import { createEncryptedFiles, type PipelineParts, plainSource } from "../pipeline/mod.ts";
+import {
+  createEncryptedFiles,
+  createTreeCollector,
+  type PipelineParts,
+  plainSource,
+  type TreeCollector,
+} from "../pipeline/mod.ts";
 import {
   copyLedger,
   INSTANCE_KEY_FILE,
@@ -11,7 +17,12 @@ import {
 } from "../record/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
-import { createGitHubTokens, createGitSource, type Source } from "../source/mod.ts";
+import {
+  createGitHubTokens,
+  createGitSource,
+  type GitSourceWithTrees,
+  type Source,
+} from "../source/mod.ts";
 import {
   createIds,
   createKeyedLock,
@@ -82,10 +93,17 @@ export async function assemble(
   });
   const stackLock = createKeyedLock();
   const secrets = externalSecrets(settings, system, http);
-  const pipelineParts = onceDone(async (signal) => ({
-    ...parts(settings, system, { key, ledger, source, engine, meter, stackLock, secrets }),
-    options: await pipelineOptions(settings, system, engine, signal),
-  }));
+  const pipelineParts = onceDone(async (signal) => {
+    const options = await pipelineOptions(settings, system, engine, signal);
+    const made = { key, ledger, source, engine, meter, stackLock, secrets };
+    return {
+      ...parts(settings, system, made),
+      trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
+        ? treeCollector(system, made, options)
+        : NO_COLLECTOR,
+      options,
+    };
+  });
   return {
     ids,
     ledger,
@@ -149,7 +167,7 @@ function createSource(
   settings: Settings,
   system: System,
   { http, dataDir }: { readonly http: HttpClient; readonly dataDir: string },
-): Source {
+): GitSourceWithTrees {
   const { git, proxy } = settings;
   const { clock, redactor } = system;
   const tokens = createGitHubTokens({ http, clock, redactor });
@@ -185,7 +203,7 @@ function parts(
     readonly stackLock: KeyedLock;
     readonly secrets: ExternalSecrets;
   },
-): Omit<PipelineParts, "options"> {
+): Omit<PipelineParts, "options" | "trees"> {
   const { clock, files, log, commands, redactor, env } = system;
   const program = programEnvironment(engineEnvironment(settings, system.env));
   const { ageKey } = settings.sops;
@@ -214,6 +232,23 @@ function parts(
   };
 }
 
+/** For who only looks, and for who wants to keep everything. */
+const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
+
+function treeCollector(
+  { files, clock, log }: System,
+  made: {
+    readonly ledger: Ledger;
+    readonly engine: EngineClient;
+    readonly source: GitSourceWithTrees;
+  },
+  { dataDir, hostDataDir, treeRetention }: PipelineParts["options"],
+): TreeCollector {
+  const { ledger, engine, source: { trees } } = made;
+  const directories = { dataDir, hostDataDir, previousReleases: treeRetention };
+  return createTreeCollector({ trees, engine, ledger, files, clock, log, ...directories });
+}
+
 async function pipelineOptions(
   settings: Settings,
   { files, env }: System,
@@ -235,5 +270,6 @@ async function pipelineOptions(
     cloneDepth: git.cloneDepth,
     rollback: deploy.rollback,
     imageRetention: deploy.releaseImageRetention,
+    treeRetention: deploy.artifactGcRetentionRecords,
   };
 }

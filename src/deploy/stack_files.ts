@@ -15,6 +15,9 @@ export interface StackDirectories {
   readonly live: string;
 }
 
+/** Notes that a tree is about to be put in place; what it returns is called when it is. */
+export type NoteSwitch = (tree: string) => () => void;
+
 /** Where the files of a stack lie in a data directory. */
 export function stackDirectories(dataDir: string, key: StackKey): StackDirectories {
   const stack = join(dataDir, "releases", key.context, key.name);
@@ -28,10 +31,17 @@ export function stackDirectories(dataDir: string, key: StackKey): StackDirectori
 export class StackFiles {
   readonly #files: Files;
   readonly #directories: StackDirectories;
+  readonly #noteSwitch: NoteSwitch;
 
-  constructor(files: Files, directories: StackDirectories) {
+  /** `noteSwitch` is told of every switch, before any file changes; without it nobody is. */
+  constructor(
+    files: Files,
+    directories: StackDirectories,
+    noteSwitch: NoteSwitch = () => () => {},
+  ) {
     this.#files = files;
     this.#directories = directories;
+    this.#noteSwitch = noteSwitch;
   }
 
   /**
@@ -48,9 +58,11 @@ export class StackFiles {
     const { stack, current } = this.#directories;
     try {
       await this.#files.makeDirectory(stack);
+      const done = this.#noteSwitch(tree);
       await this.#updateLive(tree, before, release.live);
       // Relative, so that it also leads there where the host sees the data directory elsewhere.
       await this.#files.replaceLink(relative(stack, tree), current);
+      done();
     } catch (cause) {
       if (cause instanceof StackwrightError) throw cause;
       throw new StackwrightError(

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { decide } from "../plan/mod.ts";
 import {
   type ComposeCall,
@@ -55,8 +55,19 @@ export async function carryOut(
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { release } = work.next;
+  await keepTree(parts, release, signal);
   const intent = parts.ledger.beginDeploy(release);
   return await finishRollout(parts, work, intent, signal);
+}
+
+/** It may have waited long for its turn, and trees that nobody asks for are removed. */
+async function keepTree(
+  parts: PipelineParts,
+  { revision, closure }: Release,
+  signal: AbortSignal,
+): Promise<void> {
+  const tree = await parts.source.materialise(revision, signal);
+  await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
 }
 
 /** The same for an intent that is written down already. */
@@ -139,10 +150,18 @@ function rolloutParts(parts: PipelineParts, work: Undertaking): RolloutParts {
     compose,
     clock,
     log,
-    files: new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)),
+    files: stackFiles(parts, key),
     replan: (release, observed, failed) => replan({ release, observed, failed, removeOrphans }),
     call: (placed) => composeCall(parts, placed),
   };
+}
+
+/** The files of a stack, with every switch of them in the ledger. */
+function stackFiles({ files, ledger, clock, options }: PipelineParts, key: StackKey): StackFiles {
+  const { dataDir } = options;
+  const note = (tree: string) =>
+    ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());
+  return new StackFiles(files, stackDirectories(dataDir, key), note);
 }
 
 /** How to get from what runs to a release that is put back. */

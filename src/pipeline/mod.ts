@@ -5,6 +5,7 @@
  */
 export { act } from "./act.ts";
 export * from "./carry_out.ts";
+export * from "./collect_trees.ts";
 export * from "./compose_files.ts";
 export * from "./configuration_files.ts";
 export * from "./content.ts";

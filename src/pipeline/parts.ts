@@ -5,6 +5,7 @@ import type { Ledger } from "../record/ledger.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
 import type { Clock, Files, KeyedLock, Limiter, Log, Meter } from "../system/mod.ts";
+import type { TreeCollector } from "./collect_trees.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
 
 /** What the pipeline is told by the settings. */
@@ -27,6 +28,8 @@ export interface PipelineOptions {
   readonly cloneDepth: number;
   /** Whether a failed release is replaced by its predecessor (`DEPLOY_ROLLBACK`). */
   readonly rollback: boolean;
+  /** Good releases before the current one whose trees are kept (`ARTIFACT_GC_RETENTION_RECORDS`). */
+  readonly treeRetention: number;
   /** How many good releases keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */
   readonly imageRetention: number;
 }
@@ -37,6 +40,7 @@ export interface PipelineParts {
   readonly source: Source;
   /** Does the same for trees on disk. */
   readonly encrypted: EncryptedFiles;
+  readonly trees: TreeCollector;
   readonly engine: Engine;
   /** The engine as it introduced itself; asked again after it was unreachable. */
   engineInfo(signal: AbortSignal): Promise<EngineInfo>;

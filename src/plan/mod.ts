@@ -8,3 +8,4 @@ export * from "./obsolete.ts";
 export * from "./retry.ts";
 export * from "./run_outcome.ts";
 export * from "./supported.ts";
+export * from "./trees.ts";

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { StackwrightError } from "../model/mod.ts";
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Step `n` brings a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
 const MIGRATIONS: readonly string[] = [
@@ -88,6 +88,17 @@ const MIGRATIONS: readonly string[] = [
     stacks    TEXT NOT NULL,
     PRIMARY KEY (source, target, reference)
   ) STRICT;
+  `,
+  `
+  CREATE TABLE shown_trees (
+    id       INTEGER PRIMARY KEY,
+    context  TEXT NOT NULL,
+    name     TEXT NOT NULL,
+    tree     TEXT NOT NULL,
+    began_at INTEGER NOT NULL,
+    done_at  INTEGER
+  ) STRICT;
+  CREATE INDEX shown_trees_of ON shown_trees (context, name, id);
   `,
 ];
 

@@ -11,3 +11,4 @@ export * from "./ledger.ts";
 export * from "./pins.ts";
 export * from "./prometheus.ts";
 export * from "./runs.ts";
+export * from "./shown_trees.ts";

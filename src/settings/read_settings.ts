@@ -220,6 +220,8 @@ function deploySettings(reader: VariableReader): DeploySettings {
     maxConcurrentPredeployments: reader.integer("MAX_CONCURRENT_PREDEPLOYMENTS"),
     rollback: reader.boolean("DEPLOY_ROLLBACK"),
     releaseImageRetention: reader.integer("RELEASE_IMAGE_RETENTION"),
+    artifactGcEnabled: reader.boolean("ARTIFACT_GC_ENABLED"),
+    artifactGcRetentionRecords: reader.integer("ARTIFACT_GC_RETENTION_RECORDS"),
     allowLocalRepositoryUrl: reader.boolean("ALLOW_LOCAL_REPOSITORY_URL"),
     quiet: reader.boolean("CONTAINER_QUIET_DEPLOY"),
     recoverOnStartup: reader.boolean("RECOVER_ON_STARTUP"),

@@ -59,6 +59,8 @@ export interface DeploySettings {
   readonly maxConcurrentPredeployments: number;
   readonly rollback: boolean;
   readonly releaseImageRetention: number;
+  readonly artifactGcEnabled: boolean;
+  readonly artifactGcRetentionRecords: number;
   readonly allowLocalRepositoryUrl: boolean;
   readonly quiet: boolean;
   readonly recoverOnStartup: boolean;

@@ -72,6 +72,19 @@ export const SETTINGS_TABLE = [
     NATURAL,
   ),
   row(
+    "ARTIFACT_GC_ENABLED",
+    "boolean",
+    "true",
+    "Remove old trees of source files that no release and no running container needs.",
+  ),
+  row(
+    "ARTIFACT_GC_RETENTION_RECORDS",
+    "integer",
+    "2",
+    "Previous releases whose trees are kept; others are made again when they are rolled back to.",
+    NATURAL,
+  ),
+  row(
     "ALLOW_LOCAL_REPOSITORY_URL",
     "boolean",
     "false",

@@ -7,7 +7,7 @@ import {
   type GitSurroundings,
   withPlainMask,
 } from "./git_command.ts";
-import { classifyFailure, gitError, type GitFailure } from "./git_failure.ts";
+import { classifyFailure, damagedError, gitError, type GitFailure } from "./git_failure.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
 /** Limits of git commands. */
@@ -115,4 +115,10 @@ export class Git {
     const { access, options } = this.#parts;
     return { git: options.git, path: options.path, home: await access.home() };
   }
+}
+
+/** Throws the error of a failed local command as damage when the command had only valid input. */
+export function requireSuccess(result: GitResult, doing: string): GitResult {
+  if (result.failure === undefined) return result;
+  throw damagedError(`${doing} failed: ${result.stderr.trim().slice(0, 300)}`);
 }

@@ -1,12 +1,13 @@
 import type { Revision } from "../model/mod.ts";
 import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
 import type { GitCredentials } from "./credentials.ts";
-import { Git, type GitOptions } from "./git.ts";
+import { onDisk } from "./disk_error.ts";
+import { Git, type GitOptions, requireSuccess } from "./git.ts";
 import { type AccessOptions, GitAccess } from "./git_access.ts";
 import { isDamaged } from "./git_failure.ts";
 import { createKeyedQueue, type KeyedQueue } from "./keyed_queue.ts";
 import { createLayout, type GitLayout } from "./layout.ts";
-import { Mirror, requireSuccess } from "./mirror.ts";
+import { Mirror } from "./mirror.ts";
 import { ObjectReader } from "./object_reader.ts";
 import {
   type CommitPlace,
@@ -17,6 +18,7 @@ import {
 } from "./repository.ts";
 import type { ResolveRequest, Source, TreeEntry } from "./source.ts";
 import { isPublished, publishTree, type TreeJob } from "./tree.ts";
+import { createTreeStore, type TreeStore } from "./tree_store.ts";
 import { reach, type UrlRewrites } from "./url_rewrites.ts";
 
 /** Everything about the Git source that has a default. */
@@ -29,6 +31,11 @@ export interface GitSourceOptions extends GitOptions, AccessOptions {
   readonly readerIdleMs: number;
   /** Largest file that is read into memory, in bytes. */
   readonly largestFile: number;
+}
+
+/** The Git source, and the trees it made. */
+export interface GitSourceWithTrees extends Source {
+  readonly trees: TreeStore;
 }
 
 /** What the Git source is made of. */
@@ -67,11 +74,12 @@ const DEFAULTS: GitSourceOptions = {
  * The Git source: mirrors, object readers and trees below the data directory, by the `git` program
  * (2.39 or newer). SHA-1 repositories only. {@link Source} tells what each method promises.
  */
-export function createGitSource(parts: GitSourceParts): Source {
+export function createGitSource(parts: GitSourceParts): GitSourceWithTrees {
   return new GitSource(parts, { ...DEFAULTS, ...parts.options });
 }
 
 class GitSource implements Source {
+  readonly trees: TreeStore;
   readonly #parts: GitSourceParts;
   readonly #options: GitSourceOptions;
   readonly #layout: GitLayout;
@@ -86,6 +94,8 @@ class GitSource implements Source {
     this.#parts = parts;
     this.#options = options;
     this.#layout = createLayout(dataDir);
+    const { tree: pathOf } = this.#layout;
+    this.trees = createTreeStore({ files, dataDir, pathOf, queue: this.#exports });
     this.#access = new GitAccess({ files, redactor, dataDir, credentials, options });
     this.#git = new Git({ commands, clock, redactor, access: this.#access, options });
   }
@@ -158,6 +168,9 @@ class GitSource implements Source {
     };
     const tree = { files, clock, git: this.#git, log };
     await this.#exports.run(target, signal, async () => {
+      if (!await isPublished(tree, job, signal)) return await publishTree(tree, job, signal);
+      await onDisk(target, () => files.touch(target));
+      // Another process may have removed it in the moment before it was touched.
       if (!await isPublished(tree, job, signal)) await publishTree(tree, job, signal);
     });
     return target;

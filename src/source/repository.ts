@@ -1,5 +1,5 @@
 import type { Mirror } from "./mirror.ts";
-import { requireSuccess } from "./mirror.ts";
+import { requireSuccess } from "./git.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { RevisionReader } from "./revision_reader.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path/posix";
 import { StackwrightError, toStackwrightError } from "../model/mod.ts";
 import { parseSubmoduleConfig, submoduleUrl } from "./gitmodules.ts";
 import type { GitLayout } from "./layout.ts";
-import { requireSuccess } from "./mirror.ts";
+import { requireSuccess } from "./git.ts";
 import { type CommitPlace, listTree, type Repository, withRepair } from "./repository.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import type { TreeEntry } from "./source.ts";

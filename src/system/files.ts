@@ -41,6 +41,8 @@ export interface Files {
   /** The path with every link resolved, or `undefined` when it leads nowhere. */
   realPath(path: string): Promise<string | undefined>;
   chmod(path: string, mode: number): Promise<void>;
+  /** Sets the time a path was modified to now. */
+  touch(path: string): Promise<void>;
   /** Makes a new, empty directory whose name starts with `prefix`. */
   makeTemporaryDirectory(prefix: string): Promise<string>;
 }
@@ -105,6 +107,10 @@ export const systemFiles: Files = {
   readLink: (path) => missingAsUndefined(fs.readlink(path)),
   realPath: (path) => missingAsUndefined(fs.realpath(path)),
   chmod: (path, mode) => fs.chmod(path, mode),
+  touch(path) {
+    const now = new Date();
+    return fs.utimes(path, now, now);
+  },
   makeTemporaryDirectory: (prefix) => fs.mkdtemp(prefix),
 };
 

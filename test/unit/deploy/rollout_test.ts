@@ -151,6 +151,7 @@ function createEventFiles(events: string[]): Files {
     readLink: unused,
     realPath: unused,
     chmod: unused,
+    touch: unused,
     makeTemporaryDirectory: unused,
   };
 }

@@ -91,6 +91,7 @@ function createShop(directory: string) {
       materialise: () => shop.materialise(),
       close: unused,
     },
+    trees: { collect: unused },
     engine,
     engineInfo: unused,
     compose: new Compose({
@@ -126,6 +127,7 @@ function createShop(directory: string) {
       cloneDepth: 0,
       rollback: true,
       imageRetention: 0,
+      treeRetention: 0,
       protectedPaths: [],
       clientConfigFile: "",
     },

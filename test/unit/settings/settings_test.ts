@@ -87,6 +87,8 @@ const DEFAULTS: Settings = {
     maxConcurrentPredeployments: 8,
     rollback: true,
     releaseImageRetention: 0,
+    artifactGcEnabled: true,
+    artifactGcRetentionRecords: 2,
     allowLocalRepositoryUrl: false,
     quiet: true,
     recoverOnStartup: true,
@@ -165,6 +167,10 @@ describe("readSettings", () => {
       deploy: { ...deploy, maxConcurrentPredeployments: 2 },
     }],
     [{ DEPLOY_ROLLBACK: "false" }, { deploy: { ...deploy, rollback: false } }],
+    [{ ARTIFACT_GC_ENABLED: "false" }, { deploy: { ...deploy, artifactGcEnabled: false } }],
+    [{ ARTIFACT_GC_RETENTION_RECORDS: "5" }, {
+      deploy: { ...deploy, artifactGcRetentionRecords: 5 },
+    }],
     [{ RELEASE_IMAGE_RETENTION: "3" }, { deploy: { ...deploy, releaseImageRetention: 3 } }],
     [{ ALLOW_LOCAL_REPOSITORY_URL: "true" }, {
       deploy: { ...deploy, allowLocalRepositoryUrl: true },

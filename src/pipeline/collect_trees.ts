@@ -1,0 +1,144 @@
+import { isAbsolute, join, relative, resolve } from "node:path";
+import type { ContainerSummary, EngineClient } from "../docker/mod.ts";
+import { formatStackKey, LABELS, messageOf, type StackKey, stackKey } from "../model/mod.ts";
+import { obsoleteTrees, type TreeHolders } from "../plan/mod.ts";
+import type { Ledger, RecordedRelease } from "../record/ledger.ts";
+import type { TreeStore } from "../source/mod.ts";
+import type { Clock, Files, Log } from "../system/mod.ts";
+
+/** Removes the trees that nothing needs any more. */
+export interface TreeCollector {
+  /**
+   * Looks at all trees and removes those no release, no running container and no preparation needs.
+   * Never throws: what could not be removed now is tried again another time. May be called at any
+   * time; while one call works, others do nothing.
+   */
+  collect(signal: AbortSignal): Promise<void>;
+}
+
+/** What {@link createTreeCollector} needs. */
+export interface TreeCollectorParts {
+  readonly trees: TreeStore;
+  readonly engine: Pick<EngineClient, "describeContainers" | "inspectContainer">;
+  readonly ledger: Ledger;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Data directory as this process sees it. */
+  readonly dataDir: string;
+  /** The same directory as the engine's host sees it. */
+  readonly hostDataDir: string;
+  /** Good releases before the current one whose trees are kept, so that going back is quick. */
+  readonly previousReleases: number;
+}
+
+/** Longer than any preparation takes, in milliseconds: what was asked for since is in use. */
+const IN_USE_MS = 60 * 60 * 1000;
+const ABSENT = new Set(["created", "exited", "dead", "removing"]);
+
+/** Makes the collector of trees. */
+export function createTreeCollector(parts: TreeCollectorParts): TreeCollector {
+  let works = false;
+  return {
+    async collect(signal) {
+      if (works) return;
+      works = true;
+      try {
+        await collect(parts, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        parts.log.warning(`old trees were not removed: ${messageOf(error)}`, { error });
+      } finally {
+        works = false;
+      }
+    },
+  };
+}
+
+async function collect(parts: TreeCollectorParts, signal: AbortSignal): Promise<void> {
+  const { trees, ledger, clock, log, dataDir } = parts;
+  const usedBefore = new Date(clock.now().getTime() - IN_USE_MS);
+  const stored = await trees.list();
+  const needed = new Set([...await treesInPlace(parts), ...treesOfReleases(parts)]);
+  const facts = { stored, needed, usedBefore };
+  // The engine is asked only when there may be something to do.
+  if (obsoleteTrees({ ...facts, holders: [] }).length === 0) return;
+  const holders = await treeHolders(parts, signal);
+  const removed: string[] = [];
+  for (const path of obsoleteTrees({ ...facts, holders })) {
+    if (await trees.remove(path, usedBefore, signal)) removed.push(path);
+  }
+  if (removed.length === 0) return;
+  ledger.shownTrees.forget(removed.map((path) => relative(dataDir, path)));
+  log.info(`removed ${removed.length} trees of source files that nothing needs any more`);
+}
+
+/** What `current` of each stack leads to. */
+async function treesInPlace({ files, dataDir }: TreeCollectorParts): Promise<string[]> {
+  const root = join(dataDir, "releases");
+  const found: string[] = [];
+  for (const context of await files.list(root)) {
+    for (const name of await files.list(join(root, context))) {
+      const stack = join(root, context, name);
+      const target = await files.readLink(join(stack, "current"));
+      if (target !== undefined) found.push(resolve(stack, target));
+    }
+  }
+  return found;
+}
+
+/** Those of current releases, of some before them, and of what is being deployed, here or elsewhere. */
+function treesOfReleases({ ledger, trees, previousReleases }: TreeCollectorParts): string[] {
+  const releases: RecordedRelease[] = [...ledger.releasesUnderWay()];
+  for (const current of ledger.currents()) {
+    const earlier = ledger.history(current.key, (previousReleases + 1) * 10)
+      .filter((each) => each.status === "deployed" && each.number < current.number)
+      .filter((each) => each.digest !== current.digest);
+    releases.push(current, ...firstOfEachDigest(earlier).slice(0, previousReleases));
+  }
+  return releases.map((each) => trees.pathOf(each.revision));
+}
+
+function firstOfEachDigest(releases: readonly RecordedRelease[]): RecordedRelease[] {
+  const seen = new Set<string>();
+  return releases.filter(({ digest }) => !seen.has(digest) && seen.add(digest));
+}
+
+/** When the running containers that see files of a tree were started, stack by stack. */
+async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Promise<TreeHolders[]> {
+  const { engine, ledger, dataDir, hostDataDir } = parts;
+  const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();
+  const all = await engine.describeContainers({}, signal);
+  for (const container of all.filter((each) => !ABSENT.has(each.state))) {
+    const keys = stacksSeen(container, hostDataDir);
+    if (keys.length === 0) continue;
+    const details = await engine.inspectContainer(container.id, signal);
+    // One that is gone by now holds nothing.
+    if (details === undefined) continue;
+    for (const key of keys) {
+      const id = formatStackKey(key);
+      const known = started.get(id) ?? { key, startedAt: [] };
+      started.set(id, { key, startedAt: [...known.startedAt, details.startedAt] });
+    }
+  }
+  return [...started.values()].map(({ key, startedAt }) => ({
+    spans: ledger.shownTrees.of(key).map((each) => ({ ...each, path: join(dataDir, each.tree) })),
+    startedAt,
+  }));
+}
+
+/** The stacks whose `current` a container has mounted, by path or behind a named volume. */
+function stacksSeen(container: ContainerSummary, hostDataDir: string): StackKey[] {
+  const root = join(hostDataDir, "releases");
+  const keys = new Map<string, StackKey>();
+  const add = (key: StackKey) => keys.set(formatStackKey(key), key);
+  for (const mount of container.mounts) {
+    const [context = "", name = "", place] = relative(root, mount).split("/");
+    if (isAbsolute(mount) && place === "current") add({ context, name });
+  }
+  // A named volume may stand for a path of the tree; the list does not say.
+  const name = container.labels[LABELS.deployment];
+  const hasVolume = container.mounts.some((each) => !isAbsolute(each));
+  if (hasVolume && name !== undefined) add(stackKey("", name));
+  return [...keys.values()];
+}

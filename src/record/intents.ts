@@ -1,0 +1,106 @@
+import { type StackKey, StackwrightError } from "../model/mod.ts";
+import type { ProcessOwner } from "../system/mod.ts";
+import type { LedgerDatabase, Row } from "./ledger_database.ts";
+
+/** Something about to change an engine. It is on disk before the first change. */
+export interface Intent {
+  readonly id: string;
+  readonly key: StackKey;
+  readonly kind: "deploy" | "destroy";
+  /** The release being deployed; absent for a destroy. */
+  readonly releaseId?: string;
+  /** What a destroy removes besides containers and networks. */
+  readonly options: Readonly<Record<string, boolean>>;
+}
+
+/**
+ * The ledger's table of intents. What writes belongs inside a transaction of the ledger; times are
+ * milliseconds since 1970.
+ */
+export class Intents {
+  readonly #database: LedgerDatabase;
+  readonly #owner: ProcessOwner;
+
+  /** `owner` is this process: what others hold is theirs while they run. */
+  constructor(database: LedgerDatabase, owner: ProcessOwner) {
+    this.#database = database;
+    this.#owner = owner;
+  }
+
+  /** What was under way when its process ended, oldest first. */
+  abandoned(): Intent[] {
+    return this.#openRows().filter((row) => !this.#isElsewhere(row)).map(toIntent);
+  }
+
+  /** Everything that is under way, in this process or another, oldest first. */
+  open(): Intent[] {
+    return this.#openRows().map(toIntent);
+  }
+
+  /**
+   * What ended processes left open for a stack. Throws `conflict` while another process that still
+   * runs has the stack in its hands.
+   */
+  leftOpen(key: StackKey): Intent[] {
+    const rows = this.#database.all(
+      `SELECT * FROM intents WHERE context = ? AND name = ? AND closed_at IS NULL`,
+      key.context,
+      key.name,
+    );
+    const other = rows.find((row) => this.#isElsewhere(row));
+    if (other === undefined) return rows.map(toIntent);
+    throw new StackwrightError(
+      "conflict",
+      `another process (${other["owner"]}) is changing ${key.name}: try again when it is done`,
+    );
+  }
+
+  /** Writes an intent down as held by this process. */
+  add(intent: Intent, now: number): void {
+    this.#database.run(
+      `INSERT INTO intents (id, context, name, kind, release_id, options, owner, opened_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      intent.id,
+      intent.key.context,
+      intent.key.name,
+      intent.kind,
+      intent.releaseId ?? null,
+      JSON.stringify(intent.options),
+      this.#owner.id,
+      now,
+    );
+  }
+
+  /** Says how an intent ended; `message` is stored as it is. */
+  finish(intent: Intent, outcome: string, message: string, now: number): void {
+    this.#database.run(
+      `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`,
+      now,
+      outcome,
+      message,
+      intent.id,
+    );
+  }
+
+  #openRows(): Row[] {
+    return this.#database.all(
+      `SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`,
+    );
+  }
+
+  /** Whether an intent is in the hands of another process that runs. */
+  #isElsewhere(row: Row): boolean {
+    const owner = String(row["owner"]);
+    return owner !== this.#owner.id && this.#owner.isAlive(owner);
+  }
+}
+
+function toIntent(row: Row): Intent {
+  return {
+    id: String(row["id"]),
+    key: { context: String(row["context"]), name: String(row["name"]) },
+    kind: row["kind"] === "destroy" ? "destroy" : "deploy",
+    ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
+    options: JSON.parse(String(row["options"])),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Release } from "../model/mod.ts";
+import type { Row } from "./ledger_database.ts";
+
+/**
+ * What became of a release: `applying` from its intent to its outcome, then `deployed`, `failed` (the
+ * mixed state was kept) or `rolled_back` (its predecessor was put back).
+ */
+export type ReleaseStatus = "applying" | "deployed" | "failed" | "rolled_back";
+
+/** A release as the ledger remembers it; the model and its variables are opened only on request. */
+export interface RecordedRelease extends Omit<Release, "model" | "invocation"> {
+  readonly id: string;
+  /** Counts the releases of one stack, from 1. */
+  readonly number: number;
+  readonly status: ReleaseStatus;
+  readonly message: string;
+  readonly createdAt: Date;
+  readonly finishedAt?: Date;
+  /** Content ids of the images its services ran when it was deployed, by service. */
+  readonly images: Readonly<Record<string, string>>;
+}
+
+/** The release in a row of the table of releases. */
+export function toRecordedRelease(row: Row): RecordedRelease {
+  const facts = JSON.parse(String(row["facts"]));
+  const finishedAt = row["finished_at"];
+  return {
+    ...facts,
+    id: String(row["id"]),
+    number: Number(row["number"]),
+    status: row["status"] as ReleaseStatus,
+    message: String(row["message"]),
+    createdAt: new Date(Number(row["created_at"])),
+    ...(finishedAt === null ? {} : { finishedAt: new Date(Number(finishedAt)) }),
+  };
+}
+
+/** The part of a release that is kept in the clear, as JSON. */
+export function clearFacts(
+  { model: _model, invocation: _invocation, ...facts }: Release,
+  images: Readonly<Record<string, string>>,
+): string {
+  return JSON.stringify({ ...withoutCredentials(facts), images });
+}
+
+/** The ledger's clear part must not hold what a URL may carry. */
+export function withoutCredentials<T extends Pick<Release, "revision" | "configuration">>(
+  facts: T,
+): T {
+  const { revision, configuration } = facts;
+  return {
+    ...facts,
+    revision: withoutUserInfo(revision),
+    ...(configuration === undefined ? {} : { configuration: withoutUserInfo(configuration) }),
+  };
+}
+
+function withoutUserInfo(revision: Release["revision"]): Release["revision"] {
+  const { source } = revision;
+  const url = source.url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1");
+  return { ...revision, source: { ...source, url } };
+}

@@ -1,0 +1,160 @@
+import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
+import type { InstanceKey } from "./instance_key.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+import {
+  clearFacts,
+  type RecordedRelease,
+  type ReleaseStatus,
+  toRecordedRelease,
+  withoutCredentials,
+} from "./recorded_release.ts";
+
+/**
+ * The ledger's table of releases. What writes belongs inside a transaction of the ledger; times are
+ * milliseconds since 1970.
+ */
+export class Releases {
+  readonly #database: LedgerDatabase;
+  readonly #key: InstanceKey;
+
+  /** `key` seals models and variables, which may hold secrets. */
+  constructor(database: LedgerDatabase, key: InstanceKey) {
+    this.#database = database;
+    this.#key = key;
+  }
+
+  /** The last good release of a stack, or `undefined` when there is none. */
+  current(key: StackKey): RecordedRelease | undefined {
+    return this.#select(
+      `SELECT r.* FROM stacks s JOIN releases r ON r.id = s.release_id WHERE s.context = ? AND s.name = ?`,
+      key.context,
+      key.name,
+    )[0];
+  }
+
+  /** The last good releases of all stacks. */
+  currents(): RecordedRelease[] {
+    return this.#select(`SELECT r.* FROM stacks s JOIN releases r ON r.id = s.release_id`);
+  }
+
+  /** One release by its id. */
+  find(id: string): RecordedRelease | undefined {
+    return this.#select(`SELECT * FROM releases WHERE id = ?`, id)[0];
+  }
+
+  /** The releases of a stack, newest first. */
+  history(key: StackKey, limit: number): RecordedRelease[] {
+    return this.#select(
+      `SELECT * FROM releases WHERE context = ? AND name = ? ORDER BY number DESC LIMIT ?`,
+      key.context,
+      key.name,
+      limit,
+    );
+  }
+
+  /** A recorded release with its model and variables. Throws `not_found` when it is gone. */
+  open(recorded: RecordedRelease): Release {
+    const [row] = this.#database.all(`SELECT sealed FROM releases WHERE id = ?`, recorded.id);
+    if (row === undefined) {
+      throw new StackwrightError(
+        "not_found",
+        `release ${recorded.id} is not in ${this.#database.path}`,
+      );
+    }
+    const { key, revision, target, digest, services, closure, live, configuration } = recorded;
+    const { model, invocation } = JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
+    const facts = { key, revision, target, digest, services, closure, live };
+    return { ...facts, ...(configuration && { configuration }), model, invocation };
+  }
+
+  /** Adds a release that is about to be applied, under the next number of its stack. */
+  add(id: string, release: Release, now: number): void {
+    const { context, name } = release.key;
+    this.#database.run(
+      `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed)
+       VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
+               ?, ?, 'applying', ?, ?, ?)`,
+      id,
+      context,
+      name,
+      context,
+      name,
+      release.digest,
+      release.revision.id,
+      now,
+      clearFacts(release, {}),
+      this.#seal(release),
+    );
+  }
+
+  /** Says what became of a release; `message` is stored as it is. */
+  setStatus(id: string, status: ReleaseStatus, message: string, now: number): void {
+    this.#database.run(
+      `UPDATE releases SET status = ?, message = ?, finished_at = ? WHERE id = ?`,
+      status,
+      message,
+      now,
+      id,
+    );
+  }
+
+  /** Makes a release the current one of its stack, with the images that it runs. */
+  makeCurrent(key: StackKey, id: string, images: Readonly<Record<string, string>>): void {
+    this.#database.run(
+      `UPDATE releases SET facts = json_set(facts, '$.images', json(?)) WHERE id = ?`,
+      JSON.stringify(images),
+      id,
+    );
+    this.#database.run(
+      `INSERT INTO stacks (context, name, release_id) VALUES (?, ?, ?)
+       ON CONFLICT (context, name) DO UPDATE SET release_id = excluded.release_id`,
+      key.context,
+      key.name,
+      id,
+    );
+  }
+
+  /** Leaves a stack without a current release; its history stays. */
+  forgetCurrent(key: StackKey): void {
+    this.#database.run(
+      `DELETE FROM stacks WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+  }
+
+  /** Puts an equal release, made from other inputs, in the place of a recorded one. */
+  replace(recorded: RecordedRelease, release: Release): void {
+    this.#database.run(
+      `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed = ? WHERE id = ?`,
+      release.revision.id,
+      release.digest,
+      clearFacts(release, recorded.images),
+      this.#seal(release),
+      recorded.id,
+    );
+  }
+
+  /** Moves a recorded release to revisions that mean the same to it. */
+  move(
+    recorded: RecordedRelease,
+    revision: Release["revision"],
+    configuration: Release["revision"] | undefined,
+  ): void {
+    const facts = withoutCredentials({ revision, ...(configuration && { configuration }) });
+    this.#database.run(
+      `UPDATE releases SET revision = ?, facts = json_patch(facts, json(?)) WHERE id = ?`,
+      revision.id,
+      JSON.stringify({ ...facts, configuration: facts.configuration ?? null }),
+      recorded.id,
+    );
+  }
+
+  #seal({ model, invocation }: Release): Uint8Array {
+    return this.#key.seal(JSON.stringify({ model, invocation }));
+  }
+
+  #select(sql: string, ...values: (string | number)[]): RecordedRelease[] {
+    return this.#database.all(sql, ...values).map(toRecordedRelease);
+  }
+}

@@ -1,0 +1,76 @@
+import type { StackKey } from "../model/mod.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+
+/** A tree that the containers of a stack saw, or see. */
+export interface ShownTree {
+  readonly key: StackKey;
+  /** Directory of the tree, relative to the data directory. */
+  readonly tree: string;
+  /** Just before it was put in place. */
+  readonly beganAt: Date;
+  /** Just after; absent when the process ended in between. */
+  readonly doneAt?: Date;
+}
+
+/**
+ * Which tree the files of a stack were at which time. A container keeps the tree it was started
+ * with, and the engine does not tell which that was: with the time of its start this does.
+ */
+export class ShownTrees {
+  readonly #database: LedgerDatabase;
+
+  constructor(database: LedgerDatabase) {
+    this.#database = database;
+  }
+
+  /** Notes that a tree is about to be put in place. Call the result when it is. */
+  begin(key: StackKey, tree: string, now: () => Date): () => void {
+    const last = this.of(key).at(-1);
+    if (last?.tree === tree && last.doneAt !== undefined) return () => {};
+    let id = 0;
+    this.#database.transaction(() => {
+      this.#database.run(
+        `INSERT INTO shown_trees (context, name, tree, began_at) VALUES (?, ?, ?, ?)`,
+        key.context,
+        key.name,
+        tree,
+        now().getTime(),
+      );
+      id = Number(this.#database.all(`SELECT last_insert_rowid() AS id`)[0]?.["id"]);
+    });
+    return () =>
+      this.#database.transaction(() =>
+        this.#database.run(
+          `UPDATE shown_trees SET done_at = ? WHERE id = ?`,
+          now().getTime(),
+          id,
+        )
+      );
+  }
+
+  /** The trees of a stack, in the order they were put in place; of every stack without a key. */
+  of(key?: StackKey): ShownTree[] {
+    const rows = key === undefined
+      ? this.#database.all(`SELECT * FROM shown_trees ORDER BY id`)
+      : this.#database.all(
+        `SELECT * FROM shown_trees WHERE context = ? AND name = ? ORDER BY id`,
+        key.context,
+        key.name,
+      );
+    return rows.map((row) => ({
+      key: { context: String(row["context"]), name: String(row["name"]) },
+      tree: String(row["tree"]),
+      beganAt: new Date(Number(row["began_at"])),
+      ...(row["done_at"] === null ? {} : { doneAt: new Date(Number(row["done_at"])) }),
+    }));
+  }
+
+  /** Forgets trees that are gone. What came after one of them keeps its place in time. */
+  forget(trees: readonly string[]): void {
+    this.#database.transaction(() => {
+      for (const tree of trees) {
+        this.#database.run(`DELETE FROM shown_trees WHERE tree = ?`, tree);
+      }
+    });
+  }
+}
