@@ -221,7 +221,8 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
 
     it("volumes are listed by label, kept while used, and removing may be repeated", async () => {
       const name = `${label}-volume`;
-      const json = { Name: name, Labels: { [LABEL]: label } };
+      const DriverOpts = { type: "tmpfs", device: "tmpfs" };
+      const json = { Name: name, Labels: { [LABEL]: label }, DriverOpts };
       await engine.api.send({ method: "POST", path: "/volumes/create", json }, NO_SIGNAL);
       const [volume] = await engine.listVolumes({ [LABEL]: label }, NO_SIGNAL);
       assert.deepEqual(volume, {
@@ -229,6 +230,7 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
         name,
         driver: "local",
         labels: { [LABEL]: label },
+        options: { type: "tmpfs", device: "tmpfs" },
       });
       const id = await create("volume", { volume: name });
       await assert.rejects(engine.removeVolume(name, NO_SIGNAL), refused(/: 409 .*in use/));
