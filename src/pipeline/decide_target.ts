@@ -104,11 +104,12 @@ async function decideRendered(
 ): Promise<Decision> {
   const prepared = await prepareRelease(parts, target, signal);
   const { release } = prepared;
+  const isDeployed = recorded?.digest === release.digest;
   const images = await remembering(
     parts,
     target,
     release.digest,
-    () => refreshImages(parts, target, prepared, signal),
+    () => refreshImages(parts, target, { prepared, isDeployed }, signal),
     signal,
   );
   const planned = planFor(target, release.services, recorded, observed, images);

@@ -1,6 +1,7 @@
 import { type ComposeCall, registryHint, withBuildPaths } from "../deploy/mod.ts";
 import {
   isStackwrightError,
+  messageOf,
   type Plan,
   type ReleaseService,
   StackwrightError,
@@ -15,21 +16,30 @@ const SHORTEST_LIMIT_MS = 15 * 60 * 1000;
 
 /**
  * Fetches the images whose tag may have moved, for every service (`force_image_pull`), and returns the
- * image each of them would run. Without the option it costs nothing and returns nothing.
+ * image each of them would run. Without the option it costs nothing and returns nothing. A release
+ * that is deployed stays so while a registry is away, and is repaired from what is here.
  *
- * Throws `pull_failed`.
+ * Throws `pull_failed` for a release that is not deployed yet.
  */
 export async function refreshImages(
   parts: PipelineParts,
   target: Target,
-  prepared: PreparedRelease,
+  { prepared, isDeployed }: { readonly prepared: PreparedRelease; readonly isDeployed: boolean },
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   if (!target.deployment.forceImagePull) return {};
   const pullable = prepared.release.services.filter((each) =>
     !each.builds && each.image !== "" && each.expectation.replicas > 0
   );
-  await pull(parts, target, prepared, pullable, signal);
+  try {
+    await pull(parts, target, prepared, pullable, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isDeployed || !isStackwrightError(error, "pull_failed")) throw error;
+    parts.log.warning(`whether tags have moved is not known: ${messageOf(error)}`, {
+      stack: target.key.name,
+    });
+  }
   const images: Record<string, string> = {};
   for (const service of pullable) {
     const id = await parts.engine.imageId(service.image, signal);

@@ -141,6 +141,30 @@ describe("images and the registry", () => {
       assert.equal(web?.imageId, newer);
       await pollTo(world, "skipped");
     }));
+
+  it("force_image_pull of a registry that is away keeps and repairs what is deployed, and no more", () =>
+    inWorld("fake", async (world) => {
+      world.fake?.addImage(reference, { where: "engine" });
+      await commit(world, files);
+      await pollTo(world, "succeeded");
+      const first = await ids(world);
+      await commit(world, files, { force_image_pull: true });
+      world.proxy.reset();
+      await pollTo(world, "skipped");
+      assert.ok(world.proxy.pulls() > 0, "nothing was asked of the registry");
+      assert.deepEqual(await ids(world), first);
+      assert.ok(world.lines.some((line) => /whether tags have moved/.test(line.message)));
+
+      await docker(world, "rm", "-f", `${world.stack}-web-1`);
+      assert.deepEqual(actions(await pollTo(world, "succeeded")), { b: "keep", web: "create" });
+
+      const second = await ids(world);
+      const changed = service({ image: reference, environment: { NEW: "1" } });
+      const next = { "compose.yaml": composeFile({ web: changed, b: service() }) };
+      await commit(world, next, { force_image_pull: true });
+      assert.match(JSON.stringify(await pollTo(world, "failed")), /pull failed/);
+      assert.deepEqual(await ids(world), second);
+    }));
 });
 
 /** Why this machine's compose cannot build, if it cannot: a newer one needs a newer buildx. */
