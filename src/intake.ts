@@ -60,6 +60,11 @@ export interface SubmitOptions {
    * the source after all that was asked for before; whoever comes while one waits gets its run.
    */
   readonly lane?: string;
+  /**
+   * Milliseconds until the work begins: whoever asks for the same in the meantime shares the run, and
+   * a storm of requests is answered before the programs it starts take the processors.
+   */
+  readonly settleMs?: number;
 }
 
 /** The one gate through which work enters. */
@@ -157,26 +162,31 @@ class Gate implements Intake {
     if (!this.open) throw new StackwrightError("shutting_down", "application is shutting down");
   }
 
-  #start(work: Work, { signal, repository, lane }: SubmitOptions): Admission {
+  #start(work: Work, { signal, repository, lane, settleMs = 0 }: SubmitOptions): Admission {
     const { runs, ids, redactor } = this.#parts;
     const known = repository === undefined ? {} : { repository: redactor.redact(repository) };
     const facts = { ...openingFacts(work), ...known };
     const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
     const controller = new AbortController();
     const item: Waiting = { id: run.id, work, finished: Promise.resolve(run) };
-    const place = lane === undefined ? undefined : this.#lanes.enter(lane, item);
-    item.finished = this.#inTurn(item, place, { controller, client: signal });
+    const place = lane === undefined ? undefined : this.#lanes.enter(lane, item, settleMs > 0);
+    const cancel = { controller, client: signal };
+    item.finished = this.#inTurn(item, { place, settleMs }, cancel);
     this.#active.set(run.id, { controller, finished: item.finished });
     return { run, finished: item.finished };
   }
 
   async #inTurn(
     item: Waiting,
-    place: Place | undefined,
+    { place, settleMs }: { readonly place: Place | undefined; readonly settleMs: number },
     cancel: { readonly controller: AbortController; readonly client: AbortSignal | undefined },
   ): Promise<Run> {
     try {
-      await place?.turn(cancel.controller.signal);
+      const { signal } = cancel.controller;
+      await place?.turn(signal);
+      // Shutdown wakes it; performing it then ends at once.
+      if (settleMs > 0) await this.#parts.clock.sleep(settleMs, signal).catch(() => {});
+      place?.begin();
       return await this.#perform(item, cancel);
     } finally {
       place?.leave();

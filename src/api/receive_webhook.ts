@@ -40,6 +40,8 @@ export interface WebhookOperation extends OperationFacts<WebhookResult> {
 /** What receiving webhooks needs. */
 export interface WebhookParts {
   readonly intake: Intake;
+  /** Milliseconds in which a burst of the same webhooks becomes one run; none by default. */
+  readonly settleMs?: number;
 }
 
 /**
@@ -74,14 +76,15 @@ export function describedWebhookOperation(): WebhookOperation {
 async function receive(
   request: WebhookRequest,
   wait: boolean,
-  { intake }: WebhookParts,
+  parts: WebhookParts,
 ): Promise<WebhookResult> {
+  const { intake } = parts;
   if (request.kind === "skip") {
     const { repository, target, message } = request;
     const run = intake.skip({ trigger: "webhook", repository, target, message });
     return { outcome: "skipped", message, ...facts(run) };
   }
-  const admissions = request.sources.map((source) => submit(source, intake));
+  const admissions = request.sources.map((source) => submit(source, parts));
   const [first] = admissions;
   if (first === undefined) throw new Error("BUG: a webhook without sources");
   if (!wait) {
@@ -98,11 +101,12 @@ function facts({ id, repository }: Run): Pick<WebhookResult, "job_id" | "reposit
   return { job_id: id, repository };
 }
 
-function submit(source: SourceRequest, intake: Intake) {
+function submit(source: SourceRequest, { intake, settleMs = 0 }: WebhookParts) {
   const { kind, url, reference, target } = source;
   const repository = source.identity ?? sourceLocation(kind, url).name;
   return intake.submit({ trigger: "webhook", origin: "automatic", sources: [source] }, {
     repository,
+    settleMs,
     lane: JSON.stringify(["webhook", kind, repository.toLowerCase(), reference, target]),
   });
 }

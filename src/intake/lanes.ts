@@ -2,21 +2,27 @@
 export interface Place {
   /** Resolves when nothing else runs in the lane, or when `signal` aborts: the caller looks which. */
   turn(signal: AbortSignal): Promise<void>;
+  /** Says that the item's work begins now: from then on nobody can join it. */
+  begin(): void;
   /** Gives the place up, so that what waits has its turn. May be called twice. */
   leave(): void;
 }
 
 /** Lanes by key: in each of them one item runs and at most one waits. */
 export interface Lanes<Item> {
-  /** What waits under `key`, if anything does. */
+  /** What waits under `key`, or has its turn and has not begun, if anything does. */
   waiting(key: string): Item | undefined;
-  /** Takes a place under `key`, where nothing must be waiting: to run at once, or to wait. */
-  enter(key: string, item: Item): Place;
+  /**
+   * Takes a place under `key`, where nothing must be waiting: to run at once, or to wait. One that
+   * `settles` can be joined until it says that it begins.
+   */
+  enter(key: string, item: Item, settles?: boolean): Place;
 }
 
 interface Holder<Item> {
   readonly item: Item;
   readonly turn: PromiseWithResolvers<void>;
+  begun: boolean;
 }
 
 interface Lane<Item> {
@@ -28,9 +34,13 @@ interface Lane<Item> {
 export function createLanes<Item>(): Lanes<Item> {
   const lanes = new Map<string, Lane<Item>>();
   return {
-    waiting: (key) => lanes.get(key)?.waiting?.item,
-    enter(key, item) {
-      const holder = { item, turn: Promise.withResolvers<void>() };
+    waiting(key) {
+      const lane = lanes.get(key);
+      if (lane === undefined) return undefined;
+      return lane.waiting?.item ?? (lane.running.begun ? undefined : lane.running.item);
+    },
+    enter(key, item, settles = false) {
+      const holder = { item, turn: Promise.withResolvers<void>(), begun: !settles };
       const lane = lanes.get(key);
       if (lane === undefined) {
         lanes.set(key, { running: holder, waiting: undefined });
@@ -41,6 +51,7 @@ export function createLanes<Item>(): Lanes<Item> {
       }
       return {
         turn: (signal) => Promise.race([holder.turn.promise, aborted(signal)]),
+        begin: () => void (holder.begun = true),
         leave: () => leave(lanes, key, holder),
       };
     },

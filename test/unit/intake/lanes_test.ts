@@ -54,4 +54,14 @@ describe("createLanes()", () => {
     third.leave();
     assert.equal((await watch(lanes.enter("a", "4"))).came, true);
   });
+
+  it("lets others join an item that settles until it begins", () => {
+    const lanes = createLanes<string>();
+    const place = lanes.enter("a", "first", true);
+    assert.equal(lanes.waiting("a"), "first");
+    place.begin();
+    assert.equal(lanes.waiting("a"), undefined);
+    lanes.enter("a", "second", true);
+    assert.equal(lanes.waiting("a"), "second");
+  });
 });
