@@ -13,7 +13,7 @@ import { reduceTargets } from "./plan/mod.ts";
 import { createPrometheus, createRuns, type Prometheus, type RunStore } from "./record/mod.ts";
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
 import type { Settings } from "./settings/mod.ts";
-import { formatTime } from "./system/mod.ts";
+import { createNetworks, formatTime } from "./system/mod.ts";
 import { checkSchedule, runPolls } from "./trigger/mod.ts";
 
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
@@ -166,6 +166,10 @@ async function listen(
           operation: receiveWebhookOperation({ intake, settleMs: WEBHOOK_SETTLE_MS }),
         },
       }),
+      proxies: {
+        networks: createNetworks(http.trustedProxyNetworks),
+        header: http.trustedProxyHeader,
+      },
       maxPayload,
       redactor,
       log,

@@ -3,6 +3,7 @@ import { messageOf } from "../model/mod.ts";
 import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
 import { type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { readBytes, readJson } from "./body.ts";
+import { clientAddress, type TrustedProxies } from "./client_address.ts";
 import { type Answer, toResponse } from "./envelope.ts";
 import { documentRoutes, openApiDocumentsOf } from "./documents.ts";
 import { type Refusal, refusalOf } from "./problem.ts";
@@ -29,6 +30,8 @@ export interface HandlerParts {
   readonly webhooks?: ReceiveWebhooks;
   /** With it the OpenAPI documents of this version, and their pages, are served. */
   readonly openApi?: { readonly version: string };
+  /** Who may say where a request comes from; nobody when absent. */
+  readonly proxies?: TrustedProxies;
   /** Most bytes of a request body. */
   readonly maxPayload: number;
   readonly redactor: Redactor;
@@ -62,7 +65,7 @@ interface Equipment {
 }
 
 async function handle(request: Request, peer: Peer, equipment: Equipment): Promise<Response> {
-  const { ids, clock, redactor } = equipment.parts;
+  const { ids, clock, redactor, proxies } = equipment.parts;
   const requestId = ids.next();
   const log = equipment.parts.log.with({ request_id: requestId });
   const began = clock.now().getTime();
@@ -74,7 +77,9 @@ async function handle(request: Request, peer: Peer, equipment: Equipment): Promi
     method,
     path: pathOf(request.url),
     status: response.status,
-    remote: peer.remote,
+    client: proxies === undefined
+      ? peer.remote
+      : clientAddress(peer.remote, request.headers, proxies),
     elapsed_ms: clock.now().getTime() - began,
   });
   return response;

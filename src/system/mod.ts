@@ -11,5 +11,6 @@ export * from "./ids.ts";
 export * from "./limiter.ts";
 export * from "./log.ts";
 export * from "./meter.ts";
+export * from "./networks.ts";
 export * from "./process_owner.ts";
 export * from "./redactor.ts";

@@ -1,0 +1,37 @@
+import { BlockList, isIP } from "node:net";
+
+/** Networks that an address may be in. */
+export interface Networks {
+  contains(address: string): boolean;
+}
+
+/** Networks in CIDR form (`10.0.0.0/8`, `::1/128`) or single addresses; others are left out. */
+export function createNetworks(texts: readonly string[]): Networks {
+  const list = new BlockList();
+  for (const text of texts) {
+    const [address = "", prefix] = text.split("/");
+    const family = isIP(address);
+    if (family === 0) continue;
+    const type = family === 4 ? "ipv4" : "ipv6";
+    if (prefix === undefined) list.addAddress(address, type);
+    else list.addSubnet(address, Number(prefix), type);
+  }
+  return {
+    contains(address) {
+      const family = isIP(address);
+      return family !== 0 && list.check(address, family === 4 ? "ipv4" : "ipv6");
+    },
+  };
+}
+
+/**
+ * An address out of a text as headers and sockets have it: with a port, in brackets or quotes, or an
+ * IPv4 address in IPv6 form. `undefined` when there is none.
+ */
+export function addressIn(text: string): string | undefined {
+  const bare = text.trim().replace(/^"|"$/g, "");
+  const inBrackets = /^\[([^\]]+)\](?::\d+)?$/.exec(bare)?.[1];
+  const withoutPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(bare)?.[1];
+  const candidate = (inBrackets ?? withoutPort ?? bare).replace(/^::ffff:(?=\d+\.)/i, "");
+  return isIP(candidate) === 0 ? undefined : candidate;
+}
