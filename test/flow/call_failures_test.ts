@@ -134,7 +134,7 @@ for (const scenario of SCENARIOS) {
       if (scenario.next === undefined) return assert.equal(commands, 0, "nothing of git is needed");
       assert.ok(commands > 0, "the scenario runs no command that could fail");
       await everyFault(
-        ["error", "cut", "timeout"],
+        FULL ? ["error", "cut", "timeout"] : "in turn",
         commands,
         (kind, at) => survive(scenario, { kind, at }, (_world, git) => git.reset({ kind, at })),
       );
@@ -142,15 +142,17 @@ for (const scenario of SCENARIOS) {
   });
 }
 
-/** Every kind of fault at every place, some of them at the same time. */
+/** Every kind of fault at every place, or one kind at each in turn; some of them at the same time. */
 async function everyFault(
-  kinds: readonly Kind[],
+  kinds: readonly Kind[] | "in turn",
   places: number,
   check: (kind: Kind, at: number) => Promise<void>,
 ): Promise<void> {
-  const faults = kinds.flatMap((kind) =>
-    Array.from({ length: places }, (_each, index) => ({ kind, at: index + 1 }))
-  );
+  const numbers = Array.from({ length: places }, (_each, index) => index + 1);
+  const all: readonly Kind[] = ["error", "cut", "timeout"];
+  const faults = kinds === "in turn"
+    ? numbers.map((at) => ({ kind: all[at % all.length] ?? "error", at }))
+    : kinds.flatMap((kind) => numbers.map((at) => ({ kind, at })));
   const next = async (): Promise<void> => {
     for (let fault = faults.shift(); fault !== undefined; fault = faults.shift()) {
       await check(fault.kind, fault.at);
