@@ -50,17 +50,30 @@ export async function startBrowser(program: string): Promise<Browser> {
     "--remote-debugging-port=0",
     `--user-data-dir=${profile}`,
     "about:blank",
-  ], { stdio: ["ignore", "ignore", "pipe"] });
+  ], { stdio: ["ignore", "ignore", "pipe"], detached: true });
   const address = await listeningAt(child);
   return {
     visit: (url, ready) => visit(new URL(address).host, url, ready),
     async close() {
       const ended = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGKILL");
+      // It is a family of processes, and all of them write to the profile.
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       await ended;
-      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+      await removed(profile);
     },
   };
+}
+
+/** The last of the processes may still be on its way out when the first one has ended. */
+async function removed(directory: string): Promise<void> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await rm(directory, { recursive: true, force: true });
+    } catch (error) {
+      if (tries === 50) throw error;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  }
 }
 
 /** The address of the debugger, which the browser prints when it is there. */
