@@ -9,8 +9,8 @@ import { createWorld, type World } from "./world.ts";
 /**
  * One failing call, at every place where there is a call: by error, by a connection cut after the engine
  * acted, and by no answer at all. The ordinary run fails the calls that change something, which is
- * where half-done work can be left, and lets calls hang and git fail in the scenarios that say so,
- * since waiting for limits takes its time. `SWEEP=full` does everything everywhere.
+ * where half-done work can be left: in every way, git too, in the scenarios that say so, and in one
+ * way after the other in the rest. `SWEEP=full` does everything everywhere, which takes its time.
  */
 const FULL = process.env["SWEEP"] === "full";
 const AMONG = FULL ? "all" : "mutating";
@@ -33,7 +33,7 @@ interface Scenario {
   /** What runs before it, and what shall run in the end. */
   readonly before: Running;
   readonly after: Running;
-  /** Whether the ordinary run also lets calls hang, and lets git fail. */
+  /** Whether the ordinary run fails each call in every way, and git as well. */
   readonly thorough?: boolean;
   /** Whether the step ends with what ran before, however often it is repeated. */
   readonly fails?: boolean;
@@ -121,8 +121,10 @@ for (const scenario of SCENARIOS) {
       assert.ok(calls > 0, "the scenario makes no call that could fail");
       // A rollback by command has its own limit of three minutes, too long to wait for.
       const hangs = scenario.step === undefined && (FULL || scenario.thorough === true);
+      const all: Kind[] = hangs ? ["error", "cut", "timeout"] : ["error", "cut"];
       await everyFault(
-        hangs ? ["error", "cut", "timeout"] : ["error", "cut"],
+        all,
+        FULL || scenario.thorough === true ? "each" : "in turn",
         calls,
         (kind, at) =>
           survive(scenario, { kind, at }, ({ proxy }) => proxy.reset({ kind, at, among: AMONG })),
@@ -134,7 +136,8 @@ for (const scenario of SCENARIOS) {
       if (scenario.next === undefined) return assert.equal(commands, 0, "nothing of git is needed");
       assert.ok(commands > 0, "the scenario runs no command that could fail");
       await everyFault(
-        FULL ? ["error", "cut", "timeout"] : "in turn",
+        ["error", "cut", "timeout"],
+        FULL ? "each" : "in turn",
         commands,
         (kind, at) => survive(scenario, { kind, at }, (_world, git) => git.reset({ kind, at })),
       );
@@ -144,14 +147,14 @@ for (const scenario of SCENARIOS) {
 
 /** Every kind of fault at every place, or one kind at each in turn; some of them at the same time. */
 async function everyFault(
-  kinds: readonly Kind[] | "in turn",
+  kinds: readonly Kind[],
+  how: "each" | "in turn",
   places: number,
   check: (kind: Kind, at: number) => Promise<void>,
 ): Promise<void> {
   const numbers = Array.from({ length: places }, (_each, index) => index + 1);
-  const all: readonly Kind[] = ["error", "cut", "timeout"];
-  const faults = kinds === "in turn"
-    ? numbers.map((at) => ({ kind: all[at % all.length] ?? "error", at }))
+  const faults = how === "in turn"
+    ? numbers.map((at) => ({ kind: kinds[at % kinds.length] ?? "error", at }))
     : kinds.flatMap((kind) => numbers.map((at) => ({ kind, at })));
   const next = async (): Promise<void> => {
     for (let fault = faults.shift(); fault !== undefined; fault = faults.shift()) {
