@@ -33,6 +33,9 @@ export interface ComposeParts {
   readonly onMutation?: () => void;
 }
 
+/** Rendering reads files and nothing else; a compose that takes longer hangs, in milliseconds. */
+const RENDER_LIMIT_MS = 120_000;
+
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
 export class Compose {
   readonly #parts: ComposeParts;
@@ -61,7 +64,13 @@ export class Compose {
 
   /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
-    const output = await this.#run("render_failed", call, configArguments(call.project), signal);
+    const output = await this.#run(
+      "render_failed",
+      call,
+      configArguments(call.project),
+      signal,
+      RENDER_LIMIT_MS,
+    );
     let model: unknown;
     try {
       model = JSON.parse(output);

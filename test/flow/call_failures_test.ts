@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import { createFailingGit, type FailingGit } from "../fakes/failing_git.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { readInside } from "./steps.ts";
 import { createWorld, type World } from "./world.ts";
 
 /**
@@ -13,13 +14,12 @@ import { createWorld, type World } from "./world.ts";
  * way after the other in the rest. `SWEEP=full` does everything everywhere, which takes its time.
  */
 const FULL = process.env["SWEEP"] === "full";
-const AMONG = FULL ? "all" : "mutating";
 type Kind = "error" | "cut" | "timeout";
 /** Worlds at the same time: most of their time is waiting. */
 const AT_ONCE = 3;
 
 type Files = Readonly<Record<string, string>>;
-/** What runs: value of the label `v` by service, of those that run. */
+/** What runs: value of the label `v` by service, and what a mounted file says where one is watched. */
 type Running = Readonly<Record<string, string>>;
 
 interface Scenario {
@@ -30,6 +30,10 @@ interface Scenario {
   readonly next?: Files;
   /** The step; a poll by default. */
   readonly step?: (world: World) => Promise<unknown>;
+  /** Path of a file in the container of `web` that is read too. */
+  readonly watched?: string;
+  /** Whether reading calls fail too, pulls among them, also in the ordinary run. */
+  readonly reads?: boolean;
   /** What runs before it, and what shall run in the end. */
   readonly before: Running;
   readonly after: Running;
@@ -70,11 +74,13 @@ const SCENARIOS: readonly Scenario[] = [
     name: "a change of a mounted file",
     earlier: [{ ...compose({ web: web("1", page), worker }), "page.txt": "one" }],
     next: { "page.txt": "two" },
-    before: { web: "1", worker: "w" },
-    after: { web: "1", worker: "w" },
+    watched: "/page.txt",
+    before: { web: "1", worker: "w", "/page.txt": "one" },
+    after: { web: "1", worker: "w", "/page.txt": "two" },
   },
   {
     name: "a change of an image",
+    reads: true,
     earlier: [FIRST],
     next: compose({ web: web("2", { image: OTHER }), worker }),
     before: { web: "1", worker: "w" },
@@ -114,9 +120,10 @@ const SCENARIOS: readonly Scenario[] = [
 for (const scenario of SCENARIOS) {
   describe(`one failing call in ${scenario.name}`, () => {
     it("of the engine leaves the old or the new release, and it converges", async () => {
+      const among = FULL || scenario.reads === true ? "all" : "mutating";
       const calls = await count(
         scenario,
-        ({ proxy }) => AMONG === "mutating" ? proxy.mutations() : proxy.calls.length,
+        ({ proxy }) => among === "mutating" ? proxy.mutations() : proxy.calls.length,
       );
       assert.ok(calls > 0, "the scenario makes no call that could fail");
       // A rollback by command has its own limit of three minutes, too long to wait for.
@@ -127,7 +134,7 @@ for (const scenario of SCENARIOS) {
         FULL || scenario.thorough === true ? "each" : "in turn",
         calls,
         (kind, at) =>
-          survive(scenario, { kind, at }, ({ proxy }) => proxy.reset({ kind, at, among: AMONG })),
+          survive(scenario, { kind, at }, ({ proxy }) => proxy.reset({ kind, at, among })),
       );
     });
     if (!FULL && scenario.thorough !== true) return;
@@ -170,7 +177,7 @@ async function count(
 ): Promise<number> {
   return await inScenario(scenario, PATIENT, async (world, git) => {
     await perform(world, scenario);
-    assert.deepEqual(await running(world), scenario.after);
+    assert.deepEqual(await running(world, scenario.watched), scenario.after);
     return read(world, git);
   });
 }
@@ -187,11 +194,13 @@ async function survive(
     world.proxy.reset();
     git.reset();
     // A destroy and a first deployment have nothing to go back to.
-    const left = Object.keys(await running(world)).length;
+    const left = size(await running(world, scenario.watched));
     const wanted = Math.min(...[scenario.before, scenario.after].map(size));
     assert.ok(left >= wanted, `${where}: ${left} of ${wanted} services run`);
     await recover(world, scenario, where);
-    const now = await running(world);
+    const now = await running(world, scenario.watched);
+    const others = (await world.containers()).filter((each) => each.state !== "running");
+    assert.deepEqual(others.map((each) => each.name), [], `${where}: left over`);
     const either = scenario.step === undefined
       ? [scenario.after]
       : [scenario.after, scenario.before];
@@ -223,7 +232,7 @@ async function inScenario<T>(
   const world = await createWorld({ engine: "fake", commands: git });
   try {
     world.fake?.addImage(BROKEN, { where: "both", onStart: { exit: 3, afterMs: 0 } });
-    world.fake?.addImage(OTHER, { where: "both" });
+    world.fake?.addImage(OTHER, { where: "registry" });
     for (const files of scenario.earlier) {
       await commit(world, timeout, files);
       const { run } = await world.poll();
@@ -254,9 +263,16 @@ async function commit(world: World, timeout: number, { destroy, ...files }: File
   });
 }
 
-async function running(world: World): Promise<Running> {
+/** Fails where a service has more than one container, which no scenario wants. */
+async function running(world: World, watched?: string): Promise<Running> {
   const containers = (await world.containers()).filter((each) => each.state === "running");
-  return Object.fromEntries(containers.map((each) => [each.service, each.labels["v"] ?? ""]));
+  const services = containers.map((each) => each.service);
+  assert.equal(new Set(services).size, services.length, `duplicates: ${services.join(", ")}`);
+  const found = Object.fromEntries(
+    containers.map((each) => [each.service, each.labels["v"] ?? ""]),
+  );
+  if (watched === undefined || found["web"] === undefined) return found;
+  return { ...found, [watched]: await readInside(world, "web", watched) };
 }
 
 function size(services: Running): number {
