@@ -1,4 +1,4 @@
-import type { Clock, Redactor } from "../system/mod.ts";
+import type { Clock, Commands, Redactor } from "../system/mod.ts";
 
 /** What a command says its results and complaints with. */
 export interface CommandIo {
@@ -17,6 +17,8 @@ export interface CommandIo {
   readonly redactor: Redactor;
   /** Time; that of the system by default. */
   readonly clock?: Clock;
+  /** What runs git, compose and other programs; the system by default. */
+  readonly commands?: Commands;
   /** Aborts when the command is to stop. */
   readonly signal: AbortSignal;
 }

@@ -28,8 +28,8 @@ export async function withAssembly<T>(
   options: AssemblyOptions = {},
 ): Promise<T> {
   const uid = process.getuid?.();
-  const { env, redactor } = io;
-  const parts = { env, redactor, readFile: readFileNow, commands: systemCommands };
+  const { env, redactor, commands = systemCommands } = io;
+  const parts = { env, redactor, readFile: readFileNow, commands };
   const readFile = await settingFiles(parts, io.signal);
   const settings = readSettings(env, readFile, uid === undefined ? {} : { uid });
   secretValues(settings).forEach((value) => redactor.add(value));
@@ -42,7 +42,7 @@ export async function withAssembly<T>(
   });
   const system: System = {
     clock: io.clock ?? systemClock,
-    commands: systemCommands,
+    commands,
     files: systemFiles,
     log,
     redactor,

@@ -30,6 +30,8 @@ export interface ReleaseParts {
   /** Of the configuration, where that comes from another source. */
   readonly configuration?: Revision;
   readonly target: string;
+  /** See {@link Release.timeoutSeconds}. */
+  readonly timeoutSeconds: number;
   /** Whether it was found by auto-discovery. */
   readonly discovered: boolean;
   /** As `docker compose config` printed it against `tree`. */
@@ -95,6 +97,7 @@ export function makeRelease(parts: ReleaseParts): Release {
     revision: parts.revision,
     ...(parts.configuration === undefined ? {} : { configuration: parts.configuration }),
     target: parts.target,
+    timeoutSeconds: parts.timeoutSeconds,
     digest: parts.digest(canonicalJson({ digests, resources })),
     services,
     closure: parts.closure,

@@ -73,6 +73,8 @@ async function restore(
   await applyRelease(parts, {
     ...work,
     placed: previous,
+    // What failed may be a limit that is too short, and that must not fail here again.
+    timeoutSeconds: Math.max(previous.release.timeoutSeconds, work.timeoutSeconds),
     previous: next,
     services,
     verify: [],

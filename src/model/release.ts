@@ -98,6 +98,8 @@ export interface Release {
   /** Where its configuration comes from, when that is not the source it is deployed from. */
   readonly configuration?: Revision;
   readonly target: string;
+  /** Seconds until it has to be healthy, also when it is put back; of its own configuration. */
+  readonly timeoutSeconds: number;
   /** Keyed digest over all services and top-level resources. */
   readonly digest: string;
   readonly services: readonly ReleaseService[];

@@ -6,13 +6,11 @@ import {
   type ReleaseService,
   StackwrightError,
 } from "../model/mod.ts";
+import { withImageLimit } from "./image_limit.ts";
 import { operation } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { envFilesIn, type PreparedRelease } from "./prepare_release.ts";
 import type { Target } from "./target.ts";
-
-/** Pulling and building may take long, but not for ever: a hung registry must not hold a place. */
-const SHORTEST_LIMIT_MS = 15 * 60 * 1000;
 
 /**
  * Fetches the images whose tag may have moved, for every service (`force_image_pull`), and returns the
@@ -103,12 +101,11 @@ async function pull(
   parts.log.info(`pulling ${names.join(", ")}`, { stack: target.key.name, stage: "pull" });
   const call = hereCall(target, prepared);
   const images = services.map((each) => each.image);
-  const work = () => parts.compose.pull(call, names, limited(target, signal));
-  await withHint(
-    parts,
-    images,
-    () => operation(parts, "pull", work),
-  );
+  const doing = `pulling ${names.join(", ")} of ${target.key.name}`;
+  const limit = { doing, timeoutSeconds: target.deployment.timeoutSeconds };
+  const pull = (within: AbortSignal) => parts.compose.pull(call, names, within);
+  const work = () => operation(parts, "pull", () => withImageLimit(parts, limit, pull, signal));
+  await withHint(parts, images, work);
 }
 
 async function build(
@@ -125,11 +122,10 @@ async function build(
   parts.log.info(`building ${names.join(", ")}`, { stack: target.key.name, stage: "build" });
   const asked = { services: names, args, pull: forceImagePull, noCache, quiet };
   const call = hereCall(target, prepared);
-  await operation(
-    parts,
-    "build",
-    () => parts.compose.build(call, asked, limited(target, signal)),
-  );
+  const doing = `building ${names.join(", ")} of ${target.key.name}`;
+  const limit = { doing, timeoutSeconds: target.deployment.timeoutSeconds };
+  const work = (within: AbortSignal) => parts.compose.build(call, asked, within);
+  await operation(parts, "build", () => withImageLimit(parts, limit, work, signal));
 }
 
 /** Adds to the failure of `work` what is known about the credentials for the registries of `images`. */
@@ -165,9 +161,4 @@ function hereCall(target: Target, prepared: PreparedRelease): ComposeCall {
     variables: release.invocation.environment,
     model: withBuildPaths(release.model, rendered),
   };
-}
-
-function limited(target: Target, signal: AbortSignal): AbortSignal {
-  const limit = Math.max(target.deployment.timeoutSeconds * 1000, SHORTEST_LIMIT_MS);
-  return AbortSignal.any([signal, AbortSignal.timeout(limit)]);
 }

@@ -67,6 +67,7 @@ async function releaseOf(
     revision,
     ...(beside === undefined ? {} : { configuration: beside.revision }),
     target: target.configTarget,
+    timeoutSeconds: deployment.timeoutSeconds,
     discovered: target.discovered !== undefined,
     rendered: model,
     invocation: withSecrets(invocation, model, secrets),

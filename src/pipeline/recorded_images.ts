@@ -7,10 +7,8 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import { composeCall } from "./carry_out.ts";
+import { withImageLimit } from "./image_limit.ts";
 import type { PipelineParts } from "./parts.ts";
-
-/** Longest time that fetching images may take, in milliseconds. */
-const PULL_LIMIT_MS = 15 * 60 * 1000;
 
 /**
  * Sees to it that the images a recorded release needs are on the engine: pulls what is missing. What
@@ -38,8 +36,10 @@ export async function requireImages(
   progress(`pulling ${missing.join(", ")}`);
   const call = composeCall(parts, placed);
   const project = { ...call.project, directory: placed.tree };
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(PULL_LIMIT_MS)]);
-  await parts.compose.pull({ ...call, project }, missing, limited);
+  const { key, timeoutSeconds } = placed.release;
+  const doing = `pulling ${missing.join(", ")} of ${key.name}`;
+  const pull = (within: AbortSignal) => parts.compose.pull({ ...call, project }, missing, within);
+  await withImageLimit(parts, { doing, timeoutSeconds }, pull, signal);
 }
 
 function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {

@@ -6,9 +6,6 @@ import { finishRollout, place } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
 
-/** Seconds a release gets to become healthy when its rollout is resumed. */
-const RESUME_TIMEOUT_SECONDS = 180;
-
 /**
  * Finishes what was under way when the process ended, before anything else may deploy: a release is
  * rolled out to its end or rolled back, a destroy is completed. What cannot be finished now stays
@@ -63,7 +60,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
       observed,
       removeOrphans: false,
       pruneImages: false,
-      timeoutSeconds: RESUME_TIMEOUT_SECONDS,
+      timeoutSeconds: next.release.timeoutSeconds,
       automatic: true,
       progress: (step) => log.debug(step),
     },

@@ -22,9 +22,6 @@ export interface RollbackResult {
   readonly message: string;
 }
 
-/** Seconds a release gets to become healthy when it is put back. */
-const TIMEOUT_SECONDS = 180;
-
 /**
  * Deploys a recorded release again, from what the ledger and the disk have, and pins it: automatic
  * updates leave the stack alone until a commit arrives that is not the one it was put back from.
@@ -72,7 +69,7 @@ export async function rollBack(
       observed,
       removeOrphans: true,
       pruneImages: false,
-      timeoutSeconds: TIMEOUT_SECONDS,
+      timeoutSeconds: wanted.timeoutSeconds,
       automatic: false,
       progress,
       note: `release ${wanted.number} again: ${plan.message}`,

@@ -20,11 +20,15 @@ export interface RecordedRelease extends Omit<Release, "model" | "invocation"> {
   readonly images: Readonly<Record<string, string>>;
 }
 
+/** For releases of before it was recorded, in seconds: what a deployment has when it says nothing. */
+const TIMEOUT_UNKNOWN = 180;
+
 /** The release in a row of the table of releases. */
 export function toRecordedRelease(row: Row): RecordedRelease {
   const facts = JSON.parse(String(row["facts"]));
   const finishedAt = row["finished_at"];
   return {
+    timeoutSeconds: TIMEOUT_UNKNOWN,
     ...facts,
     id: String(row["id"]),
     number: Number(row["number"]),

@@ -61,9 +61,19 @@ export class Releases {
         `release ${recorded.id} is not in ${this.#database.path}`,
       );
     }
-    const { key, revision, target, digest, services, closure, live, configuration } = recorded;
+    const {
+      key,
+      revision,
+      target,
+      timeoutSeconds,
+      digest,
+      services,
+      closure,
+      live,
+      configuration,
+    } = recorded;
     const { model, invocation } = JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
-    const facts = { key, revision, target, digest, services, closure, live };
+    const facts = { key, revision, target, timeoutSeconds, digest, services, closure, live };
     return { ...facts, ...(configuration && { configuration }), model, invocation };
   }
 

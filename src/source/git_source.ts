@@ -223,6 +223,7 @@ class GitSource implements Source {
       start: () => this.#git.start({ args: ["cat-file", "--batch"], gitDir: directory }),
       clock,
       idleMs: this.#options.readerIdleMs,
+      answerMs: this.#options.localTimeoutMs,
       largest: this.#options.largestFile,
     });
     const mirror = new Mirror({

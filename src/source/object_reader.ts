@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { StackwrightError } from "../model/mod.ts";
-import type { Clock, RunningCommand } from "../system/mod.ts";
+import { type Clock, type RunningCommand, withDeadline } from "../system/mod.ts";
 import { damagedError } from "./git_failure.ts";
 import { abortable } from "./keyed_queue.ts";
 
@@ -18,6 +18,8 @@ export interface ReaderParts {
   readonly clock: Clock;
   /** Milliseconds without a question after which the program is ended. */
   readonly idleMs: number;
+  /** Longest wait for an answer, in milliseconds; a program that hangs is ended then. */
+  readonly answerMs: number;
   /** Largest object that is read into memory, in bytes. */
   readonly largest: number;
 }
@@ -46,7 +48,8 @@ export class ObjectReader {
    * The object with an id, a reference name, or a name such as `<commit>^{tree}`; `undefined` when
    * the mirror does not have it. Names come from us, never from a repository.
    *
-   * Throws `source_invalid` when the mirror cannot be read at all, or the object is too large.
+   * Throws `source_invalid` when the mirror cannot be read at all, or the object is too large, and
+   * `timeout` when git does not answer.
    */
   async read(name: string, signal: AbortSignal): Promise<GitObject | undefined> {
     if (/[\n\0]/.test(name)) {
@@ -55,13 +58,28 @@ export class ObjectReader {
     for (let attempt = 1;; attempt++) {
       const session = await this.#open();
       try {
-        return await abortable(session.ask(name), signal);
+        return await this.#answer(session, name, signal);
       } catch (error) {
         if (error !== ENDED) throw error;
         if (this.#session === session) this.#session = undefined;
         if (attempt === 2) throw damagedError("git cannot read the objects of the mirror");
       }
     }
+  }
+
+  async #answer(session: Session, name: string, signal: AbortSignal) {
+    const { clock, answerMs } = this.#parts;
+    const late = () => {
+      if (this.#session === session) this.#session = undefined;
+      void session.close();
+      const seconds = answerMs / 1000;
+      return new StackwrightError(
+        "timeout",
+        `git cat-file did not answer within ${seconds} s and was ended; is the disk of the data directory slow or gone?`,
+      );
+    };
+    const ask = (within: AbortSignal) => abortable(session.ask(name), within);
+    return await withDeadline({ clock, milliseconds: answerMs, late }, ask, signal);
   }
 
   /** Ends the program, for example because its files were replaced. Reading starts another one. */

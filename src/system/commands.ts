@@ -57,6 +57,9 @@ export interface Commands {
 /** Runs real programs, each in a process group of its own so that its children end with it. */
 export const systemCommands: Commands = { run: runCommand, start: startCommand };
 
+/** How long output is still read when the program has ended, in milliseconds. */
+const DRAIN_MS = 2000;
+
 function runCommand(command: Command, signal: AbortSignal): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -77,8 +80,10 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     const timer = command.timeoutMs === undefined
       ? undefined
       : setTimeout(() => stop(timedOut(command)), command.timeoutMs);
+    let drain: ReturnType<typeof setTimeout> | undefined;
     const settle = () => {
       clearTimeout(timer);
+      clearTimeout(drain);
       signal.removeEventListener("abort", onAbort);
     };
     child.stdout?.on("data", (chunk: Uint8Array) => {
@@ -92,6 +97,13 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     child.on("error", (error) => {
       settle();
       reject(notStarted(command, error));
+    });
+    // What it left behind in a process group of its own may hold its output open for ever.
+    child.on("exit", () => {
+      drain = setTimeout(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, DRAIN_MS);
     });
     child.on("close", (code, killedBy) => {
       settle();

@@ -1,11 +1,11 @@
 import { type Command, type Commands, systemCommands } from "../../src/system/mod.ts";
-import { StackwrightError } from "../../src/model/mod.ts";
 
 /** One failure of git, at the `at`-th command (from 1). */
 export interface GitFault {
   /**
-   * `error` ends it with an error and does nothing; `timeout` gives it up; `cut` lets it do its work
-   * and loses the answer, as when it is killed at its end.
+   * `error` ends it with an error and does nothing; `timeout` hangs, and is killed at a limit that is
+   * shorter than the one it was given; `cut` lets it do its work and loses the answer, as when it is
+   * killed at its end.
    */
   readonly kind: "error" | "timeout" | "cut";
   readonly at: number;
@@ -34,18 +34,27 @@ export function createFailingGit(inner: Commands = systemCommands): FailingGit {
     },
     async run(command, signal) {
       if (!isBroken(command)) return await inner.run(command, signal);
-      if (fault?.kind === "timeout") {
-        throw new StackwrightError("timeout", "git did not end in time (broken by the test)");
-      }
+      if (fault?.kind === "timeout") return await inner.run(hanging(command), signal);
       if (fault?.kind === "cut") await inner.run(command, signal);
       const stderr = "fatal: broken by the test";
       return { code: fault?.kind === "cut" ? 137 : 128, stdout: new Uint8Array(), stderr };
     },
     start(command) {
       if (!isBroken(command)) return inner.start(command);
-      return inner.start({ ...command, argv: ["false"] });
+      const argv = fault?.kind === "timeout" ? HANGS : ["false"] as const;
+      return inner.start({ ...command, argv: [...argv] });
     },
   };
+}
+
+const HANGS = ["sleep", "100000"] as const;
+/** How long a hanging git is waited for here, in milliseconds. */
+const PATIENCE_MS = 200;
+
+/** Never ends by itself. A command that brings no limit would hang for ever, and so does this one. */
+function hanging(command: Command): Command {
+  const limit = command.timeoutMs === undefined ? {} : { timeoutMs: PATIENCE_MS };
+  return { ...command, argv: [...HANGS], ...limit };
 }
 
 function isGit({ argv }: Command): boolean {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { runCommand } from "../../src/cli/mod.ts";
-import { createRedactor } from "../../src/system/mod.ts";
+import { type Commands, createRedactor, systemCommands } from "../../src/system/mod.ts";
 import type { RunBody, World } from "./world.ts";
 
 /** What a command printed, and its exit code. */
@@ -18,6 +18,8 @@ export interface Start {
   readonly cwd?: string;
   /** Whether a person watches. */
   readonly interactive?: boolean;
+  /** What runs programs for it; the real thing by default. */
+  readonly commands?: Commands;
   /** Settings beside the world's. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -26,7 +28,7 @@ export interface Start {
 export async function command(
   world: World,
   args: readonly string[],
-  { cwd = "/", interactive = false, env = {} }: Start = {},
+  { cwd = "/", interactive = false, env = {}, commands = systemCommands }: Start = {},
 ): Promise<Ended> {
   const said = { out: "", err: "" };
   const code = await runCommand({
@@ -38,6 +40,7 @@ export async function command(
     interactive,
     redactor: createRedactor(),
     clock: world.clock,
+    commands,
     signal: new AbortController().signal,
   });
   return { code, ...said };

@@ -8,9 +8,11 @@ import {
   filesOf,
   firstState,
   seededRandom,
+  simplerWalks,
   step,
   type WalkState,
 } from "./walk_model.ts";
+import { shrink, simplify } from "./shrink.ts";
 import { createWorld, type World } from "./world.ts";
 
 /** `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make longer and other walks. */
@@ -28,15 +30,40 @@ describe(`a random walk on the ${ENGINE} engine`, () => {
     for (let count = 0; count < STEPS; count++) {
       states.push(step(states.at(-1) ?? firstState(), random));
     }
-    const failure = await walk(states);
+    const failure = await walk(states, judge);
     if (failure === undefined) return;
-    const smallest = await shrink(states.slice(0, failure.at + 1));
+    const smallest = await smallestFailing(states.slice(0, failure.at + 1), judge);
     assert.fail(
       `seed ${SEED}, step ${failure.at}: ${failure.why}\n` +
         `smallest walk that fails:\n${smallest.map((each) => JSON.stringify(each)).join("\n")}`,
     );
   });
+
+  it("shrinks to the one state and the one service that fail, under an oracle that is wrong", async () => {
+    const web = { ...firstState(), variable: "7" };
+    const states = [firstState(), web, withReplicas(web, 2), withReplicas(web, 1)];
+    const wrong: Judge = (run, now, before, mutations) =>
+      now.running.get("web")?.length === 2 ? "two of web run" : judge(run, now, before, mutations);
+    const failure = await walk(states, wrong);
+    assert.deepEqual(failure, { at: 2, why: "two of web run" });
+    const smallest = await smallestFailing(states.slice(0, failure.at + 1), wrong);
+    assert.deepEqual(smallest.map(({ services, variable }) => [services, variable]), [
+      [{ web: { ...firstState().services["web"], replicas: 2 } }, "0"],
+    ]);
+  });
 });
+
+function withReplicas(state: WalkState, replicas: number): WalkState {
+  const { web } = state.services;
+  assert.ok(web);
+  return { ...state, services: { ...state.services, web: { ...web, replicas } } };
+}
+
+/** The shortest and then the simplest walk with that failure, each tried in a world of its own. */
+async function smallestFailing(states: readonly WalkState[], judged: Judge) {
+  const fails = async (walked: readonly WalkState[]) => await walk(walked, judged) !== undefined;
+  return await simplify(await shrink(states, fails), simplerWalks, fails);
+}
 
 interface Failure {
   readonly at: number;
@@ -44,7 +71,7 @@ interface Failure {
 }
 
 /** Deploys the states one after the other in a new world. */
-async function walk(states: readonly WalkState[]): Promise<Failure | undefined> {
+async function walk(states: readonly WalkState[], judged: Judge): Promise<Failure | undefined> {
   const world = await createWorld({ engine: ENGINE });
   try {
     let before: {
@@ -65,7 +92,7 @@ async function walk(states: readonly WalkState[]): Promise<Failure | undefined> 
       const { run } = await world.poll();
       const expected = expectedOf(state);
       const running = await runningNow(world);
-      const why = judge(run, { expected, running }, before, world.proxy.mutations());
+      const why = judged(run, { expected, running }, before, world.proxy.mutations());
       if (why !== undefined) return { at, why };
       before = { running, expected };
     }
@@ -88,6 +115,8 @@ function isRunning(container: ObservedContainer): boolean {
 }
 
 type Seen = { readonly running: Running; readonly expected: Readonly<Record<string, Expected>> };
+
+type Judge = typeof judge;
 
 /** What is wrong after a step, or nothing. */
 function judge(
@@ -126,17 +155,4 @@ function followsNew(name: string, now: Seen, before: Seen): boolean {
   if (followed === undefined) return false;
   const runs = (seen: Seen) => (seen.running.get(followed) ?? []).length > 0;
   return (runs(now) && !runs(before)) || followsNew(followed, now, before);
-}
-
-/** Leaves out states one by one as long as the walk still fails. */
-async function shrink(states: readonly WalkState[]): Promise<readonly WalkState[]> {
-  let smallest = states.slice(-2);
-  if (await walk(smallest) === undefined) smallest = states.slice(-6);
-  if (await walk(smallest) === undefined) return states;
-  for (let index = 0; index < smallest.length - 1;) {
-    const fewer = smallest.filter((_, at) => at !== index);
-    if (await walk(fewer) === undefined) index++;
-    else smallest = fewer;
-  }
-  return smallest;
 }

@@ -210,3 +210,47 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
     ]),
   );
 }
+
+/**
+ * The next simpler walks: without one service, without one kind of edit, or with one service's fields
+ * back at their defaults. Each is a valid walk and smaller than `states`.
+ */
+export function* simplerWalks(states: readonly WalkState[]): Generator<readonly WalkState[]> {
+  const names = [...new Set(states.flatMap((each) => Object.keys(each.services)))];
+  const candidates = [
+    ...names.map((name) => states.map((each) => withoutService(each, name))),
+    ...names.flatMap((name) =>
+      (["file", "volume", "follows", "environment", "replicas", "usesVariable", "profile"] as const)
+        .map((field) => states.map((each) => withDefault(each, name, field)))
+    ),
+    states.map((each) => ({ ...each, noise: 0 })),
+    states.map((each) => ({ ...each, variable: "0" })),
+    states.map((each) => ({ ...each, profileOn: false })),
+  ];
+  const written = JSON.stringify(states);
+  for (const walk of candidates) {
+    if (JSON.stringify(walk) !== written && walk.every(isValid)) yield walk;
+  }
+}
+
+function isValid({ services }: WalkState): boolean {
+  return Object.values(services).some((each) => !each.profile);
+}
+
+function withoutService(state: WalkState, name: string): WalkState {
+  const { [name]: _gone, ...others } = state.services;
+  const services = Object.fromEntries(
+    Object.entries(others).map(([other, { follows, ...each }]) => [
+      other,
+      follows === undefined || follows === name ? each : { ...each, follows },
+    ]),
+  );
+  return { ...state, services };
+}
+
+function withDefault(state: WalkState, name: string, field: keyof WalkService): WalkState {
+  const old = state.services[name];
+  if (old === undefined) return state;
+  const { [field]: _value, ...rest } = old;
+  return { ...state, services: { ...state.services, [name]: service(rest) } };
+}

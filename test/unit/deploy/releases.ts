@@ -39,6 +39,7 @@ export function releaseOf(
       id,
     },
     target: "",
+    timeoutSeconds: 180,
     digest: `release-${id}`,
     services,
     closure: { configuration: "c", complete: true, paths: {} },

@@ -13,6 +13,7 @@ export function releaseOf(key: StackKey, id: string, more: Partial<Release> = {}
       id,
     },
     target: "",
+    timeoutSeconds: 180,
     digest: `digest-${id}`,
     services: [{
       name: "web",

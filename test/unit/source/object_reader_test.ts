@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { AnswerParser } from "../../../src/source/object_reader.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
 import { createKeyedQueue } from "../../../src/source/keyed_queue.ts";
+import { AnswerParser, ObjectReader } from "../../../src/source/object_reader.ts";
+import type { RunningCommand } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
 
 describe("AnswerParser.push()", () => {
   const id = "a".repeat(40);
@@ -31,6 +34,71 @@ describe("AnswerParser.push()", () => {
     assert.equal(parser.awaited, 5000);
   });
 });
+
+describe("ObjectReader.read()", () => {
+  it("ends a program that hangs, says so, and asks another one next time", async () => {
+    const clock = createFakeClock();
+    const started: string[] = [];
+    const answer = new TextEncoder().encode(`${"b".repeat(40)} blob 2\nok\n`);
+    const reader = new ObjectReader({
+      start: () => Promise.resolve(started.push("") === 1 ? silent(started) : answering(answer)),
+      clock,
+      idleMs: 1e9,
+      answerMs: 300_000,
+      largest: 100,
+    });
+    const signal = new AbortController().signal;
+    const asked = assert.rejects(
+      reader.read("HEAD", signal),
+      (error) =>
+        isStackwrightError(error, "timeout") && /did not answer within 300 s/.test(error.message),
+    );
+    await clock.advance(299_999);
+    assert.deepEqual(started, [""]);
+    await clock.advance(1);
+    await asked;
+    assert.deepEqual(started, ["", "closed"]);
+    const second = await reader.read("HEAD", signal);
+    assert.equal(new TextDecoder().decode(second?.data), "ok");
+    await reader.close();
+    assert.equal(clock.sleepers, 0);
+  });
+});
+
+/** A program that never says a word. */
+function silent(log: string[]): RunningCommand {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => end = resolve);
+  return {
+    write: () => {},
+    // deno-lint-ignore require-yield
+    output: (async function* () {
+      await ended;
+    })(),
+    close: () => {
+      if (!log.includes("closed")) log.push("closed");
+      end();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** A program that gives `answer` to its one question. */
+function answering(answer: Uint8Array): RunningCommand {
+  let ask = () => {};
+  let end = () => {};
+  const asked = new Promise<void>((resolve) => ask = resolve);
+  const ended = new Promise<void>((resolve) => end = resolve);
+  return {
+    write: () => ask(),
+    output: (async function* () {
+      await asked;
+      yield answer;
+      await ended;
+    })(),
+    close: () => Promise.resolve(end()),
+  };
+}
 
 describe("KeyedQueue.run()", () => {
   const signal = new AbortController().signal;

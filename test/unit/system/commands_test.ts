@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import process from "node:process";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { isStackwrightError } from "../../../src/model/mod.ts";
@@ -150,6 +151,29 @@ describe("systemCommands.run", () => {
       await allGone(pids);
     });
   }
+
+  it("run() ends with the program, also when something it left behind holds its output", async () => {
+    const script = "setsid sleep 1000 & echo $!; exec sleep 0.1";
+    const { code, stdout } = await systemCommands.run(shell(script), never);
+    assert.equal(code, 0);
+    const left = Number(new TextDecoder().decode(stdout));
+    assert.ok(isRunning(left), "the sleeper was to outlive the program");
+    process.kill(left, "SIGKILL");
+  });
+
+  it("run() ends on abort, also when something it left behind holds its output", async () => {
+    const controller = new AbortController();
+    let left = 0;
+    const script = "setsid sh -c 'echo $$; exec sleep 1000' & exec sleep 1000";
+    const command = shell(script, {
+      onLine(line) {
+        left = Number(line);
+        controller.abort(new Error("enough"));
+      },
+    });
+    await assert.rejects(systemCommands.run(command, controller.signal), /enough/);
+    process.kill(left, "SIGKILL");
+  });
 
   it("run() says that a program it cannot find may not be installed", async () => {
     for (const program of ["stackwright-no-such-program", "/nowhere/program"]) {

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { shrink, simplify } from "../../flow/shrink.ts";
+import {
+  expectedOf,
+  firstState,
+  seededRandom,
+  simplerWalks,
+  step,
+  type WalkState,
+} from "../../flow/walk_model.ts";
+
+const numbers = (count: number) => Array.from({ length: count }, (_each, index) => index);
+const all = (...needed: readonly number[]) => (items: readonly number[]) =>
+  Promise.resolve(needed.every((each) => items.includes(each)));
+
+describe("shrink", () => {
+  for (
+    const [what, needed] of [
+      ["the last one", [299]],
+      ["the first one", [0]],
+      ["one in the middle", [150]],
+      ["two far apart", [3, 288]],
+      ["five", [1, 60, 61, 200, 299]],
+    ] as const
+  ) {
+    it(`shrink() leaves nothing but ${what} of 300, when that is what fails`, async () => {
+      assert.deepEqual(await shrink(numbers(300), all(...needed)), needed);
+    });
+  }
+
+  it("shrink() leaves items in their order, and everything when all of it is needed", async () => {
+    assert.deepEqual(await shrink(numbers(7), all(...numbers(7))), numbers(7));
+  });
+
+  it("shrink() asks a few dozen times for one item among 300", async () => {
+    let asked = 0;
+    await shrink(numbers(300), (items) => {
+      asked++;
+      return all(150)(items);
+    });
+    assert.ok(asked < 60, `${asked} walks`);
+  });
+});
+
+describe("a walk that fails", () => {
+  /** As long as the walks of the flow test, and failing as a wrong product would make it fail. */
+  const walkOf = (seed: number) => {
+    const random = seededRandom(seed);
+    const states = [firstState()];
+    for (let count = 0; count < 300; count++) {
+      states.push(step(states.at(-1) ?? states[0]!, random));
+    }
+    return states;
+  };
+  /** A product that does not notice that a follower's followed service changed. */
+  const missesFollowers = (states: readonly WalkState[]) =>
+    Promise.resolve(states.some((state, at) => {
+      const before = states[at - 1];
+      if (before === undefined) return false;
+      const [now, then] = [expectedOf(state), expectedOf(before)];
+      return Object.keys(now).some((name) =>
+        now[name]?.follows !== undefined && then[name]?.follows === now[name]?.follows &&
+        then[name]?.identity !== now[name]?.identity &&
+        JSON.stringify(state.services[name]) === JSON.stringify(before.services[name])
+      );
+    }));
+
+  for (const seed of [1, 2, 3, 20261121]) {
+    it(`shrinks to two states with two services in them (seed ${seed})`, async () => {
+      const states = walkOf(seed);
+      assert.ok(await missesFollowers(states), "this walk has no follower");
+      const shortest = await shrink(states, missesFollowers);
+      const simplest = await simplify(shortest, simplerWalks, missesFollowers);
+      assert.equal(simplest.length, 2, JSON.stringify(simplest));
+      for (const { services, noise } of simplest) {
+        assert.equal(noise, 0);
+        assert.equal(Object.keys(services).length, 2, JSON.stringify(services));
+      }
+    });
+  }
+});
