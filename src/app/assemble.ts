@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Compose, programEnvironment } from "../deploy/mod.ts";
+import { Compose, findComposeProgram, programEnvironment } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
 import {
   createEncryptedFiles,
@@ -220,6 +220,7 @@ function parts(
     engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, (signal) => made.engine.info(signal)),
     compose: new Compose({
       commands,
+      findProgram: () => findComposeProgram(files, program),
       programEnvironment: program,
       log,
       onMutation: () => made.meter.count("mutations_total", { by: "compose" }),

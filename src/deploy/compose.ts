@@ -26,6 +26,8 @@ export interface ComposeCall {
 /** What {@link Compose} needs. */
 export interface ComposeParts {
   readonly commands: Commands;
+  /** The program that is called with `compose …`; `docker` where nobody knows better. */
+  readonly findProgram?: () => Promise<string>;
   /** Variables the docker program itself needs, see `programEnvironment`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly log: Log;
@@ -47,7 +49,7 @@ export class Compose {
   /** Version of the compose plugin, such as `2.26.1`. Throws `command_failed` when there is none. */
   async version(signal: AbortSignal): Promise<string> {
     const result = await this.#parts.commands.run({
-      argv: ["docker", ...VERSION_ARGUMENTS],
+      argv: [await this.#program(), ...VERSION_ARGUMENTS],
       env: this.#parts.programEnvironment,
       timeoutMs: 10_000,
     }, signal);
@@ -107,6 +109,10 @@ export class Compose {
     await this.#run("deploy_failed", call, args, signal, up.timeoutMs);
   }
 
+  async #program(): Promise<string> {
+    return await this.#parts.findProgram?.() ?? "docker";
+  }
+
   async #run(
     failure: ErrorCode,
     call: ComposeCall,
@@ -118,7 +124,7 @@ export class Compose {
     const progress = log.with({ stack: call.project.name });
     if (failure !== "render_failed") this.#parts.onMutation?.();
     const result = await commands.run({
-      argv: ["docker", ...args],
+      argv: [await this.#program(), ...args],
       env: composeEnvironment(this.#parts.programEnvironment, call.variables),
       // Versions of compose that take a path as relative to where they run find the same files.
       ...(failure === "render_failed" ? { cwd: call.project.directory } : {}),

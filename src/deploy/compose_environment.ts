@@ -32,14 +32,18 @@ const NO_REMOTE_FILES = {
   COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
 } as const;
 
+/** What docker tells a plugin: without it the plugin takes itself for a program of another grammar. */
+const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as const;
+
 /** The part of our environment that every compose command gets. */
 export function programEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const entries = INHERITED.map((name) => [name, env[name]] as const);
-  return Object.fromEntries(
+  const inherited = Object.fromEntries(
     entries.filter((entry): entry is readonly [typeof entry[0], string] => entry[1] !== undefined),
   );
+  return { ...inherited, ...AS_A_PLUGIN };
 }
 
 /**

@@ -10,6 +10,7 @@ export * from "./compose.ts";
 export * from "./compose_command.ts";
 export * from "./compose_environment.ts";
 export * from "./compose_model.ts";
+export * from "./compose_program.ts";
 export * from "./destroy.ts";
 export * from "./expectation.ts";
 export * from "./half_replaced.ts";

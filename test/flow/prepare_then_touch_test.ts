@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, readlink, rename } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import { describe, it } from "node:test";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo, readInside, writeInside } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { engines, IMAGE, type World } from "./world.ts";
 
 const web = (more: Part = {}) =>
   service({
@@ -40,6 +41,8 @@ interface Obstacle {
   readonly real?: boolean;
 }
 
+/** Below the ports that systems give away by themselves. */
+const PORT = 20000 + process.pid % 10000;
 const changed = web({ environment: { A: "2" } });
 const OBSTACLES: readonly Obstacle[] = [
   { what: "an unknown key", configuration: { tiemout: 3 }, says: /tiemout/ },
@@ -70,22 +73,23 @@ const OBSTACLES: readonly Obstacle[] = [
       web: changed,
       worker: service({ container_name: `${world.stack}-x` }),
     }),
-    before: (world) =>
-      docker(
-        world,
-        "run",
-        "-d",
-        "--network",
-        "none",
-        "--name",
-        `${world.stack}-x`,
-        "--label",
-        `com.docker.compose.project=${world.stack}-other`,
-        "stackwright-test/busybox:1",
-        "sleep",
-        "100000",
-      ).then(() => {}),
+    before: (world) => runAnother(world, "--network", "none"),
     says: /already .* name|name .* (?:taken|held|used)|-x/,
+  },
+  {
+    what: "a port that another project has",
+    real: true,
+    services: () => ({ web: changed, worker: service({ ports: [`127.0.0.1:${PORT}:80`] }) }),
+    before: (world) => runAnother(world, "--network", "bridge", "-p", `127.0.0.1:${PORT}:80`),
+    says: new RegExp(`port .*${PORT}`),
+  },
+  {
+    what: "a submodule that is nowhere",
+    services: () => ({ web: changed }),
+    before: async ({ repository }) => {
+      await repository.submodule("sub", `${repository.url}-nowhere`, "a".repeat(40));
+    },
+    says: /submodule/,
   },
   {
     what: "a mount that leads out of the repository",
@@ -110,6 +114,14 @@ const OBSTACLES: readonly Obstacle[] = [
     says: /./,
   },
 ];
+
+/** A container of another project, named like the stack with `-x`. */
+async function runAnother(world: World, ...options: string[]): Promise<void> {
+  const label = `com.docker.compose.project=${world.stack}-other`;
+  const name = `${world.stack}-x`;
+  const called = ["--name", name, "--label", label, IMAGE, "sleep", "100000"];
+  await docker(world, "run", "-d", ...options, ...called);
+}
 
 /** Everything that runs, and every byte that is mounted, as one value. */
 async function snapshot(world: World): Promise<Record<string, unknown>> {

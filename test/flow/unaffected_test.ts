@@ -1,20 +1,22 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeFile, configFile, service } from "./compose_text.ts";
-import { type CountingDocker, createCountingDocker } from "./counting_docker.ts";
+import { type CountingCompose, createCountingCompose } from "./counting_compose.ts";
 import { commit, ids, inWorld, pollTo } from "./steps.ts";
 import { engines, IMAGE, type World } from "./world.ts";
 
-/** A world whose calls of `docker` are counted. */
+/** A world whose calls of compose are counted. */
 async function counting(
   engine: "fake" | "real",
-  test: (world: World, docker: CountingDocker) => Promise<void>,
+  test: (world: World, compose: CountingCompose) => Promise<void>,
 ): Promise<void> {
-  const docker = await createCountingDocker();
+  const compose = await createCountingCompose();
   try {
-    await inWorld(engine, (world) => test(world, docker), { PATH: docker.path });
+    await inWorld(engine, (world) => test(world, compose), {
+      DOCKER_CONFIG: compose.configDirectory,
+    });
   } finally {
-    await docker.close();
+    await compose.close();
   }
 }
 
@@ -33,10 +35,10 @@ const twoStacks = (world: World) => ({
 for (const engine of await engines()) {
   describe(`commits that do not concern a stack on the ${engine} engine`, () => {
     it("cost no call of compose and no mutation, only those of the stack they concern", () =>
-      counting(engine, async (world, docker) => {
+      counting(engine, async (world, compose) => {
         await world.repository.commit(twoStacks(world));
         await pollTo(world, "succeeded");
-        assert.ok((await docker.take()).includes("up"));
+        assert.ok((await compose.take()).includes("up"));
         const [a, b] = [`${world.stack}-a`, `${world.stack}-b`];
         const [idsA, idsB] = [await ids(world, a), await ids(world, b)];
 
@@ -44,18 +46,18 @@ for (const engine of await engines()) {
         await pollTo(world, "skipped");
         await world.repository.commit({ "README.md": "words", "c/compose.yaml": "not: [yaml" });
         await pollTo(world, "skipped");
-        assert.deepEqual(await docker.take(), []);
+        assert.deepEqual(await compose.take(), []);
         assert.equal(world.proxy.mutations(), 0);
 
         await world.repository.commit({ "a/page/index.html": "two" });
         await pollTo(world, "succeeded");
-        assert.deepEqual(await docker.take(), ["config", "up"]);
+        assert.deepEqual(await compose.take(), ["config", "up"]);
         assert.notDeepEqual(await ids(world, a), idsA);
         assert.deepEqual(await ids(world, b), idsB);
 
         await world.restart();
         await pollTo(world, "skipped");
-        assert.deepEqual(await docker.take(), []);
+        assert.deepEqual(await compose.take(), []);
       }));
   });
 }
@@ -102,7 +104,7 @@ const COMPOSE = `services:
 describe("changes that change no container", () => {
   for (const change of CHANGES) {
     it(`${change.title}: no mutation, and the next poll calls no compose`, () =>
-      counting("fake", async (world, docker) => {
+      counting("fake", async (world, compose) => {
         await commit(world, { "compose.yaml": COMPOSE });
         await pollTo(world, "succeeded");
         const before = await ids(world);
@@ -110,9 +112,9 @@ describe("changes that change no container", () => {
         world.proxy.reset();
         await pollTo(world, "skipped");
         assert.equal(world.proxy.mutations(), 0);
-        await docker.take();
+        await compose.take();
         await pollTo(world, "skipped");
-        assert.deepEqual(await docker.take(), []);
+        assert.deepEqual(await compose.take(), []);
         assert.deepEqual(await ids(world), before);
       }));
   }

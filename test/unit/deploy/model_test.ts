@@ -89,10 +89,12 @@ describe("composeEnvironment()", () => {
       API_SECRET: "s",
       HTTP_PROXY: "http://u:p@x",
     });
-    assert.deepEqual(program, { PATH: "/bin" });
+    const plugin = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" };
+    assert.deepEqual(program, { PATH: "/bin", ...plugin });
     assert.deepEqual(composeEnvironment(program, { DOCKER_DATA: "/srv" }), {
       PATH: "/bin",
       DOCKER_DATA: "/srv",
+      ...plugin,
       COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
       COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
     });
