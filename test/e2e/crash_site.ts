@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
+import type { ObservedContainer } from "../../src/model/mod.ts";
+import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
+import { createEngineProxy, type EngineProxy } from "../fakes/engine_proxy.ts";
+import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
+import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
+import { findRealEngine } from "../fakes/real_engine.ts";
+import { IMAGE } from "../flow/world.ts";
+import { freePort, type Program, ServiceProcess } from "./service_process.ts";
+
+const KEY = "crash-test-key-4711";
+const PROJECT = "com.docker.compose.project";
+const never = new AbortController().signal;
+
+/** A repository, an engine behind a proxy, and a service that is started and killed. */
+export class Site {
+  readonly stack: string;
+  lastChange = "";
+  #service: ServiceProcess | undefined;
+  #port = 0;
+  #killAt = 0;
+  readonly #parts: SiteParts;
+
+  constructor(parts: SiteParts) {
+    this.#parts = parts;
+    this.stack = `swt-${parts.directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
+    parts.onMutation = async (n, call) => {
+      if (n !== this.#killAt) return;
+      this.lastChange = call;
+      this.#service?.kill("SIGKILL");
+      await this.#service?.ended;
+    };
+  }
+
+  async commit(revision: string, { fails = false } = {}): Promise<void> {
+    await this.#parts.repository.commit({
+      ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
+      "compose.yaml": composeFile(revision, fails),
+    });
+  }
+
+  async containers(): Promise<ObservedContainer[]> {
+    const all = await this.#parts.engine.listContainers({ [PROJECT]: this.stack }, never);
+    return all.sort((a, b) => a.name < b.name ? -1 : 1);
+  }
+
+  /** Starts the service and kills it after the `k`-th change; false when there were fewer. */
+  async killAfter(k: number): Promise<boolean> {
+    this.#killAt = k;
+    this.#parts.proxy.reset();
+    const service = await this.#start();
+    await Promise.race([service.ended, this.#runEnded(service).catch(() => {})]);
+    this.#killAt = 0;
+    const killed = this.#parts.proxy.mutations() >= k;
+    if (killed) assert.equal((await service.ended).signal, "SIGKILL");
+    else await service.stop();
+    return killed;
+  }
+
+  /** Runs a command beside no service and kills it after its `k`-th change; false when it had fewer. */
+  async killCommandAfter(k: number, args: readonly string[]): Promise<boolean> {
+    this.#killAt = k;
+    this.#parts.proxy.reset();
+    this.#service = new ServiceProcess(this.#parts.program, args, this.#env());
+    const { signal, code, stderr } = await this.#service.ended;
+    this.#killAt = 0;
+    const killed = this.#parts.proxy.mutations() >= k;
+    if (killed) assert.equal(signal, "SIGKILL");
+    else assert.equal(code, 0, stderr);
+    return killed;
+  }
+
+  /** Starts the service, lets it poll by itself until a run ended, and stops it. */
+  async settle(): Promise<string> {
+    const service = await this.#start();
+    await this.#runEnded(service);
+    const { code, stderr } = await service.stop();
+    assert.equal(code, 0, stderr);
+    return stderr;
+  }
+
+  /** A last look: nothing is left to do. */
+  async assertQuiet(ids: readonly string[], where: string): Promise<void> {
+    this.#parts.proxy.reset();
+    await this.settle();
+    assert.equal(this.#parts.proxy.mutations(), 0, where);
+    assert.deepEqual((await this.containers()).map((each) => each.id), ids, where);
+  }
+
+  /**
+   * The ledger is whole, closed, knows every release, and the newest commit as the current one; where
+   * releases `failed`, the first.
+   */
+  assertLedger(where: string, { failed = false } = {}): void {
+    const database = new DatabaseSync(join(this.#parts.dataDir, "state.db"));
+    try {
+      const all = (sql: string) => database.prepare(sql).all();
+      assert.deepEqual(all("PRAGMA integrity_check").map((each) => each["integrity_check"]), [
+        "ok",
+      ]);
+      assert.deepEqual(all("SELECT * FROM intents WHERE closed_at IS NULL"), [], where);
+      const releases = all("SELECT number, status FROM releases ORDER BY number");
+      assert.deepEqual(
+        releases.map((each) => each["number"]),
+        releases.map((_each, index) => index + 1),
+        where,
+      );
+      const bad = releases.filter((each) => each["status"] !== "deployed");
+      assert.equal(bad.length > 0, failed, where);
+      const [current] = all(
+        "SELECT r.number FROM stacks s JOIN releases r ON r.id = s.release_id",
+      );
+      assert.equal(current?.["number"], failed ? 1 : releases.length, where);
+    } finally {
+      database.close();
+    }
+  }
+
+  /** Takes the stack away and all memory of it. */
+  async forget(): Promise<void> {
+    await this.#clean();
+    await rm(this.#parts.dataDir, { recursive: true, force: true });
+  }
+
+  async close(): Promise<void> {
+    this.#killAt = 0;
+    this.#service?.kill("SIGKILL");
+    await this.#service?.ended;
+    const { proxy, fake, engine, directory } = this.#parts;
+    await proxy.close();
+    await this.#clean();
+    engine.close();
+    await fake?.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+
+  async #start(): Promise<ServiceProcess> {
+    const { repository, program } = this.#parts;
+    this.#port = await freePort();
+    this.#service = new ServiceProcess(program, ["serve"], {
+      ...this.#env(),
+      HTTP_PORT: String(this.#port),
+      METRICS_PORT: String(await freePort()),
+      POLL_CONFIG: JSON.stringify([{ url: repository.url, reference: "main", interval: 600 }]),
+    });
+    return this.#service;
+  }
+
+  #env(): Record<string, string> {
+    const { proxy, dataDir, configDirectory } = this.#parts;
+    return {
+      DATA_DIR: dataDir,
+      API_SECRET: KEY,
+      DOCKER_HOST: proxy.host,
+      DOCKER_CONFIG: configDirectory,
+      LOG_LEVEL: "info",
+    };
+  }
+
+  /** Waits for the end of the first run of the service. */
+  async #runEnded(service: ServiceProcess): Promise<void> {
+    await service.until(async () => {
+      try {
+        const answer = await fetch(`http://127.0.0.1:${this.#port}/v1/api/runs`, {
+          headers: { "x-api-key": KEY },
+        });
+        const { content } = await answer.json() as { content: { status: string }[] };
+        return content.length > 0 &&
+          content.every(({ status }) => !["accepted", "running", "pending"].includes(status));
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  async #clean(): Promise<void> {
+    const { engine } = this.#parts;
+    for (const each of await this.containers()) {
+      await engine.removeContainer(each.id, { force: true, volumes: true }, never);
+    }
+    for (const each of await engine.listNetworks({ [PROJECT]: this.stack }, never)) {
+      await engine.removeNetwork(each.id, never);
+    }
+  }
+}
+
+interface SiteParts {
+  readonly directory: string;
+  readonly dataDir: string;
+  readonly program: Program;
+  readonly repository: FakeRepository;
+  readonly engine: EngineClient;
+  readonly fake: FakeEngine | undefined;
+  readonly proxy: EngineProxy;
+  readonly configDirectory: string;
+  onMutation(n: number, call: string): Promise<void>;
+}
+
+/** A site without a commit; `kind` is the engine behind the proxy. */
+export async function createSite(program: Program, kind: "fake" | "real"): Promise<Site> {
+  const directory = await mkdtemp(join(tmpdir(), "stackwright-crash-"));
+  const socketPath = join(directory, "engine.sock");
+  const fake = kind === "fake" ? await createFakeEngine({ socketPath }) : undefined;
+  fake?.addImage(IMAGE, { where: "both" });
+  const real = fake === undefined ? await findRealEngine() : undefined;
+  const upstream = real?.unavailable === undefined && real !== undefined
+    ? real.socketPath
+    : socketPath;
+  const compose = await createComposeCommand(composePlugins()[0] ?? "");
+  const proxy = await createEngineProxy({
+    socketPath: join(directory, "proxy.sock"),
+    upstream,
+    onMutation: (n, call) => parts.onMutation(n, `${call.method} ${call.path}`),
+  });
+  const parts: SiteParts = {
+    directory,
+    dataDir: join(directory, "data"),
+    program,
+    repository: await createRepository(join(directory, "git")),
+    engine: createEngine({ host: `unix://${upstream}` }),
+    fake,
+    proxy,
+    configDirectory: compose.configDirectory,
+    onMutation: () => Promise.resolve(),
+  };
+  return new Site(parts);
+}
+
+function composeFile(revision: string, fails: boolean): string {
+  const command = fails ? `[sh, -c, "exit 3"]` : `[sleep, "100000"]`;
+  return `
+services:
+  web:
+    image: ${IMAGE}
+    command: ${command}
+    stop_grace_period: 0s
+    labels: {rev: ${revision}}
+    healthcheck: {test: ["CMD", "true"], interval: 1s}
+  worker:
+    image: ${IMAGE}
+    command: [sleep, "100000"]
+    stop_grace_period: 0s
+`;
+}
