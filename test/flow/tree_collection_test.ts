@@ -8,7 +8,7 @@ import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo, readInside, replaced } from "./steps.ts";
 import { engines, type World } from "./world.ts";
 
-const COMMITS = 20;
+const COMMITS = 12;
 const HOURS = 3_600_000;
 
 /** `changing` sees a file that every commit changes, `kept` one that stays as it was. */
@@ -45,7 +45,7 @@ async function deployMany(world: World, count: number): Promise<string[]> {
 
 for (const engine of await engines()) {
   describe(`old trees on the ${engine} engine`, () => {
-    it("are removed after twenty commits, but none that a container or a release needs", () =>
+    it("are removed after a dozen commits, but none that a container or a release needs", () =>
       inWorld(engine, async (world) => {
         const early = await deployMany(world, COMMITS);
         assert.equal((await trees(world)).length, COMMITS);
