@@ -17,6 +17,9 @@ const KEY = "crash-test-key-4711";
 const PROJECT = "com.docker.compose.project";
 const never = new AbortController().signal;
 
+/** Calls of a rollout are about ten; far more of them would be a bug. */
+export const MOST_MUTATIONS = 30;
+
 /** A repository, an engine behind a proxy, and a service that is started and killed. */
 export class Site {
   readonly stack: string;
@@ -246,4 +249,12 @@ services:
     command: [sleep, "100000"]
     stop_grace_period: 0s
 `;
+}
+
+/** Id of the container of a service, where it has one. */
+export function idOf(
+  containers: readonly ObservedContainer[],
+  service: string,
+): string | undefined {
+  return containers.find((each) => each.service === service)?.id;
 }

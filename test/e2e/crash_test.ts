@@ -3,11 +3,8 @@ import process from "node:process";
 import { describe, it } from "node:test";
 import type { ObservedContainer } from "../../src/model/mod.ts";
 import { engines } from "../flow/world.ts";
-import { createSite, type Site } from "./crash_site.ts";
+import { createSite, idOf, MOST_MUTATIONS, type Site } from "./crash_site.ts";
 import { DENO_PROGRAM, executables } from "./service_process.ts";
-
-/** Calls of a rollout are about ten; far more of them would be a bug. */
-const MOST_MUTATIONS = 30;
 
 /** `CRASH=update` kills one program in one kind of deployment only, `SWEEP=full` on both engines. */
 const UPDATE_ONLY = process.env["CRASH"] === "update";
@@ -50,32 +47,6 @@ for (const program of PROGRAMS) {
           await site.close();
         }
       });
-
-      it("after any change of a release that fails has the one before it, and remembers both", async () => {
-        const site = await createSite(program, kind);
-        try {
-          await site.commit("first");
-          await site.settle();
-          const worker = idOf(await site.containers(), "worker");
-          const total = await killInRollbacks(site);
-          assert.ok(total >= 5, `a release and its rollback make ${total} changes`);
-          assert.equal(idOf(await site.containers(), "worker"), worker, "worker was never changed");
-        } finally {
-          await site.close();
-        }
-      });
-
-      it("after any change of a rollback by command has the release that was asked for, pinned", async () => {
-        const site = await createSite(program, kind);
-        try {
-          await site.commit("first");
-          await site.settle();
-          const total = await killRollbackCommands(site);
-          assert.ok(total >= 3, `a rollback makes ${total} changes`);
-        } finally {
-          await site.close();
-        }
-      });
     });
   }
 }
@@ -108,32 +79,6 @@ async function killAfterEach(site: Site, prepare: (k: number) => Promise<void>):
   throw new Error(`a deployment makes more than ${MOST_MUTATIONS} changes`);
 }
 
-/**
- * The same with releases whose service ends with an error, so that each of them is rolled back: killed
- * before or while it is, a start later what ran before runs, and the bad release is not tried again.
- */
-async function killInRollbacks(site: Site): Promise<number> {
-  for (let k = 1; k <= MOST_MUTATIONS; k++) {
-    await site.commit(`rev-${k}`, { fails: true });
-    const killed = await site.killAfter(k);
-    const log = await site.settle();
-    const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
-    const now = await site.containers();
-    assert.deepEqual(
-      now.map((each) => [each.name, each.state, each.labels["rev"]]),
-      [
-        [`${site.stack}-web-1`, "running", "first"],
-        [`${site.stack}-worker-1`, "running", undefined],
-      ],
-      where,
-    );
-    site.assertLedger(where, { failed: true });
-    await site.assertQuiet(now.map((each) => each.id), where);
-    if (!killed) return k - 1;
-  }
-  throw new Error(`a rollback makes more than ${MOST_MUTATIONS} changes`);
-}
-
 /** A dead service leaves containers of the old or the new release, and nothing else of anybody. */
 async function assertEitherRelease(
   site: Site,
@@ -145,31 +90,4 @@ async function assertEitherRelease(
     if (each.service !== "web") continue;
     assert.ok([old, next].includes(each.labels["rev"]), `${each.name} is ${each.labels["rev"]}`);
   }
-}
-
-/**
- * Kills `stackwright rollback` in the same way, each time from a newer release: a start later the first
- * one runs, and stays although the reference holds the newer.
- */
-async function killRollbackCommands(site: Site): Promise<number> {
-  for (let k = 1; k <= MOST_MUTATIONS; k++) {
-    await site.commit(`rev-${k}`);
-    await site.settle();
-    const killed = await site.killCommandAfter(k, ["rollback", site.stack, "1"]);
-    const log = await site.settle();
-    const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
-    const now = await site.containers();
-    assert.deepEqual(now.map((each) => [each.state, each.labels["rev"]]), [
-      ["running", "first"],
-      ["running", undefined],
-    ], where);
-    site.assertLedger(where);
-    await site.assertQuiet(now.map((each) => each.id), where);
-    if (!killed) return k - 1;
-  }
-  throw new Error(`a rollback makes more than ${MOST_MUTATIONS} changes`);
-}
-
-function idOf(containers: readonly ObservedContainer[], service: string): string | undefined {
-  return containers.find((each) => each.service === service)?.id;
 }

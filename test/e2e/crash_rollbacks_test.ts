@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import { describe, it } from "node:test";
+import { engines } from "../flow/world.ts";
+import { createSite, idOf, MOST_MUTATIONS, type Site } from "./crash_site.ts";
+import { DENO_PROGRAM } from "./service_process.ts";
+
+const ENGINES = await engines();
+/** The real engine; `SWEEP=full` takes the fake one too. */
+const KINDS = process.env["SWEEP"] === "full" ? ENGINES : ENGINES.slice(-1);
+
+for (const kind of KINDS) {
+  describe(`${DENO_PROGRAM.title} killed while it puts a release back, on the ${kind} engine`, () => {
+    it("after any change of a release that fails has the one before it, and remembers both", async () => {
+      const site = await createSite(DENO_PROGRAM, kind);
+      try {
+        await site.commit("first");
+        await site.settle();
+        const worker = idOf(await site.containers(), "worker");
+        const total = await killInRollbacks(site);
+        assert.ok(total >= 5, `a release and its rollback make ${total} changes`);
+        assert.equal(idOf(await site.containers(), "worker"), worker, "worker was never changed");
+      } finally {
+        await site.close();
+      }
+    });
+
+    it("after any change of a rollback by command has the release that was asked for, pinned", async () => {
+      const site = await createSite(DENO_PROGRAM, kind);
+      try {
+        await site.commit("first");
+        await site.settle();
+        const total = await killRollbackCommands(site);
+        assert.ok(total >= 3, `a rollback makes ${total} changes`);
+      } finally {
+        await site.close();
+      }
+    });
+  });
+}
+
+/**
+ * Deploys releases whose service ends with an error, so that each of them is rolled back: killed
+ * before or while it is, a start later what ran before runs, and the bad release is not tried again.
+ */
+async function killInRollbacks(site: Site): Promise<number> {
+  for (let k = 1; k <= MOST_MUTATIONS; k++) {
+    await site.commit(`rev-${k}`, { fails: true });
+    const killed = await site.killAfter(k);
+    const log = await site.settle();
+    const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
+    const now = await site.containers();
+    assert.deepEqual(
+      now.map((each) => [each.name, each.state, each.labels["rev"]]),
+      [
+        [`${site.stack}-web-1`, "running", "first"],
+        [`${site.stack}-worker-1`, "running", undefined],
+      ],
+      where,
+    );
+    site.assertLedger(where, { failed: true });
+    await site.assertQuiet(now.map((each) => each.id), where);
+    if (!killed) return k - 1;
+  }
+  throw new Error(`a rollback makes more than ${MOST_MUTATIONS} changes`);
+}
+
+/**
+ * Kills `stackwright rollback` in the same way, each time from a newer release: a start later the first
+ * one runs, and stays although the reference holds the newer.
+ */
+async function killRollbackCommands(site: Site): Promise<number> {
+  for (let k = 1; k <= MOST_MUTATIONS; k++) {
+    await site.commit(`rev-${k}`);
+    await site.settle();
+    const killed = await site.killCommandAfter(k, ["rollback", site.stack, "1"]);
+    const log = await site.settle();
+    const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
+    const now = await site.containers();
+    assert.deepEqual(now.map((each) => [each.state, each.labels["rev"]]), [
+      ["running", "first"],
+      ["running", undefined],
+    ], where);
+    site.assertLedger(where);
+    await site.assertQuiet(now.map((each) => each.id), where);
+    if (!killed) return k - 1;
+  }
+  throw new Error(`a rollback makes more than ${MOST_MUTATIONS} changes`);
+}
