@@ -16,6 +16,7 @@ import {
   expandDeployments,
   type ExpandedDeployment,
   type FailedExpansion,
+  lookUp,
   noteDecision,
   noteDiscovered,
   noteFailure,
@@ -93,7 +94,7 @@ interface SourceWork {
   readonly secretSession: SecretSession;
 }
 
-/** resolve ▸ read ▸ every deployment by itself. */
+/** resolve ▸ read ▸ every deployment by itself. A source that is away fails the run in the end. */
 async function deploySource(
   parts: PipelineParts,
   { work, request, reporter, secretSession }: SourceWork,
@@ -102,12 +103,11 @@ async function deploySource(
   requireGit(request);
   const { name } = requestLocation(request);
   reporter.describe({ message: `resolving ${request.reference} of ${name}` });
-  const revision = await preparing(
-    parts,
-    name,
-    () => resolveRequest(parts, request, 0, signal),
-    signal,
-  );
+  const look = () => lookUp(parts, request, signal);
+  const { revision, away } = await preparing(parts, name, look, signal);
+  if (away !== undefined) {
+    parts.log.warning(`looking after what ${formatRevision(revision)} deployed: ${away.message}`);
+  }
   if (work.sources.length === 1) {
     reporter.describe({ repository: revision.source.name, revision: formatRevision(revision) });
   }
@@ -120,13 +120,14 @@ async function deploySource(
   const obsolete = { request, configuration: revision, expansion, trigger, origin };
   reporter.describe({ message: "" });
   // First, so that what they hold on the host is free for what takes their place.
-  await removeObsolete(parts, obsolete, reporter, signal);
+  if (away === undefined) await removeObsolete(parts, obsolete, reporter, signal);
   await Promise.all(
     expansion.deployments.map((each) => {
       const common = { work, request, reporter, secretSession, configuration: revision };
       return deployTarget(parts, { ...common, ...each }, signal);
     }),
   );
+  if (away !== undefined) throw away;
 }
 
 interface TargetWork extends SourceWork, ExpandedDeployment {

@@ -11,6 +11,7 @@ import type { ResolveRequest, Source } from "../source/source.ts";
 export function plainSource(source: Source, sops: Sops): Source {
   return {
     resolve: (request: ResolveRequest, signal) => source.resolve(request, signal),
+    lastKnown: (request, signal) => source.lastKnown(request, signal),
     async read(revision: Revision, path, signal) {
       const bytes = await source.read(revision, path, signal);
       if (bytes === undefined) return undefined;

@@ -23,6 +23,38 @@ export async function resolveRequest(
   return await resolveAt(parts, { location, reference, gitDepth }, signal);
 }
 
+/** The revision to work with, and why it may be an old one. */
+export interface Looked {
+  readonly revision: Revision;
+  /** Why the source could not be asked: then `revision` is what it said last. */
+  readonly away?: StackwrightError;
+}
+
+/**
+ * As {@link resolveRequest}; but a source that is away is no reason to leave what is deployed from it
+ * broken, so that the newest commit that is known serves instead.
+ *
+ * Throws what the source throws, when nothing is known of it or it answers and refuses.
+ */
+export async function lookUp(
+  parts: PipelineParts,
+  request: SourceRequest,
+  signal: AbortSignal,
+): Promise<Looked> {
+  try {
+    return { revision: await resolveRequest(parts, request, 0, signal) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const isAway = isStackwrightError(error, "repository_unreachable") ||
+      isStackwrightError(error, "timeout");
+    if (!isAway) throw error;
+    const asked = { location: requestLocation(request), reference: request.reference, depth: 0 };
+    const revision = await parts.source.lastKnown(asked, signal);
+    if (revision === undefined) throw error;
+    return { revision, away: error };
+  }
+}
+
 /** The place a request is about, under the name it goes by. Throws `bad_request` for a bad URL. */
 export function requestLocation({ kind, url, identity }: SourceRequest): SourceLocation {
   const own = sourceLocation(kind, url);

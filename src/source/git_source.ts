@@ -108,6 +108,15 @@ class GitSource implements Source {
     return { source: location, ...found };
   }
 
+  async lastKnown(
+    { location, reference }: ResolveRequest,
+    signal: AbortSignal,
+  ): Promise<Revision | undefined> {
+    const { mirror } = this.#open(this.#layout.mirror(location), location.name);
+    const found = await mirror.lastKnown(reference, signal);
+    return found === undefined ? undefined : { source: location, ...found };
+  }
+
   async read(revision: Revision, path: string, signal: AbortSignal) {
     const place = this.#place(revision);
     const { paths } = place.repository;

@@ -8,7 +8,7 @@ import { MirrorContent } from "./mirror_content.ts";
 import { MirrorExchange } from "./mirror_exchange.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest, type Wanted } from "./mirror_parts.ts";
-import { parseReference } from "./reference.ts";
+import { localName, parseReference } from "./reference.ts";
 import { pickRef, type RemoteRef } from "./remote_refs.ts";
 import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
@@ -55,6 +55,19 @@ export class Mirror {
     const name = picked.name === "HEAD" ? refs.head ?? "HEAD" : picked.name;
     const id = await this.#ensure({ ...request, name }, picked.id, signal);
     return { reference: name, id };
+  }
+
+  /** What a reference named when it was last fetched. Where `HEAD` led then is not kept. */
+  async lastKnown(text: string, signal: AbortSignal): Promise<Resolved | undefined> {
+    const reference = parseReference(text);
+    if (reference.kind === "head") return undefined;
+    const names = reference.kind === "commit" ? [reference.id] : reference.candidates;
+    for (const name of names) {
+      const local = reference.kind === "commit" ? name : localName(name);
+      const id = await this.#content.commitId(local, signal);
+      if (id !== undefined) return { reference: name, id };
+    }
+    return undefined;
   }
 
   /** Makes sure that a commit is in the mirror. */

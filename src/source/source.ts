@@ -32,6 +32,11 @@ export interface Source {
    * one exchange took too long.
    */
   resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision>;
+  /**
+   * What the reference named when it was last asked for, without asking again; `undefined` when it
+   * never was. For looking after what is deployed while the source is away.
+   */
+  lastKnown(request: ResolveRequest, signal: AbortSignal): Promise<Revision | undefined>;
   /** The bytes of a file of a revision, or `undefined` when it has no such file. Links are not followed. */
   read(revision: Revision, path: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
   /** The entries at `paths`; a path that does not exist is missing from the answer. */

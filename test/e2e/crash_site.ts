@@ -138,6 +138,7 @@ export class Site {
     await proxy.close();
     await this.#clean();
     engine.close();
+    await rm(this.#parts.configDirectory, { recursive: true, force: true });
     await fake?.close();
     await rm(directory, { recursive: true, force: true });
   }

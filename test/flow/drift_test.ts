@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { rename } from "node:fs/promises";
 import { describe, it } from "node:test";
-import { composeFile, service } from "./compose_text.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
 import {
   actions,
   commit,
@@ -122,3 +123,53 @@ for (const engine of await engines()) {
       }));
   });
 }
+
+describe("drift while the repository is away", () => {
+  it("is repaired from the last commit that is known; the run says that the repository is away", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": composeFile({ web: service(), kept: service() }) });
+      await pollTo(world, "succeeded");
+      const before = await ids(world);
+      const path = world.repository.path;
+      await commit(world, { "compose.yaml": composeFile({ other: service() }) });
+      await rename(path, `${path}-away`);
+
+      await docker(world, "rm", "--force", `${world.stack}-web-1`);
+      const finished = await pollTo(world, "failed");
+      assert.match(finished.message ?? JSON.stringify(finished), /remote\.git/);
+      assert.deepEqual(actions(finished), { web: "create", kept: "keep" });
+      const after = await ids(world);
+      assert.deepEqual(Object.keys(after), ["kept-1", "web-1"]);
+      assert.equal(after["kept-1"], before["kept-1"]);
+
+      world.proxy.reset();
+      await pollTo(world, "failed");
+      assert.equal(world.proxy.mutations(), 0);
+
+      await rename(`${path}-away`, path);
+      await pollTo(world, "succeeded");
+      assert.deepEqual(Object.keys(await ids(world)), ["other-1"]);
+    }));
+
+  it("removes no discovered stack, and what was never seen stays undeployed", () =>
+    inWorld("fake", async (world) => {
+      const found = (name: string) => `${name}/compose.yaml`;
+      const compose = composeFile({ web: service() });
+      await world.repository.commit({
+        ".stackwright.yaml": configFile({ name: world.stack, auto_discovery: true }),
+        [found(`${world.stack}-a`)]: compose,
+        [found(`${world.stack}-b`)]: compose,
+      });
+      await pollTo(world, "succeeded");
+      const before = [await ids(world, `${world.stack}-a`), await ids(world, `${world.stack}-b`)];
+      await rename(world.repository.path, `${world.repository.path}-away`);
+      world.proxy.reset();
+      await pollTo(world, "failed");
+      await pollTo(world, "failed", { reference: "never-seen" });
+      assert.equal(world.proxy.mutations(), 0);
+      assert.deepEqual(
+        [await ids(world, `${world.stack}-a`), await ids(world, `${world.stack}-b`)],
+        before,
+      );
+    }));
+});

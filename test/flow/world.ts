@@ -192,6 +192,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     async close() {
       await app.close();
       await proxy.close();
+      await compose.close();
       if (fake === undefined) await removeProjects(engine, stack);
       engine.close();
       await fake?.close();

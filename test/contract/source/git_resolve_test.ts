@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { sourceLocation } from "../../../src/source/mod.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
 
@@ -264,6 +265,32 @@ describe("GitSource.resolve()", () => {
       assert.equal(await t.source.isAncestor(newest, oldest, never()), false);
       const gone = { ...oldest, id: "0123456789".repeat(4) };
       assert.equal(await t.source.isAncestor(gone, newest, never()), "unknown");
+    });
+  });
+
+  describe("what was known last, without asking", () => {
+    it("is what branch, tag and commit named when they were resolved, also while the remote is away", async () => {
+      const lastKnown = (reference: string) =>
+        t.source.lastKnown(
+          { location: sourceLocation("git", repository.url), reference, depth: 0 },
+          never(),
+        );
+      assert.equal(await lastKnown("main"), undefined);
+      const first = await repository.commit({ "a.txt": "known\n" });
+      await repository.tag("v1");
+      await t.resolve(repository.url, "main");
+      await t.resolve(repository.url, "v1");
+      await repository.commit({ "a.txt": "not seen yet\n" });
+      renameSync(repository.path, `${repository.path}-away`);
+      for (const reference of ["main", "refs/heads/main", "v1", "refs/tags/v1", first]) {
+        const known = await lastKnown(reference);
+        assert.equal(known?.id, first, reference);
+        assert.equal(known?.source.url, repository.url);
+      }
+      assert.equal((await lastKnown("main"))?.reference, "refs/heads/main");
+      for (const reference of ["other", "HEAD", "0123456789".repeat(4)]) {
+        assert.equal(await lastKnown(reference), undefined, reference);
+      }
     });
   });
 });

@@ -84,6 +84,7 @@ function createShop(directory: string) {
     meter: noMeter,
     source: {
       resolve: unused,
+      lastKnown: unused,
       read: unused,
       entries: unused,
       list: unused,
