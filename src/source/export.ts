@@ -6,11 +6,14 @@ import type { Git, GitResult } from "./git.ts";
 import { damagedError } from "./git_failure.ts";
 import type { ExpandedTree, TreeFile, TreePart } from "./submodules.ts";
 import type { TreePlan } from "./tree_plan.ts";
+import { areSimple, writeFiles } from "./write_files.ts";
 
 /** What an export works with. */
 export interface ExportParts {
   readonly files: Files;
   readonly git: Git;
+  /** Most files of one part that are written without git; 0 leaves all to git. */
+  readonly mostFilesWithoutGit: number;
 }
 
 /** One tree to write. */
@@ -50,28 +53,26 @@ export async function exportTree(
   const { files } = parts;
   const root = join(job.scratch, "tree");
   return await onDisk(job.scratch, async () => {
-    await makeDirectories(files, root, directoriesOf(job));
+    await makeDirectories(files, root, [...job.plan.link.keys()].map(dirname), job.tree.roots);
     const notLinked = await linkFiles(files, job, root, signal);
     for (const [part, paths] of withMore(job.plan.write, notLinked)) {
-      await checkOut(parts, { part, paths, scratch: job.scratch, root }, signal);
+      await writePart(parts, { ...job, part, paths, root }, signal);
     }
     return root;
   });
 }
 
-/** Every directory that must exist before files are linked, and the roots of submodules. */
-function directoriesOf({ plan, tree }: ExportJob): string[] {
+/** Makes directories of a tree, named from its root, and all above them. */
+async function makeDirectories(
+  files: Files,
+  root: string,
+  ...paths: readonly (readonly string[])[]
+): Promise<void> {
   const wanted = new Set<string>();
-  const add = (path: string) => {
+  for (const path of paths.flat()) {
     for (let at = path; at !== "." && !wanted.has(at); at = dirname(at)) wanted.add(at);
-  };
-  for (const path of plan.link.keys()) add(dirname(path));
-  for (const path of tree.roots) add(path);
-  return [...wanted].sort();
-}
-
-async function makeDirectories(files: Files, root: string, paths: string[]): Promise<void> {
-  for (const path of [root, ...paths.map((each) => join(root, each))]) {
+  }
+  for (const path of [root, ...[...wanted].sort().map((each) => join(root, each))]) {
     await files.makeDirectory(path, { mode: 0o755 });
     // The mask of this process may have taken bits away.
     await files.chmod(path, 0o755);
@@ -119,24 +120,37 @@ async function linkFile(
 function withMore(
   write: TreePlan["write"],
   more: ReadonlyMap<string, TreeFile>,
-): ReadonlyMap<TreePart, readonly string[]> {
-  const all = new Map([...write].map(([part, paths]) => [part, [...paths]]));
-  for (const [path, { part }] of more) all.set(part, [...all.get(part) ?? [], path]);
+): ReadonlyMap<TreePart, ReadonlySet<string>> {
+  const all = new Map([...write].map(([part, paths]) => [part, new Set(paths)]));
+  for (const [path, { part }] of more) all.set(part, (all.get(part) ?? new Set()).add(path));
   return all;
 }
 
-interface CheckOut {
+interface PartJob extends ExportJob {
   readonly part: TreePart;
   /** From the root of the whole tree. */
-  readonly paths: readonly string[];
-  readonly scratch: string;
+  readonly paths: ReadonlySet<string>;
   readonly root: string;
+}
+
+/** A few files are written here, which takes no process; all others are left to git. */
+async function writePart(parts: ExportParts, job: PartJob, signal: AbortSignal): Promise<void> {
+  const { tree, paths, root } = job;
+  const wanted = new Map<string, TreeFile>();
+  for (const path of paths) {
+    const file = tree.files.get(path);
+    if (file !== undefined) wanted.set(path, file);
+  }
+  const isFew = wanted.size <= parts.mostFilesWithoutGit;
+  if (!isFew || !areSimple(wanted)) return await checkOut(parts, job, signal);
+  await makeDirectories(parts.files, root, [...paths].map(dirname));
+  await writeFiles(parts.files, root, wanted, signal);
 }
 
 /** Lets git write files of one commit, by an index of its own, without ever making a checkout. */
 async function checkOut(
   { git, files }: ExportParts,
-  { part, paths, scratch, root }: CheckOut,
+  { part, paths, scratch, root }: PartJob,
   signal: AbortSignal,
 ): Promise<void> {
   const where = {
@@ -150,7 +164,7 @@ async function checkOut(
   const written = await git.exporting({
     ...where,
     args: ["checkout-index", "-z", "--stdin"],
-    stdin: paths.map((path) => `${path.slice(part.prefix.length)}\0`).join(""),
+    stdin: [...paths].map((path) => `${path.slice(part.prefix.length)}\0`).join(""),
   }, signal);
   if (written.code !== 0 || /^(?:error|fatal):/m.test(written.stderr)) {
     throw refusal(written, scratch, part);

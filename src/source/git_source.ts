@@ -9,13 +9,7 @@ import { createKeyedQueue, type KeyedQueue } from "./keyed_queue.ts";
 import { createLayout, type GitLayout } from "./layout.ts";
 import { Mirror } from "./mirror.ts";
 import { ObjectReader } from "./object_reader.ts";
-import {
-  type CommitPlace,
-  createRepository,
-  listTree,
-  type Repository,
-  withRepair,
-} from "./repository.ts";
+import { type CommitPlace, createRepository, type Repository, withRepair } from "./repository.ts";
 import type { ResolveRequest, Source, TreeEntry } from "./source.ts";
 import { isPublished, publishTree, type TreeJob } from "./tree.ts";
 import { createTreeStore, type TreeStore } from "./tree_store.ts";
@@ -31,6 +25,8 @@ export interface GitSourceOptions extends GitOptions, AccessOptions {
   readonly readerIdleMs: number;
   /** Largest file that is read into memory, in bytes. */
   readonly largestFile: number;
+  /** Most files of a tree that are written without git, see `writeFiles`. */
+  readonly mostFilesWithoutGit: number;
 }
 
 /** The Git source, and the trees it made. */
@@ -68,6 +64,7 @@ const DEFAULTS: GitSourceOptions = {
   submodules: true,
   readerIdleMs: 60 * 1000,
   largestFile: 64 * 1024 * 1024,
+  mostFilesWithoutGit: 64,
 };
 
 /**
@@ -155,7 +152,7 @@ class GitSource implements Source {
       if (entry === undefined) return new Map();
       if (entry.kind !== "directory") return new Map([[root, entry]]);
       const prefix = root === "" ? "" : `${root}/`;
-      const listed = await listTree(place.repository, entry.id, signal);
+      const listed = await place.repository.listings.list(entry.id, signal);
       return new Map([...listed].map(([below, { kind, id }]) => [prefix + below, { kind, id }]));
     });
   }
@@ -175,7 +172,8 @@ class GitSource implements Source {
         source: revision.source,
       },
     };
-    const tree = { files, clock, git: this.#git, log };
+    const { mostFilesWithoutGit } = this.#options;
+    const tree = { files, clock, git: this.#git, log, mostFilesWithoutGit };
     await this.#exports.run(target, signal, async () => {
       if (!await isPublished(tree, job, signal)) return await publishTree(tree, job, signal);
       await onDisk(target, () => files.touch(target));

@@ -84,17 +84,25 @@ export class MirrorExchange {
     return commits(reached === Number.POSITIVE_INFINITY ? 0 : Math.max(reached, wanted.depth));
   }
 
-  /** The commit that was fetched, asked without the reader: `directory` may be a new mirror. */
+  /** The commit that was fetched. */
   async #fetched(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
-    const name = `${localName(wanted.name)}^{commit}`;
-    const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", name];
-    const result = await this.#parts.git.local({ args, gitDir: directory }, signal);
-    const id = new TextDecoder().decode(result.stdout).trim();
-    if (result.failure === undefined && /^[0-9a-f]{40}$/.test(id)) return id;
+    const name = localName(wanted.name);
+    const id = directory === this.#parts.directory
+      ? await this.#content.commitId(name, signal)
+      : await this.#commitIn(directory, name, signal);
+    if (id !== undefined) return id;
     throw new StackwrightError(
       "reference_not_found",
       `${wanted.name} of ${this.#parts.name} is no commit; name a branch, a tag or a commit`,
     );
+  }
+
+  /** In a new mirror, which the reader of this one cannot see. */
+  async #commitIn(directory: string, name: string, signal: AbortSignal) {
+    const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
+    const result = await this.#parts.git.local({ args, gitDir: directory }, signal);
+    const id = new TextDecoder().decode(result.stdout).trim();
+    return result.failure === undefined && /^[0-9a-f]{40}$/.test(id) ? id : undefined;
   }
 
   /** Looks for a commit the server does not hand out by its id: in the history of everything. */

@@ -1,32 +1,22 @@
 import type { Mirror } from "./mirror.ts";
-import { requireSuccess } from "./git.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { RevisionReader } from "./revision_reader.ts";
 import { isDamaged } from "./git_failure.ts";
-import { type ListedEntry, parseTreeListing } from "./tree_object.ts";
+import { TreeListings } from "./tree_listings.ts";
 
 /** A mirror with its readers: everything that is known about one repository. */
 export interface Repository {
   readonly mirror: Mirror;
   readonly objects: ObjectReader;
   readonly paths: RevisionReader;
+  readonly listings: TreeListings;
 }
 
 /** Builds the readers of a mirror. */
 export function createRepository(mirror: Mirror, objects: ObjectReader): Repository {
-  return { mirror, objects, paths: new RevisionReader(objects) };
-}
-
-/** Files, links and submodules below a tree or commit, by path from it. */
-export async function listTree(
-  { mirror }: Repository,
-  id: string,
-  signal: AbortSignal,
-): Promise<Map<string, ListedEntry>> {
-  const args = ["ls-tree", "-r", "-l", "-z", "--full-tree", id];
-  const result = await mirror.run({ args }, signal);
-  return parseTreeListing(requireSuccess(result, `listing ${id}`).stdout);
+  const [paths, listings] = [new RevisionReader(objects), new TreeListings(mirror)];
+  return { mirror, objects, paths, listings };
 }
 
 /** A commit of a repository, and where the repository can be fetched again. */
@@ -52,6 +42,7 @@ export async function withRepair<T>(
       if (!isDamaged(error) || repairs === 2) throw error;
       await repository.mirror.repair(url, commit, signal);
       repository.paths.forget();
+      repository.listings.forget();
     }
   }
 }

@@ -4,7 +4,7 @@ import { StackwrightError, toStackwrightError } from "../model/mod.ts";
 import { parseSubmoduleConfig, submoduleUrl } from "./gitmodules.ts";
 import type { GitLayout } from "./layout.ts";
 import { requireSuccess } from "./git.ts";
-import { type CommitPlace, listTree, type Repository, withRepair } from "./repository.ts";
+import { type CommitPlace, type Repository, withRepair } from "./repository.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import type { TreeEntry } from "./source.ts";
 import type { SourceLocation } from "../model/mod.ts";
@@ -72,7 +72,7 @@ export async function expandTree(
     const entries = await withRepair(
       part,
       signal,
-      () => listTree(part.repository, part.commit, signal),
+      () => part.repository.listings.list(part.commit, signal),
     );
     const modules = new Map<string, string>();
     for (const [path, entry] of entries) {

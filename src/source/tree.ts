@@ -18,6 +18,8 @@ export interface TreeParts {
   readonly clock: Clock;
   readonly git: Git;
   readonly log: Log | undefined;
+  /** See {@link ExportParts.mostFilesWithoutGit}. */
+  readonly mostFilesWithoutGit: number;
 }
 
 /** One tree to publish. */

@@ -1,0 +1,43 @@
+import { requireSuccess } from "./git.ts";
+import type { Mirror } from "./mirror.ts";
+import { type ListedEntry, parseTreeListing } from "./tree_object.ts";
+
+/** Listings that are remembered: of the newest commit and the one before it, and of two submodules. */
+const MOST_LISTINGS = 4;
+/** Larger ones are asked for again: they would be most of this process's memory. */
+const MOST_ENTRIES = 5000;
+
+/** What trees hold, by git. A tree never changes, so that what was listed once need not be again. */
+export class TreeListings {
+  readonly #mirror: Mirror;
+  readonly #known = new Map<string, ReadonlyMap<string, ListedEntry>>();
+
+  constructor(mirror: Mirror) {
+    this.#mirror = mirror;
+  }
+
+  /**
+   * Files, links and submodules below a tree or commit, by path from it. Throws the error of a damaged
+   * mirror, and `source_invalid` for names that no checkout may create.
+   */
+  async list(id: string, signal: AbortSignal): Promise<ReadonlyMap<string, ListedEntry>> {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const args = ["ls-tree", "-r", "-l", "-z", "--full-tree", id];
+    const result = await this.#mirror.run({ args }, signal);
+    const listing = parseTreeListing(requireSuccess(result, `listing ${id}`).stdout);
+    if (listing.size <= MOST_ENTRIES) this.#remember(id, listing);
+    return listing;
+  }
+
+  /** Forgets everything, because the mirror was replaced. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  #remember(id: string, listing: ReadonlyMap<string, ListedEntry>): void {
+    this.#known.set(id, listing);
+    const oldest = this.#known.keys().next().value;
+    if (this.#known.size > MOST_LISTINGS && oldest !== undefined) this.#known.delete(oldest);
+  }
+}
