@@ -18,6 +18,7 @@ import {
   formatTime,
   systemClock,
 } from "../../src/system/mod.ts";
+import { createLocate } from "../../src/trigger/mod.ts";
 import { createFakeClock, type FakeClock } from "../fakes/fake_clock.ts";
 import { openApiCheck } from "./openapi_check.ts";
 import { createMemoryEngine, type MemoryEngine } from "../fakes/memory_engine.ts";
@@ -100,18 +101,18 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   });
   const apiSecret = options.apiSecret ?? API_SECRET;
   const secret = options.webhookSecret ?? WEBHOOK_SECRET;
-  const sources = {
+  const locate = createLocate({
     rewrite: () => undefined,
     allowLocal: false,
     nameOf: (url: string) => sourceLocation("git", url).name,
     hasSshKey: () => false,
     configured: () => undefined,
-  };
+  });
   const operation = receiveWebhookOperation({ intake });
   const handlerParts = {
     operations,
     apiSecret,
-    ...(secret === "" ? {} : { webhooks: { secret, sources, operation } }),
+    ...(secret === "" ? {} : { webhooks: { secret, sources: { locate }, operation } }),
     maxPayload: MAX_PAYLOAD,
     redactor,
     log,

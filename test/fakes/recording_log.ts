@@ -15,7 +15,8 @@ export function createRecordingLog(): Log & { readonly lines: readonly LoggedLin
       lines.push({ level, message, fields: { ...fixed, ...fields } });
     };
     return {
-      debug: line("debug"),
+      debug: (message, fields) =>
+        line("debug")(message, typeof fields === "function" ? fields() : fields),
       info: line("info"),
       warning: line("warning"),
       error: line("error"),
