@@ -63,6 +63,8 @@ export interface HttpServiceOptions {
   readonly engine?: MemoryEngine;
   /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
   readonly webhookSecret?: string;
+  /** Milliseconds of the service's clock in which webhooks are collected; none by default. */
+  readonly settleMs?: number;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -108,7 +110,10 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     hasSshKey: () => false,
     configured: () => undefined,
   });
-  const operation = receiveWebhookOperation({ intake });
+  const operation = receiveWebhookOperation({
+    intake,
+    ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+  });
   const handlerParts = {
     operations,
     apiSecret,
