@@ -29,6 +29,8 @@ export interface GitSourceOptions extends GitOptions, AccessOptions {
   readonly submodules: boolean;
   /** Milliseconds after which an unused object reader is ended. */
   readonly readerIdleMs: number;
+  /** Milliseconds in which an object reader that was asked something must say something. */
+  readonly readerAnswerMs: number;
   /** Largest file that is read into memory, in bytes. */
   readonly largestFile: number;
 }
@@ -67,6 +69,7 @@ const DEFAULTS: GitSourceOptions = {
   rewrites: {},
   submodules: true,
   readerIdleMs: 60 * 1000,
+  readerAnswerMs: 60 * 1000,
   largestFile: 64 * 1024 * 1024,
 };
 
@@ -223,6 +226,7 @@ class GitSource implements Source {
       start: () => this.#git.start({ args: ["cat-file", "--batch"], gitDir: directory }),
       clock,
       idleMs: this.#options.readerIdleMs,
+      answerMs: this.#options.readerAnswerMs,
       largest: this.#options.largestFile,
     });
     const mirror = new Mirror({
