@@ -1,105 +1,31 @@
+/**
+ * The one gate: accepts work, lets the same work share a run, opens the run, waits for its turn, has
+ * the work done and closes the run. What a piece of work is about is not its business.
+ */
+import { ActiveRuns } from "./intake/active_runs.ts";
+import type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
+import { cancellation, CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
+import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type Place } from "./intake/lanes.ts";
-import {
-  isTerminal,
-  messageOf,
-  type Origin,
-  type Run,
-  type RunReporter,
-  type RunTarget,
-  StackwrightError,
-  type Trigger,
-  type Work,
-} from "./model/mod.ts";
-import type { RunEnd, RunFacts, RunStore } from "./record/mod.ts";
-import type { Clock, Ids, Log, Redactor } from "./system/mod.ts";
+import { perform, type PerformParts } from "./intake/perform.ts";
+import { redactTexts } from "./intake/redact_texts.ts";
+import { type Run, StackwrightError, type Work } from "./model/mod.ts";
+import type { Clock, Ids } from "./system/mod.ts";
 
-/** Message of a run that the end of the process cut short. */
-export const CANCELLED_BY_SHUTDOWN = "cancelled by shutdown";
-/** Message of a run whose waiting client went away. */
-export const CANCELLED_BY_CLIENT = "cancelled: the client that waited for it disconnected";
+export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
+export { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
+export type { Conclude, Execute } from "./intake/perform.ts";
+
 /** How long active runs may go on after a shutdown began, in milliseconds (interface.md §8). */
 export const SHUTDOWN_GRACE_MS = 10_000;
 
 /** How long aborted work may take to put things down before shutdown goes on without it. */
 const SETTLE_MS = 2_000;
 
-/**
- * Does a piece of work, telling `reporter` what becomes of it. It ends normally when every target
- * was reported in a final state, failed ones included. It throws what kept it from that: one error,
- * or, for work of several sources, an `AggregateError` of one error for each failed source.
- */
-export type Execute = (work: Work, reporter: RunReporter, signal: AbortSignal) => Promise<void>;
-
-/** Decides what a run amounts to. `failures` has one text for each error that was thrown. */
-export type Conclude = (
-  targets: readonly RunTarget[],
-  facts: {
-    readonly trigger: Trigger;
-    readonly origin: Origin;
-    readonly sources: number;
-    readonly failures: readonly string[];
-  },
-) => RunEnd;
-
-/** Work that was let in. */
-export interface Admission {
-  /** The run as it was opened. */
-  readonly run: Run;
-  /** The finished run; never rejects. */
-  readonly finished: Promise<Run>;
-}
-
-/** How work is let in. */
-export interface SubmitOptions {
-  /** Its abort cancels the work: the client that waits for it is gone. */
-  readonly signal?: AbortSignal;
-  /** Name of the repository, where it is known before the source was looked at. */
-  readonly repository?: string;
-  /**
-   * Work under the same key does the same. One piece of it runs and at most one waits, which looks at
-   * the source after all that was asked for before; whoever comes while one waits gets its run.
-   */
-  readonly lane?: string;
-  /**
-   * Milliseconds until the work begins: whoever asks for the same in the meantime shares the run, and
-   * a storm of requests is answered before the programs it starts take the processors.
-   */
-  readonly settleMs?: number;
-}
-
-/** The one gate through which work enters. */
-export interface Intake {
-  /**
-   * Opens a run and starts the work behind it, or joins the run that waits in the work's lane; of
-   * the work in a lane the newest counts. Without a `signal` only shutdown cancels it; that of a
-   * caller who joins is not listened to.
-   *
-   * Throws `shutting_down` once closing has begun; no run is opened then.
-   */
-  submit(work: Work, options?: SubmitOptions): Admission;
-  /**
-   * Opens a run that is over at once, skipped: what a trigger asked for is nothing to do. Throws
-   * `shutting_down`.
-   */
-  skip(facts: RunFacts & { readonly trigger: Trigger; readonly message: string }): Run;
-  /** Whether work is still let in. */
-  readonly open: boolean;
-  /**
-   * Shuts down gracefully: lets nothing more in, waits for active runs for the grace period, then
-   * aborts them and marks them failed. May be called twice; both calls end together.
-   */
-  close(): Promise<void>;
-}
-
 /** What the intake is made from. */
-export interface IntakeParts {
-  readonly runs: RunStore;
-  readonly execute: Execute;
-  readonly conclude: Conclude;
+export interface IntakeParts extends PerformParts {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly redactor: Redactor;
-  readonly log: Log;
   /** Told of every run that ended, with the work behind it. */
   readonly onEnd?: (run: Run, work: Work) => void;
   /** Milliseconds; {@link SHUTDOWN_GRACE_MS} by default. */
@@ -111,11 +37,6 @@ export function createIntake(parts: IntakeParts): Intake {
   return new Gate(parts);
 }
 
-interface ActiveRun {
-  readonly controller: AbortController;
-  readonly finished: Promise<Run>;
-}
-
 /** Work that may still be replaced by newer work, until its turn has come. */
 interface Waiting {
   readonly id: string;
@@ -123,14 +44,28 @@ interface Waiting {
   finished: Promise<Run>;
 }
 
+/** When a piece of work begins. */
+interface Turn {
+  readonly place: Place | undefined;
+  readonly settleMs: number;
+}
+
+/** Who may cancel a piece of work. */
+interface Cancel {
+  readonly controller: AbortController;
+  /** Of the client that waits for it. */
+  readonly client: AbortSignal | undefined;
+}
+
 class Gate implements Intake {
   readonly #parts: IntakeParts;
-  readonly #active = new Map<string, ActiveRun>();
+  readonly #active: ActiveRuns;
   readonly #lanes: Lanes<Waiting> = createLanes();
   #closing: Promise<void> | undefined;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
+    this.#active = new ActiveRuns(parts.clock);
   }
 
   get open(): boolean {
@@ -146,7 +81,7 @@ class Gate implements Intake {
     return { run, finished: waiting.finished };
   }
 
-  skip({ trigger, message, ...facts }: Parameters<Intake["skip"]>[0]): Run {
+  skip({ trigger, message, ...facts }: NothingToDo): Run {
     this.#requireOpen();
     const { runs, ids, redactor } = this.#parts;
     const run = runs.accept({ id: ids.next(), trigger, ...redactTexts(facts, redactor) });
@@ -170,17 +105,12 @@ class Gate implements Intake {
     const controller = new AbortController();
     const item: Waiting = { id: run.id, work, finished: Promise.resolve(run) };
     const place = lane === undefined ? undefined : this.#lanes.enter(lane, item, settleMs > 0);
-    const cancel = { controller, client: signal };
-    item.finished = this.#inTurn(item, { place, settleMs }, cancel);
-    this.#active.set(run.id, { controller, finished: item.finished });
+    item.finished = this.#inTurn(item, { place, settleMs }, { controller, client: signal });
+    this.#active.add(run.id, { controller, finished: item.finished });
     return { run, finished: item.finished };
   }
 
-  async #inTurn(
-    item: Waiting,
-    { place, settleMs }: { readonly place: Place | undefined; readonly settleMs: number },
-    cancel: { readonly controller: AbortController; readonly client: AbortSignal | undefined },
-  ): Promise<Run> {
+  async #inTurn(item: Waiting, { place, settleMs }: Turn, cancel: Cancel): Promise<Run> {
     try {
       const { signal } = cancel.controller;
       await place?.turn(signal);
@@ -193,95 +123,32 @@ class Gate implements Intake {
     }
   }
 
-  async #perform(
-    { id, work }: Waiting,
-    { controller, client }: { controller: AbortController; client: AbortSignal | undefined },
-  ): Promise<Run> {
-    const leave = () => controller.abort(cancelled(CANCELLED_BY_CLIENT));
+  async #perform({ id, work }: Waiting, { controller, client }: Cancel): Promise<Run> {
+    const leave = () => controller.abort(cancellation(CANCELLED_BY_CLIENT));
     client?.addEventListener("abort", leave, { once: true });
     if (client?.aborted === true) leave();
-    const log = this.#parts.log.with({ job_id: id, trigger: work.trigger });
     // The caller gets the run as accepted before anything happens to it.
     await Promise.resolve();
     try {
-      const failures = await this.#execute(id, work, controller.signal, log);
-      const end = this.#conclude(id, work, failures, log);
-      const closing = end.status === "failed" ? named(end, controller.signal) : end;
-      const run = this.#finish(id, closing, log);
+      const run = await perform({ id, work }, this.#parts, controller.signal);
       this.#parts.onEnd?.(run, work);
       return run;
     } finally {
       client?.removeEventListener("abort", leave);
-      this.#active.delete(id);
+      this.#active.remove(id);
     }
-  }
-
-  /** Runs the work; returns why it, or some of its sources, failed. */
-  async #execute(id: string, work: Work, signal: AbortSignal, log: Log): Promise<string[]> {
-    const { runs, execute, redactor } = this.#parts;
-    const reporter: RunReporter = {
-      describe: (facts) => void runs.describe(id, redactTexts(facts, redactor)),
-      target: (entry) => void runs.target(id, redactTexts(entry, redactor)),
-    };
-    try {
-      signal.throwIfAborted();
-      runs.start(id);
-      await execute(work, reporter, signal);
-      return [];
-    } catch (error) {
-      const errors = error instanceof AggregateError ? error.errors : [error];
-      return errors.map((each) => failureText(each, work.trigger, log));
-    }
-  }
-
-  #conclude(id: string, work: Work, failures: readonly string[], log: Log): RunEnd {
-    const { trigger, origin, sources } = work;
-    const targets = this.#parts.runs.get(id)?.targets ?? [];
-    try {
-      return this.#parts.conclude(targets, { trigger, origin, sources: sources.length, failures });
-    } catch (error) {
-      return { status: "failed", message: failureText(error, trigger, log) };
-    }
-  }
-
-  /** Closes the run; of a failed one also the targets that were left open. */
-  #finish(id: string, end: RunEnd, log: Log): Run {
-    const { runs, redactor } = this.#parts;
-    const before = runs.get(id);
-    const message = redactor.redact(end.message);
-    if (end.status === "failed") {
-      for (const target of before?.targets ?? []) {
-        if (target.status === "pending" || target.status === "running") {
-          runs.target(id, { ...target, status: "failed", message });
-        }
-      }
-    }
-    const run = runs.finish(id, { status: end.status, message });
-    if (before !== undefined && !isTerminal(before.status)) logEnd(run, log);
-    return run;
   }
 
   async #close(): Promise<void> {
-    const { clock, log, graceMs = SHUTDOWN_GRACE_MS } = this.#parts;
-    if (this.#active.size === 0) return;
-    log.info(`waiting for ${this.#active.size} active runs`, { grace_ms: graceMs });
-    if (await this.#allFinished(graceMs, clock)) return;
-    for (const [id, { controller }] of this.#active) {
-      controller.abort(cancelled(CANCELLED_BY_SHUTDOWN));
-      const end: RunEnd = { status: "failed", message: CANCELLED_BY_SHUTDOWN };
-      this.#finish(id, end, log.with({ job_id: id }));
+    const { log, graceMs = SHUTDOWN_GRACE_MS } = this.#parts;
+    if (this.#active.count === 0) return;
+    log.info(`waiting for ${this.#active.count} active runs`, { grace_ms: graceMs });
+    if (await this.#active.endWithin(graceMs)) return;
+    for (const id of this.#active.abort(cancellation(CANCELLED_BY_SHUTDOWN))) {
+      const end = { status: "failed", message: CANCELLED_BY_SHUTDOWN } as const;
+      endRun(id, end, { ...this.#parts, log: log.with({ job_id: id }) });
     }
-    await this.#allFinished(SETTLE_MS, clock);
-  }
-
-  /** Whether every active run finished within `milliseconds`. */
-  async #allFinished(milliseconds: number, clock: Clock): Promise<boolean> {
-    const timer = new AbortController();
-    const finished = Promise.all([...this.#active.values()].map((run) => run.finished));
-    const late = clock.sleep(milliseconds, timer.signal).then(() => false, () => false);
-    const inTime = await Promise.race([finished.then(() => true), late]);
-    timer.abort();
-    return inTime;
+    await this.#active.endWithin(SETTLE_MS);
   }
 }
 
@@ -290,39 +157,4 @@ function openingFacts({ sources }: Work): { repository?: string; target?: string
   const [first] = sources;
   if (first === undefined) return {};
   return sources.length > 1 ? { repository: "multiple" } : { target: first.target };
-}
-
-/** A cancelled run says who cancelled it, whatever its work made of that. */
-function named(end: RunEnd, signal: AbortSignal): RunEnd {
-  return signal.aborted ? { ...end, message: messageOf(signal.reason) } : end;
-}
-
-/** A mistake of ours is logged in full and shown as a fixed text. */
-function failureText(error: unknown, trigger: Trigger, log: Log): string {
-  if (error instanceof StackwrightError && error.code !== "internal") {
-    log.debug("work ended with an error", { error });
-    return error.message;
-  }
-  const stack = error instanceof Error ? error.stack : undefined;
-  log.error("BUG: the work behind a run crashed", { error, stack });
-  return `${trigger.replaceAll("_", " ")} run crashed; the log has the details`;
-}
-
-function logEnd(run: Run, log: Log): void {
-  const fields = { status: run.status, repository: run.repository, message: run.message };
-  if (run.status === "failed") log.error("run failed", fields);
-  else log.info(`run ${run.status}`, fields);
-}
-
-function cancelled(message: string): StackwrightError {
-  return new StackwrightError("cancelled", message);
-}
-
-/** The value with every text in its own fields redacted. */
-function redactTexts<T extends object>(value: T, redactor: Redactor): T {
-  const entries = Object.entries(value).map(([name, field]) => [
-    name,
-    typeof field === "string" ? redactor.redact(field) : field,
-  ]);
-  return Object.fromEntries(entries) as T;
 }

@@ -1,28 +1,20 @@
 import {
+  createUrlRewriter,
   type GitCredentials,
   inlineDeploymentsFor,
   parseRepositoryUrl,
   resolveLogin,
-  rewriteUrl,
   sameRepository,
   sourceLocation,
 } from "../source/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import type { WebhookSourceOptions } from "../trigger/mod.ts";
+import { createLocate, type LocateOptions, type WebhookSourceOptions } from "../trigger/mod.ts";
 import { gitCredentials } from "./git_credentials.ts";
 
-/** How the settings say that the repositories of webhooks are reached. */
+/** What the settings say of the repositories of webhooks. */
 export function webhookSources(settings: Settings): WebhookSourceOptions {
-  const credentials = gitCredentials(settings);
-  const polled = settings.polls.map(({ request }) => request)
-    .filter(({ kind }) => kind === "git");
   return {
-    rewrite: (url) => rewriteUrl(url, settings.git.urlRewrites),
-    allowLocal: settings.deploy.allowLocalRepositoryUrl,
-    nameOf: (url) => sourceLocation("git", url).name,
-    hasSshKey: (url) => hasSshKey(url, credentials),
-    configured: (urls) =>
-      polled.find((request) => urls.some((url) => sameRepository(request.url, url))),
+    locate: createLocate(locateOptions(settings)),
     inlineDeploymentsFor: ({ kind, url, identity, reference, target }) =>
       inlineDeploymentsFor(
         settings.polls,
@@ -30,6 +22,21 @@ export function webhookSources(settings: Settings): WebhookSourceOptions {
         reference,
         target,
       ),
+  };
+}
+
+/** How the settings say that the repositories of webhooks are reached. */
+export function locateOptions(settings: Settings): LocateOptions {
+  const credentials = gitCredentials(settings);
+  const polled = settings.polls.map(({ request }) => request)
+    .filter(({ kind }) => kind === "git");
+  return {
+    rewrite: createUrlRewriter(settings.git.urlRewrites),
+    allowLocal: settings.deploy.allowLocalRepositoryUrl,
+    nameOf: (url) => sourceLocation("git", url).name,
+    hasSshKey: (url) => hasSshKey(url, credentials),
+    configured: (urls) =>
+      polled.find((request) => urls.some((url) => sameRepository(request.url, url))),
   };
 }
 

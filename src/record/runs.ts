@@ -77,6 +77,7 @@ class MemoryRuns implements RunStore {
   readonly #clock: Clock;
   /** By id, in the order of acceptance. */
   readonly #runs = new Map<string, Run>();
+  readonly #counts = new Map<Trigger, number>();
   readonly #listeners = new Set<RunListener>();
 
   constructor(clock: Clock) {
@@ -98,6 +99,7 @@ class MemoryRuns implements RunStore {
       updatedAt: now,
     };
     this.#store(run);
+    this.#counts.set(run.trigger, (this.#counts.get(run.trigger) ?? 0) + 1);
     this.#sweep();
     return run;
   }
@@ -137,6 +139,7 @@ class MemoryRuns implements RunStore {
   list(filter: RunFilter): Run[] {
     this.#sweep();
     return [...this.#runs.values()].reverse()
+      .filter((run) => !this.#hasExpired(run))
       .filter((run) => filter.status === undefined || run.status === filter.status)
       .filter((run) => filter.trigger === undefined || run.trigger === filter.trigger)
       // The sort is stable, so that runs of the same millisecond stay newest first.
@@ -170,17 +173,30 @@ class MemoryRuns implements RunStore {
 
   /** Only finished runs go: first the expired ones, then the oldest beyond the limit of a trigger. */
   #sweep(): void {
-    const counts = new Map<Trigger, number>();
+    const expired = this.#clock.now().getTime() - RUN_LIFETIME_MS;
     for (const run of this.#runs.values()) {
-      if (this.#hasExpired(run)) this.#runs.delete(run.id);
-      else counts.set(run.trigger, (counts.get(run.trigger) ?? 0) + 1);
+      // The others are younger, unless the clock went back: those are held, and not shown.
+      if (run.createdAt.getTime() > expired) break;
+      if (isTerminal(run.status)) this.#drop(run);
     }
+    for (const [trigger, count] of this.#counts) {
+      if (count > RUNS_PER_TRIGGER) this.#dropOldest(trigger, count - RUNS_PER_TRIGGER);
+    }
+  }
+
+  #dropOldest(trigger: Trigger, most: number): void {
+    let left = most;
     for (const run of this.#runs.values()) {
-      const count = counts.get(run.trigger) ?? 0;
-      if (count <= RUNS_PER_TRIGGER || !isTerminal(run.status)) continue;
-      this.#runs.delete(run.id);
-      counts.set(run.trigger, count - 1);
+      if (left === 0) return;
+      if (run.trigger !== trigger || !isTerminal(run.status)) continue;
+      this.#drop(run);
+      left--;
     }
+  }
+
+  #drop({ id, trigger }: Run): void {
+    this.#runs.delete(id);
+    this.#counts.set(trigger, (this.#counts.get(trigger) ?? 1) - 1);
   }
 
   #hasExpired(run: Run): boolean {

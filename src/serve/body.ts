@@ -46,16 +46,16 @@ export async function readBytes(
     throw tooLarge(limits.maxPayload, error);
   }
   if (request.body === null) return new Uint8Array();
-  const reader = request.body.getReader();
+  const { bytes, cancel } = collect(request, limits.maxPayload, error);
   const timer = new AbortController();
   const late = limits.clock.sleep(BODY_TIME_LIMIT_MS, timer.signal).then(() => {
     throw requestError(error, `the body took longer than ${BODY_TIME_LIMIT_MS / 1000} s`);
   });
   try {
-    return await Promise.race([collect(reader, limits.maxPayload, error), late]);
+    return await Promise.race([bytes, late]);
   } catch (failure) {
     // The rest of the body is not wanted; a stream that broke already cannot be cancelled.
-    reader.cancel().catch(() => {});
+    cancel().catch(() => {});
     if (failure instanceof StackwrightError) throw failure;
     throw new StackwrightError("cancelled", "the client went away", { cause: failure });
   } finally {
@@ -65,7 +65,23 @@ export async function readBytes(
   }
 }
 
-async function collect(
+/** A body that is being read. */
+interface Reading {
+  readonly bytes: Promise<Uint8Array>;
+  /** Says that the rest is not wanted. */
+  cancel(): Promise<void>;
+}
+
+/** A body that said how long it is cannot be longer, and the runtime reads it in one go. */
+function collect(request: Request, most: number, error: string): Reading {
+  if (request.headers.get("content-length") !== null) {
+    return { bytes: request.bytes(), cancel: () => Promise.resolve() };
+  }
+  const reader = (request.body ?? new ReadableStream<Uint8Array>()).getReader();
+  return { bytes: join(reader, most, error), cancel: () => reader.cancel() };
+}
+
+async function join(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   most: number,
   error: string,

@@ -46,19 +46,19 @@ export interface AnswerTo {
  * the redactor, never cached. The answer to HEAD has no body.
  */
 export function toResponse(answer: Answer, to: AnswerTo): Response {
-  const headers = new Headers({
-    "Content-Type": "application/json; charset=utf-8",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-    "X-Request-Id": to.requestId,
-  });
+  const headers: Record<string, string> = {
+    "content-type": "application/json; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "x-request-id": to.requestId,
+  };
   if (answer.kind === "refusal" && answer.allow !== undefined) {
-    headers.set("Allow", answer.allow.join(", "));
+    headers["allow"] = answer.allow.join(", ");
   }
-  if (answer.context !== undefined) headers.set(CONTEXT_HEADER, headerText(answer.context));
+  if (answer.context !== undefined) headers[CONTEXT_HEADER] = headerText(answer.context);
   const status = answer.kind === "refusal" ? answer.refusal.status : answer.status;
   if (answer.kind === "raw") {
-    for (const [name, value] of Object.entries(answer.headers)) headers.set(name, value);
+    for (const [name, value] of Object.entries(answer.headers)) headers[name.toLowerCase()] = value;
     return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
   }
   const body = JSON.stringify(redactTexts(bodyOf(answer, to.requestId), to.redactor));

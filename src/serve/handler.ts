@@ -1,4 +1,4 @@
-import type { Operations } from "../api/mod.ts";
+import type { Call, Operations } from "../api/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
 import { type Authenticate, createAuthenticate } from "./authenticate.ts";
@@ -73,7 +73,7 @@ async function handle(request: Request, peer: Peer, equipment: Equipment): Promi
   const answer = await answerSafely(request, log, equipment);
   logFailure(answer, log);
   const response = toResponse(answer, { method, requestId, redactor });
-  log.debug("request answered", {
+  log.debug("request answered", () => ({
     method,
     path: pathOf(request.url),
     status: response.status,
@@ -81,7 +81,7 @@ async function handle(request: Request, peer: Peer, equipment: Equipment): Promi
       ? peer.remote
       : clientAddress(peer.remote, request.headers, proxies),
     elapsed_ms: clock.now().getTime() - began,
-  });
+  }));
   return response;
 }
 
@@ -121,11 +121,21 @@ async function answerTo(
   return await match.value.answer({
     params: match.params,
     query: queryOf(request.url),
-    call: { signal: request.signal, log },
+    call: callOf(request, log),
     readJson: () => readJson(request, parts),
     headers: request.headers,
     readBytes: (error) => readBytes(request, parts, error),
   });
+}
+
+/** The runtime makes a signal when it is asked for one, and few operations ask. */
+function callOf(request: Request, log: Log): Call {
+  return {
+    get signal() {
+      return request.signal;
+    },
+    log,
+  };
 }
 
 function refuse(refusal: Refusal): Answer {

@@ -23,6 +23,8 @@ export interface GitSourceOptions extends GitOptions, AccessOptions {
   readonly submodules: boolean;
   /** Milliseconds after which an unused object reader is ended. */
   readonly readerIdleMs: number;
+  /** Milliseconds in which an object reader that was asked something must say something. */
+  readonly readerAnswerMs: number;
   /** Largest file that is read into memory, in bytes. */
   readonly largestFile: number;
   /** Most files of a tree that are written without git, see `writeFiles`. */
@@ -63,6 +65,7 @@ const DEFAULTS: GitSourceOptions = {
   rewrites: {},
   submodules: true,
   readerIdleMs: 60 * 1000,
+  readerAnswerMs: 5 * 60 * 1000,
   largestFile: 64 * 1024 * 1024,
   mostFilesWithoutGit: 64,
 };
@@ -230,7 +233,7 @@ class GitSource implements Source {
       start: () => this.#git.start({ args: ["cat-file", "--batch"], gitDir: directory }),
       clock,
       idleMs: this.#options.readerIdleMs,
-      answerMs: this.#options.localTimeoutMs,
+      answerMs: this.#options.readerAnswerMs,
       largest: this.#options.largestFile,
     });
     const mirror = new Mirror({

@@ -18,4 +18,4 @@ export { parseRepositoryUrl, type RepositoryScheme, type RepositoryUrl } from ".
 export * from "./source.ts";
 export type { StoredTree, TreeStore } from "./tree_store.ts";
 export { sameRepository, sourceLocation } from "./source_name.ts";
-export { rewriteHosts, rewriteUrl, type UrlRewrites } from "./url_rewrites.ts";
+export { createUrlRewriter, rewriteHosts, rewriteUrl, type UrlRewrites } from "./url_rewrites.ts";

@@ -1,15 +1,8 @@
-import { Buffer } from "node:buffer";
 import { StackwrightError } from "../model/mod.ts";
-import { type Clock, type RunningCommand, withDeadline } from "../system/mod.ts";
+import type { Clock, RunningCommand } from "../system/mod.ts";
+import { AnswerParser, type GitObject } from "./answer_parser.ts";
 import { damagedError } from "./git_failure.ts";
 import { abortable } from "./keyed_queue.ts";
-
-/** One object as git stores it. */
-export interface GitObject {
-  readonly id: string;
-  readonly type: string;
-  readonly data: Uint8Array;
-}
 
 /** What a reader is made of. */
 export interface ReaderParts {
@@ -18,7 +11,7 @@ export interface ReaderParts {
   readonly clock: Clock;
   /** Milliseconds without a question after which the program is ended. */
   readonly idleMs: number;
-  /** Longest wait for an answer, in milliseconds; a program that hangs is ended then. */
+  /** Milliseconds without a byte after which a program that was asked something is given up. */
   readonly answerMs: number;
   /** Largest object that is read into memory, in bytes. */
   readonly largest: number;
@@ -49,7 +42,7 @@ export class ObjectReader {
    * the mirror does not have it. Names come from us, never from a repository.
    *
    * Throws `source_invalid` when the mirror cannot be read at all, or the object is too large, and
-   * `timeout` when git does not answer.
+   * `timeout` when git says nothing for too long.
    */
   async read(name: string, signal: AbortSignal): Promise<GitObject | undefined> {
     if (/[\n\0]/.test(name)) {
@@ -58,28 +51,13 @@ export class ObjectReader {
     for (let attempt = 1;; attempt++) {
       const session = await this.#open();
       try {
-        return await this.#answer(session, name, signal);
+        return await abortable(session.ask(name), signal);
       } catch (error) {
         if (error !== ENDED) throw error;
         if (this.#session === session) this.#session = undefined;
         if (attempt === 2) throw damagedError("git cannot read the objects of the mirror");
       }
     }
-  }
-
-  async #answer(session: Session, name: string, signal: AbortSignal) {
-    const { clock, answerMs } = this.#parts;
-    const late = () => {
-      if (this.#session === session) this.#session = undefined;
-      void session.close();
-      const seconds = answerMs / 1000;
-      return new StackwrightError(
-        "timeout",
-        `git cat-file did not answer within ${seconds} s and was ended; is the disk of the data directory slow or gone?`,
-      );
-    };
-    const ask = (within: AbortSignal) => abortable(session.ask(name), within);
-    return await withDeadline({ clock, milliseconds: answerMs, late }, ask, signal);
   }
 
   /** Ends the program, for example because its files were replaced. Reading starts another one. */
@@ -119,6 +97,7 @@ class Session {
   readonly #parts: ReaderParts;
   readonly #questions: Question[] = [];
   readonly #stopIdling = new AbortController();
+  /** When it was asked something or said something. */
   #lastUse: number;
   #ended = false;
 
@@ -127,12 +106,13 @@ class Session {
     this.#parts = parts;
     this.#lastUse = parts.clock.now().getTime();
     this.whenEnded = this.#pump();
-    this.#idle();
+    this.#watch();
   }
 
   ask(name: string): Promise<GitObject | undefined> {
     if (this.#ended) return Promise.reject(ENDED);
-    this.#lastUse = this.#parts.clock.now().getTime();
+    // More questions must not make up for answers that do not come.
+    if (this.#questions.length === 0) this.#use();
     return new Promise((resolve, reject) => {
       this.#questions.push({ name, resolve, reject });
       this.#program.write(`${name}\n`);
@@ -149,6 +129,7 @@ class Session {
     const parser = new AnswerParser();
     try {
       for await (const chunk of this.#program.output) {
+        this.#use();
         for (const answer of parser.push(chunk)) this.#questions.shift()?.resolve(answer);
         if (parser.awaited > this.#parts.largest) {
           this.#refuse(parser.awaited);
@@ -176,63 +157,38 @@ class Session {
     this.#program.close().catch(() => {});
   }
 
-  async #idle(): Promise<void> {
-    const { clock, idleMs } = this.#parts;
+  #use(): void {
+    this.#lastUse = this.#parts.clock.now().getTime();
+  }
+
+  /** Ends the program when nobody asks it anything any more, and when it does not answer. */
+  async #watch(): Promise<void> {
+    const { clock, idleMs, answerMs } = this.#parts;
+    const limit = () => this.#questions.length > 0 ? answerMs : idleMs;
     try {
-      do await clock.sleep(idleMs, this.#stopIdling.signal); while (
-        this.#questions.length > 0 || clock.now().getTime() - this.#lastUse < idleMs
+      do await clock.sleep(Math.min(idleMs, answerMs), this.#stopIdling.signal); while (
+        clock.now().getTime() - this.#lastUse < limit()
       );
-      await this.close();
+      if (this.#questions.length > 0) this.#giveUp();
+      else await this.close();
     } catch {
-      // The program ended or was closed: nobody is idle any more.
-    }
-  }
-}
-
-/** Splits the output of `git cat-file --batch` into answers, whatever the chunks are. */
-export class AnswerParser {
-  #held: Uint8Array[] = [];
-  #length = 0;
-  #head: { id: string; type: string; size: number } | undefined;
-
-  /** Size in bytes of the content that is being received, 0 between answers. */
-  get awaited(): number {
-    return this.#head?.size ?? 0;
-  }
-
-  /** Takes the next chunk and returns the answers it completed; `undefined` stands for "missing". */
-  push(chunk: Uint8Array): (GitObject | undefined)[] {
-    this.#held.push(chunk);
-    this.#length += chunk.length;
-    const answers: (GitObject | undefined)[] = [];
-    for (;;) {
-      // Joining only when the content is complete keeps large objects linear.
-      if (this.#head !== undefined && this.#length < this.#head.size + 1) return answers;
-      const bytes = this.#join();
-      if (this.#head === undefined) {
-        const end = bytes.indexOf(0x0a);
-        if (end < 0) return answers;
-        const line = new TextDecoder().decode(bytes.subarray(0, end));
-        this.#keep(bytes.subarray(end + 1));
-        const match = /^([0-9a-f]+) (commit|tree|blob|tag) (\d+)$/.exec(line);
-        if (match === null) answers.push(undefined);
-        else this.#head = { id: match[1] ?? "", type: match[2] ?? "", size: Number(match[3]) };
-      } else {
-        const { id, type, size } = this.#head;
-        answers.push({ id, type, data: new Uint8Array(bytes.subarray(0, size)) });
-        this.#keep(bytes.subarray(size + 1));
-        this.#head = undefined;
-      }
+      // The program ended or was closed: there is nothing to watch any more.
     }
   }
 
-  #join(): Uint8Array {
-    if (this.#held.length !== 1) this.#held = [Buffer.concat(this.#held)];
-    return this.#held[0] ?? new Uint8Array();
-  }
-
-  #keep(rest: Uint8Array): void {
-    this.#held = rest.length === 0 ? [] : [rest];
-    this.#length = rest.length;
+  /** A program that hangs may take its time to go, too. */
+  #giveUp(): void {
+    this.#ended = true;
+    const seconds = this.#parts.answerMs / 1000;
+    for (const question of this.#questions.splice(0)) {
+      question.reject(
+        new StackwrightError(
+          "timeout",
+          `git said nothing for ${seconds} s while it was asked for an object of a mirror; ` +
+            "is the disk of the data directory all right?",
+        ),
+      );
+    }
+    this.#program.close().catch(() => {});
   }
 }

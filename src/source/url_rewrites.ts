@@ -24,15 +24,21 @@ interface Written {
  * dropped: they were meant for the other host.
  */
 export function rewriteUrl(url: string, rewrites: UrlRewrites): string | undefined {
-  const written = takeApart(url.trim());
-  if (written === undefined) return undefined;
-  const keys = Object.keys(rewrites).sort((a, b) => b.length - a.length);
-  for (const key of keys) {
-    const target = rewrites[key];
-    const rest = target === undefined ? undefined : restBehind(written, key);
-    if (target !== undefined && rest !== undefined) return join(target, rest, written);
-  }
-  return undefined;
+  return createUrlRewriter(rewrites)(url);
+}
+
+/** {@link rewriteUrl} for many URLs: the rules are read once, and found by their host. */
+export function createUrlRewriter(rewrites: UrlRewrites): (url: string) => string | undefined {
+  const rules = rulesByHost(rewrites);
+  return (url) => {
+    const written = takeApart(url.trim());
+    if (written === undefined) return undefined;
+    for (const { prefix, target } of rules.get(written.host) ?? []) {
+      const rest = restBehind(written, prefix);
+      if (rest !== undefined) return join(target, rest, written);
+    }
+    return undefined;
+  };
 }
 
 /** Where a URL leads once the rules were applied. Throws `bad_request` when that is no repository. */
@@ -48,14 +54,49 @@ export function rewriteHosts(rewrites: UrlRewrites): string[] {
   return [...new Set(hosts)].filter((host) => host !== "");
 }
 
-/** What of the path is left behind a key that matches. */
-function restBehind(url: Written, key: string): string | undefined {
-  if (isHost(key)) return key.toLowerCase() === url.host ? url.path : undefined;
-  const prefix = takeApart(key) ?? takeApart(`any://${key}`);
-  if (prefix === undefined || prefix.host !== url.host) return undefined;
-  if (prefix.scheme !== "any" && prefix.scheme !== url.scheme) return undefined;
-  if (prefix.user !== "" && prefix.user !== url.user) return undefined;
-  const path = prefix.path.replace(/\/+$/, "");
+/** What a key stands for; a host stands for everything on it. */
+interface Prefix {
+  readonly host: string;
+  /** Empty for any. */
+  readonly scheme: string;
+  /** Empty for any. */
+  readonly user: string;
+  /** Without a trailing slash; empty for every path. */
+  readonly path: string;
+}
+
+interface Rule {
+  readonly prefix: Prefix;
+  readonly target: string;
+}
+
+/** The rules of each host, the longest key first. */
+function rulesByHost(rewrites: UrlRewrites): ReadonlyMap<string, readonly Rule[]> {
+  const rules = new Map<string, Rule[]>();
+  const entries = Object.entries(rewrites).sort(([a], [b]) => b.length - a.length);
+  for (const [key, target] of entries) {
+    const prefix = prefixOf(key);
+    if (prefix === undefined) continue;
+    const others = rules.get(prefix.host);
+    if (others === undefined) rules.set(prefix.host, [{ prefix, target }]);
+    else others.push({ prefix, target });
+  }
+  return rules;
+}
+
+function prefixOf(key: string): Prefix | undefined {
+  if (isHost(key)) return { host: key.toLowerCase(), scheme: "", user: "", path: "" };
+  const whole = takeApart(key);
+  const prefix = whole ?? takeApart(`any://${key}`);
+  if (prefix === undefined) return undefined;
+  const scheme = whole === undefined ? "" : prefix.scheme;
+  return { host: prefix.host, scheme, user: prefix.user, path: prefix.path.replace(/\/+$/, "") };
+}
+
+/** What of the path is left behind a prefix that matches. */
+function restBehind(url: Written, { scheme, user, path }: Prefix): string | undefined {
+  if (scheme !== "" && scheme !== url.scheme) return undefined;
+  if (user !== "" && user !== url.user) return undefined;
   if (path === "" || url.path === path) return path === "" ? url.path : "";
   if (url.path === `${path}.git`) return "";
   return url.path.startsWith(`${path}/`) ? url.path.slice(path.length + 1) : undefined;

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
 /** Makes identifiers that never repeat. */
@@ -9,17 +9,14 @@ export interface Ids {
 
 /** UUIDv7 (RFC 9562 §5.7): sorts by the time `clock` shows, random otherwise. */
 export function createIds(clock: Clock): Ids {
-  return { next: () => uuidV7(clock.now().getTime(), randomBytes(10)) };
+  return { next: () => uuidV7(clock.now().getTime(), randomUUID()) };
 }
 
-/** Formats a UUIDv7 from a Unix time in milliseconds and ten random bytes. */
-export function uuidV7(milliseconds: number, random: Uint8Array): string {
-  const bytes = new Uint8Array(16);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(milliseconds) << 16n);
-  bytes.set(random.subarray(0, 10), 6);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)]
-    .join("-");
+/** Where the random bits of a UUIDv4 begin that a UUIDv7 has as well, its variant among them. */
+const RANDOM_PART = 15;
+
+/** A UUIDv7 of a Unix time in milliseconds, with the random bits of a UUIDv4. */
+export function uuidV7(milliseconds: number, uuidV4: string): string {
+  const time = milliseconds.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${uuidV4.slice(RANDOM_PART)}`;
 }

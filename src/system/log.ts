@@ -8,6 +8,7 @@ import {
 import process from "node:process";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import type { Redactor } from "./redactor.ts";
+import { createTimeFormat } from "./time_format.ts";
 
 /** Levels of `LOG_LEVEL` (operations.md §1.6). `critical` lines precede an exit and always show. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -20,7 +21,8 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Where diagnostics go. Calls never throw and never wait. */
 export interface Log {
-  debug(message: string, fields?: LogFields): void;
+  /** Fields that take work to find out are given as a function, which is called only to be shown. */
+  debug(message: string, fields?: LogFields | (() => LogFields)): void;
   info(message: string, fields?: LogFields): void;
   warning(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
@@ -61,30 +63,62 @@ export function createLog(options: LogOptions): Log {
     reset: true,
     sinks: { out: sink },
     loggers: [
-      { category: ["stackwright"], sinks: ["out"], lowestLevel: libraryLevel(options.level) },
+      { category: LOGGER, sinks: ["out"], lowestLevel: libraryLevel(options.level) },
       { category: ["logtape", "meta"], sinks: ["out"], lowestLevel: "error" },
     ],
   });
-  return wrap({});
+  return new WrittenLog({}, options.level);
 }
 
-function wrap(fixed: LogFields): Log {
-  const logger = getLogger(["stackwright"]);
-  const line =
-    (level: "debug" | "info" | "warning" | "error" | "fatal") =>
-    (message: string, fields?: LogFields) => {
-      // The library expands {placeholders} in messages; ours are finished text.
-      logger[level](message.replaceAll("{", "{{").replaceAll("}", "}}"), { ...fixed, ...fields });
-    };
-  return {
-    debug: line("debug"),
-    info: line("info"),
-    warning: line("warning"),
-    error: line("error"),
-    critical: line("fatal"),
-    with: (fields) => wrap({ ...fixed, ...fields }),
-  };
+/** One for all lines that share their fixed fields; made for every request, so it holds no closures. */
+class WrittenLog implements Log {
+  readonly #fixed: LogFields;
+  readonly #lowest: LogLevel;
+
+  constructor(fixed: LogFields, lowest: LogLevel) {
+    this.#fixed = fixed;
+    this.#lowest = lowest;
+  }
+
+  debug(message: string, fields?: LogFields | (() => LogFields)): void {
+    if (this.#lowest !== "debug") return;
+    this.#write("debug", message, typeof fields === "function" ? fields() : fields);
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#write("info", message, fields);
+  }
+
+  warning(message: string, fields?: LogFields): void {
+    this.#write("warning", message, fields);
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.#write("error", message, fields);
+  }
+
+  critical(message: string, fields?: LogFields): void {
+    this.#write("fatal", message, fields);
+  }
+
+  with(fields: LogFields): Log {
+    return new WrittenLog({ ...this.#fixed, ...fields }, this.#lowest);
+  }
+
+  #write(
+    level: "debug" | "info" | "warning" | "error" | "fatal",
+    message: string,
+    fields: LogFields | undefined,
+  ): void {
+    // The library expands {placeholders} in messages; ours are finished text.
+    const text = message.includes("{") || message.includes("}")
+      ? message.replaceAll("{", "{{").replaceAll("}", "}}")
+      : message;
+    getLogger(LOGGER)[level](text, { ...this.#fixed, ...fields });
+  }
 }
+
+const LOGGER = ["stackwright"];
 
 function libraryLevel(level: LogLevel): LibraryLevel {
   return level === "warn" ? "warning" : level;
@@ -92,14 +126,17 @@ function libraryLevel(level: LogLevel): LibraryLevel {
 
 function formatLine(record: LogRecord, time: string, options: LogOptions): string {
   const level = record.level === "fatal" ? "critical" : record.level;
-  const message = record.message.map(String).join("");
-  const fields = Object.fromEntries(
-    Object.entries(record.properties).map(([name, value]) => [name, printable(value)]),
-  );
+  const message = record.message.join("");
   if (options.format === "json") {
-    return JSON.stringify({ time, level, msg: message, ...fields }) + "\n";
+    const line: Record<string, unknown> = { time, level, msg: message };
+    for (const name of Object.keys(record.properties)) {
+      line[name] = printable(record.properties[name]);
+    }
+    return JSON.stringify(line) + "\n";
   }
-  const rest = Object.entries(fields).filter(([, value]) => value !== undefined)
+  const rest = Object.entries(record.properties)
+    .map(([name, value]): [string, unknown] => [name, printable(value)])
+    .filter(([, value]) => value !== undefined)
     .map(([name, value]) =>
       ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
     );
@@ -130,39 +167,4 @@ function asJson(value: unknown): unknown {
   } catch {
     return String(value);
   }
-}
-
-/**
- * An instant as ISO 8601 with milliseconds and UTC offset in an IANA zone:
- * `2026-03-10T12:00:00.123+01:00` (interface.md §2.11). For many instants of one zone take
- * {@link createTimeFormat}, which is a hundred times faster.
- */
-export function formatTime(instant: Date, timeZone: string): string {
-  return createTimeFormat(timeZone)(instant);
-}
-
-/** A function that prints instants as {@link formatTime} does, for one zone. */
-export function createTimeFormat(timeZone: string): (instant: Date) => string {
-  // Making one takes longer than anything else that is done for a line of the log.
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    timeZoneName: "longOffset",
-  });
-  return (instant) => printTime(format.formatToParts(instant), instant);
-}
-
-function printTime(parts: readonly Intl.DateTimeFormatPart[], instant: Date): string {
-  const part = (type: Intl.DateTimeFormatPartTypes) =>
-    parts.find((each) => each.type === type)?.value ?? "";
-  const milliseconds = String(instant.getMilliseconds()).padStart(3, "0");
-  const offset = part("timeZoneName").replace(/^GMT$/, "GMT+00:00").slice(3);
-  const day = `${part("year").padStart(4, "0")}-${part("month")}-${part("day")}`;
-  return `${day}T${part("hour")}:${part("minute")}:${part("second")}.${milliseconds}${offset}`;
 }

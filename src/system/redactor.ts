@@ -37,9 +37,10 @@ export function createRedactor(): Redactor {
     },
     redact(text) {
       pattern ??= compile(known);
-      return mask(text, pattern)
-        .replace(USER_INFORMATION, `$1${MASK}@`)
-        .replace(SECRET_QUERY, `$1${MASK}`);
+      const masked = mask(text, pattern);
+      // Every answer and every line comes by here, and few of them have a URL.
+      const bare = masked.includes("://") ? masked.replace(USER_INFORMATION, `$1${MASK}@`) : masked;
+      return bare.includes("=") ? bare.replace(SECRET_QUERY, `$1${MASK}`) : bare;
     },
   };
 }

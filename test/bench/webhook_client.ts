@@ -1,21 +1,39 @@
 /**
- * Sends the storm of `webhooks.ts` from a process of its own, each webhook over a connection that is
- * open already, and prints what came back as JSON. Bytes over sockets, because an HTTP client would
- * take longer for its part than the service does.
+ * Sends a storm of webhooks from a process of its own, each over a connection that is open already, and
+ * prints what came back as JSON. The payloads have the size of real ones. Bytes over sockets, because
+ * an HTTP client would take longer for its part than the service does.
  */
+import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
+import examplesOf from "@octokit/webhooks-examples/api.github.com/index.json" with { type: "json" };
 import { githubPush, signed } from "../fakes/webhook_requests.ts";
 
 const [place = "", secret = "", count = "0", repositories = "1"] = process.argv.slice(2);
 const url = new URL(place);
 
-function requestOf(index: number): string {
-  const payload = githubPush({ name: `acme/shop${index % Number(repositories)}` });
+const events = examplesOf as readonly { readonly name: string; readonly examples: object[] }[];
+const example = events.find(({ name }) => name === "push")?.examples[0] as {
+  readonly repository: object;
+};
+
+/** What GitHub sent once, about another repository. */
+function payloadOf(name: string): object {
+  const own = githubPush({ name });
+  const repository = { ...example.repository, ...own["repository"] as object };
+  return { ...example, ...own, repository };
+}
+
+function requestOf(index: number): Buffer {
+  const payload = payloadOf(`acme/shop${index % Number(repositories)}`);
   const { headers, body } = signed("github", { event: "push", payload, secret });
-  const lines = Object.entries({ ...headers, Host: url.host, "Content-Length": `${body.length}` })
+  const lines = Object.entries({
+    ...headers,
+    Host: url.host,
+    "Content-Length": `${Buffer.byteLength(body)}`,
+  })
     .map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST ${url.pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
+  return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
 }
 
 function open(): Promise<Socket> {
@@ -26,7 +44,7 @@ function open(): Promise<Socket> {
 }
 
 /** Resolves with status and run when the answer is whole. */
-function exchange(socket: Socket, request: string) {
+function exchange(socket: Socket, request: Buffer) {
   return new Promise<{ status: number; job: string | undefined; milliseconds: number }>((done) => {
     const began = performance.now();
     let text = "";
@@ -45,6 +63,6 @@ function exchange(socket: Socket, request: string) {
 const requests = Array.from({ length: Number(count) }, (_, index) => requestOf(index));
 const sockets = await Promise.all(requests.map(open));
 const answers = await Promise.all(
-  sockets.map((socket, index) => exchange(socket, requests[index] ?? "")),
+  sockets.map((socket, index) => exchange(socket, requests[index] ?? Buffer.alloc(0))),
 );
 process.stdout.write(JSON.stringify(answers));

@@ -18,6 +18,7 @@ import {
   formatTime,
   systemClock,
 } from "../../src/system/mod.ts";
+import { createLocate } from "../../src/trigger/mod.ts";
 import { createFakeClock, type FakeClock } from "../fakes/fake_clock.ts";
 import { openApiCheck } from "./openapi_check.ts";
 import { createMemoryEngine, type MemoryEngine } from "../fakes/memory_engine.ts";
@@ -62,6 +63,8 @@ export interface HttpServiceOptions {
   readonly engine?: MemoryEngine;
   /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
   readonly webhookSecret?: string;
+  /** Milliseconds of the service's clock in which webhooks are collected; none by default. */
+  readonly settleMs?: number;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -100,18 +103,21 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   });
   const apiSecret = options.apiSecret ?? API_SECRET;
   const secret = options.webhookSecret ?? WEBHOOK_SECRET;
-  const sources = {
+  const locate = createLocate({
     rewrite: () => undefined,
     allowLocal: false,
     nameOf: (url: string) => sourceLocation("git", url).name,
     hasSshKey: () => false,
     configured: () => undefined,
-  };
-  const operation = receiveWebhookOperation({ intake });
+  });
+  const operation = receiveWebhookOperation({
+    intake,
+    ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+  });
   const handlerParts = {
     operations,
     apiSecret,
-    ...(secret === "" ? {} : { webhooks: { secret, sources, operation } }),
+    ...(secret === "" ? {} : { webhooks: { secret, sources: { locate }, operation } }),
     maxPayload: MAX_PAYLOAD,
     redactor,
     log,

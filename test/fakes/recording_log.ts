@@ -7,15 +7,22 @@ export interface LoggedLine {
   readonly fields: LogFields;
 }
 
-/** A log that keeps its lines for a test to look at. */
-export function createRecordingLog(): Log & { readonly lines: readonly LoggedLine[] } {
+/** A log that keeps its lines for a test to look at, or to throw away. */
+export interface RecordingLog extends Log {
+  readonly lines: readonly LoggedLine[];
+  clear(): void;
+}
+
+/** A log without lines. */
+export function createRecordingLog(): RecordingLog {
   const lines: LoggedLine[] = [];
   const make = (fixed: LogFields): Log => {
     const line = (level: LoggedLine["level"]) => (message: string, fields?: LogFields) => {
       lines.push({ level, message, fields: { ...fixed, ...fields } });
     };
     return {
-      debug: line("debug"),
+      debug: (message, fields) =>
+        line("debug")(message, typeof fields === "function" ? fields() : fields),
       info: line("info"),
       warning: line("warning"),
       error: line("error"),
@@ -23,5 +30,5 @@ export function createRecordingLog(): Log & { readonly lines: readonly LoggedLin
       with: (fields) => make({ ...fixed, ...fields }),
     };
   };
-  return { ...make({}), lines };
+  return { ...make({}), lines, clear: () => void lines.splice(0) };
 }

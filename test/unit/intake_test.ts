@@ -86,66 +86,6 @@ describe("Intake.submit()", () => {
     assert.deepEqual([run.repository, run.target], ["multiple", ""]);
   });
 
-  it("closes a run whose work throws as failed, redacted, with its open targets", async () => {
-    const { intake } = createGate((_work, reporter) => {
-      reporter.target({ context: "default", stack: "a", status: "running" });
-      reporter.target({ context: "default", stack: "b", status: "pending" });
-      reporter.target({ context: "default", stack: "c", status: "succeeded" });
-      return Promise.reject(new StackwrightError("pull_failed", `pull with ${SECRET} failed`));
-    });
-    const end = await intake.submit(work).finished;
-    assert.deepEqual([end.status, end.message], ["failed", "pull with *** failed"]);
-    const targets = end.targets.map(({ stack, status, message }) => [stack, status, message]);
-    assert.deepEqual(targets, [
-      ["a", "failed", "pull with *** failed"],
-      ["b", "failed", "pull with *** failed"],
-      ["c", "succeeded", undefined],
-    ]);
-  });
-
-  it("hands every error of an AggregateError to the conclusion", async () => {
-    const errors = ["one", "two"].map((text) => new StackwrightError("deploy_failed", text));
-    const { intake } = createGate(() => Promise.reject(new AggregateError(errors)));
-    assert.equal((await intake.submit(work).finished).message, "one|two");
-  });
-
-  it("redacts what the work reports", async () => {
-    const { intake } = createGate((_work, reporter) => {
-      reporter.describe({ repository: `https://u:${SECRET}@example.org` });
-      const message = `echo ${SECRET}`;
-      reporter.target({ context: "default", stack: "a", status: "succeeded", message });
-      return Promise.resolve();
-    });
-    const end = await intake.submit(work).finished;
-    assert.deepEqual([end.repository, end.targets[0]?.message], [
-      "https://***@example.org",
-      "echo ***",
-    ]);
-  });
-
-  const crashes: [string, unknown][] = [
-    ["a foreign error", new TypeError("x of undefined")],
-    ["an internal error", new StackwrightError("internal", "BUG: x")],
-    ["no error at all", "text"],
-  ];
-  for (const [name, thrown] of crashes) {
-    it(`shows ${name} as a fixed text and logs it in full`, async () => {
-      const { intake, log } = createGate(() => Promise.reject(thrown));
-      const end = await intake.submit(work).finished;
-      assert.equal(end.message, "webhook run crashed; the log has the details");
-      const line = log.lines.find(({ message }) => message.startsWith("BUG"));
-      assert.deepEqual([line?.level, line?.fields["error"]], ["error", thrown]);
-      assert.equal(line?.fields["job_id"], end.id);
-    });
-  }
-
-  it("survives work that throws before it returns a promise", async () => {
-    const { intake } = createGate(() => {
-      throw new StackwrightError("deploy_failed", "at once");
-    });
-    assert.equal((await intake.submit(work).finished).message, "at once");
-  });
-
   it("cancels the work when its signal aborts, and says so", async () => {
     const { execute, aborts } = heldWork();
     const { intake } = createGate(execute);

@@ -35,20 +35,20 @@ function isProven(proof: Proof, given: string, body: Uint8Array, secret: string)
 }
 
 const DIGEST_BYTES = 32;
+const SIGNATURE = {
+  never: /^([0-9a-f]{64})$/i,
+  optional: /^(?:sha256=)?([0-9a-f]{64})$/i,
+  always: /^sha256=([0-9a-f]{64})$/i,
+} as const;
 
 function isSigned(
-  prefix: "never" | "optional" | "always",
+  prefix: keyof typeof SIGNATURE,
   given: string,
   body: Uint8Array,
   secret: string,
 ): boolean {
   const expected = createHmac("sha256", secret).update(body).digest();
-  const pattern = {
-    never: /^([0-9a-f]{64})$/i,
-    optional: /^(?:sha256=)?([0-9a-f]{64})$/i,
-    always: /^sha256=([0-9a-f]{64})$/i,
-  }[prefix];
-  const hex = pattern.exec(given.trim())?.[1];
+  const hex = SIGNATURE[prefix].exec(given.trim())?.[1];
   const claimed = hex === undefined ? Buffer.alloc(DIGEST_BYTES) : Buffer.from(hex, "hex");
   return timingSafeEqual(expected, claimed) && hex !== undefined;
 }

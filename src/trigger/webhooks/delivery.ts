@@ -1,6 +1,7 @@
-import { checkArtifactUrl, checkRepositoryUrl, isConfigTarget } from "../../config/mod.ts";
+import { checkArtifactUrl, isConfigTarget } from "../../config/mod.ts";
 import { type DeclaredDeployment, type SourceRequest, StackwrightError } from "../../model/mod.ts";
 import type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
+import type { RepositoryPlace } from "./locate.ts";
 import { malformed } from "./payload.ts";
 
 /** What a webhook asks for: sources to look at, each in a run of its own, or nothing. */
@@ -15,18 +16,10 @@ export type WebhookDelivery =
     readonly message: string;
   };
 
-/** How a repository that a webhook names is reached. */
+/** What is known of the sources that webhooks are about. */
 export interface WebhookSourceOptions {
-  /** Where SOURCE_URL_REWRITES lead instead of a URL; `undefined` when no rule applies to it. */
-  readonly rewrite: (url: string) => string | undefined;
-  /** Whether a payload may name a repository on this machine (ALLOW_LOCAL_REPOSITORY_URL). */
-  readonly allowLocal: boolean;
-  /** The identity of the repository at a URL. Throws `bad_request` when it is no repository URL. */
-  readonly nameOf: (url: string) => string;
-  /** Whether there is a key for an SSH URL. */
-  readonly hasSshKey: (url: string) => boolean;
-  /** The polled source that is the repository at one of the URLs: the operator said how to reach it. */
-  readonly configured: (urls: readonly string[]) => SourceRequest | undefined;
+  /** See {@link createLocate}. */
+  readonly locate: (repository: WebhookRepository) => RepositoryPlace;
   /**
    * The inline deployments that the operator configured for this very source, reference and target;
    * when there are any, the repository's file is not read.
@@ -86,7 +79,7 @@ function pushDelivery(
     return skip(repository, target, "the reference is neither a branch nor a tag, skipping event");
   }
   checkFullName(repository.fullName);
-  const place = locate(repository, options);
+  const place = options.locate(repository);
   const references = [...new Set(deployable.map(({ reference }) => reference))];
   const sources = references.map((reference) => {
     const request = { kind: "git" as const, ...place, reference, target, deployments: [] };
@@ -111,42 +104,6 @@ function checkFullName(name: string): void {
   throw new StackwrightError("bad_request", "invalid repository name", {
     problems: [{ file: "request", message: "it leaves its directory" }],
   });
-}
-
-/** Where to clone from, and under which name. */
-function locate(
-  { cloneUrl, sshUrl }: WebhookRepository,
-  options: WebhookSourceOptions,
-): { readonly url: string; readonly identity: string } {
-  const given = cloneUrl || sshUrl;
-  if (given === "") throw malformed("the payload has no URL to clone the repository from");
-  // The source itself follows the rules: the name of a repository is the one its host gives it.
-  const rewritten = options.rewrite(given);
-  const url = checkGiven(given, options.allowLocal || rewritten !== undefined);
-  const identity = options.nameOf(url);
-  const ssh = sshUrl !== "" && "value" in checkRepositoryUrl(sshUrl, false) ? [sshUrl] : [];
-  const known = options.configured([url, ...rewritten === undefined ? ssh : []]);
-  if (known !== undefined) {
-    return { url: known.url, identity: known.identity ?? options.nameOf(known.url) };
-  }
-  const [bySsh] = ssh.filter(options.hasSshKey);
-  if (rewritten === undefined && bySsh !== undefined) return { url: bySsh, identity };
-  return { url, identity };
-}
-
-function checkGiven(url: string, allowLocal: boolean): string {
-  const checked = checkRepositoryUrl(url, allowLocal);
-  if ("value" in checked) return checked.value;
-  if (/^(?:\/|\.{0,2}\/|file:|[a-z]:\\)/i.test(url)) {
-    throw new StackwrightError("forbidden", "webhook clone URL is not allowed", {
-      problems: [{
-        file: "request",
-        message: "it names a repository on this machine; see SOURCE_URL_REWRITES and " +
-          "ALLOW_LOCAL_REPOSITORY_URL",
-      }],
-    });
-  }
-  throw malformed(checked.problem);
 }
 
 /** The digest pins what the tag led to when the event was sent. */

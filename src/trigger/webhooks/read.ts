@@ -45,9 +45,12 @@ function parsePayload(body: Uint8Array, contentType: string): unknown {
   throw malformed("the body is not a JSON object");
 }
 
+/** Remembers nothing from one text to the next. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw malformed("the body is not UTF-8");
   }

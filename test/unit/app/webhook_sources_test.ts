@@ -1,12 +1,35 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { webhookSources } from "../../../src/app/webhook_sources.ts";
+import { locateOptions, webhookSources } from "../../../src/app/webhook_sources.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
 
-const read = (env: Readonly<Record<string, string>>) =>
-  webhookSources(readSettings({ DATA_DIR: "/data", ...env }, () => ""));
+const settings = (env: Readonly<Record<string, string>>) =>
+  readSettings({ DATA_DIR: "/data", ...env }, () => "");
+const read = (env: Readonly<Record<string, string>>) => locateOptions(settings(env));
 
 describe("webhookSources()", () => {
+  it("finds the place of a repository, and the deployments that were configured for it", () => {
+    const { locate, inlineDeploymentsFor } = webhookSources(settings({
+      POLL_CONFIG: JSON.stringify([
+        { url: "git@git.example.org:acme/shop", deployments: [{ name: "shop" }] },
+      ]),
+    }));
+    const place = locate({
+      fullName: "acme/shop",
+      cloneUrl: "https://git.example.org/acme/shop.git",
+      sshUrl: "",
+    });
+    assert.deepEqual(place, {
+      url: "git@git.example.org:acme/shop",
+      identity: "git.example.org/acme/shop",
+    });
+    const request = { kind: "git", ...place, reference: "main", target: "" } as const;
+    const named = inlineDeploymentsFor?.({ ...request, deployments: [] }) ?? [];
+    assert.deepEqual(named.map(({ deployment }) => deployment.name), ["shop"]);
+  });
+});
+
+describe("locateOptions()", () => {
   it("finds a polled Git repository by any of its URLs, and nothing else", () => {
     const { configured } = read({
       POLL_CONFIG: JSON.stringify([

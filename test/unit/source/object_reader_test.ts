@@ -1,147 +1,139 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isStackwrightError } from "../../../src/model/mod.ts";
-import { createKeyedQueue } from "../../../src/source/keyed_queue.ts";
-import { AnswerParser, ObjectReader } from "../../../src/source/object_reader.ts";
+import { ObjectReader } from "../../../src/source/object_reader.ts";
 import type { RunningCommand } from "../../../src/system/mod.ts";
-import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
-describe("AnswerParser.push()", () => {
-  const id = "a".repeat(40);
-  const stream = new TextEncoder().encode(
-    `${id} blob 5\nab\ncd\nrefs/x^{commit} missing\n${id} blob 0\n\n${id} tree 3\n\0\n\0\n`,
-  );
-  const expected = [
-    ["blob", [97, 98, 10, 99, 100]],
-    undefined,
-    ["blob", []],
-    ["tree", [0, 10, 0]],
-  ];
-  for (const size of [1, 2, 3, 7, 1000]) {
-    it(`finds the same answers in chunks of ${size} bytes`, () => {
-      const parser = new AnswerParser();
-      const answers = [];
-      for (let at = 0; at < stream.length; at += size) {
-        answers.push(...parser.push(stream.subarray(at, at + size)));
-      }
-      const found = answers.map((each) => each && [each.type, [...each.data]]);
-      assert.deepEqual(found, expected);
-    });
-  }
-  it("tells the size that is on its way", () => {
-    const parser = new AnswerParser();
-    parser.push(new TextEncoder().encode(`${id} blob 5000\nab`));
-    assert.equal(parser.awaited, 5000);
-  });
-});
+const signal = new AbortController().signal;
+const ID = "a".repeat(40);
 
-describe("ObjectReader.read()", () => {
-  it("ends a program that hangs, says so, and asks another one next time", async () => {
-    const clock = createFakeClock();
-    const started: string[] = [];
-    const answer = new TextEncoder().encode(`${"b".repeat(40)} blob 2\nok\n`);
-    const reader = new ObjectReader({
-      start: () => Promise.resolve(started.push("") === 1 ? silent(started) : answering(answer)),
-      clock,
-      idleMs: 1e9,
-      answerMs: 300_000,
-      largest: 100,
-    });
-    const signal = new AbortController().signal;
-    const asked = assert.rejects(
-      reader.read("HEAD", signal),
-      (error) =>
-        isStackwrightError(error, "timeout") && /did not answer within 300 s/.test(error.message),
-    );
-    await clock.advance(299_999);
-    assert.deepEqual(started, [""]);
-    await clock.advance(1);
-    await asked;
-    assert.deepEqual(started, ["", "closed"]);
-    const second = await reader.read("HEAD", signal);
-    assert.equal(new TextDecoder().decode(second?.data), "ok");
-    await reader.close();
-    assert.equal(clock.sleepers, 0);
-  });
-});
-
-/** A program that never says a word. */
-function silent(log: string[]): RunningCommand {
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => end = resolve);
-  return {
-    write: () => {},
-    // deno-lint-ignore require-yield
-    output: (async function* () {
-      await ended;
-    })(),
+/** A program that says what a test lets it say. */
+function createProgram() {
+  const asked: string[] = [];
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  const output = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
+  let ended = false;
+  const command: RunningCommand = {
+    write: (text) => void asked.push(text.trim()),
+    output,
     close: () => {
-      if (!log.includes("closed")) log.push("closed");
-      end();
+      if (!ended) controller.close();
+      ended = true;
       return Promise.resolve();
     },
   };
-}
-
-/** A program that gives `answer` to its one question. */
-function answering(answer: Uint8Array): RunningCommand {
-  let ask = () => {};
-  let end = () => {};
-  const asked = new Promise<void>((resolve) => ask = resolve);
-  const ended = new Promise<void>((resolve) => end = resolve);
   return {
-    write: () => ask(),
-    output: (async function* () {
-      await asked;
-      yield answer;
-      await ended;
-    })(),
-    close: () => Promise.resolve(end()),
+    command,
+    asked,
+    get ended() {
+      return ended;
+    },
+    say: (text: string) => controller.enqueue(new TextEncoder().encode(text)),
   };
 }
 
-describe("KeyedQueue.run()", () => {
-  const signal = new AbortController().signal;
+/** A reader, and the programs it has started. */
+function createReader() {
+  const clock = createFakeClock();
+  const programs: ReturnType<typeof createProgram>[] = [];
+  const start = () => {
+    const program = createProgram();
+    programs.push(program);
+    return Promise.resolve(program.command);
+  };
+  const reader = new ObjectReader({ start, clock, idleMs: 1000, answerMs: 5000, largest: 100 });
+  const read = (name: string) => {
+    const answer = reader.read(name, signal);
+    answer.catch(() => {});
+    return answer;
+  };
+  return { clock, programs, reader, read };
+}
 
-  it("lets one task at a time pass for each key, in order", async () => {
-    const queue = createKeyedQueue();
-    const log: string[] = [];
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => open = resolve);
-    const first = queue.run("a", signal, async () => {
-      log.push("first");
-      await gate;
-      log.push("first done");
-    });
-    const second = queue.run("a", signal, () => Promise.resolve(void log.push("second")));
-    await queue.run("b", signal, () => Promise.resolve(void log.push("other key")));
-    open();
-    await Promise.all([first, second]);
-    assert.deepEqual(log, ["first", "other key", "first done", "second"]);
+describe("ObjectReader.read()", () => {
+  it("asks one program for everything, and ends it when it is idle", async () => {
+    const { clock, programs, read } = createReader();
+    const answers = [read("one"), read("two")];
+    await settle();
+    programs[0]?.say(`${ID} blob 2\nab\ntwo missing\n`);
+    assert.deepEqual((await Promise.all(answers)).map((each) => each?.type), ["blob", undefined]);
+    assert.deepEqual(programs.map(({ asked }) => asked), [["one", "two"]]);
+    await clock.advance(999);
+    assert.equal(programs[0]?.ended, false);
+    await clock.advance(1001);
+    assert.equal(programs[0]?.ended, true);
+    assert.equal(clock.sleepers, 0);
   });
 
-  it("goes on after a task that failed", async () => {
-    const queue = createKeyedQueue();
-    await assert.rejects(queue.run("a", signal, () => Promise.reject(new Error("no"))), /no/);
-    assert.equal(await queue.run("a", signal, () => Promise.resolve(1)), 1);
+  it("gives up a program that says nothing, and starts another one for the next question", async () => {
+    const { clock, programs, read } = createReader();
+    const hung = read("one");
+    await settle();
+    await clock.advance(4_000);
+    const later = read("two");
+    await clock.advance(1_000);
+    await assert.rejects(hung, { code: "timeout" });
+    await assert.rejects(later, { code: "timeout" });
+    assert.equal(programs[0]?.ended, true);
+    const next = read("three");
+    await settle();
+    programs[1]?.say("three missing\n");
+    assert.equal(await next, undefined);
   });
 
-  it("gives up waiting when aborted, without letting others overtake", async () => {
-    const queue = createKeyedQueue();
-    const log: string[] = [];
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => open = resolve);
-    const first = queue.run("a", signal, async () => {
-      await gate;
-      log.push("first");
-    });
+  it("waits for a program that says something now and then", async () => {
+    const { clock, programs, read } = createReader();
+    const slow = read("one");
+    await settle();
+    for (const part of [`${ID} blob`, " 3\n", "a", "b", "c", "\n"]) {
+      await clock.advance(4_900);
+      programs[0]?.say(part);
+      await settle();
+    }
+    assert.equal((await slow)?.data.length, 3);
+  });
+
+  it("starts another program when one died, and only one", async () => {
+    const { programs, read } = createReader();
+    const answer = read("one");
+    for (const index of [0, 1]) {
+      await settle();
+      await programs[index]?.command.close();
+    }
+    await assert.rejects(answer, { code: "source_invalid" });
+    assert.equal(programs.length, 2);
+  });
+
+  it("refuses what is too large, and ends the program that would send it", async () => {
+    const { programs, read } = createReader();
+    const answer = read("one");
+    await settle();
+    programs[0]?.say(`${ID} blob 101\n`);
+    await assert.rejects(answer, { code: "source_invalid" });
+    assert.equal(programs[0]?.ended, true);
+  });
+
+  it("leaves the program to others when the one who asked does not want to know any more", async () => {
+    const { programs, reader, read } = createReader();
     const stop = new AbortController();
-    const waiting = queue.run("a", stop.signal, () => Promise.resolve(void log.push("never")));
-    const third = queue.run("a", signal, () => Promise.resolve(void log.push("third")));
+    const given = reader.read("one", stop.signal);
+    const other = read("two");
+    await settle();
     stop.abort(new Error("enough"));
-    await assert.rejects(waiting, /enough/);
-    open();
-    await Promise.all([first, third]);
-    assert.deepEqual(log, ["first", "third"]);
+    await assert.rejects(given, /enough/);
+    programs[0]?.say("one missing\ntwo missing\n");
+    assert.equal(await other, undefined);
+  });
+
+  it("close() ends the program and its timer", async () => {
+    const { clock, programs, reader, read } = createReader();
+    const answer = read("one");
+    await settle();
+    programs[0]?.say("one missing\n");
+    await answer;
+    await reader.close();
+    assert.equal(programs[0]?.ended, true);
+    await settle();
+    assert.equal(clock.sleepers, 0);
   });
 });

@@ -4,6 +4,7 @@ import { StackwrightError } from "../../../src/model/mod.ts";
 import {
   createLog,
   createRedactor,
+  createTimeFormat,
   formatTime,
   type Log,
   type LogLevel,
@@ -58,6 +59,24 @@ describe("formatTime", () => {
       assert.equal(new Date(text).toISOString(), instant);
     });
   }
+});
+
+describe("createTimeFormat()", () => {
+  it("prints instants in any order, of the same second or not", () => {
+    const print = createTimeFormat("Europe/Berlin");
+    const instants = [
+      "2026-03-29T00:59:59.001Z",
+      "2026-03-29T00:59:59.999Z",
+      "2026-03-29T01:00:00.000Z",
+      "2026-03-29T00:59:59.002Z",
+    ];
+    assert.deepEqual(instants.map((each) => print(new Date(each))), [
+      "2026-03-29T01:59:59.001+01:00",
+      "2026-03-29T01:59:59.999+01:00",
+      "2026-03-29T03:00:00.000+02:00",
+      "2026-03-29T01:59:59.002+01:00",
+    ]);
+  });
 });
 
 describe("createLog as JSON", () => {
@@ -121,6 +140,13 @@ describe("createLog as JSON", () => {
       [line["stack"], line["job_id"], line["stage"]],
       ["b", "1", "y"],
     );
+  });
+
+  it("debug() asks for fields only to show them", () => {
+    const fields = () => ({ stack: "web" });
+    const never = () => assert.fail("asked for");
+    assert.deepEqual(written((log) => log.debug("m", never), { level: "info" }), []);
+    assert.equal(json((log) => log.with({ job_id: "1" }).debug("m", fields))["stack"], "web");
   });
 
   it("with() leaves the log it was called on alone", () => {

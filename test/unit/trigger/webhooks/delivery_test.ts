@@ -3,19 +3,22 @@ import { describe, it } from "node:test";
 import { type SourceRequest, StackwrightError } from "../../../../src/model/mod.ts";
 import { sameRepository, sourceLocation } from "../../../../src/source/mod.ts";
 import {
+  createLocate,
   deliveryOf,
+  type LocateOptions,
   type WebhookEvent,
   type WebhookSourceOptions,
 } from "../../../../src/trigger/mod.ts";
 import { parseInlineDeployments } from "../../../../src/config/mod.ts";
 
-const options: WebhookSourceOptions = {
+const places: LocateOptions = {
   rewrite: () => undefined,
   allowLocal: false,
   nameOf: (url) => sourceLocation("git", url).name,
   hasSshKey: () => false,
   configured: () => undefined,
 };
+const options: WebhookSourceOptions = { locate: createLocate(places) };
 const repository = {
   fullName: "acme/shop",
   cloneUrl: "https://git.example.org/acme/shop.git",
@@ -37,10 +40,11 @@ function push(
 
 function sourcesOf(
   event: WebhookEvent,
-  changed: Partial<WebhookSourceOptions> = {},
+  changed: Partial<LocateOptions & WebhookSourceOptions> = {},
   target = "",
 ): readonly SourceRequest[] {
-  const delivery = deliveryOf(event, target, { ...options, ...changed });
+  const locate = createLocate({ ...places, ...changed });
+  const delivery = deliveryOf(event, target, { locate, ...changed });
   return delivery.kind === "deploy" ? delivery.sources : [];
 }
 
@@ -82,7 +86,7 @@ describe("deliveryOf() a push", () => {
   const urls: [
     string,
     Partial<typeof repository>,
-    Partial<WebhookSourceOptions>,
+    Partial<LocateOptions>,
     string,
     string,
   ][] = [
@@ -143,7 +147,7 @@ describe("deliveryOf() a push", () => {
     target: "",
     deployments: [],
   };
-  const configured = (url: string): Partial<WebhookSourceOptions> => ({
+  const configured = (url: string): Partial<LocateOptions> => ({
     configured: (urls) =>
       urls.some((each) => sameRepository(each, url)) ? { ...polled, url } : undefined,
   });

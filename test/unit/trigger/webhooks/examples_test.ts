@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import examplesOf from "@octokit/webhooks-examples/api.github.com/index.json" with { type: "json" };
 import { sourceLocation } from "../../../../src/source/mod.ts";
-import { deliveryOf, readWebhook, type WebhookDelivery } from "../../../../src/trigger/mod.ts";
+import {
+  createLocate,
+  deliveryOf,
+  readWebhook,
+  type WebhookDelivery,
+} from "../../../../src/trigger/mod.ts";
 import { signed } from "../../../fakes/webhook_requests.ts";
 
 const SECRET = "it's a secret to everybody";
@@ -11,16 +16,18 @@ const events = examplesOf as readonly {
   readonly examples: readonly Record<string, unknown>[];
 }[];
 
+const locate = createLocate({
+  rewrite: () => undefined,
+  allowLocal: false,
+  nameOf: (url) => sourceLocation("git", url).name,
+  hasSshKey: () => false,
+  configured: () => undefined,
+});
+
 function deliver(event: string, payload: unknown): WebhookDelivery {
   const { headers, body } = signed("github", { event, payload, secret: SECRET });
   const request = { headers: new Headers(headers), body: new TextEncoder().encode(body) };
-  return deliveryOf(readWebhook(request, SECRET).event, "", {
-    rewrite: () => undefined,
-    allowLocal: false,
-    nameOf: (url) => sourceLocation("git", url).name,
-    hasSshKey: () => false,
-    configured: () => undefined,
-  });
+  return deliveryOf(readWebhook(request, SECRET).event, "", { locate });
 }
 
 describe("the examples that GitHub's community published", () => {

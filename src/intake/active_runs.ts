@@ -1,0 +1,48 @@
+import type { Run } from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+
+interface ActiveRun {
+  readonly controller: AbortController;
+  readonly finished: Promise<Run>;
+}
+
+/** The runs that are not over, and how to end them. */
+export class ActiveRuns {
+  readonly #runs = new Map<string, ActiveRun>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.#runs.size;
+  }
+
+  /** Adds a run; `finished` must never reject. */
+  add(id: string, run: ActiveRun): void {
+    this.#runs.set(id, run);
+  }
+
+  /** Takes a run away that is over. May be called twice. */
+  remove(id: string): void {
+    this.#runs.delete(id);
+  }
+
+  /** Aborts the work of all runs and returns their ids. They stay until they are removed. */
+  abort(reason: Error): string[] {
+    for (const { controller } of this.#runs.values()) controller.abort(reason);
+    return [...this.#runs.keys()];
+  }
+
+  /** Whether all of them are over within so many milliseconds. */
+  async endWithin(milliseconds: number): Promise<boolean> {
+    const timer = new AbortController();
+    const finished = Promise.all([...this.#runs.values()].map((run) => run.finished));
+    const late = this.#clock.sleep(milliseconds, timer.signal).then(() => false, () => false);
+    const inTime = await Promise.race([finished.then(() => true), late]);
+    timer.abort();
+    return inTime;
+  }
+}

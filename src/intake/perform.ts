@@ -1,0 +1,110 @@
+import {
+  messageOf,
+  type Origin,
+  type Run,
+  type RunReporter,
+  type RunTarget,
+  StackwrightError,
+  type Trigger,
+  type Work,
+} from "../model/mod.ts";
+import type { RunEnd } from "../record/mod.ts";
+import type { Log } from "../system/mod.ts";
+import { type EndParts, endRun } from "./end_run.ts";
+import { redactTexts } from "./redact_texts.ts";
+
+/**
+ * Does a piece of work, telling `reporter` what becomes of it. It ends normally when every target
+ * was reported in a final state, failed ones included. It throws what kept it from that: one error,
+ * or, for work of several sources, an `AggregateError` of one error for each failed source.
+ */
+export type Execute = (work: Work, reporter: RunReporter, signal: AbortSignal) => Promise<void>;
+
+/** Decides what a run amounts to. `failures` has one text for each error that was thrown. */
+export type Conclude = (
+  targets: readonly RunTarget[],
+  facts: {
+    readonly trigger: Trigger;
+    readonly origin: Origin;
+    readonly sources: number;
+    readonly failures: readonly string[];
+  },
+) => RunEnd;
+
+/** What it takes to perform the work of a run. */
+export interface PerformParts extends EndParts {
+  readonly execute: Execute;
+  readonly conclude: Conclude;
+}
+
+/** Work with the run that was opened for it. */
+export interface OpenedWork {
+  readonly id: string;
+  readonly work: Work;
+}
+
+/**
+ * Starts the run, does the work, and ends the run with what it amounts to. An abort of `signal` is
+ * what a failed run says, whatever the work made of it. Returns the finished run; never rejects.
+ */
+export async function perform(
+  { id, work }: OpenedWork,
+  parts: PerformParts,
+  signal: AbortSignal,
+): Promise<Run> {
+  const log = parts.log.with({ job_id: id, trigger: work.trigger });
+  const own = { ...parts, log };
+  const failures = await execute({ id, work }, own, signal);
+  const end = conclude({ id, work }, failures, own);
+  return endRun(id, end.status === "failed" ? named(end, signal) : end, own);
+}
+
+/** Runs the work; returns why it, or some of its sources, failed. */
+async function execute(
+  { id, work }: OpenedWork,
+  { runs, redactor, log, ...parts }: PerformParts,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const reporter: RunReporter = {
+    describe: (facts) => void runs.describe(id, redactTexts(facts, redactor)),
+    target: (entry) => void runs.target(id, redactTexts(entry, redactor)),
+  };
+  try {
+    signal.throwIfAborted();
+    runs.start(id);
+    await parts.execute(work, reporter, signal);
+    return [];
+  } catch (error) {
+    const errors = error instanceof AggregateError ? error.errors : [error];
+    return errors.map((each) => failureText(each, work.trigger, log));
+  }
+}
+
+function conclude(
+  { id, work: { trigger, origin, sources } }: OpenedWork,
+  failures: readonly string[],
+  parts: PerformParts,
+): RunEnd {
+  const targets = parts.runs.get(id)?.targets ?? [];
+  try {
+    return parts.conclude(targets, { trigger, origin, sources: sources.length, failures });
+  } catch (error) {
+    return { status: "failed", message: failureText(error, trigger, parts.log) };
+  }
+}
+
+/** A cancelled run says who cancelled it, whatever its work made of that. */
+function named(end: RunEnd, signal: AbortSignal): RunEnd {
+  return signal.aborted ? { ...end, message: messageOf(signal.reason) } : end;
+}
+
+/** A mistake of ours is logged in full and shown as a fixed text. */
+function failureText(error: unknown, trigger: Trigger, log: Log): string {
+  if (error instanceof StackwrightError && error.code !== "internal") {
+    log.debug("work ended with an error", { error });
+    return error.message;
+  }
+  const stack = error instanceof Error ? error.stack : undefined;
+  log.error("BUG: the work behind a run crashed", { error, stack });
+  return `${trigger.replaceAll("_", " ")} run crashed; the log has the details`;
+}

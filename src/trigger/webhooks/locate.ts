@@ -1,0 +1,84 @@
+import { checkRepositoryUrl } from "../../config/mod.ts";
+import { type SourceRequest, StackwrightError } from "../../model/mod.ts";
+import type { WebhookRepository } from "./event.ts";
+import { malformed } from "./payload.ts";
+
+/** Where a repository is cloned from, and under which name. */
+export interface RepositoryPlace {
+  readonly url: string;
+  readonly identity: string;
+}
+
+/** How a repository that a webhook names is reached. All of them are asked once for a repository. */
+export interface LocateOptions {
+  /** Where SOURCE_URL_REWRITES lead instead of a URL; `undefined` when no rule applies to it. */
+  readonly rewrite: (url: string) => string | undefined;
+  /** Whether a payload may name a repository on this machine (ALLOW_LOCAL_REPOSITORY_URL). */
+  readonly allowLocal: boolean;
+  /** The identity of the repository at a URL. Throws `bad_request` when it is no repository URL. */
+  readonly nameOf: (url: string) => string;
+  /** Whether there is a key for an SSH URL. */
+  readonly hasSshKey: (url: string) => boolean;
+  /** The polled source that is the repository at one of the URLs: the operator said how to reach it. */
+  readonly configured: (urls: readonly string[]) => SourceRequest | undefined;
+}
+
+/** Repositories whose places are remembered. */
+const MOST_PLACES = 1000;
+
+/**
+ * A function that finds the place of a repository that a webhook names. It remembers places, because
+ * the settings do not change and a storm of webhooks is about few repositories.
+ *
+ * It throws `bad_request` when the repository has no URL, or one that is no good, and `forbidden` when
+ * it is on this machine and neither a rewrite nor the settings allow that.
+ */
+export function createLocate(
+  options: LocateOptions,
+): (repository: WebhookRepository) => RepositoryPlace {
+  const places = new Map<string, RepositoryPlace>();
+  return (repository) => {
+    const key = JSON.stringify([repository.cloneUrl, repository.sshUrl]);
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    const place = locate(repository, options);
+    if (places.size === MOST_PLACES) places.clear();
+    places.set(key, place);
+    return place;
+  };
+}
+
+function locate(
+  { cloneUrl, sshUrl }: WebhookRepository,
+  options: LocateOptions,
+): RepositoryPlace {
+  const given = cloneUrl || sshUrl;
+  if (given === "") throw malformed("the payload has no URL to clone the repository from");
+  // The source itself follows the rules: the name of a repository is the one its host gives it.
+  const rewritten = options.rewrite(given);
+  const url = checkGiven(given, options.allowLocal || rewritten !== undefined);
+  const identity = options.nameOf(url);
+  const ssh = sshUrl !== "" && "value" in checkRepositoryUrl(sshUrl, false) ? [sshUrl] : [];
+  const known = options.configured([url, ...rewritten === undefined ? ssh : []]);
+  if (known !== undefined) {
+    return { url: known.url, identity: known.identity ?? options.nameOf(known.url) };
+  }
+  const [bySsh] = ssh.filter(options.hasSshKey);
+  if (rewritten === undefined && bySsh !== undefined) return { url: bySsh, identity };
+  return { url, identity };
+}
+
+function checkGiven(url: string, allowLocal: boolean): string {
+  const checked = checkRepositoryUrl(url, allowLocal);
+  if ("value" in checked) return checked.value;
+  if (/^(?:\/|\.{0,2}\/|file:|[a-z]:\\)/i.test(url)) {
+    throw new StackwrightError("forbidden", "webhook clone URL is not allowed", {
+      problems: [{
+        file: "request",
+        message: "it names a repository on this machine; see SOURCE_URL_REWRITES and " +
+          "ALLOW_LOCAL_REPOSITORY_URL",
+      }],
+    });
+  }
+  throw malformed(checked.problem);
+}

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Conclude, type Execute, perform } from "../../../src/intake/perform.ts";
+import { StackwrightError, type Work } from "../../../src/model/mod.ts";
+import { createRuns } from "../../../src/record/runs.ts";
+import { createRedactor } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+const SECRET = "s3cr3t-t0k3n";
+const work: Work = { trigger: "webhook", origin: "automatic", sources: [] };
+const open = new AbortController().signal;
+
+/** Says what it was told, so that a test sees both. */
+const conclude: Conclude = (targets, { failures }) =>
+  failures.length > 0 || targets.some(({ status }) => status !== "succeeded")
+    ? { status: "failed", message: failures.join("|") || "targets failed" }
+    : { status: "succeeded", message: `${targets.length} targets` };
+
+/** Performs work in a run that is open; `run()` shows that run. */
+function createPerformance(execute: Execute, more: { readonly conclude?: Conclude } = {}) {
+  const log = createRecordingLog();
+  const runs = createRuns({ clock: createFakeClock() });
+  const redactor = createRedactor();
+  redactor.add(SECRET);
+  runs.accept({ id: "run-1", trigger: work.trigger });
+  const parts = { runs, redactor, log, conclude, execute, ...more };
+  return {
+    log,
+    run: () => runs.get("run-1"),
+    perform: (signal = open) => perform({ id: "run-1", work }, parts, signal),
+  };
+}
+
+describe("perform()", () => {
+  it("starts the run, then ends it with the conclusion, and says so", async () => {
+    const seen: unknown[] = [];
+    const performance = createPerformance((given, reporter) => {
+      seen.push(given, performance.run()?.status);
+      reporter.describe({ revision: "main (1)" });
+      reporter.target({ context: "default", stack: "shop", status: "succeeded" });
+      return Promise.resolve();
+    });
+    const end = await performance.perform();
+    assert.deepEqual(seen, [work, "running"]);
+    assert.deepEqual([end.status, end.message, end.revision], [
+      "succeeded",
+      "1 targets",
+      "main (1)",
+    ]);
+    assert.deepEqual(performance.run(), end);
+    const lines = performance.log.lines.map(({ level, message, fields }) => [
+      level,
+      message,
+      fields["job_id"],
+    ]);
+    assert.deepEqual(lines, [["info", "run succeeded", "run-1"]]);
+  });
+
+  it("ends a run whose work throws as failed, redacted, with its open targets", async () => {
+    const { perform } = createPerformance((_work, reporter) => {
+      reporter.target({ context: "default", stack: "a", status: "running" });
+      reporter.target({ context: "default", stack: "b", status: "pending" });
+      reporter.target({ context: "default", stack: "c", status: "succeeded" });
+      return Promise.reject(new StackwrightError("pull_failed", `pull with ${SECRET} failed`));
+    });
+    const end = await perform();
+    assert.deepEqual([end.status, end.message], ["failed", "pull with *** failed"]);
+    const targets = end.targets.map(({ stack, status, message }) => [stack, status, message]);
+    assert.deepEqual(targets, [
+      ["a", "failed", "pull with *** failed"],
+      ["b", "failed", "pull with *** failed"],
+      ["c", "succeeded", undefined],
+    ]);
+  });
+
+  it("hands every error of an AggregateError to the conclusion", async () => {
+    const errors = ["one", "two"].map((text) => new StackwrightError("deploy_failed", text));
+    const { perform } = createPerformance(() => Promise.reject(new AggregateError(errors)));
+    assert.equal((await perform()).message, "one|two");
+  });
+
+  it("redacts what the work reports", async () => {
+    const { perform } = createPerformance((_work, reporter) => {
+      reporter.describe({ repository: `https://u:${SECRET}@example.org` });
+      const message = `echo ${SECRET}`;
+      reporter.target({ context: "default", stack: "a", status: "succeeded", message });
+      return Promise.resolve();
+    });
+    const end = await perform();
+    assert.deepEqual([end.repository, end.targets[0]?.message], [
+      "https://***@example.org",
+      "echo ***",
+    ]);
+  });
+
+  const crashes: [string, unknown][] = [
+    ["a foreign error", new TypeError("x of undefined")],
+    ["an internal error", new StackwrightError("internal", "BUG: x")],
+    ["no error at all", "text"],
+  ];
+  for (const [name, thrown] of crashes) {
+    it(`shows ${name} as a fixed text and logs it in full`, async () => {
+      const { perform, log } = createPerformance(() => Promise.reject(thrown));
+      const end = await perform();
+      assert.equal(end.message, "webhook run crashed; the log has the details");
+      const line = log.lines.find(({ message }) => message.startsWith("BUG"));
+      assert.deepEqual([line?.level, line?.fields["error"]], ["error", thrown]);
+      assert.equal(line?.fields["job_id"], end.id);
+    });
+  }
+
+  it("survives work that throws before it returns a promise", async () => {
+    const { perform } = createPerformance(() => {
+      throw new StackwrightError("deploy_failed", "at once");
+    });
+    assert.equal((await perform()).message, "at once");
+  });
+
+  it("fails the run when nobody can say what it amounts to", async () => {
+    const { perform, log } = createPerformance(() => Promise.resolve(), {
+      conclude: () => {
+        throw new TypeError("no");
+      },
+    });
+    const end = await perform();
+    assert.deepEqual([end.status, end.message], [
+      "failed",
+      "webhook run crashed; the log has the details",
+    ]);
+    assert.ok(log.lines.some(({ message }) => message.startsWith("BUG")));
+  });
+
+  it("does not begin work that was cancelled, and says who cancelled it", async () => {
+    const { perform } = createPerformance(() => assert.fail("it began"));
+    const reason = new StackwrightError("cancelled", "somebody did");
+    const end = await perform(AbortSignal.abort(reason));
+    assert.deepEqual([end.status, end.message], ["failed", "somebody did"]);
+  });
+
+  it("does not speak of a cancellation that the work outran", async () => {
+    const controller = new AbortController();
+    const { perform } = createPerformance(() => {
+      controller.abort(new StackwrightError("cancelled", "too late"));
+      return Promise.resolve();
+    });
+    assert.equal((await perform(controller.signal)).message, "0 targets");
+  });
+});
