@@ -11,7 +11,7 @@ import { Mirror } from "./mirror.ts";
 import { ObjectReader } from "./object_reader.ts";
 import { type CommitPlace, createRepository, type Repository, withRepair } from "./repository.ts";
 import type { ResolveRequest, Source, TreeEntry } from "./source.ts";
-import { isPublished, publishTree, type TreeJob } from "./tree.ts";
+import { isPublished, publishTree, touchIfThere, type TreeJob } from "./tree.ts";
 import { createTreeStore, type TreeStore } from "./tree_store.ts";
 import { reach, type UrlRewrites } from "./url_rewrites.ts";
 
@@ -179,7 +179,7 @@ class GitSource implements Source {
     const tree = { files, clock, git: this.#git, log, mostFilesWithoutGit };
     await this.#exports.run(target, signal, async () => {
       if (!await isPublished(tree, job, signal)) return await publishTree(tree, job, signal);
-      await onDisk(target, () => files.touch(target));
+      await onDisk(target, () => touchIfThere(files, target));
       // Another process may have removed it in the moment before it was touched.
       if (!await isPublished(tree, job, signal)) await publishTree(tree, job, signal);
     });

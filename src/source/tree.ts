@@ -91,6 +91,8 @@ export async function publishTree(
     );
     const written = [...plan.write.values()].flat();
     await warnOfPointers(parts, { tree, written, made }, job);
+    // Another process was faster: what may be mounted already is left where it is.
+    if (await isPublished(parts, job, signal)) return;
     await onDisk(job.trees, () => swap(files, made, { target: job.target, scratch }));
   } finally {
     await files.remove(scratch);
@@ -155,6 +157,15 @@ async function findBase(
     if (signal.aborted) throw error;
     // It only saves work; without it the whole tree is written.
     return undefined;
+  }
+}
+
+/** Says that a tree is in use; one that vanished in this moment is not. */
+export async function touchIfThere(files: Files, path: string): Promise<void> {
+  try {
+    await files.touch(path);
+  } catch (error) {
+    if (diskCode(error) !== "ENOENT") throw error;
   }
 }
 
