@@ -11,7 +11,7 @@ import {
   type Work,
 } from "./model/mod.ts";
 import type { RunEnd, RunFacts, RunStore } from "./record/mod.ts";
-import type { Clock, Ids, Log, Redactor } from "./system/mod.ts";
+import { type Clock, type Ids, type Log, type Redactor, redactTexts } from "./system/mod.ts";
 
 /** Message of a run that the end of the process cut short. */
 export const CANCELLED_BY_SHUTDOWN = "cancelled by shutdown";
@@ -149,8 +149,9 @@ class Gate implements Intake {
   skip({ trigger, message, ...facts }: Parameters<Intake["skip"]>[0]): Run {
     this.#requireOpen();
     const { runs, ids, redactor } = this.#parts;
-    const run = runs.accept({ id: ids.next(), trigger, ...redactTexts(facts, redactor) });
-    return runs.finish(run.id, { status: "skipped", message: redactor.redact(message) });
+    const redact = (text: string) => redactor.redact(text);
+    const run = runs.accept({ id: ids.next(), trigger, ...redactTexts(facts, redact) });
+    return runs.finish(run.id, { status: "skipped", message: redact(message) });
   }
 
   close(): Promise<void> {
@@ -219,9 +220,10 @@ class Gate implements Intake {
   /** Runs the work; returns why it, or some of its sources, failed. */
   async #execute(id: string, work: Work, signal: AbortSignal, log: Log): Promise<string[]> {
     const { runs, execute, redactor } = this.#parts;
+    const redact = (text: string) => redactor.redact(text);
     const reporter: RunReporter = {
-      describe: (facts) => void runs.describe(id, redactTexts(facts, redactor)),
-      target: (entry) => void runs.target(id, redactTexts(entry, redactor)),
+      describe: (facts) => void runs.describe(id, redactTexts(facts, redact)),
+      target: (entry) => void runs.target(id, redactTexts(entry, redact)),
     };
     try {
       signal.throwIfAborted();
@@ -316,13 +318,4 @@ function logEnd(run: Run, log: Log): void {
 
 function cancelled(message: string): StackwrightError {
   return new StackwrightError("cancelled", message);
-}
-
-/** The value with every text in its own fields redacted. */
-function redactTexts<T extends object>(value: T, redactor: Redactor): T {
-  const entries = Object.entries(value).map(([name, field]) => [
-    name,
-    typeof field === "string" ? redactor.redact(field) : field,
-  ]);
-  return Object.fromEntries(entries) as T;
 }

@@ -216,7 +216,7 @@ function parts(
   return {
     ...made,
     source: plainSource(made.source, sops),
-    encrypted: createEncryptedFiles({ source: made.source, sops, files, redactor, digest }),
+    encrypted: createEncryptedFiles({ source: made.source, sops, files, digest }),
     engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, (signal) => made.engine.info(signal)),
     compose: new Compose({
       commands,

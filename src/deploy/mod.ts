@@ -18,6 +18,7 @@ export * from "./ignored_uses.ts";
 export * from "./live_paths.ts";
 export * from "./make_release.ts";
 export * from "./masked_model.ts";
+export * from "./model_secrets.ts";
 export * from "./observe.ts";
 export * from "./projects.ts";
 export { pointTags } from "./put_back.ts";

@@ -18,15 +18,18 @@ const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
 /** Whoever talks to the engine through its socket has its rights on the host. */
 const ENGINE_SOCKET = /\/(?:docker|podman)\.sock$/;
 
-/** Makes sure that rendering a project reads only its own source; see {@link guardRendering}. */
+/**
+ * Makes sure that rendering a project reads only its own source; see {@link guardRendering}, which also
+ * tells what is returned.
+ */
 export async function requireSafeInputs(
   parts: PipelineParts,
   project: ComposeProject,
   tree: string,
   variables: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<void> {
-  await guardRendering({
+): Promise<readonly string[]> {
+  return await guardRendering({
     tree,
     directory: project.directory,
     composeFiles: project.files,

@@ -69,7 +69,11 @@ async function releaseOf(
     target: target.configTarget,
     discovered: target.discovered !== undefined,
     rendered: model,
-    invocation: withSecrets(invocation, model, secrets),
+    invocation: withSecrets(invocation, model, {
+      decrypted: [...secrets, ...beside?.secrets ?? []],
+      plain: rendered.plainSecrets,
+      hides: (text) => parts.secrets.hides(text),
+    }),
     tree,
     stackDirectory: stackDirectories(parts.options.hostDataDir, key).stack,
     uses,

@@ -7,7 +7,7 @@ import {
 } from "@logtape/logtape";
 import process from "node:process";
 import { messageOf, StackwrightError } from "../model/mod.ts";
-import type { Redactor } from "./redactor.ts";
+import { type Redactor, redactTexts } from "./redactor.ts";
 
 /** Levels of `LOG_LEVEL` (operations.md §1.6). `critical` lines precede an exit and always show. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -55,7 +55,7 @@ export function createLog(options: LogOptions): Log {
   const formatInstant = createTimeFormat(options.timeZone);
   const sink: Sink = (record) => {
     const time = formatInstant(new Date(record.timestamp));
-    options.write(options.redactor.redact(formatLine(record, time, options)));
+    options.write(formatLine(record, time, options));
   };
   configureSync({
     reset: true,
@@ -92,9 +92,13 @@ function libraryLevel(level: LogLevel): LibraryLevel {
 
 function formatLine(record: LogRecord, time: string, options: LogOptions): string {
   const level = record.level === "fatal" ? "critical" : record.level;
-  const message = record.message.map(String).join("");
+  const redact = (text: string) => options.redactor.redact(text);
+  const message = redact(record.message.map(String).join(""));
   const fields = Object.fromEntries(
-    Object.entries(record.properties).map(([name, value]) => [name, printable(value)]),
+    Object.entries(record.properties).map(([name, value]) => [
+      name,
+      redactTexts(printable(value), redact),
+    ]),
   );
   if (options.format === "json") {
     return JSON.stringify({ time, level, msg: message, ...fields }) + "\n";
@@ -125,8 +129,9 @@ function printable(value: unknown, depth = 0): unknown {
 function asJson(value: unknown): unknown {
   if (typeof value !== "object" && typeof value !== "bigint") return value;
   try {
-    JSON.stringify(value);
-    return value;
+    // As it will be written: what redacts looks at plain objects, and some write themselves otherwise.
+    const text = JSON.stringify(value);
+    return text === undefined ? undefined : JSON.parse(text);
   } catch {
     return String(value);
   }

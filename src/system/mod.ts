@@ -14,3 +14,4 @@ export * from "./meter.ts";
 export * from "./networks.ts";
 export * from "./process_owner.ts";
 export * from "./redactor.ts";
+export * from "./secret_texts.ts";
