@@ -1,5 +1,6 @@
 import { LineCounter, parseAllDocuments, visit } from "yaml";
 import type { Problem, StackwrightError } from "../model/mod.ts";
+import { clip } from "./located.ts";
 import { invalidInput } from "./problem_sink.ts";
 
 /** One entry of `include`, as its author wrote it. */
@@ -93,7 +94,7 @@ function documentsOf(text: string, file: string): unknown[] {
   if (!Array.isArray(documents)) return [];
   return documents.map((document) => {
     for (const error of document.errors) {
-      const message = `not valid YAML: ${error.message.replace(/\s+/g, " ").slice(0, 200)}`;
+      const message = `not valid YAML: ${clip(error.message.replace(/\s+/g, " "), 200)}`;
       throw refused(file, { ...position(error.pos[0]), message });
     }
     visit(document, {

@@ -24,6 +24,7 @@ export * from "./projects.ts";
 export { pointTags } from "./put_back.ts";
 export * from "./readiness.ts";
 export * from "./registry_hint.ts";
+export * from "./registry_secrets.ts";
 export * from "./rewrite_model.ts";
 export * from "./rollout.ts";
 export * from "./running_jobs.ts";

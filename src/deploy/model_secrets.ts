@@ -52,12 +52,14 @@ export function secretsInModel(model: ComposeModel): string[] {
 export function secretsOfRelease(
   { model, invocation }: Pick<Release, "model" | "invocation">,
 ): string[] {
-  return [...new Set([
-    ...externalSecretsIn(invocation).flatMap(secretParts),
-    ...invocation.secrets ?? [],
-    ...secretsInVariables(model, invocation.environment),
-    ...secretsInModel(model),
-  ])];
+  return [
+    ...new Set([
+      ...externalSecretsIn(invocation).flatMap(secretParts),
+      ...invocation.secrets ?? [],
+      ...secretsInVariables(model, invocation.environment),
+      ...secretsInModel(model),
+    ]),
+  ];
 }
 
 /** The values of a release's external secrets. */
@@ -104,7 +106,9 @@ function undoubled(text: string): string {
 function namesIn(model: ComposeModel): string[] {
   const services = servicesOf(model);
   const resources = ["networks", "volumes", "configs", "secrets"].flatMap((kind) =>
-    Object.entries(objectAt(model, kind)).flatMap(([key, each]) => [key, ...namesAt(each, ["name"])])
+    Object.entries(objectAt(model, kind)).flatMap((
+      [key, each],
+    ) => [key, ...namesAt(each, ["name"])])
   );
   return [
     ...namesAt(model, ["name"]),

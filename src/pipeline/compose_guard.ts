@@ -105,7 +105,9 @@ class Guard {
     ]);
     const value = (text: string) => values.get(text) ?? text;
     for (const file of found.files) {
-      for (const each of await this.#resolve(at, value(file), at.bases)) this.variableFiles.add(each);
+      for (const each of await this.#resolve(at, value(file), at.bases)) {
+        this.variableFiles.add(each);
+      }
     }
     for (const file of found.extended) {
       for (const target of await this.#resolve(at, value(file), at.bases)) {

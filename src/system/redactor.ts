@@ -1,5 +1,5 @@
 import { writtenForms } from "./secret_forms.ts";
-import { worthHiding } from "./secret_texts.ts";
+import { looksRandom, worthHiding } from "./secret_texts.ts";
 
 /**
  * The one place that keeps secrets out of what Stackwright says. It stands in front of logs, errors,
@@ -25,6 +25,9 @@ const USER_INFORMATION = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'`]+@/gi;
 /** The same where a password has characters that do not belong into a URL; a port is none. */
 const RAW_USER_INFORMATION =
   /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/:@"'`]*:(?!\d{1,5}(?:[/?#\s"'`]|$))[^\s"'`]+@/gi;
+/** The same where the end of a URL was cut off, and its `@` with it. */
+const CUT_USER_INFORMATION =
+  /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/:@"'`]*:(?!\d{1,5}(?:[/?#…]))[^\s/"'`]*…/gi;
 /** Query values that commonly carry credentials. */
 const SECRET_QUERY =
   /([?&](?:access_token|api_key|apikey|password|private_token|secret|token)=)[^&\s"']+/gi;
@@ -44,6 +47,7 @@ export function createRedactor(): Redactor {
       return mask(text, known)
         .replace(USER_INFORMATION, `$1${MASK}@`)
         .replace(RAW_USER_INFORMATION, `$1${MASK}@`)
+        .replace(CUT_USER_INFORMATION, `$1${MASK}…`)
         .replace(SECRET_QUERY, `$1${MASK}`)
         .replace(AUTHORIZATION, `$1${MASK}`);
     },
@@ -104,9 +108,27 @@ class KnownTexts {
     }
   }
 
-  /** Length of the longest known text that begins at a place; 0 when none does. */
+  /** Length of the longest known text that begins at a place, whole or cut off; 0 when none does. */
   longestAt(text: string, at: number): number {
     const candidates = this.#byBeginning.get(text.slice(at, at + SHORTEST_SECRET));
-    return candidates?.find((each) => text.startsWith(each, at))?.length ?? 0;
+    if (candidates === undefined) return 0;
+    const whole = candidates.find((each) => text.startsWith(each, at))?.length ?? 0;
+    return Math.max(whole, ...candidates.map((each) => cutLength(each, text, at)));
   }
+}
+
+/** Length from which the beginning of a secret is masked, if it is no ordinary word. */
+const LONG_BEGINNING = 12;
+/** The same at the end of a text, where the rest may have been cut off. */
+const LAST_BEGINNING = 8;
+/** The same where it is plain that the rest was cut off. */
+const CUT_BEGINNING = 6;
+
+/** How much of the beginning of `secret` stands at a place of a text that somebody shortened. */
+function cutLength(secret: string, text: string, at: number): number {
+  let length = SHORTEST_SECRET;
+  while (length < secret.length && secret[length] === text[at + length]) length++;
+  if (text[at + length] === "…") return length >= CUT_BEGINNING ? length : 0;
+  const least = at + length === text.length ? LAST_BEGINNING : LONG_BEGINNING;
+  return length >= least && looksRandom(secret.slice(0, length)) ? length : 0;
 }

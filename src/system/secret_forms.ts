@@ -9,7 +9,8 @@ export function writtenForms(text: string): Set<string> {
   const spellings = [...new Set([text, text.replaceAll("$", "$$$$")])];
   return new Set([
     ...spellings.flatMap((each) => [...quoted(each), ...inUrls(each)]),
-    ...base64Forms(text),
+    // A value may be encoded together with the JSON around it.
+    ...inJson(text).flatMap(base64Forms),
     ...hexForms(text),
   ]);
 }
@@ -18,14 +19,12 @@ export function writtenForms(text: string): Set<string> {
 function quoted(text: string): string[] {
   const json = jsonInner(text);
   return [
-    text,
-    json,
+    ...inJson(text),
     // An error that quotes it, in a line of JSON.
     jsonInner(json),
-    // Go's encoder, and so compose's, spares HTML; others keep to ASCII, or escape the slash.
-    json.replace(/[<>&]/g, unicodeEscape),
-    json.replace(/[^\x20-\x7e]/g, unicodeEscape),
     json.replaceAll("/", "\\/"),
+    // Go quotes some values byte by byte.
+    json.replace(/[^\x20-\x7e]+/g, byteEscapes),
     // Between single quotes: YAML doubles them, shells close and open again, languages escape.
     text.replaceAll("'", "''"),
     text.replaceAll("'", `'\\''`),
@@ -37,6 +36,14 @@ function quoted(text: string): string[] {
     text.replace(/[^\w@%+=:,./-]/g, "\\$&"),
     text.replace(/[&<>"']/g, (each) => HTML[each] ?? each),
   ];
+}
+
+/** As it is, and as JSON: Go's encoder, and so compose's, spares HTML; others keep to ASCII. */
+function inJson(text: string): string[] {
+  const json = jsonInner(text);
+  const spared = json.replace(/[<>&]/g, unicodeEscape);
+  const ascii = json.replace(/[^\x20-\x7e]/g, unicodeEscape);
+  return [...new Set([text, json, spared, ascii])];
 }
 
 const HTML: Readonly<Record<string, string>> = {
@@ -102,6 +109,11 @@ function jsonInner(text: string): string {
 function unicodeEscape(text: string): string {
   return [...Array(text.length).keys()]
     .map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
+}
+
+function byteEscapes(text: string): string {
+  return [...Buffer.from(text, "utf8")].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`)
+    .join("");
 }
 
 function percent(text: string): string {

@@ -62,18 +62,30 @@ export function isSecretVariable(name: string, value: string): boolean {
 
 /**
  * Everything to hide of a text that is a secret: itself, and what it may be taken apart into: the
- * texts of a JSON object, the passwords of URLs and connection strings.
+ * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it where
+ * a program took it for something with separators (`Invalid port: …`).
  */
 export function secretParts(text: string): string[] {
-  const parts = [text.trim(), ...jsonTexts(text), ...embeddedSecrets(text)];
+  const parts = [
+    text.trim(),
+    ...jsonTexts(text),
+    ...embeddedSecrets(text),
+    ...text.split(SEPARATORS).filter(looksRandom),
+  ];
   return [...new Set(parts)].filter(worthHiding);
 }
+
+/** A password between the user and the first, and the last, `@`: some write it without escapes. */
+const PASSWORDS = [
+  /[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'`]*:([^\s@]+)@/gi,
+  /[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'`]*:(\S+)@/gi,
+];
 
 /** Secrets inside a text that is none itself: passwords of URLs, values given to `--password=`. */
 export function embeddedSecrets(text: string): string[] {
   const found: string[] = [];
-  for (const [, secret = ""] of text.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'`]*:([^\s"'`]+)@/gi)) {
-    found.push(secret, decoded(secret));
+  for (const pattern of PASSWORDS) {
+    for (const [, secret = ""] of text.matchAll(pattern)) found.push(secret, decoded(secret));
   }
   for (const [, name = "", value = ""] of text.matchAll(/([\w.-]+)\s*=\s*([^\s;&,"']+)/g)) {
     if (soundsSecret(name)) found.push(value);
@@ -103,12 +115,14 @@ function wordsOf(name: string): string[] {
     .split(/[^a-z0-9]+/).filter((word) => word !== "");
 }
 
+const SEPARATORS = /[\s._:/@,+=&?#|;()[\]{}<>-]+/;
+
 /** Words, numbers, and words with a number (`postgres16`, `512m`) make names; the rest looks random. */
-function looksRandom(value: string): boolean {
+export function looksRandom(value: string): boolean {
   const text = value.trim();
   if (text.length < SHORTEST_UNNAMED || ORDINARY.test(text)) return false;
   if (/^[\w./:-]+@sha256:[0-9a-f]{64}$/.test(text)) return false;
-  const words = text.split(/[\s._:/@,+=&?#|;()[\]{}<>-]+/).filter((word) => word !== "");
+  const words = text.split(SEPARATORS).filter((word) => word !== "");
   const isName = (word: string) =>
     /^(?:[\p{L}]+\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3}|[a-zA-Z0-9]{1,4})$/u.test(word);
   return !words.every(isName);

@@ -33,9 +33,10 @@ export function sshMissing(): string | false {
 }
 
 /** Starts a server; only the key made for it may log in. */
-export async function startSshServer(): Promise<SshServer> {
+export async function startSshServer(
+  { passphrase = "correct horse battery" }: { readonly passphrase?: string } = {},
+): Promise<SshServer> {
   const directory = mkdtempSync("/tmp/swt-sshd-");
-  const passphrase = "correct horse battery";
   const makeKey = (name: string, secret = "") => {
     const path = join(directory, name);
     rmSync(path, { force: true });

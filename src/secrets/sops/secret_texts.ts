@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { assignedIn, worthHiding } from "../../system/mod.ts";
+import { assignedIn, secretParts } from "../../system/mod.ts";
 import type { DecryptedText } from "./decrypt_text.ts";
 import type { SopsText } from "./sops_text.ts";
 
@@ -52,6 +52,8 @@ function isName(path: readonly string[]): boolean {
   return !path.some((key) => FREE_MAPS.has(key)) && path.some((key) => NAMES.has(key));
 }
 
+/** A text between quotes also without them: so a container gets a value of a dotenv file. */
 function hidden(texts: readonly string[]): string[] {
-  return [...new Set(texts)].filter(worthHiding);
+  const all = texts.flatMap((text) => [text, text.replace(/^(["'])(.*)\1$/s, "$2")]);
+  return [...new Set(all.flatMap(secretParts))];
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
-import { createRedactor, SHORTEST_SECRET } from "../../../src/system/mod.ts";
+import { createRedactor, redactTexts, SHORTEST_SECRET } from "../../../src/system/mod.ts";
 
 const CANARY = 'can"ary/4711+\\x$y z=';
 const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
@@ -144,4 +144,47 @@ describe("createRedactor", () => {
       assert.equal(redact(text), expected);
     });
   }
+});
+
+describe("createRedactor, where somebody cut a text off", () => {
+  const secret = "aB3$k9xYz-4711-qwertz";
+  const cuts: [string, string][] = [
+    ["an ellipsis", `found "aB3$k9…"`],
+    ["the end", "found aB3$k9xY"],
+    ["something else, when much of it is left", "found aB3$k9xYz-471) and"],
+  ];
+  for (const [what, text] of cuts) {
+    it(`redact() hides the beginning of a secret before ${what}`, () => {
+      const shown = redact(text, secret);
+      assert.ok(shown.startsWith("found") && shown.includes("***"), shown);
+      assert.doesNotMatch(shown, /aB3/);
+    });
+  }
+
+  it("redact() leaves a short beginning alone, and a long one of ordinary words", () => {
+    assert.equal(redact("aB3$k9xY is more", secret), "aB3$k9xY is more");
+    const url = "https://hooks.example.com/x4711aBcDeFg";
+    assert.equal(redact("https://hooks.example.com/y", url), "https://hooks.example.com/y");
+  });
+
+  it("redact() hides user information of a URL that was cut off", () => {
+    assert.equal(redact("'https://bob:pa%24s…'"), "'https://***…'");
+    assert.equal(redact("'https://host:8080/x…'"), "'https://host:8080/x…'");
+  });
+});
+
+describe("redactTexts()", () => {
+  it("redactTexts() redacts every text, however deep, and nothing else", () => {
+    const redact = (text: string) => text.replaceAll("null", "***");
+    const at = new Date(0);
+    const value = { a: "null", b: null, c: [{ d: "x null", at }], e: 1, f: true, g: undefined };
+    assert.deepEqual(redactTexts(value, redact), {
+      a: "***",
+      b: null,
+      c: [{ d: "x ***", at }],
+      e: 1,
+      f: true,
+      g: undefined,
+    });
+  });
 });
