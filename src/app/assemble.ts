@@ -32,6 +32,8 @@ import {
   type KeyedLock,
   type Meter,
   noMeter,
+  scratchPrefix,
+  sweepScratch,
   systemProcessOwner,
 } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
@@ -80,6 +82,8 @@ export async function assemble(
   { scratchDir, meter = noMeter }: AssemblyOptions = {},
 ): Promise<Assembly> {
   secretValues(settings).forEach((value) => system.redactor.add(value));
+  const swept = await sweepScratch(system);
+  if (swept > 0) system.log.info(`removed ${swept} temporary directories of killed processes`);
   const ids = createIds(system.clock);
   const { key, ledger } = scratchDir === undefined
     ? await openState(settings, system, ids)
@@ -180,6 +184,7 @@ function createSource(
     dataDir,
     credentials: gitCredentials(settings),
     options: {
+      temporaryPrefix: scratchPrefix("git"),
       submodules: git.cloneSubmodules,
       rewrites: git.urlRewrites,
       githubToken: (app, url, signal) => tokens.token(app, url, signal),
@@ -249,6 +254,12 @@ function treeCollector(
   return createTreeCollector({ trees, engine, ledger, files, clock, log, ...directories });
 }
 
+/** A path in DOCKER_HOST; containers that mount it have the engine. */
+function engineSocketOf(host: string | undefined): { readonly engineSocket?: string } {
+  const path = /^unix:\/\/(\/.*)$/.exec(host ?? "")?.[1];
+  return path === undefined ? {} : { engineSocket: path };
+}
+
 async function pipelineOptions(
   settings: Settings,
   { files, env }: System,
@@ -260,6 +271,7 @@ async function pipelineOptions(
     dataDir: data.dir,
     hostDataDir: data.hostDir ?? await findHostDataDirectory({ files, engine }, data.dir, signal),
     protectedPaths: settings.secretFiles,
+    ...engineSocketOf(settings.docker.host),
     clientConfigFile: join(
       settings.docker.configDir ?? join(env["HOME"] ?? "/root", ".docker"),
       "config.json",

@@ -14,4 +14,5 @@ export * from "./meter.ts";
 export * from "./networks.ts";
 export * from "./process_owner.ts";
 export * from "./redactor.ts";
+export * from "./scratch.ts";
 export * from "./secret_texts.ts";

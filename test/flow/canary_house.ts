@@ -43,7 +43,9 @@ export interface CanaryHouse {
   readonly github: GitHubServer;
   readonly ssh: SshServer | undefined;
   /** URLs of the repository: with the token, with a password, by SSH, as an App. */
-  readonly urls: Readonly<Record<"token" | "domain" | "password" | "app" | "rewritten", string>>;
+  readonly urls: Readonly<Record<"token" | "domain" | "password" | "app" | "rewritten", string>> & {
+    readonly ssh: string | undefined;
+  };
   readonly dataDir: string;
   readonly recipients: readonly string[];
   readonly secrets: HouseSecrets;
@@ -197,8 +199,11 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
       token: `${byToken.server.origin}/remote.git`,
       domain: `${byDomain.server.origin}/remote.git`,
       password: withPassword(rest),
-      app: `http://localhost:${github.port}/remote.git`,
+      app: `http://localhost:${github.port}/git/remote.git`,
       rewritten: `https://${REWRITTEN}/remote.git`,
+      ssh: ssh === undefined
+        ? undefined
+        : `ssh://${ssh.user}@127.0.0.3:${ssh.port}${repository.path}`,
     },
     dataDir,
     recipients: [keys.recipient],
@@ -295,13 +300,13 @@ async function startServers(directory: string, canaries: Canaries, secrets: Hous
     byPassword: await guarded("password of a URL", "bob", "127.0.0.1"),
     github: await startGitHubServer({
       appId: "4711",
-      installations: { "o/remote": 1, "/remote": 1 },
+      installations: { "git/remote": 1 },
       expiresAt: () => new Date(Date.now() + 3_600_000),
-      otherwise: (request, response) => serve(root, request, response),
+      otherwise: (request, response) => serve(directory, request, response),
     }),
     store: await startOpenBaoServer({ token: secrets.storeToken, engines: { kv: 2 } }),
     ssh: sshMissing() === false
-      ? await startSshServer({ passphrase: secrets.passphrase })
+      ? await startSshServer({ passphrase: secrets.passphrase, host: "127.0.0.3" })
       : undefined,
   };
 }
