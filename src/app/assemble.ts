@@ -134,7 +134,16 @@ async function openState(settings: Settings, system: System, ids: Ids): Promise<
   const key = await loadInstanceKey(system.files, dir);
   const ledger = openLedger(dir, system, { key, ids });
   ledger.checkWritable();
+  await closeToOthers(system, join(dir, LEDGER_FILE));
   return { key, ledger };
+}
+
+/** The ledger and its journals: SQLite makes them as open as it may. */
+async function closeToOthers({ files }: System, path: string): Promise<void> {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+    // Not there, or another user's.
+    await files.chmod(each, 0o600).catch(() => {});
+  }
 }
 
 /** The key and a copy of the ledger, for who only looks: new ones where there are none yet. */

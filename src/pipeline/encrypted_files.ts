@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { isConfigFileName } from "../config/mod.ts";
 import { messageOf, type Revision, StackwrightError } from "../model/mod.ts";
 import type { PlainFile, Sops } from "../secrets/mod.ts";
 import type { Source, TreeEntry } from "../source/source.ts";
@@ -79,6 +80,8 @@ class TreeFiles implements EncryptedFiles {
     const secrets = new Set<string>();
     const failures: StackwrightError[] = [];
     for (const file of await this.#filesOf(job, signal)) {
+      // Where anything may be used, our own configuration is not: no container and no compose reads it.
+      if (job.tolerant === true && isConfigFileName(basename(file.path))) continue;
       try {
         const plain = await this.#plainOf(job, file, signal);
         if (plain === undefined) continue;

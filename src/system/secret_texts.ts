@@ -93,6 +93,17 @@ export function embeddedSecrets(text: string): string[] {
   return found.filter(worthHiding);
 }
 
+/** `name: value` of YAML and JSON, also where the quote that ends it is missing. */
+const NAMED_VALUE =
+  /([\w-]+)["']?[ \t]*:[ \t]*(?:"((?:[^"\\\n]|\\.)*)|'([^'\n]*)|([^\s"'|>&*,{}[\]][^\n,}\]]*))/g;
+
+/** Values of names that sound secret, in a text that may be no valid YAML at all. */
+export function namedSecrets(text: string): string[] {
+  return [...text.matchAll(NAMED_VALUE)].flatMap(([, name = "", double, single, plain = ""]) =>
+    soundsSecret(name) ? [(double ?? single ?? plain).trim()] : []
+  ).filter(worthHiding);
+}
+
 /** Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words. */
 export function secretsOfFile(text: string): string[] {
   const whole = text.trim();

@@ -1,9 +1,27 @@
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { encryptDotenv, encryptYaml } from "../fakes/sops_encryptor.ts";
 import { signed } from "../fakes/webhook_requests.ts";
-import { type CanaryHouse, createCanaryHouse, REGISTRY } from "./canary_house.ts";
-import { PLAIN_IN_TREES, SHOP, shop, type ShopSecrets, shopSecrets, stock } from "./canary_shop.ts";
-import type { Part } from "./compose_text.ts";
+import {
+  type CanaryHouse,
+  createCanaryHouse,
+  filesBelow,
+  modeOf,
+  REGISTRY,
+} from "./canary_house.ts";
+import {
+  PLAIN_IN_TREES,
+  SHOP,
+  shop,
+  type ShopSecrets,
+  shopSecrets,
+  SOPS_FILES,
+  stock,
+} from "./canary_shop.ts";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import type { RunBody } from "./world.ts";
 
 describe("secret canaries", () => {
@@ -273,9 +291,165 @@ describe("secret canaries", () => {
     }
     await silent();
   });
+
+  it("stay silent where the configuration is encrypted and another repository is deployed", async () => {
+    const name = "swt-canary-far";
+    const { canaries, recipients, store } = house;
+    const make = () => ({
+      configuration: canaries.make("encrypted .stackwright.yaml"),
+      beside: canaries.make("encrypted env file beside the configuration", "quoted"),
+      far: canaries.make("encrypted env file of the other repository", "quoted"),
+      far2: canaries.make("env file of the other repository", "quoted"),
+      stored: canaries.make("secret of an encrypted file of references"),
+    });
+    const commitFar = async (values: ReturnType<typeof make>) => {
+      store.write("kv/far", { value: values.stored });
+      const options = { recipients };
+      await house.repository.commit({
+        ".stackwright.far.yaml": await encryptYaml({
+          name,
+          repository_url: house.urls.other,
+          env_files: ["beside.env", "remote:far.env", "remote:far2.env"],
+          environment: { PLAIN_NAME: values.configuration },
+          external_secrets_files: ["references.yaml"],
+        }, options),
+        "references.yaml": await encryptYaml({ STORED: "kv:kv:far:value" }, options),
+        "beside.env": await encryptDotenv(`BESIDE='${values.beside}'\n`, options),
+      });
+      await house.other.commit({
+        "compose.yaml": composeFile({
+          web: service({
+            environment: {
+              A: "${PLAIN_NAME}",
+              B: "${BESIDE}",
+              C: "${FAR}",
+              D: "${FAR2}",
+              E: "${STORED}",
+            },
+          }),
+        }),
+        "far.env": await encryptDotenv(`FAR='${values.far}'\n`, options),
+        "far2.env": `FAR2='${values.far2}'\n`,
+      });
+    };
+    const far = { target: "far" };
+    for (const values of [make(), make()]) {
+      await commitFar(values);
+      const run = await poll(far);
+      assert.equal(run.status, "succeeded", JSON.stringify(run));
+      const given = environment();
+      for (const [what, value] of Object.entries(values)) assert.ok(given.includes(value), what);
+    }
+    assert.equal((await poll(far)).status, "skipped");
+    house.engine.setBehaviour("web", { exit: 3, printsEnvironment: true });
+    await commitFar(make());
+    const failed = await poll(far);
+    house.engine.setBehaviour("web", "run");
+    assert.match(messages(failed), /last output:\n[^]*\*\*\*/);
+    // These see the releases only in the ledger, and none of the files.
+    for (const args of [["diff", name, "1", "2"], ["diff", name, "1", "2", "--json"]]) {
+      assert.equal(await house.command(args), 2);
+    }
+    await silent();
+  });
+
+  it("stay silent when the service is another process, which has never read the secrets", async () => {
+    await house.restart();
+    house.engine.setBehaviour("web", { exit: 3, printsEnvironment: true });
+    await fails({ web: { labels: { again: "5" } } }, /last output:\n[^]*\*\*\*/);
+    house.engine.setBehaviour("web", "run");
+    const { status } = await house.ask(`/v1/api/project/${SHOP}?volumes=true`, {
+      method: "DELETE",
+    });
+    assert.equal(status, 200);
+    await silent();
+  });
+
+  it("are not given to a repository, also with PASS_ENV", async () => {
+    const names = Object.keys(house.env);
+    assert.ok(names.length > 20);
+    const [label = "", given = ""] = ["label", "environment"];
+    const web = {
+      command: ["sleep", "100000"],
+      labels: Object.fromEntries(names.map((name) => [`x.${label}.${name}`, `\${${name}:-none}`])),
+      environment: {
+        ...Object.fromEntries(names.map((name) => [`X_${given}_${name}`, `\${${name}:-none}`])),
+        ...Object.fromEntries(names.map((name) => [name, null])),
+      },
+      env_file: ["names.env"],
+      secrets: names.map((name) => ({ source: name.toLowerCase() })),
+    };
+    const files = {
+      ".stackwright.yaml": configFile({ name: "swt-canary-thief", env_files: ["names.env"] }),
+      "names.env": names.map((name) => `${name}\nY_${name}=\${${name}}\n`).join(""),
+      "compose.yaml": composeFile({ web: service(web) }, {
+        secrets: Object.fromEntries(
+          names.map((name) => [name.toLowerCase(), { environment: name }]),
+        ),
+      }),
+    };
+    for (const passEnv of ["false", "true"]) {
+      await house.restart({ PASS_ENV: passEnv, HARMLESS: "given" });
+      for (const secrets of [web.secrets, []]) {
+        await house.repository.commit({
+          ...files,
+          "compose.yaml": composeFile({ web: service({ ...web, secrets }) }, {
+            secrets: Object.fromEntries(
+              names.map((name) => [name.toLowerCase(), { environment: name }]),
+            ),
+          }),
+        });
+        await poll();
+      }
+      const thieves = house.engine.containers().filter(({ name }) => /thief/.test(name));
+      assert.equal(thieves.length, 1);
+      assert.deepEqual(house.canaries.find(JSON.stringify(thieves)), []);
+    }
+    await silent();
+  });
+
+  it("lie nowhere but in files that containers mount, below a directory that is ours alone", async () => {
+    const { canaries, dataDir } = house;
+    assert.equal(await modeOf(dataDir), "700");
+    for (const file of ["instance.key", "state.db"]) {
+      assert.equal(await modeOf(join(dataDir, file)), "600", file);
+    }
+    const holding: string[] = [];
+    for (const path of await filesBelow(dataDir)) {
+      if (canaries.find(await readFile(path)).length > 0) holding.push(relative(dataDir, path));
+    }
+    assert.notEqual(holding.length, 0);
+    assert.deepEqual(holding.filter((path) => !PLAIN_IN_TREES.test(path)), []);
+    for (const file of [...SOPS_FILES, "beside.env", "far.env"]) {
+      assert.ok(holding.some((path) => path.endsWith(`/${file}`)), `${file} is nowhere`);
+    }
+    // Mirrors have what was committed in the clear, and nothing that was decrypted.
+    const mirrored = await house.mirrored();
+    assert.ok(mirrored.includes(secrets.envFile.slice(0, 13)));
+    for (const [name, value] of Object.entries(secrets)) {
+      if (!/^(?:sops|store)/.test(name)) continue;
+      assert.ok(!mirrored.includes(value.slice(0, 13)), name);
+    }
+  });
+
+  it("leave no private directory of the service behind", async () => {
+    await house.restart();
+    await poll();
+    const before = await scratchDirectories();
+    await house.stop();
+    const after = await scratchDirectories();
+    assert.ok(after.length < before.length, before.join());
+  });
 });
 
 /** Everything a run says. */
 function messages(run: RunBody): string {
   return [run.message, ...(run.deployments ?? []).map((each) => each.message)].join("\n");
+}
+
+/** Private directories of the program in the system's place for them. */
+async function scratchDirectories(): Promise<string[]> {
+  return (await readdir(tmpdir())).filter((each) =>
+    /^stackwright-(?:git|plan)-\d+-\d+-/.test(each)
+  );
 }

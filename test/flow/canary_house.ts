@@ -39,13 +39,17 @@ export interface CanaryHouse {
   readonly canaries: Canaries;
   readonly engine: FakeEngine;
   readonly repository: FakeRepository;
+  /** Another one, behind the token as well. */
+  readonly other: FakeRepository;
   readonly store: OpenBaoServer;
   readonly github: GitHubServer;
   readonly ssh: SshServer | undefined;
   /** URLs of the repository: with the token, with a password, by SSH, as an App. */
-  readonly urls: Readonly<Record<"token" | "domain" | "password" | "app" | "rewritten", string>> & {
-    readonly ssh: string | undefined;
-  };
+  readonly urls:
+    & Readonly<Record<"token" | "domain" | "password" | "app" | "rewritten" | "other", string>>
+    & {
+      readonly ssh: string | undefined;
+    };
   readonly dataDir: string;
   readonly recipients: readonly string[];
   readonly secrets: HouseSecrets;
@@ -58,6 +62,8 @@ export interface CanaryHouse {
   poll(entry: Record<string, unknown>): Promise<RunBody & { readonly heard: Heard }>;
   /** Runs a command on the same data directory, with everything logged. */
   command(args: readonly string[], env?: Record<string, string>): Promise<number>;
+  /** Ends the service. */
+  stop(): Promise<void>;
   /** Ends the service and starts it with further settings. */
   restart(env?: Readonly<Record<string, string>>): Promise<void>;
   /** No canary in anything that was said or written, but in `plain` files below the data directory. */
@@ -192,6 +198,7 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
     canaries,
     engine,
     repository,
+    other: servers.other,
     store,
     github,
     ssh,
@@ -201,6 +208,7 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
       password: withPassword(rest),
       app: `http://localhost:${github.port}/git/remote.git`,
       rewritten: `https://${REWRITTEN}/remote.git`,
+      other: `${byToken.server.origin}/far/remote.git`,
       ssh: ssh === undefined
         ? undefined
         : `ssh://${ssh.user}@127.0.0.3:${ssh.port}${repository.path}`,
@@ -231,6 +239,9 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
         redactor: createRedactor(),
         signal: new AbortController().signal,
       });
+    },
+    async stop() {
+      await stop();
     },
     async restart(more = {}) {
       await stop();
@@ -295,6 +306,7 @@ async function startServers(directory: string, canaries: Canaries, secrets: Hous
   return {
     engine,
     repository: await createRepository(root),
+    other: await createRepository(join(root, "far")),
     byToken: await guarded("GIT_ACCESS_TOKEN", "oauth2", "127.0.0.1"),
     byDomain: await guarded("git_access_token", "oauth2", "127.0.0.2"),
     byPassword: await guarded("password of a URL", "bob", "127.0.0.1"),

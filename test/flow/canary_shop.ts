@@ -53,7 +53,7 @@ export function shopSecrets(canaries: Canaries): ShopSecrets {
 
 /** Files of the shop that hold secrets in the clear, in trees. */
 export const PLAIN_IN_TREES =
-  /^sources\/.*\/trees\/[0-9a-f]{40}\/(?:compose\.yaml|\.stackwright\.yaml|dotenv\.env|sops\.env|svc\.env|sops-svc\.env|prod\.env|secret\.txt|sops-secret\.txt|sops-mounted\.yaml)$/;
+  /^sources\/.*\/trees\/[0-9a-f]{40}\/(?:compose\.yaml|\.stackwright\.yaml|dotenv\.env|sops\.env|svc\.env|sops-svc\.env|prod\.env|beside\.env|far2?\.env|secret\.txt|sops-secret\.txt|sops-mounted\.yaml)$/;
 
 /** Paths that only the decrypted content is in; the mirror must not know it. */
 export const SOPS_FILES = ["sops.env", "sops-svc.env", "sops-secret.txt", "sops-mounted.yaml"];
