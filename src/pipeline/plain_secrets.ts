@@ -70,15 +70,15 @@ export class PlainSecrets {
     }
   }
 
-  /** What only the rendered model shows: values of any origin by their names, and files of secrets. */
-  async hideModel(
-    model: ComposeModel,
-    invocation: ComposeInvocation,
-    tree: string,
-  ): Promise<void> {
+  /** What only the rendered model shows: values of any origin by their names and their use. */
+  hideModel(model: ComposeModel, invocation: ComposeInvocation): void {
     this.#parts.secrets.hide(secretsInModel(model));
     this.#parts.secrets.hide(secretsInVariables(model, invocation.environment));
     this.#add(secretsInVariables(model, this.#dotenv));
+  }
+
+  /** The content of the files that a model uses as secrets; encrypted ones are decrypted by then. */
+  async hideFiles(model: ComposeModel, tree: string): Promise<void> {
     for (const file of secretFiles(model)) {
       if (insideTree(file, tree) === undefined) continue;
       const real = await this.#parts.files.realPath(file);

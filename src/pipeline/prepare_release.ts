@@ -41,6 +41,7 @@ export async function prepareRelease(
 ): Promise<PreparedRelease> {
   const rendered = await renderTarget(parts, target, signal);
   const content = await usedContent(parts, target, rendered, signal);
+  await rendered.plain.hideFiles(rendered.model, rendered.tree);
   const release = await releaseOf(parts, target, { rendered, content }, signal);
   const { tree, beside, model } = rendered;
   const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
@@ -71,7 +72,7 @@ async function releaseOf(
     rendered: model,
     invocation: withSecrets(invocation, model, {
       decrypted: [...secrets, ...beside?.secrets ?? []],
-      plain: rendered.plainSecrets,
+      plain: rendered.plain.texts,
       hides: (text) => parts.secrets.hides(text),
     }),
     tree,

@@ -26,8 +26,8 @@ export interface RenderedTarget {
   readonly beside: ConfigurationFiles | undefined;
   readonly tree: string;
   readonly invocation: ComposeInvocation;
-  /** Texts of it that nobody may read although its repository has them in the clear. */
-  readonly plainSecrets: readonly string[];
+  /** What nobody may read of it although its repository has it in the clear. */
+  readonly plain: PlainSecrets;
   /** As compose printed it. */
   readonly model: ComposeModel;
 }
@@ -59,13 +59,12 @@ export async function renderTarget(
   await plain.hideDotenv(await requireSafeInputs(parts, project, tree, variables, signal));
   const render = () => parts.compose.render({ project, variables }, signal);
   const model = await operation(parts, "render", render);
-  await plain.hideModel(model, invocation, tree);
+  plain.hideModel(model, invocation);
   await requireSafeModel(parts, target, model, tree);
   requireNoJobs(model, target.key.name);
   await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
   requirePlain(model, revealed);
-  const plainSecrets = plain.texts;
-  return { inputs, realInputs, revealed, beside, tree, invocation, plainSecrets, model };
+  return { inputs, realInputs, revealed, beside, tree, invocation, plain, model };
 }
 
 /** What compose files name besides other compose files. */

@@ -33,14 +33,14 @@ const NAMES = new Set([
 /**
  * The texts of a decrypted file that must not be shown: every value that was encrypted, but the
  * names of things where the file is a compose file or one of ours. Of a binary file the values of
- * its assignments and its long words, since the rest is ordinary text.
+ * its assignments and its long words, since the rest is ordinary text, unless it is one line.
  */
 export function secretTexts(
   name: string,
   { format, leaves }: Pick<SopsText, "format" | "leaves">,
   { bytes, texts }: DecryptedText,
 ): string[] {
-  if (format === "binary") return hidden(assignedIn(Buffer.from(bytes).toString("utf8")));
+  if (format === "binary") return hidden(binaryTexts(Buffer.from(bytes).toString("utf8")));
   const describesStacks = /(?:^|\/)\.(?:stackwright|doco-cd)[^/]*$/.test(name) ||
     leaves.some(({ path }) => path[0] === "services");
   return hidden(
@@ -50,6 +50,11 @@ export function secretTexts(
 
 function isName(path: readonly string[]): boolean {
   return !path.some((key) => FREE_MAPS.has(key)) && path.some((key) => NAMES.has(key));
+}
+
+function binaryTexts(text: string): string[] {
+  const whole = text.trim();
+  return [...(whole.includes("\n") ? [] : [whole]), ...assignedIn(text)];
 }
 
 /** A text between quotes also without them: so a container gets a value of a dotenv file. */
