@@ -78,7 +78,7 @@ function redacted(value: unknown, redact: (text: string) => string): unknown {
 function mask(text: string, known: KnownTexts): string {
   let result = "";
   let shown = 0;
-  for (let at = 0; at + SHORTEST_SECRET <= text.length; at++) {
+  for (let at = known.next(text, 0); at >= 0; at = known.next(text, at + 1)) {
     const length = known.longestAt(text, at);
     if (length === 0) continue;
     if (at >= shown) result += text.slice(shown, at) + MASK;
@@ -95,6 +95,8 @@ class KnownTexts {
   readonly #seen = new Set<string>();
   /** Longest first, so that a secret inside another one does not leave the other's end visible. */
   readonly #byBeginning = new Map<string, string[]>();
+  /** Finds where one may begin; `undefined` after a new beginning. */
+  #beginnings: RegExp | undefined;
 
   add(text: string): void {
     if (this.#seen.has(text)) return;
@@ -103,9 +105,17 @@ class KnownTexts {
       if (form.length < SHORTEST_SECRET) continue;
       const beginning = form.slice(0, SHORTEST_SECRET);
       const others = this.#byBeginning.get(beginning) ?? [];
+      if (others.length === 0) this.#beginnings = undefined;
       if (others.includes(form)) continue;
       this.#byBeginning.set(beginning, [...others, form].sort((a, b) => b.length - a.length));
     }
+  }
+
+  /** The first place from `from` on where a known text may begin; -1 when there is none. */
+  next(text: string, from: number): number {
+    this.#beginnings ??= anyOf([...this.#byBeginning.keys()]);
+    this.#beginnings.lastIndex = from;
+    return this.#beginnings.exec(text)?.index ?? -1;
   }
 
   /** Length of the longest known text that begins at a place, whole or cut off; 0 when none does. */
@@ -115,6 +125,16 @@ class KnownTexts {
     const whole = candidates.find((each) => text.startsWith(each, at))?.length ?? 0;
     return Math.max(whole, ...candidates.map((each) => cutLength(each, text, at)));
   }
+}
+
+/** Much faster than looking every place up, since hardly any is the beginning of a secret. */
+function anyOf(texts: readonly string[]): RegExp {
+  if (texts.length === 0) return /(?!)/g;
+  return new RegExp(texts.map((each) => each.replace(/[^\w]/gs, escapeUnit)).join("|"), "g");
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** Length from which the beginning of a secret is masked, if it is no ordinary word. */

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
 import { createRedactor, redactTexts, SHORTEST_SECRET } from "../../../src/system/mod.ts";
 
-const CANARY = 'can"ary/4711+\\x$y z=';
+const CANARY = `can"ary/4711+\\x$y z=<é&'`;
 const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
 
 /** What a redactor that knows `secrets` makes of `text`. */
@@ -17,7 +17,34 @@ describe("createRedactor", () => {
   const forms: [string, string][] = [
     ["as it is", CANARY],
     ["in JSON", JSON.stringify(CANARY).slice(1, -1)],
+    [
+      "in JSON as Go writes it",
+      JSON.stringify(CANARY).slice(1, -1).replace("<", "\\u003c").replace("&", "\\u0026"),
+    ],
+    ["in JSON of ASCII", JSON.stringify(CANARY).slice(1, -1).replace("é", "\\u00e9")],
+    ["in JSON in JSON", JSON.stringify(JSON.stringify(CANARY).slice(1, -1)).slice(1, -1)],
+    ["quoted byte by byte", JSON.stringify(CANARY).slice(1, -1).replace("é", "\\xc3\\xa9")],
+    ["in YAML between single quotes", CANARY.replaceAll("'", "''")],
+    ["in a shell between single quotes", CANARY.replaceAll("'", "'\\''")],
+    ["in a shell between double quotes", CANARY.replace(/["$`\\]/g, "\\$&")],
+    ["in a shell without quotes", CANARY.replace(/[^\w@%+=:,./-]/g, "\\$&")],
+    [
+      "in HTML",
+      CANARY.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&#34;").replace("'", "&#39;"),
+    ],
     ["in a URL", encodeURIComponent(CANARY)],
+    [
+      "in a URL of lower-case escapes",
+      encodeURIComponent(CANARY).replace(/%../g, (each) => each.toLowerCase()),
+    ],
+    ["in a form", new URLSearchParams({ a: CANARY }).toString().slice(2)],
+    [
+      "in the user information of a URL",
+      new URL(`http://u:${encodeURIComponent(CANARY)}@h`).password,
+    ],
+    ["in hexadecimal", Buffer.from(CANARY).toString("hex")],
+    ["in upper-case hexadecimal", Buffer.from(CANARY).toString("hex").toUpperCase()],
+    ["in base64 that is safe in URLs", base64(CANARY).replaceAll("+", "-").replaceAll("/", "_")],
     ["in base64", base64(CANARY)],
     ["with doubled dollars", CANARY.replaceAll("$", "$$$$")],
   ];
