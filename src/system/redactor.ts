@@ -1,5 +1,5 @@
 import { writtenForms } from "./secret_forms.ts";
-import { looksRandom, worthHiding } from "./secret_texts.ts";
+import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 
 /**
  * The one place that keeps secrets out of what Stackwright says. It stands in front of logs, errors,
@@ -31,6 +31,8 @@ const CUT_USER_INFORMATION =
 /** Query values that commonly carry credentials. */
 const SECRET_QUERY =
   /([?&](?:access_token|api_key|apikey|password|private_token|secret|token)=)[^&\s"']+/gi;
+/** Assignments, as containers print their environment and people write it into a wrong place. */
+const ASSIGNMENT = /([A-Za-z_][\w.-]*)=("[^"\n]{6,}"?|'[^'\n]{6,}'?|[^\s"'=*&][^\s"'&]{5,})/g;
 /** The header that carries credentials, as programs show it when they are asked to be verbose. */
 const AUTHORIZATION = /(\bauthorization["']?\s*[:=]\s*["']?(?:[a-z]+\s+)?)[\w.~+/=-]{8,}/gi;
 
@@ -49,7 +51,8 @@ export function createRedactor(): Redactor {
         .replace(RAW_USER_INFORMATION, `$1${MASK}@`)
         .replace(CUT_USER_INFORMATION, `$1${MASK}…`)
         .replace(SECRET_QUERY, `$1${MASK}`)
-        .replace(AUTHORIZATION, `$1${MASK}`);
+        .replace(AUTHORIZATION, `$1${MASK}`)
+        .replace(ASSIGNMENT, maskAssignment);
     },
   };
 }
@@ -69,6 +72,13 @@ function redacted(value: unknown, redact: (text: string) => string): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [name, redacted(field, redact)]),
   );
+}
+
+/** `key=` is in too many messages of others; the names of our settings have more words. */
+function maskAssignment(whole: string, name: string, value: string): string {
+  if (/^(?:auth|keys?|private)$/i.test(name) || !soundsSecret(name)) return whole;
+  const cut = value.endsWith("…") ? "…" : "";
+  return `${name}=${MASK}${cut}`;
 }
 
 /**

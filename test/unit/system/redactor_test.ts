@@ -215,3 +215,21 @@ describe("redactTexts()", () => {
     });
   });
 });
+
+describe("createRedactor, for secrets that nobody told it", () => {
+  const rows: [string, string][] = [
+    ["DB_PASSWORD=hunter2xyz PATH=/usr/bin", "DB_PASSWORD=*** PATH=/usr/bin"],
+    [`API_TOKEN="hunter2 xyz" x`, "API_TOKEN=*** x"],
+    ["found the text DB_PASSWORD=hunt…", "found the text DB_PASSWORD=hunt…"],
+    ["found the text DB_PASSWORD=hunter2…", "found the text DB_PASSWORD=***…"],
+    ["PASSWORD_FILE=/run/secrets/db", "PASSWORD_FILE=/run/secrets/db"],
+    ["key=service:web level=error", "key=service:web level=error"],
+    ["TOKEN=short", "TOKEN=short"],
+    ["Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic ***"],
+    ['"authorization": "Bearer abcdefgh.ijkl"', '"authorization": "Bearer ***"'],
+    ["authorization failed: no such user", "authorization failed: no such user"],
+  ];
+  for (const [text, expected] of rows) {
+    it(`redact() makes ${expected} of ${text}`, () => assert.equal(redact(text), expected));
+  }
+});
