@@ -8,9 +8,8 @@ import { cancellation, CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./inta
 import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type Place } from "./intake/lanes.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
-import { redactTexts } from "./intake/redact_texts.ts";
 import { type Run, StackwrightError, type Work } from "./model/mod.ts";
-import type { Clock, Ids } from "./system/mod.ts";
+import { type Clock, type Ids, redactTexts } from "./system/mod.ts";
 
 export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
 export { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
@@ -84,8 +83,9 @@ class Gate implements Intake {
   skip({ trigger, message, ...facts }: NothingToDo): Run {
     this.#requireOpen();
     const { runs, ids, redactor } = this.#parts;
-    const run = runs.accept({ id: ids.next(), trigger, ...redactTexts(facts, redactor) });
-    return runs.finish(run.id, { status: "skipped", message: redactor.redact(message) });
+    const redact = (text: string) => redactor.redact(text);
+    const run = runs.accept({ id: ids.next(), trigger, ...redactTexts(facts, redact) });
+    return runs.finish(run.id, { status: "skipped", message: redact(message) });
   }
 
   close(): Promise<void> {

@@ -32,6 +32,8 @@ import {
   type KeyedLock,
   type Meter,
   noMeter,
+  scratchPrefix,
+  sweepScratch,
   systemProcessOwner,
 } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
@@ -80,6 +82,8 @@ export async function assemble(
   { scratchDir, meter = noMeter }: AssemblyOptions = {},
 ): Promise<Assembly> {
   secretValues(settings).forEach((value) => system.redactor.add(value));
+  const swept = await sweepScratch(system);
+  if (swept > 0) system.log.info(`removed ${swept} temporary directories of killed processes`);
   const ids = createIds(system.clock);
   const { key, ledger } = scratchDir === undefined
     ? await openState(settings, system, ids)
@@ -130,7 +134,16 @@ async function openState(settings: Settings, system: System, ids: Ids): Promise<
   const key = await loadInstanceKey(system.files, dir);
   const ledger = openLedger(dir, system, { key, ids });
   ledger.checkWritable();
+  await closeToOthers(system, join(dir, LEDGER_FILE));
   return { key, ledger };
+}
+
+/** The ledger and its journals: SQLite makes them as open as it may. */
+async function closeToOthers({ files }: System, path: string): Promise<void> {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+    // Not there, or another user's.
+    await files.chmod(each, 0o600).catch(() => {});
+  }
 }
 
 /** The key and a copy of the ledger, for who only looks: new ones where there are none yet. */
@@ -180,6 +193,7 @@ function createSource(
     dataDir,
     credentials: gitCredentials(settings),
     options: {
+      temporaryPrefix: scratchPrefix("git"),
       submodules: git.cloneSubmodules,
       rewrites: git.urlRewrites,
       githubToken: (app, url, signal) => tokens.token(app, url, signal),
@@ -216,7 +230,7 @@ function parts(
   return {
     ...made,
     source: plainSource(made.source, sops),
-    encrypted: createEncryptedFiles({ source: made.source, sops, files, redactor, digest }),
+    encrypted: createEncryptedFiles({ source: made.source, sops, files, digest }),
     engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, (signal) => made.engine.info(signal)),
     compose: new Compose({
       commands,
@@ -250,6 +264,12 @@ function treeCollector(
   return createTreeCollector({ trees, engine, ledger, files, clock, log, ...directories });
 }
 
+/** A path in DOCKER_HOST; containers that mount it have the engine. */
+function engineSocketOf(host: string | undefined): { readonly engineSocket?: string } {
+  const path = /^unix:\/\/(\/.*)$/.exec(host ?? "")?.[1];
+  return path === undefined ? {} : { engineSocket: path };
+}
+
 async function pipelineOptions(
   settings: Settings,
   { files, env }: System,
@@ -261,6 +281,7 @@ async function pipelineOptions(
     dataDir: data.dir,
     hostDataDir: data.hostDir ?? await findHostDataDirectory({ files, engine }, data.dir, signal),
     protectedPaths: settings.secretFiles,
+    ...engineSocketOf(settings.docker.host),
     clientConfigFile: join(
       settings.docker.configDir ?? join(env["HOME"] ?? "/root", ".docker"),
       "config.json",

@@ -2,8 +2,12 @@ import { join } from "node:path";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
+/** What has decrypted files in it, which keep the modes that containers need. */
+const PRIVATE = ["sources", "releases"];
+
 /**
- * Makes the data directory and proves that it can be written. May be called at every start.
+ * Makes the data directory and proves that it can be written. An earlier one may be open to others,
+ * but what is in it is closed. May be called at every start.
  *
  * Throws `data_dir_unusable` naming the path: starting without it would deploy and remember nothing.
  */
@@ -13,6 +17,7 @@ export async function openDataDirectory(files: Files, path: string): Promise<voi
     await files.makeDirectory(path, { mode: 0o700 });
     await files.write(probe, "");
     await files.remove(probe);
+    for (const name of PRIVATE) await makePrivate(files, join(path, name));
   } catch (cause) {
     throw new StackwrightError(
       "data_dir_unusable",
@@ -22,5 +27,14 @@ export async function openDataDirectory(files: Files, path: string): Promise<voi
         `write to, on a disk with free space`,
       { cause },
     );
+  }
+}
+
+/** A directory of another user cannot be closed, and is not ours to close. */
+async function makePrivate(files: Files, path: string): Promise<void> {
+  await files.makeDirectory(path, { mode: 0o700 });
+  const info = await files.stat(path);
+  if (info?.kind === "directory" && (info.mode & 0o077) !== 0) {
+    await files.chmod(path, 0o700).catch(() => {});
   }
 }

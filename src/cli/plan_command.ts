@@ -1,7 +1,5 @@
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type PlannedStack, planOnce } from "../app.ts";
-import { systemFiles } from "../system/mod.ts";
+import { scratchPrefix, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { unifiedDiff } from "./diff_command.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
@@ -50,7 +48,7 @@ export async function makePlan(
   request: PlanRequest,
   watcher: LiveProgress,
 ): Promise<PlannedStack[]> {
-  const scratchDir = await systemFiles.makeTemporaryDirectory(join(tmpdir(), "stackwright-plan-"));
+  const scratchDir = await systemFiles.makeTemporaryDirectory(scratchPrefix("plan"));
   try {
     return await withAssembly(
       io,

@@ -1,11 +1,10 @@
 import process from "node:process";
-import { type App, settingFiles, startApp } from "../app.ts";
+import { type App, startApp } from "../app.ts";
 import { isStackwrightError, messageOf } from "../model/mod.ts";
-import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
+import type { Settings } from "../settings/mod.ts";
 import {
   createLog,
   type Log,
-  readFileNow,
   type Redactor,
   systemClock,
   systemCommands,
@@ -13,6 +12,7 @@ import {
 } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { settingsOf } from "./settings_of.ts";
 import { VERSION } from "./version.ts";
 
 /** `stackwright serve`, and `stackwright` alone */
@@ -29,10 +29,8 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
 `,
   async run(io) {
     const { json } = readArguments(io.args, 0);
-    const { env, redactor } = io;
-    const parts = { env, redactor, readFile: readFileNow, commands: systemCommands };
-    const settings = readSettings(env, await settingFiles(parts, io.signal), uidOption());
-    secretValues(settings).forEach((value) => redactor.add(value));
+    const { redactor } = io;
+    const settings = await settingsOf(io);
     const log = createLog({
       level: settings.logLevel,
       timeZone: settings.timeZone,
@@ -87,9 +85,4 @@ function stopSignal(log: Log): Promise<void> {
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
   });
-}
-
-function uidOption() {
-  const uid = process.getuid?.();
-  return uid === undefined ? {} : { uid };
 }

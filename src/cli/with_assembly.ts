@@ -1,14 +1,8 @@
-import {
-  assemble,
-  type Assembly,
-  type AssemblyOptions,
-  settingFiles,
-  type System,
-} from "../app.ts";
-import { readSettings, secretValues, type Settings } from "../settings/mod.ts";
-import { createLog, readFileNow, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
-import process from "node:process";
+import { assemble, type Assembly, type AssemblyOptions, type System } from "../app.ts";
+import type { Settings } from "../settings/mod.ts";
+import { createLog, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import type { CommandIo } from "./io.ts";
+import { settingsOf } from "./settings_of.ts";
 import { VERSION } from "./version.ts";
 
 /** What a command that looks at stacks works with. */
@@ -27,12 +21,8 @@ export async function withAssembly<T>(
   work: (workplace: Workplace) => Promise<T>,
   options: AssemblyOptions = {},
 ): Promise<T> {
-  const uid = process.getuid?.();
-  const { env, redactor, commands = systemCommands } = io;
-  const parts = { env, redactor, readFile: readFileNow, commands };
-  const readFile = await settingFiles(parts, io.signal);
-  const settings = readSettings(env, readFile, uid === undefined ? {} : { uid });
-  secretValues(settings).forEach((value) => redactor.add(value));
+  const { redactor, commands = systemCommands } = io;
+  const settings = await settingsOf(io);
   const log = createLog({
     level: io.env["LOG_LEVEL"] ? settings.logLevel : "warn",
     timeZone: settings.timeZone,

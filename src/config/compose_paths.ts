@@ -1,6 +1,7 @@
 import { LineCounter, parseAllDocuments, visit } from "yaml";
-import type { Problem, StackwrightError } from "../model/mod.ts";
+import { messageOf, type Problem, type StackwrightError } from "../model/mod.ts";
 import { invalidInput } from "./problem_sink.ts";
+import { yamlMessage } from "./yaml_message.ts";
 
 /** One entry of `include`, as its author wrote it. */
 export interface ComposeInclude {
@@ -88,12 +89,14 @@ function documentsOf(text: string, file: string): unknown[] {
   const documents = parseAllDocuments(text, {
     merge: true,
     logLevel: "silent",
+    // Pretty errors quote the text, which may hold secrets.
+    prettyErrors: false,
     lineCounter: lines,
   });
   if (!Array.isArray(documents)) return [];
   return documents.map((document) => {
     for (const error of document.errors) {
-      const message = `not valid YAML: ${error.message.replace(/\s+/g, " ").slice(0, 200)}`;
+      const message = yamlMessage(error);
       throw refused(file, { ...position(error.pos[0]), message });
     }
     visit(document, {
@@ -101,7 +104,13 @@ function documentsOf(text: string, file: string): unknown[] {
         const tag = node.tag;
         const offset = node.range?.[0] ?? 0;
         if (tag !== undefined && !TAGS.test(tag)) {
-          throw refused(file, { ...position(offset), message: `the tag ${tag} is not supported` });
+          const shown = /^[!a-z0-9.,:/]*[!:]([a-z]+)$/i.exec(tag)?.[0];
+          throw refused(file, {
+            ...position(offset),
+            message: shown === undefined
+              ? "a tag is not supported; write a value that begins with ! between quotes"
+              : `the tag ${shown} is not supported`,
+          });
         }
       },
       Pair(_key, { key }) {
@@ -115,8 +124,11 @@ function documentsOf(text: string, file: string): unknown[] {
     try {
       return document.toJS();
     } catch (error) {
-      // An alias that leads nowhere, or too many of them.
-      const message = error instanceof Error ? error.message : "its aliases cannot be resolved";
+      // The message of one that leads nowhere repeats it, and it may be a password behind a star.
+      const isUnknown = error instanceof ReferenceError && /^Unresolved alias/.test(error.message);
+      const message = isUnknown
+        ? "an alias has no anchor before it; write a value that begins with * between quotes"
+        : `its aliases cannot be resolved: ${messageOf(error)}`;
       throw refused(file, { line: 1, message });
     }
   });

@@ -22,6 +22,7 @@ import {
 } from "./located.ts";
 import { DEEPEST } from "./located_json.ts";
 import { invalidInput, ProblemSink } from "./problem_sink.ts";
+import { yamlMessage } from "./yaml_message.ts";
 
 /** Size above which a configuration file is refused: larger ones block the process noticeably. */
 export const MOST_BYTES = 256 * 1024;
@@ -100,7 +101,7 @@ function reportSyntax(document: Document.Parsed, lines: LineCounter, sink: Probl
 
 function syntaxMessage(error: YAMLError): string {
   if (error.code === "RESOURCE_EXHAUSTION") return "the values are nested too deeply";
-  return `not valid YAML: ${clip(error.message.replace(/\s+/g, " "), 200)}`;
+  return yamlMessage(error);
 }
 
 function positionOf(offset: number, lines: LineCounter): Position {
@@ -153,7 +154,12 @@ class Converter {
   #alias(node: Alias, at: Position | undefined): Sized {
     const name = clip(node.source, 60);
     if (!this.#anchors.has(node.source)) {
-      return this.#fail(at, `the alias *${name} has no anchor &${name} before it`);
+      return this.#fail(
+        at,
+        isName(name)
+          ? `the alias *${name} has no anchor &${name} before it`
+          : "an alias has no anchor before it; write a value that begins with * between quotes",
+      );
     }
     return this.#anchors.get(node.source) ??
       this.#fail(at, `the alias *${name} stands inside its own anchor`);
@@ -259,4 +265,9 @@ function scalar(node: Scalar, at: Position | undefined): Located {
   const text = typeof value === "string" && !plain ? value : node.source ?? String(value);
   const known = typeof value === "number" || typeof value === "boolean";
   return { kind: "scalar", value: known ? value : text, text, plain, at };
+}
+
+/** Whether the name of an alias is one; a password that begins with a star is taken for an alias too. */
+function isName(text: string): boolean {
+  return /^[a-z][a-z_-]*$/i.test(text);
 }

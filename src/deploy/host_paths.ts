@@ -48,6 +48,9 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
     if (service["provider"] !== undefined) {
       refused.push(of("provider, which would run a program on the machine of Stackwright"));
     }
+    if (service["use_api_socket"] === true) {
+      refused.push(of("use_api_socket, which would hand out the credentials for our registries"));
+    }
     for (const volume of objectsAt(service, "volumes")) {
       if (volume["type"] === "bind") add("engine", "volume", textAt(volume, "source"));
     }

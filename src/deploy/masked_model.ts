@@ -1,8 +1,7 @@
 import type { ComposeModel } from "../model/mod.ts";
+import { soundsSecret } from "../system/mod.ts";
 import { isObject } from "./compose_model.ts";
-
-/** Names whose values nobody should read over a shoulder. */
-const SECRET_NAME = /pass|secret|token|credential|private|api_?key|auth/i;
+import { NAMED_VALUES } from "./model_secrets.ts";
 
 /** Length from which a secret is looked for inside other texts. */
 const SHORTEST_PART = 4;
@@ -16,9 +15,9 @@ export interface MaskOptions {
 }
 
 /**
- * A model as text for people: JSON with sorted keys; the values of environment variables, build
- * arguments and labels that sound secret, and every text with a secret in it, are replaced by a
- * digest. Two masked models still differ where the values differ.
+ * A model as text for people: JSON with sorted keys; the values of variables, build arguments, labels
+ * and options that sound secret, and every text with a secret in it, are replaced by a digest. Two
+ * masked models still differ where the values differ.
  */
 export function maskedModel(model: ComposeModel, options: MaskOptions): string {
   const mask = (text: string) => `*** (${options.digest(text).slice(0, 8)})`;
@@ -38,11 +37,10 @@ export function maskedModel(model: ComposeModel, options: MaskOptions): string {
     return Object.fromEntries(
       Object.keys(value).sort().map((key) => {
         const inner = value[key];
-        const hides = isMap && SECRET_NAME.test(key) && inner !== null && !isObject(inner);
+        const hides = isMap && soundsSecret(key) && inner !== null && !isObject(inner);
         const shown = isSecret(key) ? mask(key) : key;
         if (hides) return [shown, mask(String(inner))];
-        const innerIsMap = ["environment", "args", "labels", "driver_opts"].includes(key);
-        return [shown, key === "content" ? hidden(inner) : masked(inner, innerIsMap)];
+        return [shown, key === "content" ? hidden(inner) : masked(inner, NAMED_VALUES.has(key))];
       }),
     );
   }

@@ -9,9 +9,8 @@ import {
   type Work,
 } from "../model/mod.ts";
 import type { RunEnd } from "../record/mod.ts";
-import type { Log } from "../system/mod.ts";
+import { type Log, redactTexts } from "../system/mod.ts";
 import { type EndParts, endRun } from "./end_run.ts";
-import { redactTexts } from "./redact_texts.ts";
 
 /**
  * Does a piece of work, telling `reporter` what becomes of it. It ends normally when every target
@@ -65,9 +64,10 @@ async function execute(
   { runs, redactor, log, ...parts }: PerformParts,
   signal: AbortSignal,
 ): Promise<string[]> {
+  const redact = (text: string) => redactor.redact(text);
   const reporter: RunReporter = {
-    describe: (facts) => void runs.describe(id, redactTexts(facts, redactor)),
-    target: (entry) => void runs.target(id, redactTexts(entry, redactor)),
+    describe: (facts) => void runs.describe(id, redactTexts(facts, redact)),
+    target: (entry) => void runs.target(id, redactTexts(entry, redact)),
   };
   try {
     signal.throwIfAborted();

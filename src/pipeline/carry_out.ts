@@ -128,8 +128,8 @@ export async function place(
     const { configuration } = release;
     const beside = release.invocation.configurationEnvFiles ?? [];
     if (configuration === undefined || beside.length === 0) return { release, tree };
-    const configurationTree = await placeBeside(parts, configuration, beside, signal);
-    return { release, tree, configurationTree };
+    const placed = await placeBeside(parts, configuration, beside, signal);
+    return { release, tree, configurationTree: placed.tree };
   } catch (error) {
     signal.throwIfAborted();
     parts.log.warning(

@@ -38,12 +38,19 @@ const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|[^/@\s]+@[^/:\s]+:|github\.com\/|~)/i;
  * Makes sure that rendering reads nothing but files of the tree. Compose itself reads whatever a path
  * leads to, with the rights of this service, and its content would end up in containers or messages.
  *
+ * Returns the absolute paths of the files with variables that the compose files name, `env_file` and
+ * the like; there may be nothing at some of them.
+ *
  * Throws `path_escapes` with the file and the path, and `config_invalid` for a compose file that is
  * not clear.
  */
-export async function guardRendering(project: GuardedProject, parts: GuardParts): Promise<void> {
+export async function guardRendering(
+  project: GuardedProject,
+  parts: GuardParts,
+): Promise<readonly string[]> {
   const guard = new Guard(project, parts);
   await guard.run();
+  return [...guard.variableFiles];
 }
 
 class Guard {
@@ -51,6 +58,7 @@ class Guard {
   readonly #parts: GuardParts;
   readonly #queue: Pending[];
   readonly #seen = new Set<string>();
+  readonly variableFiles = new Set<string>();
   #realTree = "";
 
   constructor(project: GuardedProject, parts: GuardParts) {
@@ -96,7 +104,11 @@ class Guard {
       ]),
     ]);
     const value = (text: string) => values.get(text) ?? text;
-    for (const file of found.files) await this.#resolve(at, value(file), at.bases);
+    for (const file of found.files) {
+      for (const each of await this.#resolve(at, value(file), at.bases)) {
+        this.variableFiles.add(each);
+      }
+    }
     for (const file of found.extended) {
       for (const target of await this.#resolve(at, value(file), at.bases)) {
         this.#push(target, [posix.dirname(target)], at.ownVariables);
@@ -124,6 +136,7 @@ class Guard {
       : (await Promise.all(
         include.envFiles.map((file) => this.#resolve(at, file, [...at.bases, ...bases, directory])),
       )).flat();
+    for (const file of dotenv) this.variableFiles.add(file);
     const own = await Promise.all(
       dotenv.map(async (file) =>
         !envFiles.includes(file) && await this.#parts.files.stat(file) !== undefined

@@ -14,6 +14,8 @@ export interface ConfigurationFiles {
   readonly tree: string | undefined;
   /** Dotenv files below the tree, in order. */
   readonly envFiles: readonly string[];
+  /** Texts that were encrypted. */
+  readonly secrets: ReadonlySet<string>;
   /** What is at every path that was looked at. */
   readonly ids: Readonly<Record<string, string>>;
 }
@@ -46,9 +48,9 @@ export async function configurationFiles(
     );
   }
   const envFiles = looked.filter(exists);
-  if (envFiles.length === 0) return { revision: configuration, tree: undefined, envFiles, ids };
-  const tree = await placeBeside(parts, configuration, envFiles, signal);
-  return { revision: configuration, tree, envFiles, ids };
+  const found = { revision: configuration, envFiles, ids };
+  if (envFiles.length === 0) return { ...found, tree: undefined, secrets: new Set() };
+  return { ...found, ...await placeBeside(parts, configuration, envFiles, signal) };
 }
 
 /**
@@ -60,11 +62,11 @@ export async function placeBeside(
   revision: Revision,
   paths: readonly string[],
   signal: AbortSignal,
-): Promise<string> {
+): Promise<{ readonly tree: string; readonly secrets: ReadonlySet<string> }> {
   const tree = await parts.source.materialise(revision, signal);
   const real = await requireInside(parts, tree, paths);
-  await parts.encrypted.reveal({ revision, tree, paths: real }, signal);
-  return tree;
+  const { secrets } = await parts.encrypted.reveal({ revision, tree, paths: real }, signal);
+  return { tree, secrets };
 }
 
 /** Where the paths really lie below the tree. */

@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { dirname, join } from "node:path";
-import { messageOf, type Release, type Revision, StackwrightError } from "../model/mod.ts";
+import { basename, dirname, join } from "node:path";
+import { isConfigFileName } from "../config/mod.ts";
+import { messageOf, type Revision, StackwrightError } from "../model/mod.ts";
 import type { PlainFile, Sops } from "../secrets/mod.ts";
 import type { Source, TreeEntry } from "../source/source.ts";
-import type { Files, Redactor } from "../system/mod.ts";
+import type { Files } from "../system/mod.ts";
 
 /** Files of a tree that a deployment uses. */
 export interface RevealJob {
@@ -37,8 +38,6 @@ export interface EncryptedFiles {
    * Throws what {@link Sops.decrypt} throws, and `data_dir_unusable` when the disk refuses.
    */
   reveal(job: RevealJob, signal: AbortSignal): Promise<Revealed>;
-  /** Makes the secrets of a release from the ledger unprintable, before anything of it is shown. */
-  conceal(release: Pick<Release, "invocation">): void;
 }
 
 /** What {@link createEncryptedFiles} needs. */
@@ -47,7 +46,6 @@ export interface EncryptedFilesParts {
   readonly source: Source;
   readonly sops: Sops;
   readonly files: Files;
-  readonly redactor: Redactor;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
 }
@@ -82,6 +80,8 @@ class TreeFiles implements EncryptedFiles {
     const secrets = new Set<string>();
     const failures: StackwrightError[] = [];
     for (const file of await this.#filesOf(job, signal)) {
+      // Where anything may be used, our own configuration is not: no container and no compose reads it.
+      if (job.tolerant === true && isConfigFileName(basename(file.path))) continue;
       try {
         const plain = await this.#plainOf(job, file, signal);
         if (plain === undefined) continue;
@@ -95,10 +95,6 @@ class TreeFiles implements EncryptedFiles {
       }
     }
     return { identities, secrets, failures };
-  }
-
-  conceal({ invocation }: Pick<Release, "invocation">): void {
-    invocation.secrets?.forEach((each) => this.#parts.redactor.add(each));
   }
 
   async #filesOf({ revision, tree, paths }: RevealJob, signal: AbortSignal) {

@@ -16,6 +16,8 @@ export interface PipelineOptions {
   readonly hostDataDir: string;
   /** Further files and directories that no container may mount: where our secrets come from. */
   readonly protectedPaths: readonly string[];
+  /** The socket that the engine is reached by, where it is one of this machine. */
+  readonly engineSocket?: string;
   /** The file in which the engine client finds credentials for registries; it need not exist. */
   readonly clientConfigFile: string;
   /** Folder inside a source where configuration files are looked for; `/` is its root. */

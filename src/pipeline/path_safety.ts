@@ -17,16 +17,20 @@ import type { Target } from "./target.ts";
 const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
 /** Whoever talks to the engine through its socket has its rights on the host. */
 const ENGINE_SOCKET = /\/(?:docker|podman)\.sock$/;
+const USUAL_SOCKETS = ["/run/docker.sock", "/var/run/docker.sock"];
 
-/** Makes sure that rendering a project reads only its own source; see {@link guardRendering}. */
+/**
+ * Makes sure that rendering a project reads only its own source; see {@link guardRendering}, which also
+ * tells what is returned.
+ */
 export async function requireSafeInputs(
   parts: PipelineParts,
   project: ComposeProject,
   tree: string,
   variables: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<void> {
-  await guardRendering({
+): Promise<readonly string[]> {
+  return await guardRendering({
     tree,
     directory: project.directory,
     composeFiles: project.files,
@@ -122,7 +126,10 @@ async function requireNotOurs(
     });
     break;
   }
-  if (ENGINE_SOCKET.test(path)) {
+  const { engineSocket } = parts.options;
+  const sockets = engineSocket === undefined ? USUAL_SOCKETS : [...USUAL_SOCKETS, engineSocket];
+  const holdsSocket = sockets.some((socket) => pathRelation(socket, path) === "inside");
+  if (holdsSocket || ENGINE_SOCKET.test(path)) {
     const message = `${what} mounts the engine's socket: the container has all rights on the host`;
     parts.log.warning(message, { stack: name });
   }

@@ -1,4 +1,4 @@
-import { type ComposeCall, registryHint, withBuildPaths } from "../deploy/mod.ts";
+import { type ComposeCall, registryHint, registrySecrets, withBuildPaths } from "../deploy/mod.ts";
 import {
   isStackwrightError,
   messageOf,
@@ -101,6 +101,7 @@ async function pull(
   parts.log.info(`pulling ${names.join(", ")}`, { stack: target.key.name, stage: "pull" });
   const call = hereCall(target, prepared);
   const images = services.map((each) => each.image);
+  await clientConfiguration(parts);
   const doing = `pulling ${names.join(", ")} of ${target.key.name}`;
   const limit = { doing, timeoutSeconds: target.deployment.timeoutSeconds };
   const pull = (within: AbortSignal) => parts.compose.pull(call, names, within);
@@ -122,6 +123,7 @@ async function build(
   parts.log.info(`building ${names.join(", ")}`, { stack: target.key.name, stage: "build" });
   const asked = { services: names, args, pull: forceImagePull, noCache, quiet };
   const call = hereCall(target, prepared);
+  await clientConfiguration(parts);
   const doing = `building ${names.join(", ")} of ${target.key.name}`;
   const limit = { doing, timeoutSeconds: target.deployment.timeoutSeconds };
   const work = (within: AbortSignal) => parts.compose.build(call, asked, within);
@@ -138,13 +140,25 @@ async function withHint(
     await work();
   } catch (error) {
     if (!isStackwrightError(error, "pull_failed")) throw error;
-    const path = parts.options.clientConfigFile;
-    const bytes = await parts.files.readIfExists(path).catch(() => undefined);
-    const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
-    const hint = registryHint(error.message, images, { path, text });
+    const hint = registryHint(error.message, images, {
+      path: parts.options.clientConfigFile,
+      text: await clientConfiguration(parts),
+    });
     if (hint === "") throw error;
     throw new StackwrightError(error.code, `${error.message}\n${hint}`, { cause: error });
   }
+}
+
+/**
+ * The engine client's configuration, whose credentials are unprintable from then on: it is read anew
+ * before each use, since people log in while we run.
+ */
+async function clientConfiguration(parts: PipelineParts): Promise<string | undefined> {
+  const bytes = await parts.files.readIfExists(parts.options.clientConfigFile)
+    .catch(() => undefined);
+  const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  if (text !== undefined) parts.secrets.hide(registrySecrets(text));
+  return text;
 }
 
 /** The release as compose gets it, but with build paths that exist before the files are switched. */

@@ -41,6 +41,7 @@ export async function prepareRelease(
 ): Promise<PreparedRelease> {
   const rendered = await renderTarget(parts, target, signal);
   const content = await usedContent(parts, target, rendered, signal);
+  await rendered.plain.hideFiles(rendered.model, rendered.tree);
   const release = await releaseOf(parts, target, { rendered, content }, signal);
   const { tree, beside, model } = rendered;
   const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
@@ -70,7 +71,11 @@ async function releaseOf(
     timeoutSeconds: deployment.timeoutSeconds,
     discovered: target.discovered !== undefined,
     rendered: model,
-    invocation: withSecrets(invocation, model, secrets),
+    invocation: withSecrets(invocation, model, {
+      decrypted: [...secrets, ...beside?.secrets ?? []],
+      plain: rendered.plain.texts,
+      hides: (text) => parts.secrets.hides(text),
+    }),
     tree,
     stackDirectory: stackDirectories(parts.options.hostDataDir, key).stack,
     uses,

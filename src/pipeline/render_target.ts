@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { labelsOf } from "../deploy/mod.ts";
 import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
@@ -7,6 +8,7 @@ import { requireHooksRun } from "./lifecycle_hooks.ts";
 import { operation } from "./measure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
+import { PlainSecrets } from "./plain_secrets.ts";
 import { envFilesIn, renderProject } from "./render_project.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { requirePlain, revealInputs } from "./reveal_inputs.ts";
@@ -24,6 +26,8 @@ export interface RenderedTarget {
   readonly beside: ConfigurationFiles | undefined;
   readonly tree: string;
   readonly invocation: ComposeInvocation;
+  /** What nobody may read of it although its repository has it in the clear. */
+  readonly plain: PlainSecrets;
   /** As compose printed it. */
   readonly model: ComposeModel;
 }
@@ -49,14 +53,24 @@ export async function renderTarget(
   const { invocation, project } = await invocationOf(parts, target, { inputs, tree, beside });
   target.progress("rendering");
   const variables = invocation.environment;
-  await requireSafeInputs(parts, project, tree, variables, signal);
+  const plain = new PlainSecrets(parts);
+  plain.hideVariables({ ...deployment.build.args, ...variables });
+  await plain.hideDotenv([...project.envFiles, ...variableFiles(inputs, tree)]);
+  await plain.hideDotenv(await requireSafeInputs(parts, project, tree, variables, signal));
   const render = () => parts.compose.render({ project, variables }, signal);
   const model = await operation(parts, "render", render);
+  plain.hideModel(model, invocation);
   await requireSafeModel(parts, target, model, tree);
   requireNoJobs(model, target.key.name);
   await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
   requirePlain(model, revealed);
-  return { inputs, realInputs, revealed, beside, tree, invocation, model };
+  return { inputs, realInputs, revealed, beside, tree, invocation, plain, model };
+}
+
+/** What compose files name besides other compose files. */
+function variableFiles({ composeFiles, paths }: ComposeInputs, tree: string): string[] {
+  return paths.filter((path) => !composeFiles.includes(path) && !/\.(?:ya?ml|json)$/.test(path))
+    .map((path) => join(tree, path));
 }
 
 function noteUnused({ log }: PipelineParts, { key }: ResolvedTarget, inputs: ComposeInputs): void {

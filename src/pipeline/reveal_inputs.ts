@@ -69,16 +69,34 @@ function findCipherText(value: unknown, path: readonly string[]): readonly strin
 /** Shortest text that is kept as a secret of a release. */
 const SHORTEST = 6;
 
-/** The invocation with those decrypted texts that stand in the model. */
+/** What is known of the secrets of a release when it is made. */
+export interface ReleaseSecrets {
+  /** Decrypted texts; those that stand in the model are kept. */
+  readonly decrypted: readonly string[];
+  /** Texts of plain files; all of them are kept. */
+  readonly plain: readonly string[];
+  /** Whether a text is known as a secret, for those that came in another way. */
+  hides(text: string): boolean;
+}
+
+/** The invocation with everything that must stay unprintable when the release is looked at again. */
 export function withSecrets(
   invocation: ComposeInvocation,
   model: ComposeModel,
-  texts: readonly string[],
+  { decrypted, plain, hides }: ReleaseSecrets,
 ): ComposeInvocation {
-  if (texts.length === 0) return invocation;
   const shown = JSON.stringify(model);
-  const secrets = [...new Set(texts)].filter((each) =>
-    each.length >= SHORTEST && shown.includes(JSON.stringify(each).slice(1, -1))
-  );
-  return secrets.length === 0 ? invocation : { ...invocation, secrets };
+  const secrets = new Set([
+    ...plain,
+    ...decrypted.filter((each) => shown.includes(JSON.stringify(each).slice(1, -1))),
+    ...[...textsIn(model), ...Object.values(invocation.environment)].filter(hides),
+  ]);
+  const kept = [...secrets].filter((each) => each.length >= SHORTEST);
+  return kept.length === 0 ? invocation : { ...invocation, secrets: kept };
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value.replaceAll("$$", "$")];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
 }

@@ -1,4 +1,4 @@
-import { maskedModel } from "../deploy/mod.ts";
+import { externalSecretsIn, maskedModel, secretsOfRelease } from "../deploy/mod.ts";
 import type { Release } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
@@ -7,20 +7,15 @@ export function shownModel(parts: PipelineParts, release: Release): string {
   hideSecrets(parts, release);
   return maskedModel(release.model, {
     digest: (text) => parts.key.digest(text),
-    secrets: externalSecretsIn(release),
+    // The external ones also where they are too short to be looked for in other texts.
+    secrets: [...externalSecretsIn(release.invocation), ...secretsOfRelease(release)],
   });
 }
 
 /** Makes the secrets of a release unprintable; to be called before anything of it can be shown. */
 export function hideSecrets(
-  { secrets, encrypted }: Pick<PipelineParts, "secrets" | "encrypted">,
-  release: Release,
+  { secrets }: Pick<PipelineParts, "secrets">,
+  release: Pick<Release, "model" | "invocation">,
 ): void {
-  secrets.hide(externalSecretsIn(release));
-  encrypted.conceal(release);
-}
-
-function externalSecretsIn({ invocation }: Release): string[] {
-  const { environment, secretVariables = [] } = invocation;
-  return secretVariables.flatMap((name) => environment[name] ?? []);
+  secrets.hide(secretsOfRelease(release));
 }

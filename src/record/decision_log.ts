@@ -1,4 +1,5 @@
 import type { StackKey, TargetDecision } from "../model/mod.ts";
+import { redactTexts } from "../system/mod.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
 
 /** Decisions kept for each stack. */
@@ -24,7 +25,7 @@ export class DecisionLog {
 
   /** Adds a decision; one that equals the last is counted there. */
   add(key: StackKey, decision: TargetDecision, at: Date): void {
-    const content = this.#redact(JSON.stringify(decision));
+    const content = JSON.stringify(redactTexts(decision, this.#redact));
     const [last] = this.#database.all(
       `SELECT id, content FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
       key.context,

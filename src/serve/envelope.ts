@@ -1,4 +1,4 @@
-import type { Redactor } from "../system/mod.ts";
+import { type Redactor, redactTexts } from "../system/mod.ts";
 import type { Refusal } from "./problem.ts";
 
 /** What a route answers, before it is bytes. */
@@ -61,7 +61,8 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
     for (const [name, value] of Object.entries(answer.headers)) headers[name.toLowerCase()] = value;
     return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
   }
-  const body = JSON.stringify(redactTexts(bodyOf(answer, to.requestId), to.redactor));
+  const redact = (text: string) => to.redactor.redact(text);
+  const body = JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact));
   return new Response(to.method === "HEAD" ? null : body, { status, headers });
 }
 
@@ -88,14 +89,4 @@ function bodyOf(answer: Exclude<Answer, { kind: "raw" }>, requestId: string): un
       };
     }
   }
-}
-
-/** Texts are redacted one by one: in the finished JSON a mask could swallow what ends a string. */
-function redactTexts(value: unknown, redactor: Redactor): unknown {
-  if (typeof value === "string") return redactor.redact(value);
-  if (Array.isArray(value)) return value.map((each) => redactTexts(each, redactor));
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [name, redactTexts(field, redactor)]),
-  );
 }

@@ -1,5 +1,7 @@
 import { secretsOfProvider } from "../config/mod.ts";
 import type { Settings } from "./settings.ts";
+import { type SettingRow, SETTINGS_TABLE } from "./settings_table.ts";
+import type { Environment, ReadFile } from "./variable_reader.ts";
 
 /**
  * Every text of the settings that must never be shown, for the redactor: keys, tokens, passphrases
@@ -35,6 +37,36 @@ export function secretValues(settings: Settings): string[] {
     ...urls.flatMap(passwords),
   ];
   return [...new Set(values.filter((value) => value !== undefined && value !== ""))] as string[];
+}
+
+/** A setting as it is written, before anybody knows whether it is right. */
+export interface WrittenSetting {
+  readonly text: string;
+  /** Whether all of it is a secret; else it may have some inside. */
+  readonly isSecret: boolean;
+}
+
+/**
+ * The texts of all settings that are secrets or may have them inside, for the redactor, so that what
+ * is said about a setting that cannot be read does not repeat it. Files that cannot be read are left out.
+ */
+export function writtenSecrets(environment: Environment, readFile: ReadFile): WrittenSetting[] {
+  return (SETTINGS_TABLE as readonly SettingRow[])
+    .filter(({ type }) => ["secret", "URL", "YAML"].includes(type))
+    .flatMap(({ name, type, file }) => {
+      const path = file ? environment[`${name}_FILE`]?.trim() ?? "" : "";
+      const texts = [environment[name] ?? "", path === "" ? "" : textOf(readFile, path)];
+      return texts.filter((text) => text.trim() !== "")
+        .map((text) => ({ text, isSecret: type === "secret" }));
+    });
+}
+
+function textOf(readFile: ReadFile, path: string): string {
+  try {
+    return readFile(path);
+  } catch {
+    return "";
+  }
 }
 
 /** The password of a URL, as it is written and decoded; a lone user name may be a token too. */

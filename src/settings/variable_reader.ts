@@ -125,7 +125,11 @@ export class VariableReader {
       const text = this.#readFile(path).trim();
       return text === "" ? undefined : text;
     } catch (error) {
-      this.refuse(name, `reading ${clip(path, 200)} failed: ${clip(messageOf(error), 200)}`);
+      const why = /^[.~]{0,2}\//.test(path)
+        ? `reading ${clip(path, 200)} failed: ${clip(messageOf(error), 200)}`
+        // Who sets the wrong one of two variables has written the secret itself here.
+        : "reading the file failed: expected the path of a file, beginning with /";
+      this.refuse(name, why);
       return undefined;
     }
   }

@@ -14,8 +14,8 @@ import type { RepositoryUrl } from "./repository_url.ts";
 
 /** How remotes are reached, besides credentials. Proxies and files are the operator's own. */
 export interface AccessOptions {
-  /** Where the private directory is made; best on a tmpfs. */
-  readonly temporaryDir: string;
+  /** How the path of the private directory begins; best on a tmpfs. */
+  readonly temporaryPrefix: string;
   readonly httpProxy: string;
   readonly httpsProxy: string;
   readonly noProxy: string;
@@ -179,9 +179,7 @@ export class GitAccess {
 
   async #makePrivate(): Promise<string> {
     const { files, options } = this.#parts;
-    const directory = await files.makeTemporaryDirectory(
-      join(options.temporaryDir, "stackwright-git-"),
-    );
+    const directory = await files.makeTemporaryDirectory(options.temporaryPrefix);
     await files.makeDirectory(join(directory, "home"), { mode: 0o700 });
     return directory;
   }

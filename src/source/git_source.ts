@@ -55,7 +55,7 @@ const DEFAULTS: GitSourceOptions = {
   remoteTimeoutMs: 10 * 60 * 1000,
   localTimeoutMs: 5 * 60 * 1000,
   attempts: 3,
-  temporaryDir: "/tmp",
+  temporaryPrefix: "/tmp/stackwright-git-",
   httpProxy: "",
   httpsProxy: "",
   noProxy: "",

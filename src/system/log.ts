@@ -7,7 +7,7 @@ import {
 } from "@logtape/logtape";
 import process from "node:process";
 import { messageOf, StackwrightError } from "../model/mod.ts";
-import type { Redactor } from "./redactor.ts";
+import { type Redactor, redactTexts } from "./redactor.ts";
 import { createTimeFormat } from "./time_format.ts";
 
 /** Levels of `LOG_LEVEL` (operations.md §1.6). `critical` lines precede an exit and always show. */
@@ -57,7 +57,7 @@ export function createLog(options: LogOptions): Log {
   const formatInstant = createTimeFormat(options.timeZone);
   const sink: Sink = (record) => {
     const time = formatInstant(new Date(record.timestamp));
-    options.write(options.redactor.redact(formatLine(record, time, options)));
+    options.write(formatLine(record, time, options));
   };
   configureSync({
     reset: true,
@@ -126,16 +126,17 @@ function libraryLevel(level: LogLevel): LibraryLevel {
 
 function formatLine(record: LogRecord, time: string, options: LogOptions): string {
   const level = record.level === "fatal" ? "critical" : record.level;
-  const message = record.message.join("");
+  const redact = (text: string) => options.redactor.redact(text);
+  const message = redact(record.message.join(""));
   if (options.format === "json") {
     const line: Record<string, unknown> = { time, level, msg: message };
     for (const name of Object.keys(record.properties)) {
-      line[name] = printable(record.properties[name]);
+      line[name] = redactTexts(printable(record.properties[name]), redact);
     }
     return JSON.stringify(line) + "\n";
   }
   const rest = Object.entries(record.properties)
-    .map(([name, value]): [string, unknown] => [name, printable(value)])
+    .map(([name, value]): [string, unknown] => [name, redactTexts(printable(value), redact)])
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) =>
       ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
@@ -162,8 +163,9 @@ function printable(value: unknown, depth = 0): unknown {
 function asJson(value: unknown): unknown {
   if (typeof value !== "object" && typeof value !== "bigint") return value;
   try {
-    JSON.stringify(value);
-    return value;
+    // As it will be written: what redacts looks at plain objects, and some write themselves otherwise.
+    const text = JSON.stringify(value);
+    return text === undefined ? undefined : JSON.parse(text);
   } catch {
     return String(value);
   }

@@ -14,4 +14,6 @@ export * from "./meter.ts";
 export * from "./networks.ts";
 export * from "./process_owner.ts";
 export * from "./redactor.ts";
+export * from "./scratch.ts";
+export * from "./secret_texts.ts";
 export * from "./time_format.ts";

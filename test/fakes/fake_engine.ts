@@ -83,6 +83,8 @@ export interface FakeEngine {
   /** Takes a container away, as somebody at a terminal would. */
   removeContainer(container: string): void;
   setHealth(container: string, health: "starting" | "healthy" | "unhealthy"): void;
+  /** Lets the registry refuse every pull and repeat the credentials it was given, or ends that. */
+  echoCredentials(on: boolean): void;
   /** Lets a container write a line. */
   writeLog(container: string, line: string, stream?: "stdout" | "stderr"): void;
 
@@ -137,6 +139,7 @@ function script(state: EngineState) {
     removeContainer: (key: string) => remove(state, state.container(key), { volumes: true }),
     setHealth: (key: string, health: "starting" | "healthy" | "unhealthy") =>
       setHealth(state, state.container(key), health),
+    echoCredentials: (on: boolean) => void (state.echoesCredentials = on),
     writeLog: (key: string, text: string, stream: "stdout" | "stderr" = "stdout") =>
       void state.container(key).output.push({ stream: stream === "stdout" ? 1 : 2, text }),
   };

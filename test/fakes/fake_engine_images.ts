@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   filtersOf,
   flag,
@@ -49,6 +51,7 @@ function pull({ state, query }: RouteRequest): RouteAnswer {
     ? `${name}@${tag}`
     : `${name}:${tag}`;
   const offered = registryImage(state, reference);
+  if (state.echoesCredentials) return { stream: refuseWithCredentials };
   if (offered === undefined) {
     throw new Refusal(
       404,
@@ -74,6 +77,13 @@ function pull({ state, query }: RouteRequest): RouteAnswer {
       response.end(lines.map((line) => JSON.stringify(line) + "\r\n").join(""));
     },
   };
+}
+
+function refuseWithCredentials(response: ServerResponse, request: IncomingMessage): void {
+  const given = String(request.headers["x-registry-auth"] ?? "");
+  const plain = Buffer.from(given, "base64url").toString();
+  response.writeHead(500, { "Content-Type": "application/json" });
+  response.end(JSON.stringify({ message: `denied: ${given} is ${plain}` }));
 }
 
 /** Puts an image under a tag; an earlier image of that tag loses it and stays. */

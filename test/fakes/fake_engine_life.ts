@@ -131,6 +131,10 @@ function behave(state: EngineState, container: FakeContainer, behaviour: Behavio
   if (behaviour === "run") {
     if (hasHealthcheck(container)) setHealth(state, container, "healthy");
   } else if ("exit" in behaviour) {
+    const environment = container.config["Env"];
+    if (behaviour.printsEnvironment === true && Array.isArray(environment)) {
+      for (const each of environment) container.output.push({ stream: 1, text: String(each) });
+    }
     later(container, behaviour.afterMs, () => exit(state, container, behaviour.exit));
   } else if ("health" in behaviour && hasHealthcheck(container)) {
     later(container, behaviour.afterMs, () => setHealth(state, container, behaviour.health));

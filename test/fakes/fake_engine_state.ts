@@ -5,7 +5,12 @@ import type { Json, JsonRecord } from "../../src/docker/json.ts";
 /** What a container does once it is started. Times are milliseconds after the start. */
 export type Behaviour =
   | "run"
-  | { readonly exit: number; readonly afterMs?: number }
+  | {
+    readonly exit: number;
+    readonly afterMs?: number;
+    /** Writes its environment before it ends. */
+    readonly printsEnvironment?: boolean;
+  }
   | { readonly health: "healthy" | "unhealthy" | "starting"; readonly afterMs?: number }
   /** The engine refuses to start it, with these words. */
   | { readonly refuse: string };
@@ -113,6 +118,8 @@ export class EngineState {
   readonly images = new Map<string, FakeImage>();
   /** By tag: what a pull brings. */
   readonly registry = new Map<string, FakeImage>();
+  /** Whether the registry refuses everything and repeats the credentials it was given. */
+  echoesCredentials = false;
   /** By container name, service or image. */
   readonly behaviours = new Map<string, Behaviour>();
   readonly events: FakeEvent[] = [];

@@ -17,6 +17,8 @@ export interface GitHttpOptions {
   readonly root: string;
   /** `user:password` that every request needs; without it everybody may read. */
   readonly login?: string;
+  /** Address to listen on; 127.0.0.1 by default. */
+  readonly host?: string;
   /** Answers a request instead of git, for example with a redirect or an error. */
   readonly intercept?: (request: SeenRequest) => GitHttpAnswer | undefined;
 }
@@ -39,6 +41,7 @@ export interface GitHttpServer {
 /** Serves repositories through git's own `http-backend`. */
 export async function startGitHttpServer(options: GitHttpOptions): Promise<GitHttpServer> {
   const seen: SeenRequest[] = [];
+  const { host = "127.0.0.1" } = options;
   const server = createServer((request, response) => {
     const one: SeenRequest = {
       method: request.method ?? "",
@@ -51,12 +54,12 @@ export async function startGitHttpServer(options: GitHttpOptions): Promise<GitHt
     request.resume();
     response.writeHead(answer.status, answer.headers ?? {}).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
     port,
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://${host}:${port}`,
     seen,
     close: () =>
       new Promise((resolve) => {

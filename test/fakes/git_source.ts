@@ -74,7 +74,7 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
     credentials: { domains: [], global: {}, tokenHosts: [], ...settings.credentials },
     options: {
       path: process.env["PATH"] ?? "/usr/bin:/bin",
-      temporaryDir: directory,
+      temporaryPrefix: `${directory}/stackwright-git-`,
       ...settings.options,
     },
   });

@@ -33,9 +33,14 @@ export function sshMissing(): string | false {
 }
 
 /** Starts a server; only the key made for it may log in. */
-export async function startSshServer(): Promise<SshServer> {
+export async function startSshServer(
+  { passphrase = "correct horse battery", host = "127.0.0.1" }: {
+    readonly passphrase?: string;
+    /** Address to listen on. */
+    readonly host?: string;
+  } = {},
+): Promise<SshServer> {
   const directory = mkdtempSync("/tmp/swt-sshd-");
-  const passphrase = "correct horse battery";
   const makeKey = (name: string, secret = "") => {
     const path = join(directory, name);
     rmSync(path, { force: true });
@@ -50,9 +55,9 @@ export async function startSshServer(): Promise<SshServer> {
   const protectedKey = read(makeKey("protected", passphrase));
   writeFileSync(join(directory, "authorized"), open + read(join(directory, "protected.pub")));
   const port = await freePort();
-  writeFileSync(join(directory, "config"), configuration(directory, port));
-  let stop = await start(directory, port);
-  const hostLine = () => `[127.0.0.1]:${port} ${read(`${hostKey}.pub`).trim()}\n`;
+  writeFileSync(join(directory, "config"), configuration(directory, host, port));
+  let stop = await start(directory, host, port);
+  const hostLine = () => `[${host}]:${port} ${read(`${hostKey}.pub`).trim()}\n`;
   return {
     port,
     user: execFileSync("id", ["-un"], { encoding: "utf8" }).trim(),
@@ -63,7 +68,7 @@ export async function startSshServer(): Promise<SshServer> {
     async changeHostKey() {
       await stop();
       makeKey("host");
-      stop = await start(directory, port);
+      stop = await start(directory, host, port);
     },
     async close() {
       await stop();
@@ -72,9 +77,9 @@ export async function startSshServer(): Promise<SshServer> {
   };
 }
 
-function configuration(directory: string, port: number): string {
+function configuration(directory: string, host: string, port: number): string {
   return [
-    `ListenAddress 127.0.0.1:${port}`,
+    `ListenAddress ${host}:${port}`,
     `HostKey ${join(directory, "host")}`,
     `AuthorizedKeysFile ${join(directory, "authorized")}`,
     `PidFile ${join(directory, "pid")}`,
@@ -87,12 +92,12 @@ function configuration(directory: string, port: number): string {
   ].join("\n");
 }
 
-async function start(directory: string, port: number): Promise<() => Promise<void>> {
+async function start(directory: string, host: string, port: number): Promise<() => Promise<void>> {
   // The server insists on this directory when it runs as root.
   if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
   const server = spawn(PROGRAM, ["-D", "-e", "-f", join(directory, "config")], { stdio: "ignore" });
   const ended = new Promise<void>((resolve) => server.on("close", () => resolve()));
-  for (let tries = 0; !await answers(port); tries++) {
+  for (let tries = 0; !await answers(host, port); tries++) {
     if (tries === 200) throw new Error("sshd did not start");
     await wait(25);
   }
@@ -102,9 +107,9 @@ async function start(directory: string, port: number): Promise<() => Promise<voi
   };
 }
 
-function answers(port: number): Promise<boolean> {
+function answers(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createConnection({ host: "127.0.0.1", port });
+    const socket = createConnection({ host, port });
     socket.on("connect", () => {
       socket.destroy();
       resolve(true);

@@ -564,6 +564,8 @@ describe("what repositories may do", () => {
               "/srv/media:/media",
               "/:/host:ro",
               "/var/run/docker.sock:/var/run/docker.sock:ro",
+              "/run:/host-run",
+              `${world.proxy.host.replace("unix://", "")}:/engine`,
             ],
           }),
         ),
@@ -573,7 +575,9 @@ describe("what repositories may do", () => {
       const warnings = world.lines.filter((each) => each.level === "warning")
         .map((each) => each.message);
       assert.ok(warnings.some((each) => /volume mounts \/,/.test(each)), warnings.join("\n"));
-      assert.ok(warnings.some((each) => /engine's socket/.test(each)), warnings.join("\n"));
+      // The whole host, the usual socket, its directory, and the one that DOCKER_HOST names.
+      const sockets = warnings.filter((each) => /engine's socket/.test(each));
+      assert.equal(sockets.length, 4, warnings.join("\n"));
       assert.ok(!warnings.some((each) => /media/.test(each)), warnings.join("\n"));
     }));
 

@@ -4,7 +4,7 @@ import {
   type SecretReference,
   StackwrightError,
 } from "../../model/mod.ts";
-import { createLimiter, type Redactor } from "../../system/mod.ts";
+import { createLimiter, type Redactor, secretParts } from "../../system/mod.ts";
 import { Memo, type SecretProvider, unresolved } from "./provider.ts";
 
 /** The variables of a deployment that come from a secret store. */
@@ -32,6 +32,8 @@ export interface ExternalSecrets {
   open(): SecretSession;
   /** Keeps values that were resolved earlier, by this process or another, out of everything shown. */
   hide(values: Iterable<string>): void;
+  /** Whether nothing of a text would be shown, whoever made it known as a secret. */
+  hides(text: string): boolean;
 }
 
 /** What secrets are resolved with. */
@@ -58,7 +60,7 @@ export function createExternalSecrets(
             throw unresolved("there is no secret provider; set SECRET_PROVIDER");
           }
           const value = await limiter.run(() => reader.read(reference, signal), signal);
-          redactor.add(value);
+          secretParts(value).forEach((each) => redactor.add(each));
           if (value.includes("\0")) throw unresolved("the value has a zero byte");
           return value;
         });
@@ -68,8 +70,9 @@ export function createExternalSecrets(
       };
     },
     hide: (values) => {
-      for (const value of values) redactor.add(value);
+      for (const value of values) secretParts(value).forEach((each) => redactor.add(each));
     },
+    hides: (text) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redact(text)),
   };
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -17,14 +17,26 @@ async function inDirectory(work: (directory: string) => Promise<void>): Promise<
 }
 
 describe("openDataDirectory", () => {
-  it("openDataDirectory() makes it for its owner alone, leaves nothing in it, and may be repeated", async () => {
+  it("openDataDirectory() makes it for its owner alone, leaves no file in it, and may be repeated", async () => {
     await inDirectory(async (directory) => {
       const path = join(directory, "a/data");
       await openDataDirectory(systemFiles, path);
       await systemFiles.write(join(path, "kept"), "x");
       await openDataDirectory(systemFiles, path);
-      assert.deepEqual(await systemFiles.list(path), ["kept"]);
+      assert.deepEqual(await systemFiles.list(path), ["kept", "releases", "sources"]);
       assert.equal((await stat(path)).mode & 0o777, 0o700);
+    });
+  });
+
+  it("openDataDirectory() closes what has secrets in it, also where the directory itself is open", async () => {
+    await inDirectory(async (directory) => {
+      await chmod(directory, 0o755);
+      await mkdir(join(directory, "sources"), { mode: 0o755 });
+      await openDataDirectory(systemFiles, directory);
+      assert.equal((await stat(directory)).mode & 0o777, 0o755);
+      for (const name of ["sources", "releases"]) {
+        assert.equal((await stat(join(directory, name))).mode & 0o777, 0o700, name);
+      }
     });
   });
 

@@ -10,7 +10,7 @@ const MODEL = {
       image: "web:1",
       command: ["run", "--url=postgres://u:canary$$1@db"],
       environment: { DB_URL: "postgres://u:canary$$1@db", PASSWORD: "other", PLAIN: "word", N: 12 },
-      labels: { "canary-key": "x" },
+      labels: { "canary-line": "x" },
     },
   },
   configs: { main: { content: "whole text" } },
@@ -20,7 +20,7 @@ describe("maskedModel()", () => {
   const digest = (text: string) => `${text.length}`.padStart(8, "0");
 
   it("hides every text with a secret in it, also where compose doubled its dollar", () => {
-    const text = maskedModel(MODEL, { digest, secrets: ["canary$1", "canary-key", "12"] });
+    const text = maskedModel(MODEL, { digest, secrets: ["canary$1", "canary-line", "12"] });
     const { services } = JSON.parse(text);
     assert.deepEqual(services.web, {
       command: ["run", "*** (00000031)"],
@@ -31,7 +31,7 @@ describe("maskedModel()", () => {
         PLAIN: "word",
       },
       image: "web:1",
-      labels: { "*** (00000010)": "x" },
+      labels: { "*** (00000011)": "x" },
     });
     assert.ok(!text.includes("canary"));
   });

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { type Revision, StackwrightError } from "../../../src/model/mod.ts";
 import { createEncryptedFiles, requirePlain, withSecrets } from "../../../src/pipeline/mod.ts";
 import type { Source, TreeEntry } from "../../../src/source/mod.ts";
-import { createRedactor, systemFiles } from "../../../src/system/mod.ts";
+import { systemFiles } from "../../../src/system/mod.ts";
 
 const never = new AbortController().signal;
 const revision = {} as Revision;
@@ -76,11 +76,10 @@ async function makeTree(committed: Readonly<Record<string, string>>) {
       return Promise.resolve({ bytes: new TextEncoder().encode(plain), secrets: [plain] });
     },
   };
-  const redactor = createRedactor();
   const digest = (text: string) => `digest of ${text.length} ${text.slice(0, 4)}`;
-  const parts = { source, sops, files: systemFiles, redactor, digest };
+  const parts = { source, sops, files: systemFiles, digest };
   const read = (path: string) => readFile(join(tree, path), "utf8");
-  return { directory, tree, asked, redactor, read, encrypted: createEncryptedFiles(parts) };
+  return { directory, tree, asked, read, encrypted: createEncryptedFiles(parts) };
 }
 
 describe("createEncryptedFiles()", () => {
@@ -137,15 +136,6 @@ describe("createEncryptedFiles()", () => {
       assert.equal(await read("b"), "BAD b");
     });
   });
-
-  it("conceal() makes the secrets of a recorded release unprintable", async () => {
-    await withTree({}, ({ encrypted, redactor }) => {
-      const invocation = { environment: {}, envFiles: [], profiles: [], secrets: ["canary-4711"] };
-      encrypted.conceal({ invocation });
-      assert.equal(redactor.redact("a canary-4711 b"), "a *** b");
-      return Promise.resolve();
-    });
-  });
 });
 
 describe("requirePlain()", () => {
@@ -162,11 +152,22 @@ describe("requirePlain()", () => {
 });
 
 describe("withSecrets()", () => {
-  it("withSecrets() keeps those texts that stand in the model", () => {
-    const invocation = { environment: {}, envFiles: [], profiles: [] };
-    const model = { services: { web: { environment: { URL: 'db://u:canary"1@h' } } } };
-    const found = withSecrets(invocation, model, ['canary"1', "canary-2", "web", 'canary"1']);
+  const invocation = { environment: { OTHER: "known-4711" }, envFiles: [], profiles: [] };
+  const model = { services: { web: { environment: { URL: 'db://u:canary"1@h', A: "kno$$wn" } } } };
+  const hides = () => false;
+
+  it("withSecrets() keeps those decrypted texts that stand in the model", () => {
+    const decrypted = ['canary"1', "canary-2", "web", 'canary"1'];
+    const found = withSecrets(invocation, model, { decrypted, plain: [], hides });
     assert.deepEqual(found.secrets, ['canary"1']);
-    assert.equal(withSecrets(invocation, model, ["canary-2"]), invocation);
+    const none = withSecrets(invocation, model, { decrypted: ["canary-2"], plain: [], hides });
+    assert.equal(none, invocation);
+  });
+
+  it("withSecrets() keeps what files have in the clear, and what is known as a secret already", () => {
+    const known = ["known-4711", "kno$wn", "elsewhere"];
+    const hides = (text: string) => known.includes(text);
+    const found = withSecrets(invocation, model, { decrypted: [], plain: ["in-a-file"], hides });
+    assert.deepEqual(found.secrets, ["in-a-file", "kno$wn", "known-4711"]);
   });
 });

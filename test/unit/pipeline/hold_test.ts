@@ -109,7 +109,6 @@ function createShop(directory: string) {
     secrets: createExternalSecrets({ provider: undefined, redactor: createRedactor() }),
     encrypted: {
       reveal: () => Promise.resolve({ identities: new Map(), secrets: new Set(), failures: [] }),
-      conceal() {},
     },
     ledger,
     key,

@@ -32,7 +32,7 @@ describe("GitAccess", () => {
         tokenHosts: [],
       },
       options: {
-        temporaryDir: directory,
+        temporaryPrefix: `${directory}/stackwright-git-`,
         httpProxy: "",
         httpsProxy: "",
         noProxy: "",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
-import { createRedactor, SHORTEST_SECRET } from "../../../src/system/mod.ts";
+import { createRedactor, redactTexts, SHORTEST_SECRET } from "../../../src/system/mod.ts";
 
-const CANARY = 'can"ary/4711+\\x$y z=';
+const CANARY = `can"ary/4711+\\x$y z=<é&'`;
 const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
 
 /** What a redactor that knows `secrets` makes of `text`. */
@@ -17,7 +17,34 @@ describe("createRedactor", () => {
   const forms: [string, string][] = [
     ["as it is", CANARY],
     ["in JSON", JSON.stringify(CANARY).slice(1, -1)],
+    [
+      "in JSON as Go writes it",
+      JSON.stringify(CANARY).slice(1, -1).replace("<", "\\u003c").replace("&", "\\u0026"),
+    ],
+    ["in JSON of ASCII", JSON.stringify(CANARY).slice(1, -1).replace("é", "\\u00e9")],
+    ["in JSON in JSON", JSON.stringify(JSON.stringify(CANARY).slice(1, -1)).slice(1, -1)],
+    ["quoted byte by byte", JSON.stringify(CANARY).slice(1, -1).replace("é", "\\xc3\\xa9")],
+    ["in YAML between single quotes", CANARY.replaceAll("'", "''")],
+    ["in a shell between single quotes", CANARY.replaceAll("'", "'\\''")],
+    ["in a shell between double quotes", CANARY.replace(/["$`\\]/g, "\\$&")],
+    ["in a shell without quotes", CANARY.replace(/[^\w@%+=:,./-]/g, "\\$&")],
+    [
+      "in HTML",
+      CANARY.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&#34;").replace("'", "&#39;"),
+    ],
     ["in a URL", encodeURIComponent(CANARY)],
+    [
+      "in a URL of lower-case escapes",
+      encodeURIComponent(CANARY).replace(/%../g, (each) => each.toLowerCase()),
+    ],
+    ["in a form", new URLSearchParams({ a: CANARY }).toString().slice(2)],
+    [
+      "in the user information of a URL",
+      new URL(`http://u:${encodeURIComponent(CANARY)}@h`).password,
+    ],
+    ["in hexadecimal", Buffer.from(CANARY).toString("hex")],
+    ["in upper-case hexadecimal", Buffer.from(CANARY).toString("hex").toUpperCase()],
+    ["in base64 that is safe in URLs", base64(CANARY).replaceAll("+", "-").replaceAll("/", "_")],
     ["in base64", base64(CANARY)],
     ["with doubled dollars", CANARY.replaceAll("$", "$$$$")],
   ];
@@ -143,5 +170,66 @@ describe("createRedactor", () => {
     it(`redact() makes ${expected} of ${text}`, () => {
       assert.equal(redact(text), expected);
     });
+  }
+});
+
+describe("createRedactor, where somebody cut a text off", () => {
+  const secret = "aB3$k9xYz-4711-qwertz";
+  const cuts: [string, string][] = [
+    ["an ellipsis", `found "aB3$k9…"`],
+    ["the end", "found aB3$k9xY"],
+    ["something else, when much of it is left", "found aB3$k9xYz-471) and"],
+  ];
+  for (const [what, text] of cuts) {
+    it(`redact() hides the beginning of a secret before ${what}`, () => {
+      const shown = redact(text, secret);
+      assert.ok(shown.startsWith("found") && shown.includes("***"), shown);
+      assert.doesNotMatch(shown, /aB3/);
+    });
+  }
+
+  it("redact() leaves a short beginning alone, and a long one of ordinary words", () => {
+    assert.equal(redact("aB3$k9xY is more", secret), "aB3$k9xY is more");
+    const url = "https://hooks.example.com/x4711aBcDeFg";
+    assert.equal(redact("https://hooks.example.com/y", url), "https://hooks.example.com/y");
+  });
+
+  it("redact() hides user information of a URL that was cut off", () => {
+    assert.equal(redact("'https://bob:pa%24s…'"), "'https://***…'");
+    assert.equal(redact("'https://host:8080/x…'"), "'https://host:8080/x…'");
+  });
+});
+
+describe("redactTexts()", () => {
+  it("redactTexts() redacts every text, however deep, and nothing else", () => {
+    const redact = (text: string) => text.replaceAll("null", "***");
+    const at = new Date(0);
+    const value = { a: "null", b: null, c: [{ d: "x null", at }], e: 1, f: true, g: undefined };
+    assert.deepEqual(redactTexts(value, redact), {
+      a: "***",
+      b: null,
+      c: [{ d: "x ***", at }],
+      e: 1,
+      f: true,
+      g: undefined,
+    });
+  });
+});
+
+describe("createRedactor, for secrets that nobody told it", () => {
+  const rows: [string, string][] = [
+    ["DB_PASSWORD=hunter2xyz PATH=/usr/bin", "DB_PASSWORD=*** PATH=/usr/bin"],
+    [`API_TOKEN="hunter2 xyz" x`, "API_TOKEN=*** x"],
+    ["found the text DB_PASSWORD=hunt…", "found the text DB_PASSWORD=hunt…"],
+    ["found the text DB_PASSWORD=hunter2…", "found the text DB_PASSWORD=***…"],
+    ["PASSWORD_FILE=/run/secrets/db", "PASSWORD_FILE=/run/secrets/db"],
+    ["key=service:web level=error", "key=service:web level=error"],
+    ["TOKEN=short", "TOKEN=short"],
+    ["Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic ***"],
+    ['"authorization": "Bearer abcdefgh.ijkl"', '"authorization": "Bearer ***"'],
+    ["authorization failed: no such user", "authorization failed: no such user"],
+  ];
+  for (const [text, expected] of rows) {
+    it(`redact() makes ${expected} of ${text}`, () => assert.equal(redact(text), expected));
   }
 });

@@ -1,0 +1,24 @@
+import process from "node:process";
+import { settingFiles } from "../app.ts";
+import { readSettings, secretValues, type Settings, writtenSecrets } from "../settings/mod.ts";
+import { embeddedSecrets, namedSecrets, readFileNow, systemCommands } from "../system/mod.ts";
+import type { CommandIo } from "./io.ts";
+
+/**
+ * Reads the settings of a command and makes everything secret in them unprintable, first of all what
+ * is written in those that turn out to be wrong. Throws `settings_invalid`.
+ */
+export async function settingsOf(
+  { env, redactor, signal, commands = systemCommands }: CommandIo,
+): Promise<Settings> {
+  const parts = { env, redactor, readFile: readFileNow, commands };
+  const readFile = await settingFiles(parts, signal);
+  for (const { text, isSecret } of writtenSecrets(env, readFile)) {
+    if (isSecret) redactor.add(text.trim());
+    else [...embeddedSecrets(text), ...namedSecrets(text)].forEach((each) => redactor.add(each));
+  }
+  const uid = process.getuid?.();
+  const settings = readSettings(env, readFile, uid === undefined ? {} : { uid });
+  secretValues(settings).forEach((value) => redactor.add(value));
+  return settings;
+}

@@ -1,0 +1,13 @@
+import { clip } from "./located.ts";
+
+/**
+ * What the YAML library says about a text, without the pieces of it that it repeats: a value that is not
+ * valid YAML may be a password that begins with one of YAML's signs.
+ */
+export function yamlMessage({ message }: Error): string {
+  const said = message.replace(/\s+/g, " ")
+    .replace(/^(Block scalar header includes extra characters|Unresolved tag): .*$/, "$1")
+    .replace(/^(Invalid escape sequence) .*$/, "$1")
+    .replace(/: ".*$/, "");
+  return `not valid YAML: ${clip(said, 200)}`;
+}

@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import {
+  insideTree,
+  isObject,
+  objectAt,
+  objectsAt,
+  secretsInModel,
+  secretsInVariables,
+  servicesOf,
+  textAt,
+} from "../deploy/mod.ts";
+import type { ComposeInvocation, ComposeModel } from "../model/mod.ts";
+import {
+  embeddedSecrets,
+  isSecretVariable,
+  secretParts,
+  secretsOfFile,
+  soundsSecret,
+  worthHiding,
+} from "../system/mod.ts";
+import { dotenvEntries } from "./dotenv.ts";
+import type { PipelineParts } from "./parts.ts";
+
+type Parts = Pick<PipelineParts, "files" | "secrets">;
+
+/** Size above which a file is hardly one secret, in bytes. */
+const LARGEST = 64 * 1024;
+
+/**
+ * The secrets of a target that are written in its repository in the clear. Each step makes what it
+ * finds unprintable before the next one can fail and quote it.
+ */
+export class PlainSecrets {
+  readonly #parts: Parts;
+  /** What a recorded release needs beside its model: texts of dotenv files and of secret files. */
+  readonly #texts = new Set<string>();
+  readonly #looked = new Set<string>();
+  readonly #dotenv: Record<string, string> = {};
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Secrets so far, for the ledger. */
+  get texts(): readonly string[] {
+    return [...this.#texts];
+  }
+
+  /** The variables a target is rendered with: those whose name says that they are secrets. */
+  hideVariables(variables: Readonly<Record<string, string>>): void {
+    const found = Object.entries(variables).flatMap(([name, value]) => [
+      ...(soundsSecret(name) && worthHiding(value) ? secretParts(value) : []),
+      ...embeddedSecrets(value),
+    ]);
+    this.#parts.secrets.hide(found);
+  }
+
+  /** Dotenv files, by their absolute paths; each is looked at once, and missing ones are fine. */
+  async hideDotenv(files: readonly string[]): Promise<void> {
+    for (const file of files) {
+      if (this.#looked.has(file)) continue;
+      this.#looked.add(file);
+      const text = await this.#textOf(file);
+      const entries = text === undefined ? [] : dotenvEntries(text);
+      for (const { name, value } of entries) {
+        this.#dotenv[name] = value;
+        this.#add(isSecretVariable(name, value) ? secretParts(value) : []);
+        this.#add(embeddedSecrets(value));
+      }
+    }
+  }
+
+  /** What only the rendered model shows: values of any origin by their names and their use. */
+  hideModel(model: ComposeModel, invocation: ComposeInvocation): void {
+    this.#parts.secrets.hide(secretsInModel(model));
+    this.#parts.secrets.hide(secretsInVariables(model, invocation.environment));
+    this.#add(secretsInVariables(model, this.#dotenv));
+  }
+
+  /** The content of the files that a model uses as secrets; encrypted ones are decrypted by then. */
+  async hideFiles(model: ComposeModel, tree: string): Promise<void> {
+    for (const file of secretFiles(model)) {
+      if (insideTree(file, tree) === undefined) continue;
+      const real = await this.#parts.files.realPath(file);
+      const root = await this.#parts.files.realPath(tree) ?? tree;
+      if (real === undefined || insideTree(real, root) === undefined) continue;
+      const text = await this.#textOf(real);
+      if (text !== undefined) this.#add(secretsOfFile(text));
+    }
+  }
+
+  #add(texts: readonly string[]): void {
+    this.#parts.secrets.hide(texts);
+    for (const text of texts) this.#texts.add(text);
+  }
+
+  async #textOf(path: string): Promise<string | undefined> {
+    const real = await this.#parts.files.realPath(path);
+    const info = real === undefined ? undefined : await this.#parts.files.stat(real);
+    if (real === undefined || info?.kind !== "file" || info.size > LARGEST) return undefined;
+    const bytes = await this.#parts.files.readIfExists(real);
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  }
+}
+
+/** Files of `secrets:`, and what is mounted to where secrets lie in containers. */
+function secretFiles(model: ComposeModel): string[] {
+  const declared = Object.values(objectAt(model, "secrets")).map((secret) =>
+    isObject(secret) ? textAt(secret, "file") : ""
+  );
+  const mounted = Object.values(servicesOf(model)).flatMap((service) =>
+    objectsAt(service, "volumes").filter((volume) =>
+      volume["type"] === "bind" && textAt(volume, "target").startsWith("/run/secrets/")
+    ).map((volume) => textAt(volume, "source"))
+  );
+  return [...new Set([...declared, ...mounted])].filter((file) => join(file) === file);
+}

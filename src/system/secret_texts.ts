@@ -1,0 +1,163 @@
+/**
+ * The one rule of what nobody may read. Everything that masks (logs, runs, responses, the ledger's
+ * messages, plans) goes by these functions; docs/secrets.md says them in words.
+ */
+
+/** Length below which a text is too likely an ordinary word to be masked inside others. */
+const SHORTEST = 6;
+/** Length below which digits are too likely part of an ordinary number. */
+const SHORTEST_NUMBER = 8;
+/** Length below which a value whose name says nothing is not taken for a secret. */
+const SHORTEST_UNNAMED = 8;
+/** Length from which a word of a secret file is hardly an ordinary one. */
+const LONG_WORD = 16;
+
+/** Masking these would blank out half of a log, and none of them keeps anybody out. */
+const ORDINARY = new RegExp(
+  "^(?:enabled|disabled|required|optional|default|example|localhost|production|development" +
+    "|staging|testing|unless-stopped|always|password|passwd|secret|changeme|change-me|change_me" +
+    "|postgres|postgresql|mariadb|mongodb|rabbitmq|elastic|grafana|minioadmin|administrator" +
+    "|docker|container|service|services|stackwright|healthy|unhealthy|running|started|stopped|failed|skipped|succeeded|accepted|pending)$",
+  "i",
+);
+
+/** What names a secret wherever it stands in a word. */
+const SECRET_PART = /secret|passw(?:or)?d|passphrase|credential|token|api_?key|private_?key/;
+/** What does so only as a word of its own, or at the end of one. */
+const SECRET_WORD =
+  /^(?:auth|authorization|bearer|cookie|creds?|dsn|jwt|keys?|pass|passcode|pat|private|pw|salt)$/;
+const SECRET_END = /(?:accesskey|masterkey|signingkey|sshkey|pwd|(?<!by|com|over|sur|tres)pass)$/;
+/** A name that ends so says where a secret is, or something about it. */
+const ABOUT_A_SECRET =
+  /^(?:algorithm|dir|directory|enabled|endpoint|expires|expiry|file|files|header|host|hostname|issuer|length|lifetime|method|mode|name|path|port|provider|size|timeout|ttl|type|uri|url|user|username)$/;
+/** Values of names that end so are there to be read: versions, places, identities. */
+const NAMES_A_THING =
+  /^(?:branch|build|commit|digest|dir|directory|domain|email|file|files|gid|host|hostname|hosts|id|image|images|lang|level|name|opts|options|path|port|ports|project|ref|region|registry|repository|revision|sha|tag|tz|uid|uri|url|user|username|version)$/;
+
+/** Whether the name of a variable, label or option says that its value is a secret. */
+export function soundsSecret(name: string): boolean {
+  if (/(?:basic|digest)auth\.users$/i.test(name)) return true;
+  const words = wordsOf(name);
+  if (ABOUT_A_SECRET.test(words.at(-1) ?? "")) return false;
+  return SECRET_PART.test(words.join("_")) ||
+    words.some((word) => SECRET_WORD.test(word) || SECRET_END.test(word));
+}
+
+/** Whether a text is long and unusual enough to be masked wherever it stands. */
+export function worthHiding(text: string): boolean {
+  const shortest = /^[\d.:/-]*$/.test(text) ? SHORTEST_NUMBER : SHORTEST;
+  return text.length >= shortest && !ORDINARY.test(text);
+}
+
+/**
+ * Whether a variable of a dotenv file is a secret: by its name, or because its value looks random.
+ * These files are where people put secrets under any name, besides image tags and host names, which
+ * messages have to say.
+ */
+export function isSecretVariable(name: string, value: string): boolean {
+  if (soundsSecret(name)) return worthHiding(value);
+  if (ABOUT_A_SECRET.test(wordsOf(name).at(-1) ?? "")) return false;
+  return !NAMES_A_THING.test(wordsOf(name).at(-1) ?? "") && looksRandom(value);
+}
+
+/**
+ * Everything to hide of a text that is a secret: itself, and what it may be taken apart into: the
+ * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it where
+ * a program took it for something with separators (`Invalid port: …`).
+ */
+export function secretParts(text: string): string[] {
+  const parts = [
+    text.trim(),
+    ...jsonTexts(text),
+    ...embeddedSecrets(text),
+    ...text.split(SEPARATORS).filter(looksRandom),
+  ];
+  return [...new Set(parts)].filter(worthHiding);
+}
+
+/** A password between the user and the first, and the last, `@`: some write it without escapes. */
+const PASSWORDS = [
+  /[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'`]*:([^\s@]+)@/gi,
+  /[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'`]*:(\S+)@/gi,
+];
+
+/** Secrets inside a text that is none itself: passwords of URLs, values given to `--password=`. */
+export function embeddedSecrets(text: string): string[] {
+  const found: string[] = [];
+  for (const pattern of PASSWORDS) {
+    for (const [, secret = ""] of text.matchAll(pattern)) found.push(secret, decoded(secret));
+  }
+  for (const [, name = "", value = ""] of text.matchAll(/([\w.-]+)\s*=\s*([^\s;&,"']+)/g)) {
+    if (soundsSecret(name)) found.push(value);
+  }
+  return found.filter(worthHiding);
+}
+
+/** `name: value` of YAML and JSON, also where the quote that ends it is missing. */
+const NAMED_VALUE =
+  /([\w-]+)["']?[ \t]*:[ \t]*(?:"((?:[^"\\\n]|\\.)*)|'([^'\n]*)|([^\s"'|>&*,{}[\]][^\n,}\]]*))/g;
+
+/** Values of names that sound secret, in a text that may be no valid YAML at all. */
+export function namedSecrets(text: string): string[] {
+  return [...text.matchAll(NAMED_VALUE)].flatMap(([, name = "", double, single, plain = ""]) =>
+    soundsSecret(name) ? [(double ?? single ?? plain).trim()] : []
+  ).filter(worthHiding);
+}
+
+/** Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words. */
+export function secretsOfFile(text: string): string[] {
+  const whole = text.trim();
+  const lines = whole.split(/\r?\n/).map((line) => line.trim());
+  return [...new Set([...secretParts(whole), ...lines, ...assignedIn(text)])].filter(worthHiding);
+}
+
+/** Values of the assignments of a text of unknown kind, and its long words. */
+export function assignedIn(text: string): string[] {
+  const assigned = [...text.matchAll(/^\s*(?:export\s+)?["\w.-]+\s*[=:]\s*(\S.*?)\s*$/gm)]
+    .map((match) => (match[1] ?? "").replace(/^(["'])(.*)\1,?$/, "$2"));
+  const words = text.split(/\s+/).filter((word) => word.length >= LONG_WORD);
+  return [...assigned, ...words];
+}
+
+/** The words of a name: `dbPassword`, `DB_PASSWORD` and `shop.db-password` end in the same one. */
+function wordsOf(name: string): string[] {
+  const last = name.split(".").at(-1) ?? "";
+  return last.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase()
+    .split(/[^a-z0-9]+/).filter((word) => word !== "");
+}
+
+const SEPARATORS = /[\s._:/@,+=&?#|;()[\]{}<>-]+/;
+
+/** Words, numbers, and words with a number (`postgres16`, `512m`) make names; the rest looks random. */
+export function looksRandom(value: string): boolean {
+  const text = value.trim();
+  if (text.length < SHORTEST_UNNAMED || ORDINARY.test(text)) return false;
+  if (/^[\w./:-]+@sha256:[0-9a-f]{64}$/.test(text)) return false;
+  const words = text.split(SEPARATORS).filter((word) => word !== "");
+  const isName = (word: string) =>
+    /^(?:[\p{L}]+\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3}|[a-zA-Z0-9]{1,4})$/u.test(word);
+  return !words.every(isName);
+}
+
+function jsonTexts(text: string): string[] {
+  if (!/^\s*[[{]/.test(text)) return [];
+  try {
+    return leaves(JSON.parse(text));
+  } catch {
+    return [];
+  }
+}
+
+function leaves(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(leaves);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

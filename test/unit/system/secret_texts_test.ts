@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  embeddedSecrets,
+  isSecretVariable,
+  looksRandom,
+  namedSecrets,
+  secretParts,
+  secretsOfFile,
+  soundsSecret,
+  worthHiding,
+} from "../../../src/system/mod.ts";
+
+describe("soundsSecret()", () => {
+  const secret = [
+    "PASSWORD",
+    "DB_PASSWORD",
+    "dbPassword",
+    "PGPASSWORD",
+    "MYSQL_PWD",
+    "DB_PASS",
+    "ROOTPASS",
+    "API_TOKEN",
+    "githubToken",
+    "SECRET",
+    "SECRET_KEY_BASE",
+    "SECRET_ID",
+    "ENCRYPTION_KEY",
+    "KEY",
+    "AWS_SECRET_ACCESS_KEY",
+    "apikey",
+    "X-Api-Key",
+    "PRIVATE_KEY",
+    "SSH_PRIVATE_KEY",
+    "CREDENTIALS",
+    "BASIC_AUTH",
+    "JWT",
+    "SENTRY_DSN",
+    "SALT",
+    "shop.db-password",
+    "traefik.http.middlewares.x.basicauth.users",
+  ];
+  const plain = [
+    "PATH",
+    "PASSWORD_FILE",
+    "SECRET_PATH",
+    "TOKEN_URL",
+    "AUTH_ENABLED",
+    "KEY_SIZE",
+    "API_KEY_HEADER",
+    "TOKEN_TTL",
+    "AUTH_USERNAME",
+    "org.opencontainers.image.authors",
+    "AUTHOR",
+    "BYPASS",
+    "COMPASS",
+    "MONKEY",
+    "KEYBOARD",
+    "PASSENGERS",
+    "traefik.http.routers.auth.middlewares",
+    "traefik.http.middlewares.auth.forwardauth.address",
+    "",
+  ];
+  for (const name of secret) {
+    it(`soundsSecret() says yes to ${name}`, () => assert.equal(soundsSecret(name), true));
+  }
+  for (const name of plain) {
+    it(`soundsSecret() says no to ${JSON.stringify(name)}`, () =>
+      assert.equal(soundsSecret(name), false));
+  }
+});
+
+describe("isSecretVariable()", () => {
+  const rows: readonly (readonly [string, string, boolean])[] = [
+    ["DB_PASSWORD", "hunter2-canary", true],
+    ["DB_PASSWORD", "short", false],
+    ["DB_PASSWORD", "postgres", false],
+    ["DB_PASSWORD_FILE", "/run/secrets/8a7d2b5e9c", false],
+    ["INNOCENT", "canary-8a7d2b5e", true],
+    ["INNOCENT", "aB3$k9xY!z", true],
+    ["INNOCENT", "correct-horse-battery", false],
+    ["INNOCENT", "eu-central-1", false],
+    ["INNOCENT", "https://shop.example.com:8443/v2", false],
+    ["INNOCENT", "ghcr.io/acme/shop:v1.22.3-alpine", false],
+    ["INNOCENT", `shop@sha256:${"a1b2".repeat(16)}`, false],
+    ["INNOCENT", "2026-11-21", false],
+    ["INNOCENT", "Europe/Berlin", false],
+    ["INNOCENT", "postgres16", false],
+    ["INNOCENT", "512m", false],
+    ["IMAGE_TAG", "4f1c2d3e4f1c2d3e4f1c2d3e4f1c2d3e4f1c2d3e", false],
+    ["CLIENT_ID", "0oa8x9y2k3", false],
+  ];
+  for (const [name, value, expected] of rows) {
+    it(`isSecretVariable() says ${expected} to ${name}=${value}`, () =>
+      assert.equal(isSecretVariable(name, value), expected));
+  }
+});
+
+describe("what is taken apart", () => {
+  const parts: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+    [" hunter2-canary\n", ["hunter2-canary"], []],
+    ['{"user":"app","password":"hunter2 canary","port":5432}', ["hunter2 canary"], ["app"]],
+    ["postgres://app:p%40ssw0rd9@db/shop", ["p%40ssw0rd9", "p@ssw0rd9"], ["app", "db", "shop"]],
+    ["postgres://app:p@ssw0rd9@db/shop", ["p@ssw0rd9"], ["app"]],
+    ["Server=db;Password=hunter2xyz;Timeout=30", ["hunter2xyz"], ["Server", "Timeout"]],
+    ["x9k2m4p7:rest of it", ["x9k2m4p7"], ["rest of it"]],
+  ];
+  for (const [text, hidden, shown] of parts) {
+    it(`secretParts() hides what ${JSON.stringify(text)} consists of`, () => {
+      const found = secretParts(text);
+      assert.ok(found.includes(text.trim()));
+      for (const each of hidden) assert.ok(found.includes(each), `${each} of ${found}`);
+      for (const each of shown) assert.ok(!found.includes(each), `${each} of ${found}`);
+    });
+  }
+
+  it("embeddedSecrets() finds nothing in ordinary texts", () => {
+    for (const text of ["https://h:8080/x", "A=b; C=d", "token", "--verbose", "TOKEN=short"]) {
+      assert.deepEqual(embeddedSecrets(text), [], text);
+    }
+  });
+
+  it("namedSecrets() finds values by their names, also in a text that is broken off", () => {
+    const text = '- git_access_token: "aB3$k9xY\n  domains: [a]\n  api_key: plain words here\n' +
+      "  password: 'single one'\n  ssh_private_key: |\n    x\n";
+    assert.deepEqual(namedSecrets(text), ["aB3$k9xY", "plain words here", "single one"]);
+  });
+
+  it("secretsOfFile() hides the whole, the lines and the values", () => {
+    const found = secretsOfFile("user = x\npassword = hunter2xyz\nab\n");
+    assert.deepEqual(found, [
+      "user = x\npassword = hunter2xyz\nab",
+      "hunter2xyz",
+      "user = x",
+      "password = hunter2xyz",
+    ]);
+  });
+
+  it("worthHiding() and looksRandom() leave alone what is in every message", () => {
+    for (const text of ["", "short", "1234567", "localhost", "postgres", "production", "failed"]) {
+      assert.equal(worthHiding(text), false, text);
+      assert.equal(looksRandom(text), false, text);
+    }
+    assert.equal(worthHiding("12345678"), true);
+    assert.equal(worthHiding("hunter"), true);
+  });
+});
