@@ -83,7 +83,8 @@ async function carryOutStep(world: World, step: Step, { stack, branch }: Place):
   const before = await ids(world, stack);
   await step.before?.({ world, stack, branch, run: { job_id: "", status: "" } });
   world.proxy.reset();
-  const run = await pollTo(world, step.status, { reference: branch, ...step.entry });
+  const entry = JSON.parse(named(JSON.stringify(step.entry ?? {}))) as Record<string, unknown>;
+  const run = await pollTo(world, step.status, { reference: branch, ...entry });
   const mutations = world.proxy.mutations();
   for (const pattern of step.says ?? []) assert.match(sayings(run), pattern);
   if (step.untouched === true) assert.equal(mutations, 0);
