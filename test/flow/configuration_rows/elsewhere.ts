@@ -18,6 +18,7 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     "whose reference no filter lets pass leaves the stack alone, and the next one is let through",
     "webhook_filter",
   ),
+  row("flow/git_depth_test.ts", "git_depth over the setting", "git_depth"),
   row(
     "flow/several_deployments_test.ts",
     "leaves everything as it is while a job runs, and deploys when it has ended",
