@@ -8,6 +8,7 @@ import {
   type StackKey,
   stackKey,
   StackwrightError,
+  toStackwrightError,
 } from "../model/mod.ts";
 import { createPipeline } from "../pipeline.ts";
 import {
@@ -63,13 +64,29 @@ export interface PlannedStack {
   readonly after: string;
 }
 
-/** Plans every deployment of a source and changes nothing. Throws what the pipeline's steps throw. */
+/** A stack that cannot be planned, and keeps no other from it. */
+export interface UnplannedStack {
+  readonly context: string;
+  readonly name: string;
+  readonly error: StackwrightError;
+}
+
+/** The plans of a source. */
+export interface PlannedStacks {
+  readonly stacks: readonly PlannedStack[];
+  readonly failures: readonly UnplannedStack[];
+}
+
+/**
+ * Plans every deployment of a source and changes nothing. One that cannot be planned is in the
+ * answer, as a run isolates it; throws what reading the source and its configuration throws.
+ */
 export async function planOnce(
   assembly: Assembly,
   system: System,
   wanted: OneShot,
   signal: AbortSignal,
-): Promise<PlannedStack[]> {
+): Promise<PlannedStacks> {
   const parts = await assembly.pipelineParts(signal);
   const request = await requestOf(system, wanted, signal);
   const { watcher } = wanted;
@@ -77,14 +94,24 @@ export async function planOnce(
   const configuration = await resolveRequest(parts, request, 0, signal);
   const declared = await readDeployments(parts, request, configuration, signal);
   const expansion = await expandDeployments(parts, { request, declared, configuration }, signal);
-  const [failure] = expansion.failures;
-  if (failure !== undefined) throw failure.error;
+  const failures: UnplannedStack[] = expansion.failures.map(({ key, error }) => ({
+    ...key,
+    error,
+  }));
   const run = { request, configuration, expansion, ...ONE_SHOT };
   const stacks = await planRemovals(parts, run, signal);
   for (const each of expansion.deployments) {
-    stacks.push(await planDeployment(parts, { ...each, request, configuration, watcher }, signal));
+    const { context, name } = each.declared.deployment;
+    try {
+      stacks.push(
+        await planDeployment(parts, { ...each, request, configuration, watcher }, signal),
+      );
+    } catch (thrown) {
+      signal.throwIfAborted();
+      failures.push({ ...stackKey(context, name), error: toStackwrightError(thrown, name) });
+    }
   }
-  return stacks;
+  return { stacks, failures };
 }
 
 /** A person is behind it. */

@@ -60,7 +60,8 @@ async function requireSamePlan(
 ): Promise<void> {
   const path = resolve(io.cwd, file);
   const agreed = idsOf(await readPlan(path), path);
-  const now = (await makePlan(io, request, watcher)).map((each) => each.id).sort();
+  const { stacks, failures } = await makePlan(io, request, watcher);
+  const now = idsIn({ stacks, failures });
   if (JSON.stringify(agreed) === JSON.stringify(now)) return;
   throw new StackwrightError(
     "conflict",
@@ -75,10 +76,21 @@ async function readPlan(path: string): Promise<string> {
   return new TextDecoder().decode(bytes);
 }
 
+/** What of a plan tells it from another one. */
+interface PlanIds {
+  readonly stacks: readonly { readonly id: string }[];
+  /** Stacks that could not be planned: one that can be by now makes it another plan. */
+  readonly failures?: readonly { readonly context: string; readonly name: string }[];
+}
+
+function idsIn({ stacks, failures = [] }: PlanIds): string[] {
+  const failed = failures.map(({ context, name }) => `cannot be planned: ${context}/${name}`);
+  return [...stacks.map((each) => String(each.id)), ...failed].sort();
+}
+
 function idsOf(text: string, path: string): string[] {
   try {
-    const stacks = JSON.parse(text).stacks as readonly { readonly id: unknown }[];
-    return stacks.map((each) => String(each.id)).sort();
+    return idsIn(JSON.parse(text) as PlanIds);
   } catch (cause) {
     throw new StackwrightError(
       "bad_request",

@@ -1,4 +1,5 @@
-import { type PlannedStack, planOnce } from "../app.ts";
+import { type PlannedStack, type PlannedStacks, planOnce, type UnplannedStack } from "../app.ts";
+import { formatProblem } from "../model/mod.ts";
 import { scratchPrefix, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { unifiedDiff } from "./diff_command.ts";
@@ -17,17 +18,27 @@ repository, compares it with what runs and with the ledger in DATA_DIR, and prin
 diff of the models; values that sound secret are shown as a digest. The JSON output can be given to
 stackwright apply --plan.
 
-Exits 0 when there is nothing to do, 2 when there are changes, 1 on an error.
+A stack that cannot be planned is reported and keeps no other from being planned.
+
+Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack cannot be planned.
 `,
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target"]);
-    const stacks = await makePlan(io, {
+    const { stacks, failures } = await makePlan(io, {
       place: operands[0] ?? ".",
       reference: values["ref"] ?? "",
       target: values["target"] ?? "",
     }, liveProgress(io));
-    if (json) io.out(JSON.stringify({ stacks: stacks.map(viewOf) }) + "\n");
-    else stacks.forEach((stack) => io.out(textOf(stack)));
+    const [only] = failures;
+    if (only !== undefined && stacks.length + failures.length === 1) throw only.error;
+    if (json) {
+      const view = { stacks: stacks.map(viewOf), failures: failures.map(failureView) };
+      io.out(JSON.stringify(view) + "\n");
+    } else {
+      stacks.forEach((stack) => io.out(textOf(stack)));
+      failures.forEach((failure) => io.err(failureText(failure)));
+    }
+    if (failures.length > 0) return EXIT.failed;
     return stacks.some((each) => each.plan.kind !== "skip") ? EXIT.changes : EXIT.ok;
   },
 };
@@ -47,7 +58,7 @@ export async function makePlan(
   io: CommandIo,
   request: PlanRequest,
   watcher: LiveProgress,
-): Promise<PlannedStack[]> {
+): Promise<PlannedStacks> {
   const scratchDir = await systemFiles.makeTemporaryDirectory(scratchPrefix("plan"));
   try {
     return await withAssembly(
@@ -64,6 +75,17 @@ export async function makePlan(
 function viewOf(stack: PlannedStack) {
   const { id, context, name, plan, before, after } = stack;
   return { id, context, name, plan, diff: unifiedDiff("deployed", "planned", before, after) };
+}
+
+function failureView({ context, name, error }: UnplannedStack) {
+  const { code, message, problems } = error;
+  return { context, name, code, message, ...(problems.length === 0 ? {} : { problems }) };
+}
+
+function failureText({ context, name, error }: UnplannedStack): string {
+  const { message, problems } = error;
+  const further = problems.map(formatProblem).filter((each) => !message.includes(each));
+  return [`stackwright: ${context}/${name}: ${message}`, ...further].join("\n") + "\n";
 }
 
 function textOf(stack: PlannedStack): string {

@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { basename, join, posix, resolve } from "node:path";
 import { validateCheckout } from "../config/mod.ts";
 import { formatProblem, StackwrightError } from "../model/mod.ts";
 import { systemFiles } from "../system/mod.ts";
@@ -12,7 +12,8 @@ export const validateCommand: Command = {
   help: `Usage: stackwright validate [--json] [directory]
 
 Checks every .stackwright*.yaml of the checkout (the current directory unless given): syntax, keys
-and values with their positions, that compose files and dotenv files exist, names that occur twice.
+and values with their positions, that compose files and dotenv files exist, names that occur twice;
+and with auto-discovery the directories it finds, each with the file of its own merged.
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 
 Exits 0 when everything is right, 1 when something is not.
@@ -29,12 +30,14 @@ Exits 0 when everything is right, 1 when something is not.
       return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
     };
     const result = await validateCheckout({
+      name: basename(root),
       names: () => systemFiles.list(join(root, baseDir)),
       exists: async (path) => {
         const real = await systemFiles.realPath(join(root, path));
         return real !== undefined && (await systemFiles.stat(real))?.kind === "file";
       },
       read,
+      list: (path) => listFiles(root, path),
     }, { baseDir });
     const valid = result.problems.length === 0;
     if (json) {
@@ -50,3 +53,19 @@ Exits 0 when everything is right, 1 when something is not.
     return valid ? EXIT.ok : EXIT.failed;
   },
 };
+
+/** Every file and link below a directory of a checkout; git's own directory is none of its files. */
+async function listFiles(root: string, directory: string): Promise<Map<string, { kind: string }>> {
+  const found = new Map<string, { kind: string }>();
+  const ahead = [directory];
+  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+    for (const name of await systemFiles.list(join(root, next))) {
+      const path = posix.join(next, name);
+      const kind = (await systemFiles.stat(join(root, path)))?.kind;
+      if (kind === "directory") {
+        if (name !== ".git" && name !== "node_modules") ahead.push(path);
+      } else if (kind !== undefined) found.set(path, { kind });
+    }
+  }
+  return found;
+}

@@ -17,6 +17,8 @@ export interface DiscoveredDeployment {
   /** Where it was found, whatever its override says about the working directory. */
   readonly directory: string;
   readonly declared: DeclaredDeployment;
+  /** What its directory says, if it says anything. */
+  readonly override?: { readonly file: string; readonly document: DeploymentDocument };
 }
 
 /** A directory that is a stack and cannot be deployed as it is. */
@@ -60,8 +62,13 @@ export function expandDiscovery(
     const name = nameOf(found.path, base.deployment.name || rootName);
     const inherited = inherit(base.deployment, found.path, name);
     try {
-      const merged = merge(base, inherited, found, readOverride(found, overrides));
-      stacks.push({ directory: found.path, declared: merged.declared });
+      const document = readOverride(found, overrides);
+      const merged = merge(base, inherited, found, document);
+      stacks.push({
+        directory: found.path,
+        declared: merged.declared,
+        ...(document === undefined ? {} : { override: { file: found.override ?? "", document } }),
+      });
       warnings.push(...merged.warnings);
     } catch (error) {
       if (!isStackwrightError(error)) throw error;

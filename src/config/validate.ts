@@ -1,18 +1,23 @@
 import { posix } from "node:path";
 import { type Deployment, isStackwrightError, type Problem } from "../model/mod.ts";
 import { configFileNames, isConfigFileName } from "./config_file_names.ts";
-import { type DeploymentDocument, parseDeployments } from "./deployment.ts";
-import { sideFileBase } from "./deployment_rules.ts";
+import { parseDeployments } from "./deployment.ts";
+import { duplicateStacks, sideFileBase } from "./deployment_rules.ts";
 import { REMOTE_PREFIX } from "./source_path.ts";
+import { type DeclaredStack, declaredStacks } from "./validate_discovery.ts";
 
 /** A checkout as a validator sees it. Paths are POSIX and relative to its root. */
 export interface Checkout {
+  /** Name of its directory, which is often the repository's. */
+  readonly name: string;
   /** Names in the directory the configuration is searched in, which is the root unless said otherwise. */
   names(): Promise<readonly string[]>;
   /** Whether there is a file at `path`. */
   exists(path: string): Promise<boolean>;
   /** The text of a file; `undefined` when there is none. */
   read(path: string): Promise<string | undefined>;
+  /** Every file and link at or below a directory, by path from the root; empty when there is none. */
+  list(path: string): Promise<ReadonlyMap<string, { readonly kind: string }>>;
 }
 
 /** How to validate a checkout. */
@@ -24,9 +29,9 @@ export interface ValidateOptions {
 
 /** What a validation found. */
 export interface Validation {
-  /** Configuration files that were read. */
+  /** Configuration files that were read, those of discovered directories included. */
   readonly files: readonly string[];
-  /** Deployments in files without problems. */
+  /** Deployments without problems of their own; a discovery counts as what it finds. */
   readonly deployments: number;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
@@ -34,8 +39,8 @@ export interface Validation {
 
 /**
  * Checks every deployment configuration of a checkout, for every target: syntax and keys, that the
- * listed compose files and dotenv files exist, and names that occur twice. Never throws for what
- * is in the files.
+ * listed compose files and dotenv files exist, names that occur twice, and what a discovery in this
+ * checkout finds with the overrides it would merge. Never throws for what is in the files.
  */
 export async function validateCheckout(
   checkout: Checkout,
@@ -43,21 +48,54 @@ export async function validateCheckout(
 ): Promise<Validation> {
   const base = posix.normalize((options.baseDir ?? ".").replace(/^\/+/, "") || ".");
   const names = (await checkout.names()).filter(isConfigFileName).sort();
-  const problems: Problem[] = [];
-  const warnings: Problem[] = [];
-  let deployments = 0;
+  const found: Validation[] = [];
   for (const name of names) {
-    const file = posix.join(base, name);
-    const read = await readDocuments(checkout, file, options);
-    problems.push(...read.problems);
-    deployments += read.documents.length;
-    for (const document of read.documents) {
-      warnings.push(...document.warnings);
-      problems.push(...await missingFiles(checkout, file, document));
-    }
+    found.push(await validateFile(checkout, posix.join(base, name), { ...options, baseDir: base }));
   }
-  if (names.length === 0) problems.push(noConfiguration(base));
-  return { files: names.map((name) => posix.join(base, name)), deployments, problems, warnings };
+  const problems = found.flatMap((each) => each.problems);
+  return {
+    files: [...new Set(found.flatMap((each) => each.files))],
+    deployments: found.reduce((sum, each) => sum + each.deployments, 0),
+    problems: names.length === 0 ? [noConfiguration(base)] : problems,
+    warnings: found.flatMap((each) => each.warnings),
+  };
+}
+
+async function validateFile(
+  checkout: Checkout,
+  file: string,
+  options: ValidateOptions,
+): Promise<Validation> {
+  const read = await readDocuments(checkout, file, options);
+  const problems = [...read.problems];
+  const warnings: Problem[] = [];
+  const stacks: DeclaredStack[] = [];
+  const files = [file];
+  for (const document of read.documents) {
+    warnings.push(...document.warnings);
+    const declared = await declaredStacks(checkout, { file, document }, options.baseDir ?? ".");
+    problems.push(...declared.problems);
+    warnings.push(...declared.warnings);
+    stacks.push(...declared.stacks);
+    files.push(...declared.overrides);
+  }
+  problems.push(...duplicates(stacks));
+  for (const stack of stacks) problems.push(...await missingFiles(checkout, stack));
+  return { files, deployments: stacks.length, problems, warnings };
+}
+
+/** Names that only a discovery brings together: those of one file were compared when it was read. */
+function duplicates(stacks: readonly DeclaredStack[]): Problem[] {
+  return duplicateStacks(stacks.map((each) => each.deployment)).flatMap((indexes) => {
+    const same = indexes.flatMap((index) => stacks[index] ?? []);
+    const last = same.at(-1);
+    if (last === undefined || same.every((each) => each.directory === undefined)) return [];
+    const places = same.map((each) => each.directory ?? each.deployment.workingDir).join(", ");
+    const { name } = last.deployment;
+    return [
+      at(last, "name", `deployment ${name} is configured ${same.length} times (in ${places})`),
+    ];
+  });
 }
 
 function noConfiguration(base: string): Problem {
@@ -83,44 +121,32 @@ async function readDocuments(checkout: Checkout, file: string, options: Validate
   }
 }
 
-async function missingFiles(
-  checkout: Checkout,
-  file: string,
-  document: DeploymentDocument,
-): Promise<Problem[]> {
-  const { deployment } = document;
-  // What a discovery finds, and what another repository holds, cannot be seen from here.
-  if (deployment.autoDiscovery.enabled) return [];
-  const problems = await missingSideFiles(checkout, file, document);
-  if (deployment.repositoryUrl !== "") return problems;
-  return [...await missingComposeFiles(checkout, file, document), ...problems];
+async function missingFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {
+  // What is taken away needs no files any more.
+  if (stack.deployment.destroy.enabled) return [];
+  const problems = await missingSideFiles(checkout, stack);
+  // What another repository holds cannot be seen from here.
+  if (stack.deployment.repositoryUrl !== "") return problems;
+  return [...await missingComposeFiles(checkout, stack), ...problems];
 }
 
-async function missingComposeFiles(
-  checkout: Checkout,
-  file: string,
-  document: DeploymentDocument,
-): Promise<Problem[]> {
-  const { composeFiles, composeFilesGiven, workingDir } = document.deployment;
+async function missingComposeFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {
+  const { composeFiles, composeFilesGiven, workingDir } = stack.deployment;
   const missing: string[] = [];
   for (const name of composeFiles) {
     const path = posix.join(workingDir, name);
     if (!await checkout.exists(path)) missing.push(path);
   }
   if (composeFilesGiven) {
-    return missing.map((path) => at(file, document, "compose_files", `${path} does not exist`));
+    return missing.map((path) => at(stack, "compose_files", `${path} does not exist`));
   }
   if (missing.length < composeFiles.length) return [];
   const message = `${workingDir} has no compose file: ${composeFiles.join(", ")}`;
-  return [at(file, document, "compose_files", message)];
+  return [at(stack, "compose_files", message)];
 }
 
-async function missingSideFiles(
-  checkout: Checkout,
-  file: string,
-  document: DeploymentDocument,
-): Promise<Problem[]> {
-  const { deployment } = document;
+async function missingSideFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {
+  const { deployment } = stack;
   const problems: Problem[] = [];
   const lists = {
     env_files: deployment.envFiles.filter((name) => name !== ".env"),
@@ -130,7 +156,7 @@ async function missingSideFiles(
     for (const name of names) {
       const path = localPath(deployment, name);
       if (path === undefined || await checkout.exists(path)) continue;
-      problems.push(at(file, document, key, `${path} does not exist`));
+      problems.push(at(stack, key, `${path} does not exist`));
     }
   }
   return problems;
@@ -144,6 +170,6 @@ function localPath(deployment: Deployment, name: string): string | undefined {
   return posix.join(sideFileBase(deployment, name), bare);
 }
 
-function at(file: string, document: DeploymentDocument, path: string, message: string): Problem {
-  return { file, ...document.place(path), path, message };
+function at(stack: DeclaredStack, path: string, message: string): Problem {
+  return { ...stack.place(path), path, message };
 }

@@ -3,9 +3,6 @@ import { composeReferences, isDefaultEnvFile, sideFilePlace } from "../config/mo
 import { type Deployment, type Revision, StackwrightError } from "../model/mod.ts";
 import type { Source } from "../source/source.ts";
 
-/** Looked up after the schema's default names (decisions.md, Deployment configuration). */
-const FURTHER_NAMES = ["docker-compose.yaml", "docker-compose.yml"];
-
 /** The files of a source that rendering a deployment reads. Paths are relative to the root. */
 export interface ComposeInputs {
   /** In merge order. */
@@ -57,8 +54,7 @@ type Has = (paths: readonly string[]) => Promise<ReadonlySet<string>>;
 
 async function chooseComposeFiles(deployment: Deployment, has: Has) {
   const { workingDir, composeFiles, composeFilesGiven, name } = deployment;
-  const names = composeFilesGiven ? composeFiles : [...composeFiles, ...FURTHER_NAMES];
-  const looked = names.map((each) => inSource(workingDir, each, `compose file ${each}`));
+  const looked = composeFiles.map((each) => inSource(workingDir, each, `compose file ${each}`));
   const found = await has(looked);
   if (composeFilesGiven) {
     const missing = looked.filter((path) => !found.has(path));

@@ -188,6 +188,47 @@ describe("stackwright plan", () => {
       assert.equal(json.out, "");
     }));
 
+  it("reports every stack that cannot be planned, with 1, and plans the others as apply does", () =>
+    inWorld("fake", async (world) => {
+      const { stack } = world;
+      const directory = (name: string) => `apps/${stack}-${name}`;
+      await world.repository.commit({
+        ".stackwright.yaml": "working_dir: apps\nauto_discovery: {enabled: true, delete: true}\n",
+        [`${directory("gone")}/compose.yaml`]: composeFile({ web: service() }),
+      });
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory("gone")]);
+      await world.repository.commit({
+        [`${directory("a")}/compose.yaml`]: composeFile({ web: service() }),
+        [`${directory("a")}/.stackwright.yaml`]: "nmae: x\n",
+        [`${directory("b")}/compose.yaml`]: "services: {web: {imagee: x}}\n",
+        [`${directory("c")}/compose.yaml`]: composeFile({ web: service() }),
+      });
+      const { out, err } = await commandTo(world, 1, ["plan", world.repository.url]);
+      assert.match(out, new RegExp(`^default/${stack}-c: deploy: create web$`, "m"));
+      assert.doesNotMatch(out, /-(a|b|gone): /, "what is planned, and no removal");
+      assert.match(err, new RegExp(`^stackwright: default/${stack}-a: .*yaml:1:1: nmae`, "m"));
+      assert.match(err, new RegExp(`^stackwright: default/${stack}-b: .*imagee`, "ms"));
+
+      const json = await commandTo(world, 1, ["plan", "--json", world.repository.url]);
+      const plan = JSON.parse(json.out);
+      const codes = Object.fromEntries(
+        plan.failures.map((each: { name: string; code: string }) => [each.name, each.code]),
+      );
+      assert.deepEqual(codes, {
+        [`${stack}-a`]: "config_invalid",
+        [`${stack}-b`]: "render_failed",
+      });
+      assert.equal(plan.stacks.length, 1);
+      assert.equal(json.err, "");
+
+      const run = await pollTo(world, "failed");
+      const became = Object.fromEntries(
+        run.deployments?.map((each) => [each.stack.slice(-1), each.status]) ?? [],
+      );
+      assert.deepEqual(became, { a: "failed", b: "failed", c: "succeeded" });
+    }));
+
   it("plans what apply would do about a release that failed before", () =>
     inWorld("fake", async (world) => {
       const files = { "compose.yaml": composeFile({ web: badService(world) }) };

@@ -3,9 +3,20 @@ import { describe, it } from "node:test";
 import { formatProblem } from "../../../src/model/mod.ts";
 import { type Checkout, validateCheckout } from "../../../src/config/mod.ts";
 
+/** Content of a file that stands for a link. */
+const LINK = "a link";
+
 function checkout(files: Record<string, string>, base = ""): Checkout {
   const inBase = Object.keys(files).filter((path) => path.startsWith(base));
   return {
+    name: "checkout",
+    list: (path) =>
+      Promise.resolve(
+        new Map(
+          Object.entries(files).filter(([each]) => path === "." || each.startsWith(`${path}/`))
+            .map(([each, text]) => [each, { kind: text === LINK ? "symlink" : "file" }]),
+        ),
+      ),
     names: () => Promise.resolve(inBase.map((path) => path.slice(base.length))),
     exists: (path) => Promise.resolve(Object.hasOwn(files, path)),
     read: (path) => Promise.resolve(files[path]),
@@ -57,14 +68,14 @@ describe("validateCheckout", () => {
   it("validateCheckout() leaves what it cannot see alone", async () => {
     const files = {
       ".stackwright.yaml": "name: a\nrepository_url: https://h/r\nenv_files: ['remote:e', l]\n" +
-        "---\nauto_discovery: true\n---\nname: c\noci: {verify: true}\n",
+        "---\nauto_discovery: true\nrepository_url: https://h/r\n---\nname: c\noci: {verify: true}\n",
       "compose.yaml": "",
     };
     assert.deepEqual(await problems(files), [
       ".stackwright.yaml:3:12: env_files: l does not exist",
     ]);
     const { warnings } = await validateCheckout(checkout(files));
-    assert.deepEqual(warnings.map(({ line, path }) => [line, path]), [[8, "oci"]]);
+    assert.deepEqual(warnings.map(({ line, path }) => [line, path]), [[9, "oci"]]);
   });
 
   it("validateCheckout() says when there is no configuration", async () => {
@@ -75,5 +86,104 @@ describe("validateCheckout", () => {
     const files = { "ops/.stackwright.yaml": "name: a\n", "compose.yaml": "" };
     const validation = await validateCheckout(checkout(files, "ops/"), { baseDir: "/ops" });
     assert.deepEqual([validation.files, validation.problems], [["ops/.stackwright.yaml"], []]);
+  });
+});
+
+describe("validateCheckout and auto-discovery", () => {
+  const base = "working_dir: apps\nauto_discovery: {enabled: true, depth: 1}\n";
+
+  it("validateCheckout() counts what is discovered and reads its overrides", async () => {
+    const files = {
+      ".stackwright.yaml": `name: own\nworking_dir: own\n---\n${base}`,
+      "own/compose.yaml": "",
+      "apps/a/compose.yaml": "",
+      "apps/a/.stackwright.yaml": "compose_files: [x.yaml]\nreference: v1\n",
+      "apps/a/x.yaml": "",
+      "apps/b/compose.yml": "",
+      "apps/deep/er/compose.yaml": "",
+      "apps/deep/er/.stackwright.yaml": "nmae: never read\n",
+    };
+    const found = await validateCheckout(checkout(files));
+    assert.deepEqual(found.problems, []);
+    assert.deepEqual([found.files, found.deployments], [
+      [".stackwright.yaml", "apps/a/.stackwright.yaml"],
+      3,
+    ]);
+    assert.deepEqual(found.warnings.map(formatProblem), [
+      "apps/a/.stackwright.yaml:2:12: reference: ignored: a discovered stack takes this from the " +
+      "configuration that discovers it",
+    ]);
+  });
+
+  const rows: readonly (readonly [string, Record<string, string>, string[]])[] = [
+    ["an unknown key of an override, and goes on with the next", {
+      "apps/a/compose.yaml": "",
+      "apps/a/.stackwright.yaml": "nmae: x\n",
+      "apps/b/compose.yaml": "",
+      "apps/b/.stackwright.yml": "pause: maybe\n",
+    }, [
+      'apps/a/.stackwright.yaml:1:1: nmae: unknown key "nmae"; did you mean "name"?',
+      'apps/b/.stackwright.yml:1:8: pause: expected true or false, found the text "maybe"',
+    ]],
+    ["files that an override names and that are not there", {
+      "apps/a/compose.yaml": "",
+      "apps/a/.stackwright.yaml": "compose_files: [gone.yaml]\nenv_files: [a.env]\n",
+    }, [
+      "apps/a/.stackwright.yaml:1:16: compose_files: apps/a/gone.yaml does not exist",
+      "apps/a/.stackwright.yaml:2:12: env_files: apps/a/a.env does not exist",
+    ]],
+    ["inherited files that are not there, with the place of the base", {
+      ".stackwright.yaml": `${base}env_files: [base.env]\n`,
+      "apps/a/compose.yaml": "",
+      "apps/b/compose.yaml": "",
+      "apps/b/base.env": "",
+    }, [".stackwright.yaml:3:12: env_files: apps/a/base.env does not exist"]],
+    ["rules between fields that only the merged configuration breaks", {
+      "apps/a/compose.yaml": "",
+      "apps/a/.stackwright.yaml": "env_files: [../../../x.env]\n",
+    }, ["apps/a/.stackwright.yaml:1:13: env_files[0]: the file is outside the root"]],
+    ["a directory that cannot be a name", { "apps/My App/compose.yaml": "" }, [
+      'apps/My App/: name: "My App" is no compose project name: lower-case letters, digits, - ' +
+      'and _, starting with a letter or digit; write "my-app"',
+    ]],
+    ["an override that is a link", {
+      "apps/a/compose.yaml": "",
+      "apps/a/.stackwright.yaml": LINK,
+    }, ["apps/a/.stackwright.yaml: expected a file, found a link"]],
+    ["two directories with one name", {
+      "apps/a/compose.yaml": "",
+      "apps/b/compose.yaml": "",
+      "apps/b/.stackwright.yaml": "name: a\n",
+    }, [
+      "apps/b/.stackwright.yaml:1:7: name: deployment a is configured 2 times (in apps/a, apps/b)",
+    ]],
+    ["a working directory that is not there", {}, [
+      ".stackwright.yaml:1:14: working_dir: apps does not exist, so that nothing can be " +
+      "discovered in it",
+    ]],
+  ];
+  for (const [what, files, expected] of rows) {
+    it(`validateCheckout() reports ${what}`, async () => {
+      const found = await problems({ ".stackwright.yaml": base, ...files });
+      assert.deepEqual(found.length, expected.length, found.join("\n"));
+      for (const [index, text] of expected.entries()) {
+        assert.ok(found[index]?.startsWith(text), `${found[index]}\nis not\n${text}`);
+      }
+    });
+  }
+
+  it("validateCheckout() asks for no file of what is taken away", async () => {
+    const files = { ".stackwright.yaml": "name: a\ndestroy: true\nenv_files: [gone.env]\n" };
+    assert.deepEqual(await problems(files), []);
+  });
+
+  it("validateCheckout() does not take the base for an override of a stack beside it", async () => {
+    const files = {
+      ".stackwright.yaml": "auto_discovery: true\n",
+      "compose.yaml": "",
+      "a/compose.yaml": "",
+    };
+    const found = await validateCheckout(checkout(files));
+    assert.deepEqual([found.deployments, found.problems], [2, []]);
   });
 });

@@ -1,0 +1,104 @@
+import { posix } from "node:path";
+import type { Deployment, Problem, StackwrightError } from "../model/mod.ts";
+import type { DeploymentDocument } from "./deployment.ts";
+import { normaliseName } from "./deployment_rules.ts";
+import { discoverDirectories } from "./discover.ts";
+import { type DiscoveredDeployment, expandDiscovery } from "./expand_discovery.ts";
+import type { Checkout } from "./validate.ts";
+
+/** A stack that a checkout declares, by name or by having a directory. */
+export interface DeclaredStack {
+  readonly deployment: Deployment;
+  /** The directory it was discovered in. */
+  readonly directory?: string;
+  /** File and position of the value at a dotted key path. */
+  place(path: string): Pick<Problem, "file" | "document" | "line" | "column">;
+}
+
+/** What a document declares. */
+export interface Declared {
+  readonly stacks: readonly DeclaredStack[];
+  /** Overrides that were read. */
+  readonly overrides: readonly string[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+interface InFile {
+  readonly file: string;
+  readonly document: DeploymentDocument;
+}
+
+/**
+ * The stacks of a document: itself, or what its discovery finds in the checkout. What another
+ * repository holds cannot be seen; such a discovery counts as one stack that is not looked at.
+ */
+export async function declaredStacks(
+  checkout: Checkout,
+  { file, document }: InFile,
+  configurationDir: string,
+): Promise<Declared> {
+  const { deployment } = document;
+  const itself: DeclaredStack = {
+    deployment,
+    place: (path) => ({ file, ...document.place(path) }),
+  };
+  if (!deployment.autoDiscovery.enabled) return only(itself);
+  if (deployment.repositoryUrl !== "") return { ...only(itself), stacks: [] };
+  return await discovered(checkout, itself, { document, configurationDir });
+}
+
+function only(stack: DeclaredStack): Declared {
+  return { stacks: [stack], overrides: [], problems: [], warnings: [] };
+}
+
+async function discovered(
+  checkout: Checkout,
+  base: DeclaredStack,
+  { document, configurationDir }: { document: DeploymentDocument; configurationDir: string },
+): Promise<Declared> {
+  const { workingDir, composeFiles, autoDiscovery } = base.deployment;
+  const listing = await checkout.list(workingDir);
+  if (listing.size === 0) {
+    const message = `${workingDir} does not exist, so that nothing can be discovered in it`;
+    const problem = { ...base.place("working_dir"), path: "working_dir", message };
+    return { stacks: [], overrides: [], problems: [problem], warnings: [] };
+  }
+  const rules = { workingDir, depth: autoDiscovery.depth, composeFiles, configurationDir };
+  const directories = discoverDirectories(listing, rules);
+  const overrides = new Map<string, string>();
+  for (const { override } of directories) {
+    // A link is no override when it is deployed either.
+    if (override === undefined || listing.get(override)?.kind === "symlink") continue;
+    const text = await checkout.read(override);
+    if (text !== undefined) overrides.set(override, text);
+  }
+  const rootName = normaliseName(checkout.name) || "root";
+  const found = expandDiscovery(document, { directories, overrides, rootName });
+  return {
+    stacks: found.stacks.map((each) => stackOf(each, base)),
+    overrides: [...overrides.keys()],
+    problems: found.failures.flatMap((each) => problemsOf(each.directory, each.error)),
+    warnings: found.warnings,
+  };
+}
+
+/** A value has its place in the override where that gives it, else where it is inherited from. */
+function stackOf(found: DiscoveredDeployment, base: DeclaredStack): DeclaredStack {
+  const { directory, declared, override } = found;
+  return {
+    deployment: declared.deployment,
+    directory,
+    place(path) {
+      const isOwn = override?.document.given.has(path.split(/[.[]/)[0] ?? "") === true;
+      return override !== undefined && isOwn
+        ? { file: override.file, ...override.document.place(path) }
+        : base.place(path);
+    },
+  };
+}
+
+function problemsOf(directory: string, error: StackwrightError): readonly Problem[] {
+  if (error.problems.length > 0) return error.problems;
+  return [{ file: posix.join(directory, "/"), message: error.message }];
+}

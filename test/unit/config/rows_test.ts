@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import { parseDeployments } from "../../../src/config/mod.ts";
+import { deploymentSchema } from "../../../src/config/deployment_schema.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import { requireSupported } from "../../../src/plan/mod.ts";
+import { ELSEWHERE } from "../../flow/configuration_rows/elsewhere.ts";
+import { ROWS } from "../../flow/configuration_rows/rows.ts";
+import { UNSUPPORTED } from "../../flow/configuration_rows/rows_refused.ts";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+
+/** Every key a schema knows, by its dotted path; lists and maps of free names add nothing to it. */
+function keysOf(schema: unknown, path: readonly string[] = []): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return keysOf(schema.unwrap(), path);
+  }
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((each) => keysOf(each, path));
+  if (schema instanceof z.ZodArray) return keysOf(schema.element, path);
+  if (schema instanceof z.ZodRecord) return keysOf(schema.valueType, path);
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape).flatMap(([name, field]) => {
+    const key = [...path, name];
+    return [key.join("."), ...keysOf(field, key)];
+  });
+}
+
+const keys = keysOf(deploymentSchema);
+const covered = new Set([...ROWS, ...ELSEWHERE].flatMap((each) => each.covers));
+
+describe("the rows of the deployment configuration", () => {
+  it("keysOf() finds nested keys in unions, lists and maps", () => {
+    for (const key of ["auto_discovery.depth", "oci.keyless_identities.issuer", "build.args"]) {
+      assert.ok(keys.includes(key), key);
+    }
+    assert.ok(keys.includes("external_secrets.store_ref"));
+    assert.equal(new Set(keys).size, keys.length);
+  });
+
+  for (const key of keys) {
+    it(`${key} has a row, or a test elsewhere, that fails when it is ignored`, () => {
+      assert.ok(covered.has(key), `add a row that covers ${key} to test/flow/configuration_rows`);
+    });
+  }
+
+  it("no row covers a key that is not there", () => {
+    assert.deepEqual([...covered].filter((key) => !keys.includes(key)), []);
+  });
+
+  it("every row has steps and a title of its own", () => {
+    const titles = ROWS.map((row) => `${row.rule}: ${row.title}`);
+    assert.equal(new Set(titles).size, titles.length);
+    for (const row of ROWS) assert.ok(row.steps.length > 0, row.title);
+  });
+
+  for (const { file, title } of ELSEWHERE) {
+    it(`${file} has the test "${title}"`, async () => {
+      assert.ok((await readFile(join(ROOT, file), "utf8")).includes(title));
+    });
+  }
+
+  for (const [key, written] of Object.entries(UNSUPPORTED)) {
+    it(`requireSupported() refuses ${key} by the name of its field`, () => {
+      const [found] = parseDeployments(`name: shop\n${written}\n`, { file: "f", trusted: true });
+      assert.ok(found);
+      assert.throws(
+        () => requireSupported(found.deployment, found.given, { swarm: "inactive" }),
+        (error) => isStackwrightError(error, "unsupported"),
+      );
+      assert.ok(keys.includes(key), key);
+    });
+  }
+});
