@@ -3,6 +3,7 @@
  * share nothing; steps run one after the other, because they share the one container engine.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 
 /** The names a person can give to ./scripts/test. */
@@ -44,7 +45,10 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     [endToEnd()],
     ...withNewerCompose(root, [
       denoTests("contract", "contracts of compose", composeContracts(root)),
-      { ...flowTests(composeFlows(root)), env: { WALK_STEPS: "30", FLOW_ENGINES: "real" } },
+      {
+        ...flowTests(composeFlows(root)),
+        env: { ...ONE_MORE, WALK_STEPS: "30", FLOW_ENGINES: "real" },
+      },
       { ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } },
     ]),
   ];
@@ -67,8 +71,11 @@ function denoTests(
 
 /** Each file has worlds of its own, so that files may run side by side. */
 function flowTests(paths: readonly string[] = ["test/flow"]): Stage {
-  return denoTests("flow", "flow", paths, ["--parallel"]);
+  return { ...denoTests("flow", "flow", paths, ["--parallel"]), env: ONE_MORE };
 }
+
+/** Flows wait for containers half of their time: one more than there are processors keeps these busy. */
+const ONE_MORE = { DENO_JOBS: String(availableParallelism() + 1) };
 
 /** Flows whose outcome compose decides as much as the service; the others would only be repeated. */
 const WITH_COMPOSE = [

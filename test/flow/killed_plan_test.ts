@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { describe, it } from "node:test";
 import { DENO_PROGRAM, ServiceProcess } from "../e2e/service_process.ts";
 import { Canaries } from "../fakes/canaries.ts";
@@ -18,10 +17,11 @@ describe("stackwright plan that was killed", () => {
     const directory = await mkdtemp(join(tmpdir(), "swt-killed-plan-"));
     const [scratch, programs] = [join(directory, "scratch"), join(directory, "programs")];
     await mkdir(scratch);
-    await mkdir(programs);
+    const compose = join(programs, "cli-plugins/docker-compose");
+    await mkdir(join(programs, "cli-plugins"), { recursive: true });
     // A compose that never comes back, when everything it would read lies there.
-    await writeFile(join(programs, "docker"), `#!/bin/sh\n: >'${programs}/called'\nsleep 1000\n`);
-    await chmod(join(programs, "docker"), 0o755);
+    await writeFile(compose, `#!/bin/sh\n: >'${programs}/called'\nsleep 1000\n`);
+    await chmod(compose, 0o755);
     const holding = async () => {
       const found: string[] = [];
       for (const path of await filesBelow(scratch)) {
@@ -39,8 +39,8 @@ describe("stackwright plan that was killed", () => {
         });
         const env = { ...world.env, SOPS_AGE_KEY: keys.identity, TMPDIR: scratch };
         const place = ["plan", "--ref", "main", world.repository.url];
-        const path = `${programs}:${process.env["PATH"] ?? ""}`;
-        const plan = new ServiceProcess(DENO_PROGRAM, place, { ...env, PATH: path });
+        const hanging = { ...env, DOCKER_CONFIG: programs };
+        const plan = new ServiceProcess(DENO_PROGRAM, place, hanging);
         await plan.until(() => stat(join(programs, "called")).then(() => true, () => false));
         plan.kill("SIGKILL");
         assert.equal((await plan.ended).signal, "SIGKILL");

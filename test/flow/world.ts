@@ -142,7 +142,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...options.env,
   };
   let later = 0;
-  const hurried = hurriedClock(options.speed ?? (fake ? 50 : 5));
+  const hurried = hurriedClock(options.speed ?? (fake ? 50 : 3));
   const clock: Clock = { ...hurried, now: () => new Date(hurried.now().getTime() + later) };
   const start = (env: Readonly<Record<string, string>> = {}) =>
     startWorldApp({ log, redactor, env: { ...settings, ...env }, clock, commands });
