@@ -15,3 +15,4 @@ export * from "./networks.ts";
 export * from "./process_owner.ts";
 export * from "./redactor.ts";
 export * from "./time_format.ts";
+export * from "./watched_lock.ts";
