@@ -10,12 +10,14 @@ import {
 } from "./model/mod.ts";
 import {
   act,
+  createGlance,
   createStage,
   decideTarget,
   deploying,
   expandDeployments,
   type ExpandedDeployment,
   type FailedExpansion,
+  type Glance,
   lookUp,
   noteDecision,
   noteDiscovered,
@@ -121,9 +123,10 @@ async function deploySource(
   reporter.describe({ message: "" });
   // First, so that what they hold on the host is free for what takes their place.
   if (away === undefined) await removeObsolete(parts, obsolete, reporter, signal);
+  const glance = createGlance(parts, expansion.deployments.length);
   await Promise.all(
     expansion.deployments.map((each) => {
-      const common = { work, request, reporter, secretSession, configuration: revision };
+      const common = { work, request, reporter, secretSession, configuration: revision, glance };
       return deployTarget(parts, { ...common, ...each }, signal);
     }),
   );
@@ -132,12 +135,13 @@ async function deploySource(
 
 interface TargetWork extends SourceWork, ExpandedDeployment {
   readonly configuration: Revision;
+  readonly glance: Glance;
 }
 
 /** One stack: decide, then do it; whatever happens ends in its entry of the run. */
 async function deployTarget(
   parts: PipelineParts,
-  { work, request, reporter, secretSession, declared, configuration, found }: TargetWork,
+  { work, request, reporter, secretSession, declared, configuration, glance, found }: TargetWork,
   signal: AbortSignal,
 ): Promise<void> {
   const { deployment } = declared;
@@ -156,6 +160,7 @@ async function deployTarget(
     origin: work.origin,
     progress: (step: string) => stage.say(target, step),
     secretSession,
+    glance,
   };
   let target: Target = { ...base, revision: found?.revision ?? configuration };
   const log = parts.log.with({ stack: key.name, context: key.context });
@@ -205,7 +210,10 @@ async function deployTarget(
 /** Webhooks say what they are about, and not every deployment follows that. */
 async function refusalOf(
   parts: PipelineParts,
-  { work, request, declared, configuration }: Omit<TargetWork, "reporter" | "secretSession">,
+  { work, request, declared, configuration }: Omit<
+    TargetWork,
+    "reporter" | "secretSession" | "glance"
+  >,
   signal: AbortSignal,
 ) {
   if (work.trigger !== "webhook") return undefined;

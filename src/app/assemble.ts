@@ -25,16 +25,16 @@ import {
 } from "../source/mod.ts";
 import {
   createIds,
-  createKeyedLock,
   createLimiter,
+  createWatchedLock,
   type HttpClient,
   type Ids,
-  type KeyedLock,
   type Meter,
   noMeter,
   scratchPrefix,
   sweepScratch,
   systemProcessOwner,
+  type WatchedLock,
 } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import { engineEnvironment, passedVariables } from "./engine_environment.ts";
@@ -53,7 +53,7 @@ export interface Assembly {
   readonly ledger: Ledger;
   readonly engine: EngineClient;
   /** One piece of work on a stack at a time, whoever asked for it. */
-  readonly stackLock: KeyedLock;
+  readonly stackLock: WatchedLock;
   /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
   readonly pipelineParts: Ask<PipelineParts>;
   /** Ends what is open. */
@@ -95,7 +95,7 @@ export async function assemble(
     onMutation: () => meter.count("mutations_total", { by: "engine" }),
     clock: system.clock,
   });
-  const stackLock = createKeyedLock();
+  const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
   const pipelineParts = onceDone(async (signal) => {
     const options = await pipelineOptions(settings, system, engine, signal);
@@ -214,7 +214,7 @@ function parts(
     readonly source: Source;
     readonly engine: EngineClient;
     readonly meter: Meter;
-    readonly stackLock: KeyedLock;
+    readonly stackLock: WatchedLock;
     readonly secrets: ExternalSecrets;
   },
 ): Omit<PipelineParts, "options" | "trees"> {

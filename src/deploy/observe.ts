@@ -3,6 +3,7 @@ import {
   COMPOSE_LABELS,
   LABELS,
   MANAGER,
+  type ObservedContainer,
   type ObservedStack,
   type StackKey,
   StackwrightError,
@@ -15,11 +16,25 @@ export async function observe(
   signal: AbortSignal,
 ): Promise<ObservedStack> {
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
-  return {
-    containers: containers.filter((each) =>
-      each.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true"
-    ),
-  };
+  return { containers: containers.filter(isPartOfStack) };
+}
+
+/**
+ * What an engine runs for all its stacks, by compose project, in one call: what {@link observe} says
+ * of each. A project that is not there has no containers.
+ */
+export async function observeAll(
+  engine: Engine,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ObservedStack>> {
+  const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: undefined }, signal);
+  const mine = containers.filter(isPartOfStack);
+  const projects = Map.groupBy(mine, ({ labels }) => labels[COMPOSE_LABELS.project] ?? "");
+  return new Map([...projects].map(([name, found]) => [name, { containers: found }]));
+}
+
+function isPartOfStack({ labels }: ObservedContainer): boolean {
+  return labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true";
 }
 
 /** Whose containers a stack has. */

@@ -11,7 +11,7 @@ export interface TreeCollector {
   /**
    * Looks at all trees and removes those no release, no running container and no preparation needs.
    * Never throws: what could not be removed now is tried again another time. May be called at any
-   * time; while one call works, others do nothing.
+   * time; while one call works, and for {@link PAUSE_MS} after one that did, others do nothing.
    */
   collect(signal: AbortSignal): Promise<void>;
 }
@@ -34,17 +34,25 @@ export interface TreeCollectorParts {
 
 /** Longer than any preparation takes, in milliseconds: what was asked for since is in use. */
 const IN_USE_MS = 60 * 60 * 1000;
+/**
+ * Milliseconds between two collections: each looks at every stack there is, and nothing becomes
+ * collectable any sooner than after an hour.
+ */
+const PAUSE_MS = 10 * 60 * 1000;
 const ABSENT = new Set(["created", "exited", "dead", "removing"]);
 
 /** Makes the collector of trees. */
 export function createTreeCollector(parts: TreeCollectorParts): TreeCollector {
   let works = false;
+  let next = 0;
   return {
     async collect(signal) {
-      if (works) return;
+      const now = parts.clock.now().getTime();
+      if (works || now < next) return;
       works = true;
       try {
         await collect(parts, signal);
+        next = now + PAUSE_MS;
       } catch (error) {
         if (signal.aborted) return;
         parts.log.warning(`old trees were not removed: ${messageOf(error)}`, { error });

@@ -1,4 +1,4 @@
-import { observe, ownership } from "../deploy/mod.ts";
+import { ownership } from "../deploy/mod.ts";
 import {
   type InputChange,
   isStackwrightError,
@@ -14,6 +14,7 @@ import { changedInputs, decide, decideRetry, requireSupported } from "../plan/mo
 import type { RecordedRelease } from "../record/ledger.ts";
 import { configurationText } from "./configuration_digest.ts";
 import { contentIds } from "./content.ts";
+import { look } from "./glance.ts";
 import { decideHeld, type HeldDecision, type Hold } from "./hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -68,7 +69,7 @@ export async function decideTarget(
     return skip("superseded", `a newer commit of ${revision.reference} is already deployed`);
   }
   target.progress("looking at what runs");
-  const observed = await observe(parts.engine, key, signal);
+  const observed = await look(parts, target, signal);
   const owner = ownership(key, observed, target.configuration.source.name);
   const resolved = await resolveSecrets(parts, target, signal);
   const changes = await inputChanges(parts, resolved, recorded, signal);

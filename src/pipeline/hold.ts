@@ -1,4 +1,4 @@
-import { observe, ownership, type Placed, pointTags } from "../deploy/mod.ts";
+import { ownership, type Placed, pointTags } from "../deploy/mod.ts";
 import {
   messageOf,
   type ObservedStack,
@@ -9,6 +9,7 @@ import {
 import { decide, decideRetry } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { place } from "./carry_out.ts";
+import { look } from "./glance.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash } from "./recorded_images.ts";
 import type { Target } from "./target.ts";
@@ -58,7 +59,7 @@ export async function decideHeld(
   if (isMixed(parts, recorded)) return { kind: "skip", hold };
   let observed: ObservedStack;
   try {
-    observed = await observe(parts.engine, key, signal);
+    observed = await look(parts, target, signal);
   } catch (error) {
     signal.throwIfAborted();
     const message = `${hold.message}; whether it runs is not known: ${messageOf(error)}`;

@@ -12,6 +12,7 @@ export * from "./content.ts";
 export * from "./decide_target.ts";
 export * from "./destroy_target.ts";
 export * from "./encrypted_files.ts";
+export * from "./glance.ts";
 export * from "./hold.ts";
 export * from "./measure.ts";
 export * from "./expand_deployments.ts";

@@ -4,7 +4,7 @@ import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
-import type { Clock, Files, KeyedLock, Limiter, Log, Meter } from "../system/mod.ts";
+import type { Clock, Files, Limiter, Log, Meter, WatchedLock } from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
 
@@ -59,6 +59,6 @@ export interface PipelineParts {
   /** Bounds everything that changes containers. */
   readonly deploying: Limiter;
   /** One deployment of a stack at a time. */
-  readonly stackLock: KeyedLock;
+  readonly stackLock: WatchedLock;
   readonly options: PipelineOptions;
 }

@@ -11,6 +11,7 @@ import {
   type Trigger,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
+import type { Glance } from "./glance.ts";
 
 /** One deployment of one run: what the steps of the pipeline hand on. */
 export interface Target {
@@ -28,6 +29,8 @@ export interface Target {
   readonly trigger: Trigger;
   readonly origin: Origin;
   readonly progress: Progress;
+  /** What the stacks of one run are looked at with; by default each is looked at by itself. */
+  readonly glance?: Glance;
   /** What the targets of one run read their external secrets with; one of its own by default. */
   readonly secretSession?: SecretSession;
 }

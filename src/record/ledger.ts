@@ -16,7 +16,8 @@ export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
 
 /**
  * The durable memory: which release each stack has, every release before it, and what was under way
- * when the process ended. Calls are synchronous, and durable when they return.
+ * when the process ended. Calls are synchronous, and durable when they return
+ * where they do not say otherwise.
  *
  * Every call throws `data_dir_unusable` when the disk is full or read-only, and `ledger_unusable`
  * when the database is damaged.
@@ -168,13 +169,16 @@ export class Ledger {
   /**
    * Moves the current release to newer revisions that mean the same to it, so that the next look
    * compares with those. `configuration` is that of the configuration where it lies elsewhere.
+   *
+   * A power cut may undo it, which costs that look and nothing else: a commit that concerns no stack
+   * must not wait for the disk once for each of them.
    */
   moveRevision(
     recorded: RecordedRelease,
     revision: Release["revision"],
     configuration?: Release["revision"],
   ): void {
-    this.#database.transaction(() => this.#releases.move(recorded, revision, configuration));
+    this.#database.casually(() => this.#releases.move(recorded, revision, configuration));
   }
 
   /** What was under way when its process ended, oldest first. */

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { migrate } from "./ledger_schema.ts";
 
@@ -14,6 +14,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export class LedgerDatabase {
   readonly path: string;
   readonly #database: DatabaseSync;
+  /** By their text, of which there are as many as there are in this room. */
+  readonly #statements = new Map<string, StatementSync>();
 
   /** Opens, or makes, the database at `path` and brings it to the newest schema. */
   constructor(path: string) {
@@ -31,12 +33,12 @@ export class LedgerDatabase {
 
   /** Changes something. */
   run(sql: string, ...values: SQLInputValue[]): void {
-    this.#guard(() => this.#database.prepare(sql).run(...values));
+    this.#guard(() => this.#statement(sql).run(...values));
   }
 
   /** Reads rows. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#guard(() => this.#database.prepare(sql).all(...values));
+    return this.#guard(() => this.#statement(sql).all(...values));
   }
 
   /** Does several changes, all or none. */
@@ -72,6 +74,14 @@ export class LedgerDatabase {
   /** Closes the database. May be called twice. */
   close(): void {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   #guard<T>(work: () => T): T {

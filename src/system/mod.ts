@@ -17,3 +17,4 @@ export * from "./redactor.ts";
 export * from "./scratch.ts";
 export * from "./secret_texts.ts";
 export * from "./time_format.ts";
+export * from "./watched_lock.ts";

@@ -20,6 +20,8 @@ async function counting(
   }
 }
 
+const never = new AbortController().signal;
+
 /** Two stacks in directories of their own. */
 const twoStacks = (world: World) => ({
   ".stackwright.yaml": configFile(
@@ -58,6 +60,33 @@ for (const engine of await engines()) {
         await world.restart();
         await pollTo(world, "skipped");
         assert.deepEqual(await compose.take(), []);
+      }));
+
+    it("of a stack cost the same however many other stacks there are", () =>
+      inWorld(engine, async (world) => {
+        const names = ["a", "b", "c", "d", "e"];
+        await world.repository.commit({
+          ".stackwright.yaml": configFile(
+            ...names.map((each) => ({ name: `${world.stack}-${each}`, working_dir: each })),
+          ),
+          ...Object.fromEntries(
+            names.map((each) => [`${each}/compose.yaml`, composeFile({ web: service({}) })]),
+          ),
+        });
+        await pollTo(world, "succeeded");
+
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.deepEqual(world.proxy.calls.map(({ path }) => path.replace(/\?.*/, "")), [
+          `${world.proxy.calls[0]?.path.replace(/\/containers.*/, "")}/containers/json`,
+        ]);
+
+        const [gone] = await world.containers(`${world.stack}-d`);
+        await world.engine.removeContainer(gone?.id ?? "", { force: true, volumes: false }, never);
+        const run = await pollTo(world, "succeeded");
+        const states = run.deployments?.map(({ status }) => status);
+        assert.deepEqual(states, ["skipped", "skipped", "skipped", "succeeded", "skipped"]);
+        assert.equal((await world.containers(`${world.stack}-d`)).length, 1);
       }));
   });
 }

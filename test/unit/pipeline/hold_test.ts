@@ -21,9 +21,9 @@ import {
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import {
   createIds,
-  createKeyedLock,
   createLimiter,
   createRedactor,
+  createWatchedLock,
   noMeter,
   systemFiles,
 } from "../../../src/system/mod.ts";
@@ -117,7 +117,7 @@ function createShop(directory: string) {
     log,
     preparing: createLimiter(1),
     deploying: createLimiter(1),
-    stackLock: createKeyedLock(),
+    stackLock: createWatchedLock(),
     options: {
       dataDir: directory,
       hostDataDir: directory,

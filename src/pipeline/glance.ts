@@ -1,0 +1,62 @@
+import { observe, observeAll } from "../deploy/mod.ts";
+import { formatStackKey, type ObservedStack, type StackKey } from "../model/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** From how many stacks on one call for all containers is better than one for those of each. */
+const LEAST_STACKS = 4;
+/** How old what was seen may be, in milliseconds: others than us change containers, too. */
+const OLDEST_MS = 2_000;
+
+/** What the stacks of one piece of work are looked at with. */
+export interface Glance {
+  /**
+   * What runs for a stack, whose lock the caller holds: seen after the piece of work began, not long
+   * ago, and with nothing that we did to the stack in between.
+   */
+  observe(key: StackKey, signal: AbortSignal): Promise<ObservedStack>;
+}
+
+interface Seen {
+  readonly at: number;
+  readonly mark: number;
+  readonly stacks: Promise<ReadonlyMap<string, ObservedStack>>;
+}
+
+/** What runs for a target now. Whoever asks holds the stack's lock. */
+export async function look(
+  { engine }: PipelineParts,
+  { key, glance }: Target,
+  signal: AbortSignal,
+): Promise<ObservedStack> {
+  return await (glance?.observe(key, signal) ?? observe(engine, key, signal));
+}
+
+/**
+ * Looks at `count` stacks, all at once where there are many, so that a pass in which nothing changed
+ * costs one call of the engine. It is made for one piece of work and not kept.
+ */
+export function createGlance(
+  { engine, stackLock, clock }: Pick<PipelineParts, "engine" | "stackLock" | "clock">,
+  count: number,
+): Glance {
+  let seen: Seen | undefined;
+  const look = (signal: AbortSignal): Seen => {
+    const at = clock.now().getTime();
+    if (seen !== undefined && at - seen.at <= OLDEST_MS) return seen;
+    const fresh = { at, mark: stackLock.mark(), stacks: observeAll(engine, signal) };
+    // Whoever comes later asks again, rather than fail for this one's bad luck.
+    fresh.stacks.catch(() => seen = seen === fresh ? undefined : seen);
+    return seen = fresh;
+  };
+  return {
+    async observe(key, signal) {
+      if (count < LEAST_STACKS) return await observe(engine, key, signal);
+      const { mark, stacks } = look(signal);
+      const found = await stacks;
+      return stackLock.wasReleasedSince(formatStackKey(key), mark)
+        ? await observe(engine, key, signal)
+        : found.get(key.name) ?? { containers: [] };
+    },
+  };
+}

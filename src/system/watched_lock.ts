@@ -1,0 +1,31 @@
+import { createKeyedLock, type KeyedLock } from "./limiter.ts";
+
+/** A lock that also tells whether what was seen under a key may be out of date. */
+export interface WatchedLock extends KeyedLock {
+  /** This moment, to be compared with later. */
+  mark(): number;
+  /**
+   * Whether somebody let go of `key` after `mark` was taken, so that what was seen then may have
+   * changed. Whoever holds it now does not count.
+   */
+  wasReleasedSince(key: string, mark: number): boolean;
+}
+
+/** A lock that nobody holds. It remembers a number for each key that was ever used. */
+export function createWatchedLock(): WatchedLock {
+  const lock = createKeyedLock();
+  const releases = new Map<string, number>();
+  let count = 0;
+  return {
+    run: (key, work, signal) =>
+      lock.run(key, async () => {
+        try {
+          return await work();
+        } finally {
+          releases.set(key, ++count);
+        }
+      }, signal),
+    mark: () => count,
+    wasReleasedSince: (key, mark) => (releases.get(key) ?? 0) > mark,
+  };
+}

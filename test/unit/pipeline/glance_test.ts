@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Engine } from "../../../src/docker/engine.ts";
+import { COMPOSE_LABELS, formatStackKey, type StackKey, stackKey } from "../../../src/model/mod.ts";
+import { createGlance } from "../../../src/pipeline/glance.ts";
+import { createWatchedLock } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+
+const signal = new AbortController().signal;
+const keys = ["a", "b", "c", "d", "none"].map((name) => stackKey("", name));
+const oneOff = { labels: { [COMPOSE_LABELS.oneOff]: "True" } };
+
+/** A glance at an engine with containers of four stacks, under the lock of each, and its questions. */
+function createLook(count = keys.length) {
+  const engine = createMemoryEngine([
+    ...["a", "b", "c", "d"].map((name) => runningContainer(name, `web-${name}`)),
+    runningContainer("a", "job-a", oneOff),
+  ]);
+  let lists = 0;
+  engine.onList = () => void lists++;
+  const stackLock = createWatchedLock();
+  const clock = createFakeClock();
+  const glance = createGlance({ engine: engine as unknown as Engine, stackLock, clock }, count);
+  return {
+    engine,
+    stackLock,
+    clock,
+    lists: () => lists,
+    look: (key: StackKey | undefined) =>
+      stackLock.run(formatStackKey(key ?? stackKey("", "")), async () => {
+        const { containers } = await glance.observe(key ?? stackKey("", ""), signal);
+        return containers.map(({ service }) => service);
+      }, signal),
+  };
+}
+
+describe("createGlance()", () => {
+  it("sees all stacks by one call, each with its own containers and without one-offs", async () => {
+    const { look, lists } = createLook();
+    const seen = await Promise.all(keys.map(look));
+    assert.deepEqual(seen, [["web-a"], ["web-b"], ["web-c"], ["web-d"], []]);
+    assert.equal(lists(), 1);
+  });
+
+  it("asks for each of few stacks", async () => {
+    const { look, lists } = createLook(2);
+    assert.deepEqual(await Promise.all(keys.slice(0, 2).map(look)), [["web-a"], ["web-b"]]);
+    assert.equal(lists(), 2);
+  });
+
+  it("asks again for a stack that somebody had in his hands since", async () => {
+    const { look, engine, stackLock, lists } = createLook();
+    await look(keys[0]);
+    await stackLock.run(formatStackKey(keys[1] ?? stackKey("", "")), () => {
+      engine.containers = [runningContainer("b", "web-new")];
+      return Promise.resolve();
+    }, signal);
+    assert.deepEqual(await look(keys[1]), ["web-new"]);
+    assert.equal(lists(), 2);
+    assert.deepEqual(await look(keys[2]), ["web-c"], "nobody had the others");
+    assert.equal(lists(), 2);
+  });
+
+  it("looks again at all of them when what was seen is old", async () => {
+    const { look, engine, clock, lists } = createLook();
+    await look(keys[0]);
+    engine.containers = [];
+    await clock.advance(2_000);
+    assert.deepEqual(await look(keys[1]), ["web-b"]);
+    await clock.advance(1);
+    assert.deepEqual(await Promise.all([look(keys[2]), look(keys[3])]), [[], []]);
+    assert.equal(lists(), 2);
+  });
+
+  it("asks again after the engine failed", async () => {
+    const { look, engine } = createLook();
+    const { onList } = engine;
+    engine.onList = () => {
+      throw new Error("no");
+    };
+    await assert.rejects(look(keys[0]), /no/);
+    engine.onList = onList;
+    assert.deepEqual(await look(keys[1]), ["web-b"]);
+  });
+});
