@@ -153,7 +153,6 @@ async function listen(
     clock,
     timeZone,
   });
-  const maxPayload = http.maxPayloadBytes;
   return await createServer({
     handler: createHandler({
       operations,
@@ -170,14 +169,13 @@ async function listen(
         networks: createNetworks(http.trustedProxyNetworks),
         header: http.trustedProxyHeader,
       },
-      maxPayload,
+      maxPayload: http.maxPayloadBytes,
       redactor,
       log,
       ids: assembly.ids,
       clock,
     }),
     port: http.port,
-    maxPayload,
     clock,
     log,
     ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
@@ -199,7 +197,6 @@ async function listenMetrics(
     return await createServer({
       handler: createMetricsHandler(meter),
       port: http.metricsPort,
-      maxPayload: 1,
       clock,
       log,
       ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),

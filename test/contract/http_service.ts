@@ -130,7 +130,6 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     handler,
     port: 0,
     hostname: "127.0.0.1",
-    maxPayload: MAX_PAYLOAD,
     clock: systemClock,
     log,
   });

@@ -21,7 +21,6 @@ function start(options: Partial<ServerOptions> = {}) {
     handler: ok,
     port: 0,
     hostname: "127.0.0.1",
-    maxPayload: 1024,
     clock: systemClock,
     log: createRecordingLog(),
     ...options,
