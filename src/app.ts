@@ -69,7 +69,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     log,
     onEnd: (run, work) => measureRun(meter, run, work),
   });
-  const server = await listen(settings, system, { assembly, intake, runs });
+  const server = await listen(settings, system, { assembly, intake, runs, meter });
   const metrics = await listenMetrics(settings, system, { server, meter });
   log.info(`listening on ${server.url}`, {
     api: settings.apiSecret !== undefined,
@@ -134,12 +134,13 @@ interface Served {
   readonly assembly: Assembly;
   readonly intake: Intake;
   readonly runs: RunStore;
+  readonly meter: Prometheus;
 }
 
 async function listen(
   settings: Settings,
   system: System,
-  { assembly, intake, runs }: Served,
+  { assembly, intake, runs, meter }: Served,
 ): Promise<Server> {
   const { clock, log, redactor, files, hostname } = system;
   const { http, timeZone, apiSecret, webhookSecret } = settings;
@@ -163,6 +164,8 @@ async function listen(
           secret: webhookSecret,
           sources: webhookSources(settings),
           operation: receiveWebhookOperation({ intake, settleMs: WEBHOOK_SETTLE_MS }),
+          onAuthentic: (repository: string) =>
+            meter.count("webhook_requests_total", { repository }),
         },
       }),
       proxies: {

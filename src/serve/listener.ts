@@ -62,6 +62,7 @@ export async function listen(place: Place, service: Service): Promise<Listener> 
     if (connections.isBusy(socket)) socket.destroy();
     else dismiss(error, socket);
   });
+  server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port: place.port, host: place.hostname, backlog: BACKLOG }, resolve);
