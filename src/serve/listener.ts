@@ -52,6 +52,7 @@ const BACKLOG = 511;
 export async function listen(place: Place, service: Service): Promise<Listener> {
   const connections = new Connections(service.limits.connections);
   const server = create(place.pair, service.limits);
+  // Bun tells of a connection only when something came by it; before that only time ends it.
   server.on("connection", (socket: Socket) => connections.open(socket));
   const take = (incoming: IncomingMessage, outgoing: ServerResponse, expected: boolean) =>
     void serve({ incoming, outgoing, expected }, { ...service, connections });
