@@ -64,7 +64,7 @@ const WORLD_MODULES = [
   "node:child_process",
   "node:tls",
 ];
-const WORLD_FILES = ["src/docker/transport.ts", "src/serve/server.ts"];
+const WORLD_FILES = ["src/docker/transport.ts", "src/serve/listener.ts"];
 const WORLD_ROOMS = ["system"];
 
 /** Modules that one room keeps for itself. */

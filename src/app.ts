@@ -69,7 +69,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     log,
     onEnd: (run, work) => measureRun(meter, run, work),
   });
-  const server = await listen(settings, system, { assembly, intake, runs });
+  const server = await listen(settings, system, { assembly, intake, runs, meter });
   const metrics = await listenMetrics(settings, system, { server, meter });
   log.info(`listening on ${server.url}`, {
     api: settings.apiSecret !== undefined,
@@ -134,12 +134,13 @@ interface Served {
   readonly assembly: Assembly;
   readonly intake: Intake;
   readonly runs: RunStore;
+  readonly meter: Prometheus;
 }
 
 async function listen(
   settings: Settings,
   system: System,
-  { assembly, intake, runs }: Served,
+  { assembly, intake, runs, meter }: Served,
 ): Promise<Server> {
   const { clock, log, redactor, files, hostname } = system;
   const { http, timeZone, apiSecret, webhookSecret } = settings;
@@ -153,7 +154,6 @@ async function listen(
     clock,
     timeZone,
   });
-  const maxPayload = http.maxPayloadBytes;
   return await createServer({
     handler: createHandler({
       operations,
@@ -164,20 +164,21 @@ async function listen(
           secret: webhookSecret,
           sources: webhookSources(settings),
           operation: receiveWebhookOperation({ intake, settleMs: WEBHOOK_SETTLE_MS }),
+          onAuthentic: (repository: string) =>
+            meter.count("webhook_requests_total", { repository }),
         },
       }),
       proxies: {
         networks: createNetworks(http.trustedProxyNetworks),
         header: http.trustedProxyHeader,
       },
-      maxPayload,
+      maxPayload: http.maxPayloadBytes,
       redactor,
       log,
       ids: assembly.ids,
       clock,
     }),
     port: http.port,
-    maxPayload,
     clock,
     log,
     ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
@@ -199,7 +200,6 @@ async function listenMetrics(
     return await createServer({
       handler: createMetricsHandler(meter),
       port: http.metricsPort,
-      maxPayload: 1,
       clock,
       log,
       ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),

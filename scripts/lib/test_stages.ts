@@ -40,6 +40,12 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       },
     ],
     [denoTests("contract", "contracts", ["test/contract"], ["--parallel"])],
+    [{
+      group: "contract",
+      name: "contracts of HTTP on Bun",
+      runner: "bun",
+      argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root)],
+    }],
     [flowTests()],
     [plain("e2e", "build the executable", ["./scripts/build"])],
     [endToEnd()],
@@ -100,6 +106,16 @@ function composeFlows(root: string): string[] {
 function endToEnd(paths: readonly string[] = ["test/e2e"]): Stage {
   return denoTests("e2e", "end to end", paths, ["--parallel"]);
 }
+
+/** Contracts over the server's sockets, where the runtimes differ most. */
+function httpContracts(root: string): string[] {
+  const folder = join(root, "test/contract");
+  if (!existsSync(folder)) return ["./test/contract"];
+  return readdirSync(folder).filter((file) => file.endsWith("_test.ts"))
+    .filter((file) => WITH_SERVER.test(file)).map((file) => `./test/contract/${file}`).sort();
+}
+
+const WITH_SERVER = /^(server|http|webhooks|documents|documented_answers|refusals|slow_clients)_/;
 
 /** Files of test/contract whose path speaks of compose. */
 function composeContracts(root: string): string[] {

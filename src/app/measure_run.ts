@@ -8,8 +8,9 @@ const NAMES = {
     errors: "poll_errors_total",
     duration: "poll_duration_seconds",
   },
+  // Its requests are counted where they come in: a run may be about many of them.
   webhook: {
-    total: "webhook_requests_total",
+    total: undefined,
     errors: "webhook_errors_total",
     duration: "webhook_duration_seconds",
   },
@@ -20,7 +21,7 @@ export function measureRun(meter: Meter, run: Run, work: Work): void {
   if (run.trigger !== "poll" && run.trigger !== "webhook") return;
   const { total, errors, duration } = NAMES[run.trigger];
   const labels = { repository: repositoryOf(work) };
-  meter.count(total, labels);
+  if (total !== undefined) meter.count(total, labels);
   if (run.status === "failed") meter.count(errors, labels);
   const end = run.finishedAt ?? run.updatedAt;
   meter.observe(duration, labels, (end.getTime() - run.createdAt.getTime()) / 1000);

@@ -8,4 +8,5 @@ export { createHandler, type Handler, type HandlerParts, type Peer } from "./han
 export { createMetricsHandler, type MetricsText } from "./metrics.ts";
 export { WEBHOOK_REFUSALS, WEBHOOK_SENDERS, WEBHOOK_SUCCESS } from "./webhook_facts.ts";
 export { type ReceiveWebhooks, WEBHOOK_PATH } from "./webhooks.ts";
+export { SERVER_LIMITS, type ServerLimits } from "./server_limits.ts";
 export { createServer, type Server, type ServerOptions, type TlsOptions } from "./server.ts";

@@ -1,6 +1,8 @@
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import type { Clock, Files, Log } from "../system/mod.ts";
 import type { Handler } from "./handler.ts";
+import { listen, type Listener, type Place } from "./listener.ts";
+import { SERVER_LIMITS, type ServerLimits } from "./server_limits.ts";
 import { readTlsPair, type TlsPair, type TlsPairFiles, tlsPairStamp } from "./tls_pair.ts";
 
 /** HTTPS, with a pair that may be replaced while the server runs. */
@@ -18,8 +20,8 @@ export interface ServerOptions {
   /** Address to listen on; every IPv4 address by default. */
   readonly hostname?: string;
   readonly tls?: TlsOptions;
-  /** Most bytes of a request body the handler reads; the runtime must let them through. */
-  readonly maxPayload: number;
+  /** Instead of {@link SERVER_LIMITS}. */
+  readonly limits?: Partial<ServerLimits>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,31 +38,12 @@ export interface Server {
   shutdown(graceMs: number): Promise<void>;
 }
 
-/** One listening socket of whichever runtime this is. */
-interface Listener {
-  readonly port: number;
-  /** Stops accepting at once; resolves when no request is under way any more. */
-  drain(): Promise<void>;
-  /** Ends what is left. */
-  cut(): void;
-}
-
-interface Place {
-  readonly port: number;
-  readonly hostname: string;
-  readonly pair: TlsPair | undefined;
-}
-
+const EVERY_ADDRESS = "0.0.0.0";
 const CHECK_EVERY_MS = 10_000;
-/** Silence after which Bun ends a connection that has no request, in seconds. */
-const IDLE_SECONDS = 120;
-/** Bun refuses bodies above its limit by itself, without our envelope: ours must come first. */
-const LEAST_RUNTIME_LIMIT = 128 * 1024 * 1024;
 const MOST_REBIND_TRIES = 500;
 
 /**
- * Listens. The runtimes allow no limit on the time for headers; Bun drops idle connections, and the
- * body reader has a limit of its own, so a reverse proxy should face untrusted networks.
+ * Listens. Clients that are slow, silent or too many are cut, and cost the others nothing.
  *
  * Throws `settings_invalid` when the address cannot be used or the TLS pair is not usable.
  */
@@ -68,7 +51,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { tls } = options;
   const stamp = tls === undefined ? "" : await tlsPairStamp(tls, tls.files);
   const pair = tls === undefined ? undefined : await readTlsPair(tls, tls.files);
-  const server = new RunningServer(options, pair);
+  const place = { port: options.port, hostname: options.hostname ?? EVERY_ADDRESS, pair };
+  const server = new RunningServer(options, pair, await listenAt(place, options));
   if (tls !== undefined) server.watchTls(tls, stamp);
   return server;
 }
@@ -86,13 +70,13 @@ class RunningServer implements Server {
   #watching: Promise<void> = Promise.resolve();
   #shutdown: Promise<void> | undefined;
 
-  constructor(options: ServerOptions, pair: TlsPair | undefined) {
+  constructor(options: ServerOptions, pair: TlsPair | undefined, listener: Listener) {
     this.#options = options;
-    this.#hostname = options.hostname ?? "0.0.0.0";
+    this.#hostname = options.hostname ?? EVERY_ADDRESS;
     this.#pair = pair;
-    this.#listener = this.#listen(options.port, pair);
+    this.#listener = listener;
     this.port = this.#listener.port;
-    const host = this.#hostname === "0.0.0.0" ? "127.0.0.1" : this.#hostname;
+    const host = this.#hostname === EVERY_ADDRESS ? "127.0.0.1" : this.#hostname;
     const scheme = pair === undefined ? "http" : "https";
     this.url = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
   }
@@ -120,22 +104,6 @@ class RunningServer implements Server {
     timer.abort();
   }
 
-  #listen(port: number, pair: TlsPair | undefined): Listener {
-    const place: Place = { port, hostname: this.#hostname, pair };
-    try {
-      return listen(place, this.#options);
-    } catch (error) {
-      throw new StackwrightError(
-        "settings_invalid",
-        `could not listen on ${this.#hostname}:${port}: ${
-          messageOf(error)
-        }; is the port free, and ` +
-          `may this user open it?`,
-        { cause: error },
-      );
-    }
-  }
-
   async #watchTls(tls: TlsOptions, stamp: string): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#end;
@@ -147,7 +115,7 @@ class RunningServer implements Server {
         const now = await tlsPairStamp(tls, tls.files);
         if (now === seen || now === "") continue;
         const pair = await readTlsPair(tls, tls.files);
-        await this.#rebind(pair);
+        await this.#renew(pair);
         seen = now;
         log.info("serving with the new TLS certificate", { file: tls.certFile });
       } catch (error) {
@@ -158,18 +126,20 @@ class RunningServer implements Server {
   }
 
   /**
-   * Listens again with another pair. No runtime can exchange the pair of an open listener: Bun says
-   * it did and goes on with the old one. So there is a moment in which connections are refused.
+   * Where the runtime cannot exchange the pair of an open listener there is another one, and a moment
+   * in which connections are refused.
    */
-  async #rebind(pair: TlsPair): Promise<void> {
-    this.#retire();
-    try {
-      this.#listener = await this.#listenAgain(pair);
-      this.#pair = pair;
-    } catch (error) {
-      this.#listener = await this.#listenAgain(this.#pair);
-      throw error;
+  async #renew(pair: TlsPair): Promise<void> {
+    if (!this.#listener.renew(pair)) {
+      this.#retire();
+      try {
+        this.#listener = await this.#listenAgain(pair);
+      } catch (error) {
+        this.#listener = await this.#listenAgain(this.#pair);
+        throw error;
+      }
     }
+    this.#pair = pair;
   }
 
   #retire(): void {
@@ -182,7 +152,8 @@ class RunningServer implements Server {
   async #listenAgain(pair: TlsPair | undefined): Promise<Listener> {
     for (let tries = 1;; tries++) {
       try {
-        return this.#listen(this.port, pair);
+        const place = { port: this.port, hostname: this.#hostname, pair };
+        return await listenAt(place, this.#options);
       } catch (error) {
         if (tries === MOST_REBIND_TRIES) throw error;
         await this.#options.clock.sleep(1, new AbortController().signal);
@@ -191,56 +162,17 @@ class RunningServer implements Server {
   }
 }
 
-/** As much of Bun's server as is used here; its types cannot be loaded beside Deno's. */
-interface BunRuntime {
-  serve(options: {
-    readonly port: number;
-    readonly hostname: string;
-    readonly tls?: TlsPair;
-    readonly idleTimeout: number;
-    readonly maxRequestBodySize: number;
-    readonly fetch: (request: Request, server: BunServer) => Promise<Response>;
-  }): BunServer;
-}
-
-interface BunServer {
-  readonly port: number;
-  stop(force?: boolean): Promise<void>;
-  requestIP(request: Request): { readonly address: string } | null;
-  timeout(request: Request, seconds: number): void;
-}
-
-function listen(place: Place, options: ServerOptions): Listener {
-  const { Bun: bun } = globalThis as { readonly Bun?: BunRuntime };
-  return bun === undefined ? listenOnDeno(place, options) : listenOnBun(bun, place, options);
-}
-
-function listenOnDeno({ port, hostname, pair }: Place, { handler }: ServerOptions): Listener {
-  const server = Deno.serve(
-    { port, hostname, onListen: () => {}, ...pair },
-    (request, info) => handler(request, { remote: info.remoteAddr.hostname }),
-  );
-  // Aborting a signal of Deno's server after shutdown() throws where nobody can catch it: what is
-  // left when the grace period ends goes with the process.
-  return { port: server.addr.port, drain: () => server.shutdown(), cut: () => {} };
-}
-
-function listenOnBun(
-  bun: BunRuntime,
-  { port, hostname, pair }: Place,
-  { handler, maxPayload }: ServerOptions,
-): Listener {
-  const server = bun.serve({
-    port,
-    hostname,
-    ...(pair === undefined ? {} : { tls: pair }),
-    idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: Math.max(maxPayload, LEAST_RUNTIME_LIMIT),
-    fetch: (request, own) => {
-      // Waiting for a run is silent for minutes.
-      own.timeout(request, 0);
-      return handler(request, { remote: own.requestIP(request)?.address ?? "" });
-    },
-  });
-  return { port: server.port, drain: () => server.stop(), cut: () => void server.stop(true) };
+async function listenAt(place: Place, { handler, limits }: ServerOptions): Promise<Listener> {
+  try {
+    return await listen(place, { handler, limits: { ...SERVER_LIMITS, ...limits } });
+  } catch (error) {
+    throw new StackwrightError(
+      "settings_invalid",
+      `could not listen on ${place.hostname}:${place.port}: ${
+        messageOf(error)
+      }; is the port free, ` +
+        `and may this user open it?`,
+      { cause: error },
+    );
+  }
 }

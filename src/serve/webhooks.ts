@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { WebhookOperation, WebhookResult } from "../api/mod.ts";
-import type { SourceRequest } from "../model/mod.ts";
+import { isStackwrightError, type SourceRequest } from "../model/mod.ts";
 import {
   deliveryOf,
   detectProvider,
@@ -20,6 +20,11 @@ export interface ReceiveWebhooks {
   readonly secret: string;
   readonly sources: WebhookSourceOptions;
   readonly operation: WebhookOperation;
+  /**
+   * Told of every request that proved itself, whatever came of it; `repository` is a name for people,
+   * `none` or `invalid`. What proves nothing is not told of, or anybody could make names.
+   */
+  readonly onAuthentic?: (repository: string) => void;
 }
 
 /** Path of the webhooks; with a segment more it names a configuration target. */
@@ -51,22 +56,34 @@ export function webhookFacts(operation: WebhookOperation): RouteFacts[] {
 }
 
 async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Promise<Answer> {
-  const { webhook, delivery } = await readDelivery(exchange, receive);
-  const wait = lenientBoolean(exchange.query, "wait");
-  const result = await receive.operation.call(delivery, { wait });
-  logResult(exchange, { webhook, delivery, result });
-  return webhookAnswer(result);
+  detectProvider(exchange.headers);
+  const body = await exchange.readBytes("failed to parse payload");
+  try {
+    const { webhook, delivery } = readDelivery(exchange, body, receive);
+    const wait = lenientBoolean(exchange.query, "wait");
+    const result = await receive.operation.call(delivery, { wait });
+    receive.onAuthentic?.(result.repository || "none");
+    logResult(exchange, { webhook, delivery, result });
+    return webhookAnswer(result);
+  } catch (error) {
+    if (provedItself(error, body)) receive.onAuthentic?.("invalid");
+    throw error;
+  }
 }
 
-/** Who sent it comes first, because that takes no body; what it says comes after the proof. */
-async function readDelivery(
-  { headers, params, readBytes }: Exchange,
+/** Who sent it was looked at before, because that takes no body; what it says comes after the proof. */
+function readDelivery(
+  { headers, params }: Exchange,
+  body: Uint8Array,
   { secret, sources }: ReceiveWebhooks,
-): Promise<{ readonly webhook: ReadWebhook; readonly delivery: WebhookDelivery }> {
-  detectProvider(headers);
-  const body = await readBytes("failed to parse payload");
+): { readonly webhook: ReadWebhook; readonly delivery: WebhookDelivery } {
   const webhook = readWebhook({ headers, body }, secret);
   return { webhook, delivery: deliveryOf(webhook.event, params["target"] ?? "", sources) };
+}
+
+/** After the sender was recognised, only these two come before the proof. */
+function provedItself(error: unknown, body: Uint8Array): boolean {
+  return body.length > 0 && !(isStackwrightError(error) && error.code === "unauthorized");
 }
 
 interface Received {

@@ -40,7 +40,10 @@ export const METRICS = {
   polls_total: counter("Finished runs of polls.", "repository"),
   poll_errors_total: counter("Runs of polls that failed.", "repository"),
   poll_duration_seconds: histogram("Duration of runs of polls.", "repository"),
-  webhook_requests_total: counter("Finished runs of webhooks.", "repository"),
+  webhook_requests_total: counter(
+    "Webhooks that proved themselves, whatever came of them.",
+    "repository",
+  ),
   webhook_errors_total: counter("Runs of webhooks that failed.", "repository"),
   webhook_duration_seconds: histogram("Duration of runs of webhooks.", "repository"),
   deployments_total: counter("Stacks that were deployed or destroyed.", ...STACK),

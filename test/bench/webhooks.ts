@@ -67,7 +67,6 @@ function serveNothing() {
     },
     port: 0,
     hostname: "127.0.0.1",
-    maxPayload: 1024 * 1024,
     clock: systemClock,
     log: createRecordingLog(),
   });

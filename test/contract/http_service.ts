@@ -9,6 +9,7 @@ import {
   createServer,
   type Handler,
   openApiDocumentsOf,
+  type ServerLimits,
 } from "../../src/serve/mod.ts";
 import { sourceLocation } from "../../src/source/mod.ts";
 import {
@@ -44,6 +45,8 @@ export interface HttpService {
   readonly runs: RunStore;
   readonly intake: Intake;
   readonly log: ReturnType<typeof createRecordingLog>;
+  /** Repositories of the webhooks that proved themselves. */
+  readonly authentic: readonly string[];
   /** What answers, without the socket. */
   readonly handler: Handler;
   /** Sends a request; the response is checked against the OpenAPI document. */
@@ -66,6 +69,8 @@ export interface HttpServiceOptions {
   /** Milliseconds of the service's clock in which webhooks are collected; none by default. */
   readonly settleMs?: number;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
+  /** Instead of the usual ones. */
+  readonly limits?: Partial<ServerLimits>;
 }
 
 /** Starts it; every clock but the server's own is the test's. */
@@ -114,10 +119,12 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     intake,
     ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
   });
+  const authentic: string[] = [];
+  const onAuthentic = (repository: string) => void authentic.push(repository);
   const handlerParts = {
     operations,
     apiSecret,
-    ...(secret === "" ? {} : { webhooks: { secret, sources: { locate }, operation } }),
+    ...(secret === "" ? {} : { webhooks: { secret, sources: { locate }, operation, onAuthentic } }),
     maxPayload: MAX_PAYLOAD,
     redactor,
     log,
@@ -130,9 +137,9 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     handler,
     port: 0,
     hostname: "127.0.0.1",
-    maxPayload: MAX_PAYLOAD,
     clock: systemClock,
     log,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
   const documents = openApiDocumentsOf(operations, VERSION);
   const checks = [openApiCheck(documents.rest), openApiCheck(documents.webhooks)];
@@ -150,6 +157,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     runs,
     intake,
     log,
+    authentic,
     open,
     handler,
     fetch: (path, init = {}) =>

@@ -61,7 +61,7 @@ function exchangeRaw(port: number, pieces: readonly string[]): Promise<string> {
     socket.setEncoding("utf8");
     socket.on("data", (chunk) => {
       text += chunk;
-      // Deno keeps a connection open whose request body never came.
+      // A connection whose request body never came stays open for a while.
       if (/\r\n\r\n\{.*\}/.test(text)) socket.destroy();
     });
     socket.on("error", (error) => text === "" ? reject(error) : resolve(text));

@@ -13,6 +13,7 @@ import { systemClock, systemFiles } from "../../src/system/mod.ts";
 import { healthTarget, probe } from "../../src/system/http_probe.ts";
 import { settle } from "../fakes/fake_clock.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
+import { rawClient } from "./raw_client.ts";
 
 const ok: Handler = () => Promise.resolve(new Response("ok"));
 
@@ -21,7 +22,6 @@ function start(options: Partial<ServerOptions> = {}) {
     handler: ok,
     port: 0,
     hostname: "127.0.0.1",
-    maxPayload: 1024,
     clock: systemClock,
     log: createRecordingLog(),
     ...options,
@@ -88,6 +88,112 @@ describe("createServer()", () => {
     gate.resolve();
     assert.equal(await (await answer).text(), "late");
     await Promise.all([ended, server.shutdown(0)]);
+  });
+
+  it("shutdown() ends kept connections: the idle at once, the others after their answer", async () => {
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const server = await start({
+      handler: async ({ url }) => {
+        if (!url.endsWith("/wait")) return new Response("early");
+        begun.resolve();
+        await gate.promise;
+        return new Response("late");
+      },
+    });
+    const [idle, fresh, busy] = await Promise.all([1, 2, 3].map(() => rawClient(server)));
+    assert.ok(idle !== undefined && fresh !== undefined && busy !== undefined);
+    idle.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await idle.until(/early$/);
+    busy.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+    await begun.promise;
+    const ended = server.shutdown(60_000);
+    await idle.closed;
+    gate.resolve();
+    assert.match(await busy.closed, /connection: close\r\n[^]*late$/i);
+    await ended;
+    // Bun tells nobody of a connection by which nothing came; it ends with the process.
+    if (!("Bun" in globalThis)) await fresh.closed;
+  });
+
+  it("keeps a connection for several requests, sent one after the other or at once", async () => {
+    const server = await start({
+      handler: async (request) =>
+        new Response(`${new URL(request.url).pathname}=${await request.text()};`),
+    });
+    const client = await rawClient(server);
+    const post = (path: string, body: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    client.send(post("/a", "1"));
+    await client.until(/a=1;$/);
+    client.send(post("/b", "22") + post("/c", "333"));
+    const text = await client.until(/c=333;$/);
+    assert.match(text, /b=22;HTTP\/1\.1 200/);
+    client.destroy();
+    await server.shutdown(1_000);
+  });
+
+  it("aborts the signal of a request whose client goes away, and of no other", async () => {
+    const aborted: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<void>();
+    const server = await start({
+      handler: async ({ url, signal }) => {
+        signal.addEventListener("abort", () => {
+          aborted.push(new URL(url).pathname);
+          gone.resolve();
+        });
+        if (url.endsWith("/gone")) {
+          begun.resolve();
+          await gone.promise;
+        }
+        return new Response("ok");
+      },
+    });
+    assert.equal(await (await fetch(`${server.url}/stays`)).text(), "ok");
+    const client = await rawClient(server);
+    client.send("GET /gone HTTP/1.1\r\nHost: x\r\n\r\n");
+    await begun.promise;
+    client.destroy();
+    await gone.promise;
+    await server.shutdown(1_000);
+    assert.deepEqual(aborted, ["/gone"]);
+  });
+
+  it("sends events as they come", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = await start({
+      handler: () => {
+        const body = new ReadableStream({
+          async start(controller) {
+            controller.enqueue(new TextEncoder().encode("data: 1\n\n"));
+            await gate.promise;
+            controller.enqueue(new TextEncoder().encode("data: 2\n\n"));
+            controller.close();
+          },
+        });
+        const headers = { "content-type": "text/event-stream" };
+        return Promise.resolve(new Response(body, { headers }));
+      },
+    });
+    const client = await rawClient(server);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert.doesNotMatch(await client.until(/data: 1\n/), /data: 2/);
+    gate.resolve();
+    await client.until(/data: 2\n[^]*\r\n0\r\n\r\n$/);
+    client.destroy();
+    await server.shutdown(1_000);
+  });
+
+  it("answers HEAD with the headers alone", async () => {
+    const server = await start({ handler: () => Promise.resolve(new Response("body")) });
+    const client = await rawClient(server);
+    client.send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    const text = await client.until(/body$/);
+    assert.equal(text.match(/HTTP\/1\.1 200 /g)?.length, 2);
+    assert.equal(text.match(/body/g)?.length, 1);
+    client.destroy();
+    await server.shutdown(1_000);
   });
 
   it("shutdown() goes on without requests that outlast the grace period", async () => {

@@ -140,9 +140,39 @@ describe("POST /v1/webhook", () => {
           assert.equal(status, 401);
           assert.match(String(body["error"]), /incorrect secret key|token verification failed/);
         }
-        assert.deepEqual(traces(service), []);
+        assert.deepEqual([...traces(service), ...service.authentic], []);
       }));
   }
+
+  it("counts every request that proved itself, whatever came of it, by its repository", () => {
+    const gate = Promise.withResolvers<void>();
+    return withService({ execute: () => gate.promise }, async (service) => {
+      for (let again = 0; again < 3; again++) await send(service);
+      await send(service, { event: "ping" });
+      await send(service, { secret: "another" });
+      await send(service, { payload: "{" });
+      const pushes = Array(3).fill("git.example.org/acme/shop");
+      assert.deepEqual(service.authentic, [...pushes, "acme/shop", "invalid"]);
+      assert.equal(service.runs.list({ limit: 9 }).length, 3, "runs, waits and skipped");
+      gate.resolve();
+    });
+  });
+
+  it("takes the same delivery again as a wish to look again, and no more", () => {
+    const looks: Work[] = [];
+    const execute: Execute = (work, reporter) => {
+      looks.push(work);
+      reporter.target(shop);
+      return Promise.resolve();
+    };
+    return withService({ execute }, async (service) => {
+      const sent = { path: "/v1/webhook?wait=true" };
+      const answers = [await send(service, sent), await send(service, sent)];
+      assert.deepEqual(answers.map(({ status }) => status), [201, 201]);
+      assert.equal(new Set(answers.map(({ body }) => body["job_id"])).size, 2);
+      assert.deepEqual(looks[0], looks[1]);
+    });
+  });
 
   it("gives the path's target to the work", () => {
     const targets: (string | undefined)[] = [];
@@ -281,6 +311,8 @@ describe("POST /v1/webhook", () => {
     }
   }
 
+  /** Of those who know the secret the request is counted; of others there is nothing at all. */
+  const unproven = [401, 413];
   const refused: [string, Sent, number, Record<string, unknown>][] = [
     ["an empty signature", { headers: { "X-Hub-Signature-256": "" }, secret: "x" }, 401, {
       error: "incorrect secret key",
@@ -329,6 +361,8 @@ describe("POST /v1/webhook", () => {
       withService({}, async (service) => {
         assert.deepEqual(await send(service, sent), { status, body: expected });
         assert.deepEqual(traces(service), []);
+        const proven = !unproven.includes(status) && sent.payload !== "";
+        assert.deepEqual(service.authentic, proven ? ["invalid"] : []);
       }));
   }
 
@@ -344,7 +378,7 @@ describe("POST /v1/webhook", () => {
         socket.on("error", reject);
       });
       assert.match(answer, /^HTTP\/1\.1 400 /);
-      assert.deepEqual(traces(service), []);
+      assert.deepEqual([...traces(service), ...service.authentic], []);
     }));
 
   it("is 405 for other methods, and says which one it takes", () =>

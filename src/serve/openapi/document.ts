@@ -32,6 +32,9 @@ export interface DocumentParts {
 /** An OpenAPI document, ready to be printed. */
 export type OpenApiDocument = JsonSchema;
 
+const METHODS =
+  "A path answers methods that it does not have with 405, and `Allow` names the others.";
+
 /** Puts a document together. Throws when two operations have one id, which is a mistake of ours. */
 export function openApiDocument(parts: DocumentParts): OpenApiDocument {
   const { title, description, version, seeAlso, securitySchemes, operations, book } = parts;
@@ -39,7 +42,12 @@ export function openApiDocument(parts: DocumentParts): OpenApiDocument {
   const tags = TAGS.filter((name) => operations.some(({ tag }) => tag === name));
   return {
     openapi: OPENAPI_VERSION,
-    info: { title, description, version, license: { name: "MIT", identifier: "MIT" } },
+    info: {
+      title,
+      description: `${description}\n\n${METHODS}`,
+      version,
+      license: { name: "MIT", identifier: "MIT" },
+    },
     externalDocs: seeAlso,
     servers: [{ url: "/" }],
     tags: tags.map((name) => ({ name })),

@@ -91,15 +91,17 @@ function headersOf({ query }: RouteFacts): JsonSchema {
   return { headers: { [CONTEXT_HEADER]: { description, schema: { type: "string" } } } };
 }
 
-/** Statuses of the errors an operation has, and of what can go wrong before it is called. */
+/**
+ * Statuses of the errors an operation has, and of what can go wrong before it is called. Another
+ * method than the operation's is no matter of the operation, so there is no 405.
+ */
 function refusals(route: RouteFacts): ReadonlySet<number> {
-  if (route.plain === true) return new Set([405]);
+  if (route.plain === true) return new Set();
   return new Set([
     ...route.operation.errors.map(statusOf),
     ...(route.access === "public" ? [] : [401, 404]),
     ...(route.body === undefined ? [] : [413]),
     ...(route.refusals ?? []),
-    405,
     500,
   ]);
 }
@@ -109,7 +111,6 @@ const REFUSALS: Readonly<Record<number, string>> = {
   401: "The key is missing or wrong.",
   403: "Not allowed.",
   404: "There is no such thing; without API_SECRET no API, without WEBHOOK_SECRET no webhooks.",
-  405: "The path has other methods; `Allow` names them.",
   409: "It is in a state that does not allow this.",
   413: "The body is larger than MAX_PAYLOAD_SIZE.",
   500: "It failed; `content` says why.",

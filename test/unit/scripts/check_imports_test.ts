@@ -12,7 +12,7 @@ describe("checkImports()", () => {
     ["src/config/mod.ts", `import { z } from "zod"; import { parse } from "yaml/util";`],
     ["src/system/mod.ts", `import "node:fs/promises"; Deno.pid;`],
     ["src/docker/transport.ts", `import { request } from "node:http";`],
-    ["src/serve/server.ts", `Bun.serve({});`],
+    ["src/serve/listener.ts", `Bun.serve({});`],
     ["src/record/mod.ts", `import { DatabaseSync } from "node:sqlite";`],
     ["src/cli/mod.ts", `import p from "../../package.json" with { type: "json" };`],
   ];

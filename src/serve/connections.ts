@@ -1,0 +1,115 @@
+/** As much of a socket as is needed to keep count of it. */
+export interface Connection {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+  destroy(): unknown;
+  once(event: "close", listener: () => void): unknown;
+}
+
+/** A request on its way in. */
+export interface Receiving {
+  /** Whether all of it has come. */
+  readonly complete: boolean;
+}
+
+interface Entry {
+  readonly connection: Connection;
+  readonly requests: Set<Receiving>;
+}
+
+/**
+ * The connections of one listener: how many there may be, and which have a request under way. They
+ * are known by the address of their other end, because under TLS the runtimes announce other objects
+ * than the ones that requests come from.
+ */
+export class Connections {
+  readonly #most: number;
+  /** Oldest first. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #empty = Promise.withResolvers<void>();
+  #closing = false;
+
+  /** `most` is how many may be open at once. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Whether {@link Connections.drain} was called: answers end their connection. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /**
+   * A connection was accepted. With a full house the one goes that has been open the longest without
+   * a request; if there is none, the one whose request has been coming in the longest; if all of them
+   * wait for answers, this one.
+   */
+  open(connection: Connection): void {
+    if (this.#closing || (this.#entries.size >= this.#most && !this.#makeRoom())) {
+      connection.destroy();
+      return;
+    }
+    const key = keyOf(connection);
+    const entry = { connection, requests: new Set<Receiving>() };
+    this.#entries.set(key, entry);
+    connection.once("close", () => this.#forget(key, entry));
+  }
+
+  /** The headers of a request came by this connection. To be called once for each request. */
+  begin(connection: Connection, request: Receiving): void {
+    this.#entries.get(keyOf(connection))?.requests.add(request);
+  }
+
+  /** The request was answered, or given up; returns whether its connection has another one. */
+  end(connection: Connection, request: Receiving): boolean {
+    const requests = this.#entries.get(keyOf(connection))?.requests;
+    requests?.delete(request);
+    return (requests?.size ?? 0) > 0;
+  }
+
+  /** Whether a request of this connection is under way. */
+  isBusy(connection: Connection): boolean {
+    return (this.#entries.get(keyOf(connection))?.requests.size ?? 0) > 0;
+  }
+
+  /** Cuts those without a request; resolves when the others are gone too. May be called twice. */
+  drain(): Promise<void> {
+    this.#closing = true;
+    for (const { connection, requests } of [...this.#entries.values()]) {
+      if (requests.size === 0) connection.destroy();
+    }
+    if (this.#entries.size === 0) this.#empty.resolve();
+    return this.#empty.promise;
+  }
+
+  /** Cuts all of them. */
+  cut(): void {
+    for (const { connection } of [...this.#entries.values()]) connection.destroy();
+  }
+
+  #makeRoom(): boolean {
+    const entries = [...this.#entries];
+    const [key, entry] = entries.find(([, { requests }]) => requests.size === 0) ??
+      entries.find(([, { requests }]) => [...requests].some(({ complete }) => !complete)) ?? [];
+    if (key === undefined || entry === undefined) return false;
+    // It says that it is closed some time later: there must be room now.
+    this.#forget(key, entry);
+    entry.connection.destroy();
+    return true;
+  }
+
+  #forget(key: string, entry: Entry): void {
+    // The same address may have connected again before the old connection said that it is closed.
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    if (this.#closing && this.#entries.size === 0) this.#empty.resolve();
+  }
+}
+
+function keyOf({ remoteAddress, remotePort }: Connection): string {
+  return `${remoteAddress} ${remotePort}`;
+}

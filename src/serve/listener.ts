@@ -1,0 +1,185 @@
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server as PlainServer,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { Connections } from "./connections.ts";
+import type { Handler } from "./handler.ts";
+import type { ServerLimits } from "./server_limits.ts";
+import type { TlsPair } from "./tls_pair.ts";
+import { toRequest } from "./wire_request.ts";
+import { type Outgoing, sendResponse } from "./wire_response.ts";
+
+/** One listening socket, in either runtime. */
+export interface Listener {
+  readonly port: number;
+  /**
+   * Serves new connections with another pair, and returns true; false when the runtime cannot
+   * exchange the pair of an open listener. Throws when the pair is not usable.
+   */
+  renew(pair: TlsPair): boolean;
+  /** Stops accepting at once; resolves when no request is under way any more. May be called twice. */
+  drain(): Promise<void>;
+  /** Ends what is left. */
+  cut(): void;
+}
+
+/** Where to listen, and with which certificate. */
+export interface Place {
+  readonly port: number;
+  readonly hostname: string;
+  readonly pair: TlsPair | undefined;
+}
+
+/** What is served, and to whom. */
+export interface Service {
+  readonly handler: Handler;
+  readonly limits: ServerLimits;
+}
+
+type RuntimeServer = PlainServer | SecureServer;
+
+/** Connections that the system completes before the program gets to them. */
+const BACKLOG = 511;
+
+/**
+ * Listens through the runtime's HTTP server of Node's shape, because it is the one that limits slow
+ * clients in both runtimes. Rejects with the system's error when the address cannot be used.
+ */
+export async function listen(place: Place, service: Service): Promise<Listener> {
+  const connections = new Connections(service.limits.connections);
+  const server = create(place.pair, service.limits);
+  // Bun tells of a connection only when something came by it; before that only time ends it.
+  server.on("connection", (socket: Socket) => connections.open(socket));
+  const take = (incoming: IncomingMessage, outgoing: ServerResponse, expected: boolean) =>
+    void serve({ incoming, outgoing, expected }, { ...service, connections });
+  server.on("request", (incoming, outgoing) => take(incoming, outgoing, false));
+  server.on("checkContinue", (incoming, outgoing) => take(incoming, outgoing, true));
+  server.on("clientError", (error: Error, socket: Socket) => {
+    // In the middle of an answer, words would be taken for a part of it.
+    if (connections.isBusy(socket)) socket.destroy();
+    else dismiss(error, socket);
+  });
+  server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port: place.port, host: place.hostname, backlog: BACKLOG }, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    renew: (pair) => renew(server, pair),
+    drain: () => {
+      server.close();
+      return connections.drain();
+    },
+    cut: () => connections.cut(),
+  };
+}
+
+function create(pair: TlsPair | undefined, limits: ServerLimits): RuntimeServer {
+  const options = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    connectionsCheckingInterval: limits.checkEveryMs,
+    maxHeaderSize: limits.headerBytes,
+  };
+  return pair === undefined
+    ? createPlainServer(options)
+    : createSecureServer({ ...options, ...pair, handshakeTimeout: limits.headersMs });
+}
+
+/** Bun has no way to do it. */
+function renew(server: RuntimeServer, pair: TlsPair): boolean {
+  const { setSecureContext } = server as { setSecureContext?: (pair: TlsPair) => void };
+  if (setSecureContext === undefined) return false;
+  setSecureContext.call(server, { ...pair });
+  return true;
+}
+
+const DISMISSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+/** One line for who sends no HTTP, too much of it or too slowly, and the connection is over. */
+function dismiss(error: Error & { readonly code?: string }, socket: Socket): void {
+  const status = DISMISSALS[error.code ?? ""] ?? "400 Bad Request";
+  if (!socket.writable) return void socket.destroy();
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  // What goes on being sent is not read: a client that does not listen finds the connection reset.
+  socket.destroySoon();
+}
+
+interface Turn {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Whether the client sends the body only when it is asked to. */
+  readonly expected: boolean;
+}
+
+interface Equipment extends Service {
+  readonly connections: Connections;
+}
+
+async function serve(turn: Turn, equipment: Equipment): Promise<void> {
+  const { incoming, outgoing } = turn;
+  const { connections, limits } = equipment;
+  const { socket } = incoming;
+  connections.begin(socket, incoming);
+  outgoing.once("close", () => {
+    const more = connections.end(socket, incoming);
+    if (connections.closing && !more) socket.destroySoon();
+  });
+  // What breaks a connection is seen as the end of its body or of the answer.
+  outgoing.on("error", () => {});
+  incoming.on("error", () => {});
+  try {
+    const response = await respond(turn, equipment);
+    const { closing: last } = connections;
+    await sendResponse(response, outgoing as Outgoing, { stallMs: limits.stallMs, last });
+    if (!incoming.complete) linger(incoming, limits.lingerMs);
+  } catch {
+    // The handler never rejects: the client went away, or takes nothing in.
+    socket.destroy();
+  }
+}
+
+async function respond(
+  { incoming, outgoing, expected }: Turn,
+  { handler, limits }: Equipment,
+): Promise<Response> {
+  if (incoming.rawHeaders.length > 2 * limits.headers) return refuse(431, "too many headers");
+  const gone = new AbortController();
+  outgoing.once("close", () => {
+    if (!outgoing.writableFinished) gone.abort();
+  });
+  const onRead = () => expected && outgoing.writeContinue();
+  let request: Request | undefined;
+  try {
+    request = toRequest(incoming, { signal: gone.signal, onRead });
+  } catch {
+    return refuse(400, "malformed request");
+  }
+  if (request === undefined) return refuse(405, "invalid http method");
+  return await handler(request, { remote: incoming.socket.remoteAddress ?? "" });
+}
+
+function refuse(status: number, error: string): Response {
+  return Response.json({ error }, { status });
+}
+
+/**
+ * Lets go by what is left of a body: a client that is cut while it sends may never see its answer.
+ * Those that go on for long are cut all the same.
+ */
+function linger(incoming: IncomingMessage, milliseconds: number): void {
+  const late = setTimeout(() => incoming.socket.destroy(), milliseconds);
+  const done = () => clearTimeout(late);
+  incoming.once("end", done);
+  incoming.once("close", done);
+  incoming.resume();
+}

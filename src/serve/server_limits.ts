@@ -1,0 +1,39 @@
+import { BODY_TIME_LIMIT_MS } from "./body.ts";
+
+/** How long clients may take, in milliseconds, and how much they may take up. */
+export interface ServerLimits {
+  /** For the TLS handshake, and again for the headers of a request. */
+  readonly headersMs: number;
+  /** For a whole request, its body included. Its answer may take as long as it does. */
+  readonly requestMs: number;
+  /** Without a request. */
+  readonly idleMs: number;
+  /** For each piece of an answer that is to be taken in. */
+  readonly stallMs: number;
+  /** For the rest of a body that nobody wants any more, after its answer. */
+  readonly lingerMs: number;
+  /** Milliseconds between looks at who is late. */
+  readonly checkEveryMs: number;
+  /** Bytes of all headers of a request. */
+  readonly headerBytes: number;
+  /** Headers of a request. */
+  readonly headers: number;
+  /** Connections open at once. */
+  readonly connections: number;
+}
+
+/**
+ * What http.md §0.3 asks for, and bounds where it has none. The time of a body has an answer of its
+ * own, so the connection is cut a little later than that.
+ */
+export const SERVER_LIMITS: ServerLimits = {
+  headersMs: 3_000,
+  requestMs: BODY_TIME_LIMIT_MS + 3_000,
+  idleMs: 120_000,
+  stallMs: 30_000,
+  lingerMs: 2_000,
+  checkEveryMs: 1_000,
+  headerBytes: 16 * 1024,
+  headers: 100,
+  connections: 1_000,
+};

@@ -1,0 +1,82 @@
+/** As much of a runtime's outgoing message as an answer needs. */
+export interface Outgoing {
+  writeHead(status: number, headers: readonly string[]): unknown;
+  write(chunk: Uint8Array, done: () => void): unknown;
+  end(chunk: Uint8Array | undefined, done: () => void): unknown;
+  once(event: "close", listener: () => void): unknown;
+  off(event: "close", listener: () => void): unknown;
+}
+
+/** How to send an answer. */
+export interface SendOptions {
+  /** Milliseconds within which the client must take in each piece. */
+  readonly stallMs: number;
+  /** Whether this is the last answer of its connection. */
+  readonly last: boolean;
+}
+
+/** Bytes a client is given at once; one that is only slow manages to take them in. */
+const PIECE = 64 * 1024;
+
+/**
+ * Sends an answer: events as they come, anything else whole and with its length. Resolves when the
+ * system has taken it; rejects when the client goes away, or takes nothing in for too long.
+ */
+export async function sendResponse(
+  response: Response,
+  outgoing: Outgoing,
+  options: SendOptions,
+): Promise<void> {
+  const { body, status } = response;
+  if (body === null) {
+    outgoing.writeHead(status, headersOf(response, options));
+    return await within(options, outgoing, (done) => outgoing.end(undefined, done));
+  }
+  if (isEvents(response)) {
+    outgoing.writeHead(status, headersOf(response, options));
+    for await (const chunk of body) await sendPieces(chunk, outgoing, options);
+    return await within(options, outgoing, (done) => outgoing.end(undefined, done));
+  }
+  const whole = new Uint8Array(await response.arrayBuffer());
+  const length = ["content-length", String(whole.length)];
+  outgoing.writeHead(status, [...headersOf(response, options), ...length]);
+  const begin = whole.subarray(0, -PIECE);
+  await sendPieces(begin, outgoing, options);
+  await within(options, outgoing, (done) => outgoing.end(whole.subarray(begin.length), done));
+}
+
+function isEvents({ headers }: Response): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+}
+
+function headersOf({ headers }: Response, { last }: SendOptions): string[] {
+  const names = [...headers].filter(([name]) => name !== "content-length").flat();
+  return last ? [...names, "connection", "close"] : names;
+}
+
+async function sendPieces(
+  bytes: Uint8Array,
+  outgoing: Outgoing,
+  options: SendOptions,
+): Promise<void> {
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    const piece = bytes.subarray(at, at + PIECE);
+    await within(options, outgoing, (done) => outgoing.write(piece, done));
+  }
+}
+
+function within(
+  { stallMs }: SendOptions,
+  outgoing: Outgoing,
+  start: (done: () => void) => void,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const closed = () => reject(new Error("the client went away"));
+  const late = setTimeout(() => reject(new Error("the client takes nothing in")), stallMs);
+  outgoing.once("close", closed);
+  start(resolve);
+  return promise.finally(() => {
+    clearTimeout(late);
+    outgoing.off("close", closed);
+  });
+}

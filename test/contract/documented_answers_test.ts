@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { openApiDocuments } from "../../src/app/documents.ts";
+import { type RunTarget, StackwrightError } from "../../src/model/mod.ts";
+import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
+import { githubPush, signed } from "../fakes/webhook_requests.ts";
+import {
+  API_SECRET,
+  type HttpService,
+  type HttpServiceOptions,
+  MAX_PAYLOAD,
+  startHttpService,
+  WEBHOOK_SECRET,
+} from "./http_service.ts";
+import { openApiCheck } from "./openapi_check.ts";
+
+/** What makes the service give one documented answer. */
+interface Case {
+  readonly options?: HttpServiceOptions;
+  readonly prepare?: (service: HttpService) => unknown;
+  /** Instead of the route's own. */
+  readonly path?: string;
+  /** Query, with its question mark. */
+  readonly query?: string;
+  readonly init?: RequestInit;
+}
+
+const key = { "x-api-key": API_SECRET };
+const shop: RunTarget = { context: "default", stack: "shop", status: "succeeded" };
+const failing: HttpServiceOptions = {
+  execute: () => Promise.reject(new StackwrightError("deploy_failed", "no")),
+};
+const succeeding: HttpServiceOptions = {
+  execute: (_work, reporter) => {
+    reporter.target(shop);
+    return Promise.resolve();
+  },
+};
+const closing = ({ intake }: HttpService) => intake.close();
+const containers = (broken = false): HttpServiceOptions => {
+  const engine = createMemoryEngine([runningContainer("shop", "web")]);
+  const fail = () => {
+    throw new StackwrightError("engine_unreachable", "nobody answers");
+  };
+  if (broken) Object.assign(engine, { onList: fail, onCall: fail });
+  return { engine };
+};
+const breaking = (method: "list" | "get") => ({ runs }: HttpService) => {
+  runs[method] = () => {
+    throw new TypeError("not a function");
+  };
+};
+
+/** Refusals of everything under /v1/api. */
+const guarded = (init: RequestInit = {}): Record<number, Case> => ({
+  401: { init: { ...init, headers: { "x-api-key": "wrong" } } },
+  404: { init, options: { apiSecret: "" } },
+});
+const unknown = (init: RequestInit = {}): Case => ({ init, path: "/v1/api/project/none" });
+
+const poll = (body: unknown = [{ url: "https://example.org/acme/shop.git" }]): RequestInit => ({
+  method: "POST",
+  headers: key,
+  body: JSON.stringify(body),
+});
+
+const push = (payload: unknown = githubPush(), secret = WEBHOOK_SECRET): RequestInit => ({
+  method: "POST",
+  ...signed("github", { event: "push", payload, secret }),
+});
+const webhook = (): Record<number, Case> => ({
+  201: { init: push(), query: "?wait=true", options: succeeding },
+  202: { init: push() },
+  400: { init: { method: "POST", body: "{}" } },
+  401: { init: push(githubPush(), "another") },
+  403: { init: push(githubPush({ repository: { full_name: "a/b", clone_url: "/etc" } })) },
+  404: { init: push(), options: { webhookSecret: "" } },
+  413: { init: push(githubPush({ pad: "x".repeat(MAX_PAYLOAD) })) },
+  500: { init: push(), query: "?wait=true", options: failing },
+  503: { init: push(), prepare: closing },
+});
+
+const get: RequestInit = { headers: key };
+const post: RequestInit = { headers: key, method: "POST" };
+const remove: RequestInit = { headers: key, method: "DELETE" };
+
+/** One case for each pair of route and status of the documents. */
+const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
+  "GET /v1/health": {
+    200: {},
+    503: { prepare: closing },
+  },
+  "GET /v1/api/runs": {
+    ...guarded(get),
+    200: { init: get },
+    400: { init: get, query: "?limit=0" },
+    500: { init: get, prepare: breaking("list") },
+  },
+  "GET /v1/api/run/{jobID}": {
+    ...guarded(get),
+    200: {
+      init: get,
+      prepare: ({ runs }) => runs.accept({ id: "x", trigger: "poll", repository: "acme/shop" }),
+    },
+    400: { init: get, path: "/v1/api/run/%20" },
+    500: { init: get, prepare: breaking("get") },
+  },
+  "GET /v1/api/projects": {
+    ...guarded(get),
+    200: { init: get, options: containers() },
+    400: { init: get, query: "?context=edge" },
+    500: { init: get, options: containers(true) },
+  },
+  "GET /v1/api/project/{projectName}": {
+    ...guarded(get),
+    200: { init: get, options: containers() },
+    400: { init: get, query: "?context=edge" },
+    404: unknown(get),
+    500: { init: get, options: containers(true) },
+  },
+  "DELETE /v1/api/project/{projectName}": {
+    ...guarded(remove),
+    200: { init: remove, options: containers() },
+    400: { init: remove, query: "?timeout=0" },
+    404: unknown(remove),
+    500: { init: remove, options: containers(true) },
+  },
+  "POST /v1/api/project/{projectName}/{action}": {
+    ...guarded(post),
+    200: { init: post, options: containers() },
+    400: { init: post, path: "/v1/api/project/shop/explode" },
+    404: { init: post, path: "/v1/api/project/none/stop" },
+    500: { init: post, options: containers(true) },
+  },
+  "POST /v1/api/poll/run": {
+    ...guarded(poll()),
+    200: { init: poll(), options: succeeding },
+    202: { init: poll(), query: "?wait=false" },
+    400: { init: poll([]) },
+    413: { init: poll(["x".repeat(MAX_PAYLOAD)]) },
+    500: { init: poll(), options: failing },
+    503: { init: poll(), prepare: closing },
+  },
+  "POST /v1/webhook": webhook(),
+  "POST /v1/webhook/{target}": webhook(),
+};
+
+const VARIABLES: Readonly<Record<string, string>> = {
+  "{jobID}": "x",
+  "{projectName}": "shop",
+  "{action}": "stop",
+  "{target}": "edge",
+};
+
+const documents = Object.values(openApiDocuments("1.2.3"));
+
+describe("the OpenAPI documents", () => {
+  it("tell of the answers below and of no other", () => {
+    const told = documents.flatMap(pairsOf).sort();
+    const given = Object.entries(CASES)
+      .flatMap(([route, cases]) => Object.keys(cases).map((status) => `${route} ${status}`));
+    assert.deepEqual(given.sort(), told);
+  });
+
+  for (const [route, cases] of Object.entries(CASES)) {
+    for (const [status, each] of Object.entries(cases)) {
+      it(`${route} answers ${status} as told`, async () => {
+        const service = await startHttpService(each.options ?? {});
+        const checks = documents.map(openApiCheck);
+        try {
+          await each.prepare?.(service);
+          const [method = "", template = ""] = route.split(" ");
+          const path = (each.path ?? template.replaceAll(/\{\w+\}/g, (name) =>
+            VARIABLES[name] ?? "")) +
+            (each.query ?? "");
+          const response = await service.open(path, { method, ...each.init });
+          assert.equal(response.status, Number(status));
+          const seen = await Promise.all(
+            checks.map((check) => check.response({ method, path }, response)),
+          );
+          assert.equal(seen.filter((found) => found).length, 1, "one document has it");
+          await response.body?.cancel();
+        } finally {
+          checks.forEach((check) => check.close());
+          await service.stop();
+        }
+      });
+    }
+  }
+});
+
+type Paths = Readonly<
+  Record<string, Record<string, { readonly responses: Record<string, unknown> }>>
+>;
+
+/** Such as `GET /v1/health 200`. */
+function pairsOf(document: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(document["paths"] as Paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses }]) =>
+      Object.keys(responses).map((status) => `${method.toUpperCase()} ${path} ${status}`)
+    )
+  );
+}
