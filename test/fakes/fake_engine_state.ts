@@ -115,6 +115,8 @@ export class EngineState {
   readonly registry = new Map<string, FakeImage>();
   /** By container name, service or image. */
   readonly behaviours = new Map<string, Behaviour>();
+  /** Whether it says that it manages a swarm; it has no services all the same. */
+  isManager = false;
   readonly events: FakeEvent[] = [];
   readonly listeners = new Set<(event: FakeEvent) => void>();
   #sequence = 0;
