@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { type Deployment, isStackwrightError, type Problem } from "../model/mod.ts";
 import { configFileNames, isConfigFileName } from "./config_file_names.ts";
-import { type DeploymentDocument, parseDeployments } from "./deployment.ts";
+import { parseDeployments } from "./deployment.ts";
 import { duplicateStacks, sideFileBase } from "./deployment_rules.ts";
 import { REMOTE_PREFIX } from "./source_path.ts";
 import { type DeclaredStack, declaredStacks } from "./validate_discovery.ts";

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { type Deployment, type Problem, StackwrightError } from "../model/mod.ts";
+import type { Deployment, Problem, StackwrightError } from "../model/mod.ts";
 import type { DeploymentDocument } from "./deployment.ts";
 import { normaliseName } from "./deployment_rules.ts";
 import { discoverDirectories } from "./discover.ts";
