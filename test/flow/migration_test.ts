@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
-import { ids, inWorld, pollTo, replaced, states } from "./steps.ts";
+import { ids, inWorld, pollTo, readInside, replaced, states } from "./steps.ts";
 import { engines, type World } from "./world.ts";
 
 const never = new AbortController().signal;
@@ -73,6 +75,26 @@ for (const engine of await engines()) {
         assert.deepEqual(await resources(world), had);
         await pollTo(world, "skipped");
         assert.deepEqual(await ids(world), adopted);
+      }));
+
+    it("find what they wrote through relative mounts when it was copied to its place here", () =>
+      inWorld(engine, async (world) => {
+        const live = join(world.dataDir, "releases/default", world.stack, "live");
+        await mkdir(join(live, "data"), { recursive: true });
+        await writeFile(join(live, "data/file"), "precious");
+        await mkdir(join(live, "app/mixed"), { recursive: true });
+        await writeFile(join(live, "app/mixed/written"), "precious too");
+        await world.repository.commit({
+          ".doco-cd.yaml": configFile({ name: world.stack, working_dir: "app" }),
+          "app/compose.yaml": composeFile({
+            web: service({ volumes: ["../data:/data", "./mixed:/mixed"] }),
+          }),
+          "app/mixed/tracked": "of the repository",
+        });
+        await pollTo(world, "succeeded");
+        assert.equal(await readInside(world, "web", "/data/file"), "precious");
+        assert.equal(await readInside(world, "web", "/mixed/written"), "precious too");
+        assert.equal(await readInside(world, "web", "/mixed/tracked"), "of the repository");
       }));
   });
 }
