@@ -231,12 +231,16 @@ function parts(
     ...made,
     source: plainSource(made.source, sops),
     encrypted: createEncryptedFiles({ source: made.source, sops, files, digest }),
-    engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, (signal) => made.engine.info(signal)),
+    engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, async (signal) => {
+      const info = await made.engine.info(signal);
+      return settings.deploy.swarmFeatures ? info : { ...info, swarm: "inactive" };
+    }),
     compose: new Compose({
       commands,
       findProgram: () => findComposeProgram(files, program),
       programEnvironment: program,
       log,
+      quiet: settings.deploy.quiet,
       onMutation: () => made.meter.count("mutations_total", { by: "compose" }),
     }),
     files,

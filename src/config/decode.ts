@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { clip, describeLocated, type Located, type LocatedMap } from "./located.ts";
-import { nearestKey } from "./nearest_key.ts";
+import { formerKey, nearestKey } from "./nearest_key.ts";
 import { joinPath, type ProblemSink } from "./problem_sink.ts";
 
 /** What a schema read from a located value. */
@@ -173,6 +173,11 @@ function firstMessage(schema: z.ZodType, value: unknown): string {
 }
 
 function unknownKey(key: string, near: string | undefined, known: readonly string[]): string {
-  const advice = near === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${near}"?`;
+  const today = formerKey(key, known);
+  const advice = today !== undefined
+    ? `what it was for is said with "${today}" today`
+    : near === undefined
+    ? `known keys: ${known.join(", ")}`
+    : `did you mean "${near}"?`;
   return `unknown key ${JSON.stringify(clip(key, 60))}; ${advice}`;
 }

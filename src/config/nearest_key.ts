@@ -44,3 +44,17 @@ export function editDistance(from: string, to: string): number {
 function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }
+
+/** Names that keys of the configuration had in earlier files of those who migrate. */
+const FORMER: Readonly<Record<string, string>> = {
+  auto_discover: "auto_discovery",
+  auto_discover_opts: "auto_discovery",
+  build_opts: "build",
+  destroy_opts: "destroy",
+};
+
+/** The key that took the place of one that is no longer known; `undefined` for any other key. */
+export function formerKey(unknown: string, known: readonly string[]): string | undefined {
+  const today = Object.hasOwn(FORMER, unknown) ? FORMER[unknown] : undefined;
+  return today !== undefined && known.includes(today) ? today : undefined;
+}

@@ -31,6 +31,8 @@ export interface ComposeParts {
   /** Variables the docker program itself needs, see `programEnvironment`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** Whether what programs print on their way is told at `debug` only (the default), not at `info`. */
+  readonly quiet?: boolean;
   /** Told before each command that changes something on the engine. */
   readonly onMutation?: () => void;
 }
@@ -120,8 +122,9 @@ export class Compose {
     signal: AbortSignal,
     timeoutMs?: number,
   ): Promise<string> {
-    const { commands, log } = this.#parts;
+    const { commands, log, quiet } = this.#parts;
     const progress = log.with({ stack: call.project.name });
+    const tell = (line: string) => quiet === false ? progress.info(line) : progress.debug(line);
     if (failure !== "render_failed") this.#parts.onMutation?.();
     const result = await commands.run({
       argv: [await this.#program(), ...args],
@@ -133,7 +136,7 @@ export class Compose {
       ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
       ...(failure === "render_failed"
         ? {}
-        : { onLine: (line: string) => line.trim() !== "" && progress.debug(line.trim()) }),
+        : { onLine: (line: string) => line.trim() !== "" && tell(line.trim()) }),
     }, signal);
     if (result.code !== 0) {
       throw new StackwrightError(failure, explain(args, result.stderr));

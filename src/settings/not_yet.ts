@@ -18,7 +18,7 @@ export function notYet(reader: VariableReader): readonly string[] {
 
 function nameOfSet(reader: VariableReader, row: NotYetRow): string | undefined {
   if (row.flag) return isOn(reader, row.name) ? row.name : undefined;
-  const names = row.file ? [row.name, `${row.name}_FILE`] : [row.name];
+  const names = [...reader.namesOf(row.name), ...(row.file ? [`${row.name}_FILE`] : [])];
   return names.find((name) => reader.isSet(name));
 }
 

@@ -67,6 +67,11 @@ export class VariableReader {
     return this.#rows.has(name);
   }
 
+  /** A name and, for a variable of the table, its aliases. */
+  namesOf(name: string): readonly string[] {
+    return [name, ...this.#rows.get(name)?.aliases ?? []];
+  }
+
   /** A variable, of the table or not: a boolean where it is one, else its text. */
   word(name: string): boolean | string | undefined {
     const value = this.#raw(name);

@@ -74,6 +74,8 @@ export interface FakeEngine {
    * reference; the most specific one counts.
    */
   setBehaviour(selector: string, behaviour: Behaviour): void;
+  /** Says from now on that it manages a swarm. */
+  becomeManager(): void;
   /** Ends a container's process, as a crash does: its restart policy applies. */
   crash(container: string, exitCode?: number): void;
   /** As {@link FakeEngine.crash}, by the kernel for want of memory. */
@@ -128,6 +130,7 @@ function script(state: EngineState) {
       const key = selector.includes(":") ? shortReference(selector) : selector;
       state.behaviours.set(key, behaviour);
     },
+    becomeManager: () => void (state.isManager = true),
     crash: (key: string, exitCode = 1) => exit(state, running(state, key), exitCode),
     killForMemory: (key: string) => {
       const container = running(state, key);

@@ -122,6 +122,8 @@ export class EngineState {
   echoesCredentials = false;
   /** By container name, service or image. */
   readonly behaviours = new Map<string, Behaviour>();
+  /** Whether it says that it manages a swarm; it has no services all the same. */
+  isManager = false;
   readonly events: FakeEvent[] = [];
   readonly listeners = new Set<(event: FakeEvent) => void>();
   #sequence = 0;

@@ -78,7 +78,9 @@ function info({ state }: RouteRequest): RouteAnswer {
       Plugins: { Volume: ["local"], Network: ["bridge", "host", "null"] },
       Containers: state.containers.size,
       Images: state.images.size,
-      Swarm: { NodeID: "", LocalNodeState: "inactive", ControlAvailable: false },
+      Swarm: state.isManager
+        ? { NodeID: "fake", LocalNodeState: "active", ControlAvailable: true }
+        : { NodeID: "", LocalNodeState: "inactive", ControlAvailable: false },
     },
   };
 }

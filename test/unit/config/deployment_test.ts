@@ -316,6 +316,20 @@ const REFUSED: [string, string][] = [
   ],
   ["oci: {verfy: true}", '2:7: oci.verfy: unknown key "verfy"; did you mean "verify"?'],
   ["oci: {keyless_identities: [{issue: x}]}", "2:29: oci.keyless_identities[0].issue: unknown key"],
+  [
+    "auto_discover: true",
+    '2:1: auto_discover: unknown key "auto_discover"; what it was for is said with ' +
+    '"auto_discovery" today',
+  ],
+  [
+    "build_opts: {quiet: true}",
+    '2:1: build_opts: unknown key "build_opts"; what it was for is said with "build" today',
+  ],
+  [
+    "destroy_opts: {remove_images: false}",
+    '2:1: destroy_opts: unknown key "destroy_opts"; what it was for is said with "destroy" today',
+  ],
+  ["build: {build_opts: 1}", '2:9: build.build_opts: unknown key "build_opts"; known keys: args'],
   ["nmae: x", '2:1: nmae: unknown key "nmae"; did you mean "name"?'],
   ["x-anchors: 1", '2:1: x-anchors: unknown key "x-anchors"; known keys: name, source'],
   ["constructor: 1", '2:1: constructor: unknown key "constructor"'],

@@ -103,6 +103,26 @@ describe("Compose and the programs it runs", () => {
     ]);
   });
 
+  for (const [quiet, level] of [[undefined, "debug"], [true, "debug"], [false, "info"]] as const) {
+    it(`tells the program's progress at ${level} when quiet is ${quiet}`, async () => {
+      const commands: Commands = {
+        run({ onLine }) {
+          onLine?.("Container web Started ");
+          onLine?.("  ");
+          return Promise.resolve({ code: 0, stdout: new Uint8Array(), stderr: "" });
+        },
+        start: () => assert.fail(),
+      };
+      const log = createRecordingLog();
+      const more = quiet === undefined ? {} : { quiet };
+      const compose = new Compose({ commands, programEnvironment: {}, log, ...more });
+      await compose.up(CALL, UP, SIGNAL);
+      assert.deepEqual(log.lines.map((line) => [line.level, line.message]), [
+        [level, "Container web Started"],
+      ]);
+    });
+  }
+
   it("passes the signal on", async () => {
     const reason = new Error("stopped by the test");
     const commands: Commands = {
