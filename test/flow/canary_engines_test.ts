@@ -14,8 +14,8 @@ import {
 import { filesBelow } from "./canary_house.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
-import { commit, docker, inWorld, pollTo } from "./steps.ts";
-import { engines, IMAGE, type World } from "./world.ts";
+import { commit, docker, pollTo } from "./steps.ts";
+import { createWorld, engines, IMAGE, type World } from "./world.ts";
 
 const keys = await createAgeKeys();
 const recipients = [keys.recipient];
@@ -31,12 +31,19 @@ async function withKeys(
   try {
     const canaries = new Canaries();
     canaries.plant("SOPS_AGE_KEY", keys.identity);
-    await inWorld("real", (world) => test(world, canaries, [scratch, compose.configDirectory]), {
+    const env = {
       SOPS_AGE_KEY: keys.identity,
       DOCKER_CONFIG: compose.configDirectory,
       HOME: scratch,
       TMPDIR: scratch,
-    });
+    };
+    // A container that prints much needs its time to fail.
+    const world = await createWorld({ engine: "real", env, speed: 1 });
+    try {
+      await test(world, canaries, [scratch, compose.configDirectory]);
+    } finally {
+      await world.close();
+    }
   } finally {
     await compose.close();
     await rm(scratch, { recursive: true, force: true });
