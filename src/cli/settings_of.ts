@@ -1,6 +1,6 @@
 import process from "node:process";
 import { settingFiles } from "../app.ts";
-import { readSettings, secretValues, type Settings, writtenSecrets } from "../settings/mod.ts";
+import { readSettings, secretValues, type Settings, writtenSettings } from "../settings/mod.ts";
 import { embeddedSecrets, namedSecrets, readFileNow, systemCommands } from "../system/mod.ts";
 import type { CommandIo } from "./io.ts";
 
@@ -13,7 +13,7 @@ export async function settingsOf(
 ): Promise<Settings> {
   const parts = { env, redactor, readFile: readFileNow, commands };
   const readFile = await settingFiles(parts, signal);
-  for (const { text, isSecret } of writtenSecrets(env, readFile)) {
+  for (const { text, isSecret } of writtenSettings(env, readFile)) {
     if (isSecret) redactor.add(text.trim());
     else [...embeddedSecrets(text), ...namedSecrets(text)].forEach((each) => redactor.add(each));
   }

@@ -1,7 +1,7 @@
 import { basename, join, posix, resolve } from "node:path";
 import { validateCheckout } from "../config/mod.ts";
 import { formatProblem, StackwrightError } from "../model/mod.ts";
-import { systemFiles } from "../system/mod.ts";
+import { systemFiles, writtenSecrets } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
 
@@ -27,7 +27,11 @@ Exits 0 when everything is right, 1 when something is not.
     const baseDir = (io.env["DEPLOY_CONFIG_BASE_DIR"] || ".").replace(/^\/+/, "") || ".";
     const read = async (path: string) => {
       const bytes = await systemFiles.readIfExists(join(root, path));
-      return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+      if (bytes === undefined) return undefined;
+      const text = new TextDecoder().decode(bytes);
+      // What is wrong is described with the values that are there.
+      writtenSecrets(text).forEach((each) => io.redactor.add(each));
+      return text;
     };
     const result = await validateCheckout({
       name: basename(root),

@@ -151,8 +151,24 @@ function explain(args: ComposeArguments, stderr: string): string {
   const subcommand = args.find((each) => ["config", "pull", "build", "up"].includes(each));
   const lines = stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
   const telling = lines.filter((line) => !isProgress(line) && !/level=warning/.test(line));
-  const text = (telling.length > 0 ? telling : lines).slice(-15).join("\n");
+  const text = withoutValue((telling.length > 0 ? telling : lines).slice(-15).join("\n"));
   return `docker compose ${subcommand} failed: ${text === "" ? "it gave no reason" : text}`;
+}
+
+/** What cannot be interpolated is often a password with a dollar: the place is told, not the value. */
+function withoutValue(text: string): string {
+  return text.replace(/(You may need to escape any \$ with another \$\.)\n[^]*$/, "$1");
+}
+
+/** Of a password with a dollar, compose takes what follows for the name of a variable. */
+function withoutValueInName(warning: string): string {
+  return warning.replace(
+    /(The ")([^"]+)(" variable is not set)/,
+    (whole, before, name, after) =>
+      /^(?:[A-Z][A-Z0-9_]*|[a-z][a-z_]*)$/.test(name)
+        ? whole
+        : `${before}***${after} (a dollar in a value is written $$)`,
+  );
 }
 
 function isProgress(line: string): boolean {
@@ -164,7 +180,7 @@ function isProgress(line: string): boolean {
 function warnings(stderr: string): string[] {
   return stderr.split("\n").filter((line) => /level=warning/.test(line)).map((line) =>
     /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
-  );
+  ).map(withoutValueInName);
 }
 
 function lastLine(text: string): string {

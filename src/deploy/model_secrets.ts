@@ -1,7 +1,7 @@
 import type { ComposeInvocation, ComposeModel, Release } from "../model/mod.ts";
 import {
   embeddedSecrets,
-  isSecretVariable,
+  namedSecretParts,
   secretParts,
   soundsSecret,
   worthHiding,
@@ -36,8 +36,8 @@ export function secretsInModel(model: ComposeModel): string[] {
     }
     if (!isObject(value)) return;
     for (const [key, inner] of Object.entries(value)) {
-      if (isNamed && !isObject(inner) && inner !== null && soundsSecret(key)) {
-        add(secretParts(undoubled(String(inner))));
+      if (isNamed && !isObject(inner) && inner !== null) {
+        add(namedSecretParts(key, undoubled(String(inner))));
       }
       collect(inner, NAMED_VALUES.has(key));
     }
@@ -80,9 +80,7 @@ export function secretsInVariables(
     ),
   );
   return Object.entries(variables).flatMap(([name, value]) => [
-    ...(asSecret.has(name) || (soundsSecret(name) && isSecretVariable(name, value))
-      ? secretParts(value)
-      : []),
+    ...(asSecret.has(name) ? secretParts(value) : namedSecretParts(name, value)),
     ...embeddedSecrets(value),
   ]);
 }

@@ -13,10 +13,10 @@ import type { ComposeInvocation, ComposeModel } from "../model/mod.ts";
 import {
   embeddedSecrets,
   isSecretVariable,
+  namedSecretParts,
   secretParts,
   secretsOfFile,
-  soundsSecret,
-  worthHiding,
+  writtenSecrets,
 } from "../system/mod.ts";
 import { dotenvEntries } from "./dotenv.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -24,7 +24,9 @@ import type { PipelineParts } from "./parts.ts";
 type Parts = Pick<PipelineParts, "files" | "secrets">;
 
 /** Size above which a file is hardly one secret, in bytes. */
-const LARGEST = 64 * 1024;
+const LARGEST_SECRET = 64 * 1024;
+/** Size above which a file with variables or services is not looked at. */
+const LARGEST = 4 * 1024 * 1024;
 
 /**
  * The secrets of a target that are written in its repository in the clear. Each step makes what it
@@ -49,10 +51,18 @@ export class PlainSecrets {
   /** The variables a target is rendered with: those whose name says that they are secrets. */
   hideVariables(variables: Readonly<Record<string, string>>): void {
     const found = Object.entries(variables).flatMap(([name, value]) => [
-      ...(soundsSecret(name) && worthHiding(value) ? secretParts(value) : []),
+      ...namedSecretParts(name, value),
       ...embeddedSecrets(value),
     ]);
     this.#parts.secrets.hide(found);
+  }
+
+  /** Compose files, by their absolute paths: compose quotes a value that it cannot read. */
+  async hideCompose(files: readonly string[]): Promise<void> {
+    for (const file of files) {
+      const text = await this.#textOf(file);
+      if (text !== undefined) this.#parts.secrets.hide(writtenSecrets(text));
+    }
   }
 
   /** Dotenv files, by their absolute paths; each is looked at once, and missing ones are fine. */
@@ -84,7 +94,7 @@ export class PlainSecrets {
       const real = await this.#parts.files.realPath(file);
       const root = await this.#parts.files.realPath(tree) ?? tree;
       if (real === undefined || insideTree(real, root) === undefined) continue;
-      const text = await this.#textOf(real);
+      const text = await this.#textOf(real, LARGEST_SECRET);
       if (text !== undefined) this.#add(secretsOfFile(text));
     }
   }
@@ -94,10 +104,10 @@ export class PlainSecrets {
     for (const text of texts) this.#texts.add(text);
   }
 
-  async #textOf(path: string): Promise<string | undefined> {
+  async #textOf(path: string, largest: number = LARGEST): Promise<string | undefined> {
     const real = await this.#parts.files.realPath(path);
     const info = real === undefined ? undefined : await this.#parts.files.stat(real);
-    if (real === undefined || info?.kind !== "file" || info.size > LARGEST) return undefined;
+    if (real === undefined || info?.kind !== "file" || info.size > largest) return undefined;
     const bytes = await this.#parts.files.readIfExists(real);
     return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
   }

@@ -7,6 +7,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
+import { writtenSecrets } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
 /**
@@ -40,7 +41,10 @@ async function readConfigFile(
     const bytes = await parts.source.read(revision, file, signal);
     if (bytes === undefined) continue;
     if (isMigrationFile(name)) parts.log.info(`reading ${file}; its name here is ${names[0]}`);
-    const documents = parseDeployments(new TextDecoder().decode(bytes), {
+    const text = new TextDecoder().decode(bytes);
+    // What is wrong is described with the values that are there.
+    parts.secrets.hide(writtenSecrets(text));
+    const documents = parseDeployments(text, {
       file,
       trusted: false,
       allowLocalRepositoryUrl: parts.options.allowLocalRepositoryUrl,

@@ -55,7 +55,9 @@ export async function renderTarget(
   const variables = invocation.environment;
   const plain = new PlainSecrets(parts);
   plain.hideVariables({ ...deployment.build.args, ...variables });
-  await plain.hideDotenv([...project.envFiles, ...variableFiles(inputs, tree)]);
+  const named = namedFiles(inputs, tree);
+  await plain.hideCompose(named.compose);
+  await plain.hideDotenv([...project.envFiles, ...named.others]);
   await plain.hideDotenv(await requireSafeInputs(parts, project, tree, variables, signal));
   const render = () => parts.compose.render({ project, variables }, signal);
   const model = await operation(parts, "render", render);
@@ -67,10 +69,14 @@ export async function renderTarget(
   return { inputs, realInputs, revealed, beside, tree, invocation, plain, model };
 }
 
-/** What compose files name besides other compose files. */
-function variableFiles({ composeFiles, paths }: ComposeInputs, tree: string): string[] {
-  return paths.filter((path) => !composeFiles.includes(path) && !/\.(?:ya?ml|json)$/.test(path))
-    .map((path) => join(tree, path));
+/** The compose files that are known before anything is rendered, and the other files they name. */
+function namedFiles({ composeFiles, paths }: ComposeInputs, tree: string) {
+  const isCompose = (path: string) => composeFiles.includes(path) || /\.(?:ya?ml|json)$/.test(path);
+  const places = (chosen: readonly string[]) => chosen.map((path) => join(tree, path));
+  return {
+    compose: places([...new Set([...composeFiles, ...paths.filter(isCompose)])]),
+    others: places(paths.filter((path) => !isCompose(path))),
+  };
 }
 
 function noteUnused({ log }: PipelineParts, { key }: ResolvedTarget, inputs: ComposeInputs): void {

@@ -50,7 +50,7 @@ export interface WrittenSetting {
  * The texts of all settings that are secrets or may have them inside, for the redactor, so that what
  * is said about a setting that cannot be read does not repeat it. Files that cannot be read are left out.
  */
-export function writtenSecrets(environment: Environment, readFile: ReadFile): WrittenSetting[] {
+export function writtenSettings(environment: Environment, readFile: ReadFile): WrittenSetting[] {
   return (SETTINGS_TABLE as readonly SettingRow[])
     .filter(({ type }) => ["secret", "URL", "YAML"].includes(type))
     .flatMap(({ name, type, file }) => {

@@ -29,7 +29,7 @@ const SECRET_WORD =
 const SECRET_END = /(?:accesskey|masterkey|signingkey|sshkey|pwd|(?<!by|com|over|sur|tres)pass)$/;
 /** A name that ends so says where a secret is, or something about it. */
 const ABOUT_A_SECRET =
-  /^(?:algorithm|dir|directory|enabled|endpoint|expires|expiry|file|files|header|host|hostname|issuer|length|lifetime|method|mode|name|path|port|provider|size|timeout|ttl|type|uri|url|user|username)$/;
+  /^(?:algorithm|audience|backend|class|count|dir|directory|disabled|domain|duration|enabled|endpoint|expires|expiry|file|files|format|header|host|hostname|interval|issuer|length|lifetime|limit|method|mode|name|path|policy|port|prefix|provider|realm|role|scope|scopes|server|service|size|sock|socket|strategy|timeout|ttl|type|uri|url|user|username|version)$/;
 /** Values of names that end so are there to be read: versions, places, identities. */
 const NAMES_A_THING =
   /^(?:branch|build|commit|digest|dir|directory|domain|email|file|files|gid|host|hostname|hosts|id|image|images|lang|level|name|opts|options|path|port|ports|project|ref|region|registry|repository|revision|sha|tag|tz|uid|uri|url|user|username|version)$/;
@@ -55,9 +55,23 @@ export function worthHiding(text: string): boolean {
  * messages have to say.
  */
 export function isSecretVariable(name: string, value: string): boolean {
-  if (soundsSecret(name)) return worthHiding(value);
+  if (soundsSecret(name)) return namedSecretParts(name, value).length > 0;
   if (ABOUT_A_SECRET.test(wordsOf(name).at(-1) ?? "")) return false;
   return !NAMES_A_THING.test(wordsOf(name).at(-1) ?? "") && looksRandom(value);
+}
+
+/** What to hide of the value of a name that sounds secret; nothing of a host, a path or an address. */
+export function namedSecretParts(name: string, value: string): string[] {
+  return soundsSecret(name) && !isPlace(value) ? secretParts(value) : [];
+}
+
+/** `AUTH_SERVER=auth.example.com` and the like say where something is, and messages say it too. */
+function isPlace(value: string): boolean {
+  const text = value.trim();
+  const isOne =
+    /^(?:[a-z][a-z0-9+.-]*:\/\/)?[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:\/[\w./-]*)?$/i.test(text) ||
+    /^\/[\w./-]+$/.test(text);
+  return isOne && !looksRandom(text);
 }
 
 /**
@@ -70,7 +84,7 @@ export function secretParts(text: string): string[] {
     text.trim(),
     ...jsonTexts(text),
     ...embeddedSecrets(text),
-    ...text.split(SEPARATORS).filter(looksRandom),
+    ...text.split(SEPARATORS).flatMap((each) => [each, ...each.split("$")]).filter(looksRandom),
   ];
   return [...new Set(parts)].filter(worthHiding);
 }
@@ -97,11 +111,22 @@ export function embeddedSecrets(text: string): string[] {
 const NAMED_VALUE =
   /([\w-]+)["']?[ \t]*:[ \t]*(?:"((?:[^"\\\n]|\\.)*)|'([^'\n]*)|([^\s"'|>&*,{}[\]][^\n,}\]]*))/g;
 
+/** A value that is nothing but a variable. */
+const ONLY_A_VARIABLE = /^\$(?:\w+|\{[^{}]*\})$/;
+
 /** Values of names that sound secret, in a text that may be no valid YAML at all. */
 export function namedSecrets(text: string): string[] {
-  return [...text.matchAll(NAMED_VALUE)].flatMap(([, name = "", double, single, plain = ""]) =>
-    soundsSecret(name) ? [(double ?? single ?? plain).trim()] : []
-  ).filter(worthHiding);
+  return [...text.matchAll(NAMED_VALUE)].flatMap(([, name = "", double, single, plain = ""]) => {
+    const value = (double ?? single ?? plain).trim();
+    return soundsSecret(name) ? [value] : value.includes(":") ? namedSecrets(value) : [];
+  }).filter((value) => worthHiding(value) && !ONLY_A_VARIABLE.test(value));
+}
+
+/** Every secret that is written into a text in the clear, as far as names tell; compose's dollars too. */
+export function writtenSecrets(text: string): string[] {
+  const found = [...namedSecrets(text), ...embeddedSecrets(text)];
+  return found.filter((each) => !ONLY_A_VARIABLE.test(each))
+    .flatMap((each) => [each, each.replaceAll("$$", "$")]);
 }
 
 /** Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words. */

@@ -123,6 +123,17 @@ describe("Compose and the programs it runs", () => {
     });
   }
 
+  it("does not take what follows the dollar of a password for the name of a variable", async () => {
+    for (const name of ["w0rdXyz", "Canary", "canary4", "x-y"]) {
+      const stderr = `level=warning msg="The \\"${name}\\" variable is not set. Defaulting."`;
+      const { compose, log } = scripted({ stdout: "{}", stderr });
+      await compose.render(CALL, SIGNAL);
+      assert.deepEqual(log.lines.map(({ message }) => message), [
+        'The "***" variable is not set (a dollar in a value is written $$). Defaulting.',
+      ]);
+    }
+  });
+
   it("passes the signal on", async () => {
     const reason = new Error("stopped by the test");
     const commands: Commands = {
@@ -184,6 +195,15 @@ const FAILURES: readonly {
     stderr: "validating /t/compose.yaml: services.web Additional property imagee is not allowed\n",
     message:
       "docker compose config failed: validating /t/compose.yaml: services.web Additional property imagee is not allowed",
+  },
+  {
+    what: "a value that cannot be interpolated",
+    run: (compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: "invalid interpolation format for services.web.environment.A.\n" +
+      "You may need to escape any $ with another $.\ncanary${\n",
+    message: "docker compose config failed: invalid interpolation format for " +
+      "services.web.environment.A.\nYou may need to escape any $ with another $.",
   },
   {
     what: "a warning before the error",
