@@ -34,13 +34,16 @@ const LARGEST = 4 * 1024 * 1024;
  */
 export class PlainSecrets {
   readonly #parts: Parts;
+  readonly #names: readonly string[];
   /** What a recorded release needs beside its model: texts of dotenv files and of secret files. */
   readonly #texts = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #dotenv: Record<string, string> = {};
 
-  constructor(parts: Parts) {
+  /** Nothing that is a part of one of `names` is hidden: what the target is called must be said. */
+  constructor(parts: Parts, names: readonly string[] = []) {
     this.#parts = parts;
+    this.#names = names;
   }
 
   /** Secrets so far, for the ledger. */
@@ -54,14 +57,14 @@ export class PlainSecrets {
       ...namedSecretParts(name, value),
       ...embeddedSecrets(value),
     ]);
-    this.#parts.secrets.hide(found);
+    this.#hide(found);
   }
 
   /** Compose files, by their absolute paths: compose quotes a value that it cannot read. */
   async hideCompose(files: readonly string[]): Promise<void> {
     for (const file of files) {
       const text = await this.#textOf(file);
-      if (text !== undefined) this.#parts.secrets.hide(writtenSecrets(text));
+      if (text !== undefined) this.#hide(writtenSecrets(text));
     }
   }
 
@@ -82,8 +85,8 @@ export class PlainSecrets {
 
   /** What only the rendered model shows: values of any origin by their names and their use. */
   hideModel(model: ComposeModel, invocation: ComposeInvocation): void {
-    this.#parts.secrets.hide(secretsInModel(model));
-    this.#parts.secrets.hide(secretsInVariables(model, invocation.environment));
+    this.#hide(secretsInModel(model));
+    this.#hide(secretsInVariables(model, invocation.environment));
     this.#add(secretsInVariables(model, this.#dotenv));
   }
 
@@ -100,8 +103,13 @@ export class PlainSecrets {
   }
 
   #add(texts: readonly string[]): void {
-    this.#parts.secrets.hide(texts);
-    for (const text of texts) this.#texts.add(text);
+    for (const text of this.#hide(texts)) this.#texts.add(text);
+  }
+
+  #hide(texts: readonly string[]): string[] {
+    const hidden = texts.filter((text) => !this.#names.some((name) => name.includes(text)));
+    this.#parts.secrets.hide(hidden);
+    return hidden;
   }
 
   async #textOf(path: string, largest: number = LARGEST): Promise<string | undefined> {

@@ -53,7 +53,7 @@ export async function renderTarget(
   const { invocation, project } = await invocationOf(parts, target, { inputs, tree, beside });
   target.progress("rendering");
   const variables = invocation.environment;
-  const plain = new PlainSecrets(parts);
+  const plain = new PlainSecrets(parts, namesOf(target));
   plain.hideVariables({ ...deployment.build.args, ...variables });
   const named = namedFiles(inputs, tree);
   await plain.hideCompose(named.compose);
@@ -67,6 +67,16 @@ export async function renderTarget(
   await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
   requirePlain(model, revealed);
   return { inputs, realInputs, revealed, beside, tree, invocation, plain, model };
+}
+
+/** What messages call a target and where it comes from: also where a dotenv file repeats it. */
+function namesOf({ key, revision, configuration, deployment }: ResolvedTarget): string[] {
+  const sources = [revision, configuration].flatMap(({ source, reference, id }) => [
+    source.name,
+    reference,
+    id,
+  ]);
+  return [key.name, key.context, deployment.workingDir, ...deployment.composeFiles, ...sources];
 }
 
 /** The compose files that are known before anything is rendered, and the other files they name. */

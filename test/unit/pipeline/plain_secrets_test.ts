@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { PlainSecrets } from "../../../src/pipeline/plain_secrets.ts";
-import { createExternalSecrets } from "../../../src/secrets/mod.ts";
+import { createExternalSecrets, type ExternalSecrets } from "../../../src/secrets/mod.ts";
 import { createRedactor, systemFiles } from "../../../src/system/mod.ts";
 
 interface Made {
   readonly plain: PlainSecrets;
+  readonly secrets: ExternalSecrets;
   readonly tree: string;
   readonly shown: (text: string) => string;
 }
@@ -25,7 +26,7 @@ async function withTree(
     const redactor = createRedactor();
     const secrets = createExternalSecrets({ provider: undefined, redactor });
     const plain = new PlainSecrets({ files: systemFiles, secrets });
-    await test({ plain, tree, shown: (text) => redactor.redact(text) });
+    await test({ plain, secrets, tree, shown: (text) => redactor.redact(text) });
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -53,6 +54,18 @@ describe("PlainSecrets", () => {
       assert.equal(shown("word k9$2mQ7z! hunter2xyz"), "word *** ***");
       assert.ok(plain.texts.includes("k9$2mQ7z!") && plain.texts.includes("hunter2xyz"));
     }));
+
+  it("hides nothing that is a part of what the target is called", () =>
+    withTree(
+      { "a.env": "APP=web-a1b2c3d4\nDB_PASSWORD=a1b2c3d4\nX=web-9f8e7d6c\n" },
+      async (made) => {
+        const { tree, secrets, shown } = made;
+        const plain = new PlainSecrets({ files: systemFiles, secrets }, ["shop-web-a1b2c3d4"]);
+        await plain.hideDotenv([join(tree, "a.env")]);
+        assert.equal(shown("web-a1b2c3d4, web-9f8e7d6c"), "web-a1b2c3d4, ***");
+        assert.ok(!plain.texts.includes("web-a1b2c3d4"));
+      },
+    ));
 
   it("hideModel() hides a variable that is used as a secret, whatever its name is", () =>
     withTree({ "a.env": "PLAIN=just some words\n" }, async ({ plain, tree, shown }) => {
