@@ -170,7 +170,21 @@ export const BASIC_ROWS: readonly Row[] = [
     }, {
       files: { [CONFIG]: "name: {{stack}}\nworking_dir: a..b/compose.yaml\n" },
       status: "failed",
-      says: [/a\.\.b\/compose\.yaml/],
+      says: [/working_dir: a\.\.b\/compose\.yaml is a file/],
+      untouched: true,
+    }, {
+      files: { [CONFIG]: "name: {{stack}}\nworking_dir: gone/deep\n" },
+      status: "failed",
+      says: [/working_dir: gone does not exist in the repository/],
+      untouched: true,
+    }, {
+      files: {
+        [CONFIG]: "name: {{stack}}\nworking_dir: link/inner\n",
+        "a..b/inner/compose.yaml": app("y"),
+        "link": { link: "a..b" },
+      },
+      status: "failed",
+      says: [/working_dir: link is a link, which is not followed/],
       untouched: true,
     }],
   },
