@@ -29,10 +29,10 @@ export interface ValidateOptions {
 
 /** What a validation found. */
 export interface Validation {
+  /** What is declared, a discovery being what it finds. */
+  readonly stacks: readonly DeclaredStack[];
   /** Configuration files that were read, those of discovered directories included. */
   readonly files: readonly string[];
-  /** Deployments without problems of their own; a discovery counts as what it finds. */
-  readonly deployments: number;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
@@ -55,7 +55,7 @@ export async function validateCheckout(
   const problems = found.flatMap((each) => each.problems);
   return {
     files: [...new Set(found.flatMap((each) => each.files))],
-    deployments: found.reduce((sum, each) => sum + each.deployments, 0),
+    stacks: found.flatMap((each) => each.stacks),
     problems: names.length === 0 ? [noConfiguration(base)] : problems,
     warnings: found.flatMap((each) => each.warnings),
   };
@@ -81,7 +81,7 @@ async function validateFile(
   }
   problems.push(...duplicates(stacks));
   for (const stack of stacks) problems.push(...await missingFiles(checkout, stack));
-  return { files, deployments: stacks.length, problems, warnings };
+  return { files, stacks, problems, warnings };
 }
 
 /** Names that only a discovery brings together: those of one file were compared when it was read. */

@@ -9,6 +9,8 @@ import type { Checkout } from "./validate.ts";
 /** A stack that a checkout declares, by name or by having a directory. */
 export interface DeclaredStack {
   readonly deployment: Deployment;
+  /** Dotted key paths that its author wrote. */
+  readonly given: ReadonlySet<string>;
   /** The directory it was discovered in. */
   readonly directory?: string;
   /** File and position of the value at a dotted key path. */
@@ -41,6 +43,7 @@ export async function declaredStacks(
   const { deployment } = document;
   const itself: DeclaredStack = {
     deployment,
+    given: document.given,
     place: (path) => ({ file, ...document.place(path) }),
   };
   if (!deployment.autoDiscovery.enabled) return only(itself);
@@ -88,6 +91,7 @@ function stackOf(found: DiscoveredDeployment, base: DeclaredStack): DeclaredStac
   const { directory, declared, override } = found;
   return {
     deployment: declared.deployment,
+    given: declared.given,
     directory,
     place(path) {
       const isOwn = override?.document.given.has(path.split(/[.[]/)[0] ?? "") === true;

@@ -38,9 +38,10 @@ describe("validateCheckout", () => {
       "c.env": "",
     };
     const validation = await validateCheckout(checkout(files));
-    assert.deepEqual(validation, {
+    const { stacks, ...rest } = validation;
+    assert.deepEqual(stacks.map((each) => each.deployment.name), ["a", "a", "b"]);
+    assert.deepEqual(rest, {
       files: [".stackwright.prod.yml", ".stackwright.yaml"],
-      deployments: 3,
       problems: [],
       warnings: [],
     });
@@ -105,9 +106,9 @@ describe("validateCheckout and auto-discovery", () => {
     };
     const found = await validateCheckout(checkout(files));
     assert.deepEqual(found.problems, []);
-    assert.deepEqual([found.files, found.deployments], [
+    assert.deepEqual([found.files, found.stacks.map((each) => each.deployment.name)], [
       [".stackwright.yaml", "apps/a/.stackwright.yaml"],
-      3,
+      ["own", "a", "b"],
     ]);
     assert.deepEqual(found.warnings.map(formatProblem), [
       "apps/a/.stackwright.yaml:2:12: reference: ignored: a discovered stack takes this from the " +
@@ -184,6 +185,6 @@ describe("validateCheckout and auto-discovery", () => {
       "a/compose.yaml": "",
     };
     const found = await validateCheckout(checkout(files));
-    assert.deepEqual([found.deployments, found.problems], [2, []]);
+    assert.deepEqual([found.stacks.length, found.problems], [2, []]);
   });
 });
