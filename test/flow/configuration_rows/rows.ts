@@ -5,6 +5,7 @@ import { OBJECT_ROWS } from "./rows_objects.ts";
 import { OVERRIDE_ROWS } from "./rows_overrides.ts";
 import { REFUSED_ROWS } from "./rows_refused.ts";
 import { ROLLOUT_ROWS } from "./rows_rollout.ts";
+import { SOURCE_ROWS } from "./rows_sources.ts";
 import { VARIABLE_ROWS } from "./rows_variables.ts";
 
 /** Every row, of every table. */
@@ -16,4 +17,5 @@ export const ROWS: readonly Row[] = [
   ...DISCOVERY_ROWS,
   ...OVERRIDE_ROWS,
   ...REFUSED_ROWS,
+  ...SOURCE_ROWS,
 ];

@@ -98,7 +98,7 @@ export const BASIC_ROWS: readonly Row[] = [
   },
   {
     rule: `${BASIC} reference; deploy.md §1.7`,
-    title: "may be a tag in full or short, an annotated one, a branch in full, or a commit",
+    title: "may be an annotated tag or a branch, in full or short",
     covers: ["reference"],
     steps: [
       {
