@@ -1,5 +1,6 @@
 import type { Row } from "./row.ts";
 import { BASIC_ROWS } from "./rows_basic.ts";
+import { COMPOSE_FILES_ROWS } from "./rows_compose_files.ts";
 import { DISCOVERY_ROWS } from "./rows_discovery.ts";
 import { OBJECT_ROWS } from "./rows_objects.ts";
 import { OVERRIDE_ROWS } from "./rows_overrides.ts";
@@ -11,6 +12,7 @@ import { VARIABLE_ROWS } from "./rows_variables.ts";
 /** Every row, of every table. */
 export const ROWS: readonly Row[] = [
   ...BASIC_ROWS,
+  ...COMPOSE_FILES_ROWS,
   ...ROLLOUT_ROWS,
   ...VARIABLE_ROWS,
   ...OBJECT_ROWS,

@@ -145,7 +145,7 @@ export const SOURCE_ROWS: readonly Row[] = [
     }],
   },
   {
-    rule: "deploy.md §1.1; §2.4",
+    rule: "deploy.md §1.1; deploy.md §2.4",
     title: "a target removes what it discovered, and nothing of another target",
     covers: ["auto_discovery.delete"],
     steps: [{
