@@ -173,6 +173,25 @@ describe("validateCheckout and auto-discovery", () => {
     });
   }
 
+  it("validateCheckout() leaves encrypted files alone, and says so", async () => {
+    const encrypted =
+      "name: ENC[AES256_GCM,data:x,type:str]\nsops:\n  mac: ENC[AES256_GCM,data:y]\n";
+    const files = {
+      ".stackwright.yaml": base,
+      ".stackwright.t.yaml": encrypted,
+      "apps/My App/compose.yaml": "",
+      "apps/My App/.stackwright.yaml": encrypted,
+      "apps/b/compose.yaml": "",
+    };
+    const found = await validateCheckout(checkout(files));
+    assert.deepEqual([found.problems, found.stacks.length], [[], 1]);
+    const message = "it is encrypted, so that it is checked only where it is deployed";
+    assert.deepEqual(found.warnings.map(formatProblem), [
+      `.stackwright.t.yaml: ${message}`,
+      `apps/My App/.stackwright.yaml: ${message}`,
+    ]);
+  });
+
   it("validateCheckout() asks for no file of what is taken away", async () => {
     const files = { ".stackwright.yaml": "name: a\ndestroy: true\nenv_files: [gone.env]\n" };
     assert.deepEqual(await problems(files), []);
