@@ -1,6 +1,7 @@
 import { basename, join, posix, resolve } from "node:path";
-import { validateCheckout } from "../config/mod.ts";
-import { formatProblem, StackwrightError } from "../model/mod.ts";
+import { type DeclaredStack, validateCheckout } from "../config/mod.ts";
+import { formatProblem, messageOf, type Problem, StackwrightError } from "../model/mod.ts";
+import { requireSupported } from "../plan/mod.ts";
 import { systemFiles, writtenSecrets } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
@@ -13,7 +14,8 @@ export const validateCommand: Command = {
 
 Checks every .stackwright*.yaml of the checkout (the current directory unless given): syntax, keys
 and values with their positions, that compose files and dotenv files exist, names that occur twice;
-and with auto-discovery the directories it finds, each with the file of its own merged.
+and with auto-discovery the directories it finds, each with the file of its own merged. Warns of what
+this version would refuse to deploy.
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 
 Exits 0 when everything is right, 1 when something is not.
@@ -43,20 +45,31 @@ Exits 0 when everything is right, 1 when something is not.
       read,
       list: (path) => listFiles(root, path),
     }, { baseDir });
-    const valid = result.problems.length === 0;
+    const { files, problems, stacks } = result;
+    const valid = problems.length === 0;
+    const deployments = stacks.length;
+    const warnings = [...result.warnings, ...stacks.flatMap(notSupported)];
     if (json) {
-      io.out(JSON.stringify({ valid, ...result }) + "\n");
+      io.out(JSON.stringify({ valid, files, deployments, problems, warnings }) + "\n");
     } else {
-      for (const problem of result.problems) io.err(`${formatProblem(problem)}\n`);
-      for (const warning of result.warnings) io.err(`warning: ${formatProblem(warning)}\n`);
-      const count = `${result.deployments} deployment(s) in ${
-        result.files.join(", ") || "no file"
-      }`;
-      io.out(valid ? `valid: ${count}\n` : `${result.problems.length} problem(s) found\n`);
+      for (const problem of problems) io.err(`${formatProblem(problem)}\n`);
+      for (const warning of warnings) io.err(`warning: ${formatProblem(warning)}\n`);
+      const count = `${deployments} deployment(s) in ${files.join(", ") || "no file"}`;
+      io.out(valid ? `valid: ${count}\n` : `${problems.length} problem(s) found\n`);
     }
     return valid ? EXIT.ok : EXIT.failed;
   },
 };
+
+/** What would be refused on every engine: it is valid, and this version cannot deploy it. */
+function notSupported({ deployment, given, place }: DeclaredStack): Problem[] {
+  try {
+    requireSupported(deployment, given, { swarm: "inactive" });
+    return [];
+  } catch (error) {
+    return [{ ...place("name"), message: messageOf(error) }];
+  }
+}
 
 /** Every file and link below a directory of a checkout; git's own directory is none of its files. */
 async function listFiles(root: string, directory: string): Promise<Map<string, { kind: string }>> {

@@ -42,4 +42,5 @@ export * from "./secret_stores.ts";
 export * from "./source_path.ts";
 export * from "./store_template.ts";
 export * from "./validate.ts";
+export type { DeclaredStack } from "./validate_discovery.ts";
 export * from "./webhook_filter.ts";

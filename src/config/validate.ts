@@ -4,7 +4,12 @@ import { configFileNames, isConfigFileName } from "./config_file_names.ts";
 import { parseDeployments } from "./deployment.ts";
 import { duplicateStacks, sideFileBase } from "./deployment_rules.ts";
 import { REMOTE_PREFIX } from "./source_path.ts";
-import { type DeclaredStack, declaredStacks } from "./validate_discovery.ts";
+import {
+  type DeclaredStack,
+  declaredStacks,
+  isEncrypted,
+  notChecked,
+} from "./validate_discovery.ts";
 
 /** A checkout as a validator sees it. Paths are POSIX and relative to its root. */
 export interface Checkout {
@@ -29,10 +34,10 @@ export interface ValidateOptions {
 
 /** What a validation found. */
 export interface Validation {
+  /** What is declared, a discovery being what it finds. */
+  readonly stacks: readonly DeclaredStack[];
   /** Configuration files that were read, those of discovered directories included. */
   readonly files: readonly string[];
-  /** Deployments without problems of their own; a discovery counts as what it finds. */
-  readonly deployments: number;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 }
@@ -55,7 +60,7 @@ export async function validateCheckout(
   const problems = found.flatMap((each) => each.problems);
   return {
     files: [...new Set(found.flatMap((each) => each.files))],
-    deployments: found.reduce((sum, each) => sum + each.deployments, 0),
+    stacks: found.flatMap((each) => each.stacks),
     problems: names.length === 0 ? [noConfiguration(base)] : problems,
     warnings: found.flatMap((each) => each.warnings),
   };
@@ -68,7 +73,7 @@ async function validateFile(
 ): Promise<Validation> {
   const read = await readDocuments(checkout, file, options);
   const problems = [...read.problems];
-  const warnings: Problem[] = [];
+  const warnings: Problem[] = [...read.warnings];
   const stacks: DeclaredStack[] = [];
   const files = [file];
   for (const document of read.documents) {
@@ -81,7 +86,7 @@ async function validateFile(
   }
   problems.push(...duplicates(stacks));
   for (const stack of stacks) problems.push(...await missingFiles(checkout, stack));
-  return { files, deployments: stacks.length, problems, warnings };
+  return { files, stacks, problems, warnings };
 }
 
 /** Names that only a discovery brings together: those of one file were compared when it was read. */
@@ -107,17 +112,19 @@ function noConfiguration(base: string): Problem {
 }
 
 async function readDocuments(checkout: Checkout, file: string, options: ValidateOptions) {
+  const none = { documents: [], problems: [], warnings: [] };
   const text = await checkout.read(file);
   if (text === undefined) {
-    return { documents: [], problems: [{ file, message: "the file cannot be read" }] };
+    return { ...none, problems: [{ file, message: "the file cannot be read" }] };
   }
+  if (isEncrypted(text)) return { ...none, warnings: [notChecked(file)] };
   try {
     const allow = options.allowLocalRepositoryUrl === true;
     const parse = { file, trusted: false, allowLocalRepositoryUrl: allow };
-    return { documents: parseDeployments(text, parse), problems: [] };
+    return { ...none, documents: parseDeployments(text, parse) };
   } catch (error) {
     if (!isStackwrightError(error, "config_invalid")) throw error;
-    return { documents: [], problems: error.problems };
+    return { ...none, problems: error.problems };
   }
 }
 

@@ -2,13 +2,15 @@ import { posix } from "node:path";
 import type { Deployment, Problem, StackwrightError } from "../model/mod.ts";
 import type { DeploymentDocument } from "./deployment.ts";
 import { normaliseName } from "./deployment_rules.ts";
-import { discoverDirectories } from "./discover.ts";
+import { discoverDirectories, type DiscoveredDirectory } from "./discover.ts";
 import { type DiscoveredDeployment, expandDiscovery } from "./expand_discovery.ts";
 import type { Checkout } from "./validate.ts";
 
 /** A stack that a checkout declares, by name or by having a directory. */
 export interface DeclaredStack {
   readonly deployment: Deployment;
+  /** Dotted key paths that its author wrote. */
+  readonly given: ReadonlySet<string>;
   /** The directory it was discovered in. */
   readonly directory?: string;
   /** File and position of the value at a dotted key path. */
@@ -41,6 +43,7 @@ export async function declaredStacks(
   const { deployment } = document;
   const itself: DeclaredStack = {
     deployment,
+    given: document.given,
     place: (path) => ({ file, ...document.place(path) }),
   };
   if (!deployment.autoDiscovery.enabled) return only(itself);
@@ -65,22 +68,50 @@ async function discovered(
     return { stacks: [], overrides: [], problems: [problem], warnings: [] };
   }
   const rules = { workingDir, depth: autoDiscovery.depth, composeFiles, configurationDir };
-  const directories = discoverDirectories(listing, rules);
-  const overrides = new Map<string, string>();
-  for (const { override } of directories) {
-    // A link is no override when it is deployed either.
-    if (override === undefined || listing.get(override)?.kind === "symlink") continue;
-    const text = await checkout.read(override);
-    if (text !== undefined) overrides.set(override, text);
-  }
+  const { directories, overrides, hidden } = await readOverrides(
+    checkout,
+    listing,
+    discoverDirectories(listing, rules),
+  );
   const rootName = normaliseName(checkout.name) || "root";
   const found = expandDiscovery(document, { directories, overrides, rootName });
   return {
     stacks: found.stacks.map((each) => stackOf(each, base)),
     overrides: [...overrides.keys()],
     problems: found.failures.flatMap((each) => problemsOf(each.directory, each.error)),
-    warnings: found.warnings,
+    warnings: [...found.warnings, ...hidden.map(notChecked)],
   };
+}
+
+/** The texts of overrides, and the directories without those whose override cannot be read here. */
+async function readOverrides(
+  checkout: Checkout,
+  listing: ReadonlyMap<string, { readonly kind: string }>,
+  found: readonly DiscoveredDirectory[],
+) {
+  const overrides = new Map<string, string>();
+  const hidden: string[] = [];
+  const directories: DiscoveredDirectory[] = [];
+  for (const directory of found) {
+    const { override } = directory;
+    // A link is no override when it is deployed either.
+    const isFile = override !== undefined && listing.get(override)?.kind !== "symlink";
+    const text = isFile ? await checkout.read(override) : undefined;
+    if (override !== undefined && text !== undefined) overrides.set(override, text);
+    if (override !== undefined && text !== undefined && isEncrypted(text)) hidden.push(override);
+    else directories.push(directory);
+  }
+  return { directories, overrides, hidden };
+}
+
+/** Whether a text was encrypted with SOPS: its keys can be read, and say nothing. */
+export function isEncrypted(text: string): boolean {
+  return /^sops:/m.test(text) && text.includes("ENC[AES256_GCM,");
+}
+
+/** Says that an encrypted file was left out. */
+export function notChecked(file: string): Problem {
+  return { file, message: "it is encrypted, so that it is checked only where it is deployed" };
 }
 
 /** A value has its place in the override where that gives it, else where it is inherited from. */
@@ -88,6 +119,7 @@ function stackOf(found: DiscoveredDeployment, base: DeclaredStack): DeclaredStac
   const { directory, declared, override } = found;
   return {
     deployment: declared.deployment,
+    given: declared.given,
     directory,
     place(path) {
       const isOwn = override?.document.given.has(path.split(/[.[]/)[0] ?? "") === true;

@@ -34,6 +34,7 @@ export async function composeInputs(
       return kind !== undefined && kind !== "directory" && kind !== "submodule";
     }));
   };
+  await requireDirectory(source, revision, deployment, signal);
   const chosen = await chooseComposeFiles(deployment, has);
   const envFiles = await chooseEnvFiles(deployment, has);
   const followed = await follow(source, revision, {
@@ -48,6 +49,28 @@ export async function composeInputs(
     complete: !followed.outside,
     unused: chosen.unused,
   };
+}
+
+/** Says what is wrong with the working directory itself, before its files are said to be missing. */
+async function requireDirectory(
+  source: Source,
+  revision: Revision,
+  { name, workingDir }: Deployment,
+  signal: AbortSignal,
+): Promise<void> {
+  const parts = workingDir === "." ? [] : workingDir.split("/");
+  const paths = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+  const entries = await source.entries(revision, paths, signal);
+  for (const path of paths) {
+    const kind = entries.get(path)?.kind;
+    if (kind === "directory" || kind === "submodule") continue;
+    const why = kind === undefined
+      ? "does not exist in the repository"
+      : kind === "symlink"
+      ? "is a link, which is not followed here; name the directory that it leads to"
+      : "is a file; name the directory of the compose files";
+    throw new StackwrightError("config_invalid", `deployment ${name}: working_dir: ${path} ${why}`);
+  }
 }
 
 type Has = (paths: readonly string[]) => Promise<ReadonlySet<string>>;

@@ -174,6 +174,29 @@ export const ROLLOUT_ROWS: readonly Row[] = [
     ],
   },
   {
+    rule: "deploy.md §1.11",
+    title: "what changes no container replaces none: options of runs, and variables nobody uses",
+    covers: [],
+    steps: [
+      { files: { [CONFIG]: config(), "compose.yaml": two }, status: "succeeded" },
+      ...same(
+        "timeout: 9m",
+        "retry: {limit: 7, delay: 1m}",
+        "webhook_filter: ^x$",
+        "git_depth: 3",
+        "wait_running_jobs: false",
+        "prune_images: false",
+        "remove_orphans: false",
+        "build: {no_cache: true, quiet: true}",
+      ),
+      {
+        files: { [CONFIG]: config("environment: {NOBODY_USES: it}", "profiles: [nobody]") },
+        status: "skipped",
+        untouched: true,
+      },
+    ],
+  },
+  {
     rule: `${BASIC} profiles`,
     title: "are scalars, and start the services of those profiles and of none",
     covers: ["profiles"],

@@ -151,6 +151,15 @@ export const VARIABLE_ROWS: readonly Row[] = [
     },
     values: { A: "a", B: "b", C: "map", D: "unset" },
   }),
+  valuesRow("deploy.md §1.9", "a later file may use the variables of an earlier one", {
+    covers: ["env_files"],
+    files: {
+      [CONFIG]: "name: {{stack}}\nenv_files: [a.env, b.env]\n",
+      "a.env": "A=one\n",
+      "b.env": "B=${A}-two\nA=three\n",
+    },
+    values: { A: "three", B: "one-two" },
+  }),
   valuesRow("deploy.md §1.9", "a shared file above working_dir is read, and remote: is the same", {
     covers: ["env_files", "working_dir"],
     files: {

@@ -52,6 +52,38 @@ describe("stackwright validate", () => {
     });
   }
 
+  it("validate warns of what this version would refuse to deploy, with exit code 0", async () => {
+    const files = {
+      ...compose,
+      ".stackwright.yaml": "name: a\n---\nname: b\nreconciliation: {events: [die]}\n",
+    };
+    await withFiles(files, async (directory) => {
+      const { code, out, err } = await run(["validate", directory]);
+      assert.equal(code, EXIT.ok);
+      assert.match(out, /^valid: 2 deployment/);
+      assert.match(err, /^warning: \.stackwright\.yaml:3:7 .*does not act on reconciliation yet/);
+    });
+  });
+
+  it("validate looks into the directories that a discovery finds", async () => {
+    const files = {
+      ".stackwright.yaml": "working_dir: apps\nauto_discovery: true\n",
+      "apps/a/compose.yaml": "",
+      "apps/b/c/compose.yml": "",
+      "apps/b/c/.stackwright.yml": "paus: true\n",
+      "apps/node_modules/x/compose.yaml": "",
+      ".git/apps/compose.yaml": "",
+    };
+    await withFiles(files, async (directory) => {
+      const { code, err } = await run(["validate", directory]);
+      assert.equal(code, EXIT.failed);
+      assert.equal(
+        err,
+        'apps/b/c/.stackwright.yml:1:1: paus: unknown key "paus"; did you mean "pause"?\n',
+      );
+    });
+  });
+
   const invalid: [string, Files, string[]][] = [
     ["no configuration", compose, [".stackwright.yaml: no deployment configuration found"]],
     [

@@ -32,6 +32,18 @@ function keysOf(schema: unknown, path: readonly string[] = []): string[] {
 const keys = keysOf(deploymentSchema);
 const covered = new Set([...ROWS, ...ELSEWHERE].flatMap((each) => each.covers));
 
+/** Sections whose every row and rule the tables are about. */
+const SECTIONS = [
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `interface.md §2.${number}`),
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((number) => `deploy.md §1.${number}`),
+  ...[1, 2, 3, 4, 5].map((number) => `deploy.md §2.${number}`),
+];
+
+/** Whether a rule is of a section; `§2.10` is not in `§2.1`. */
+function isIn(rule: string, section: string): boolean {
+  return rule === section || rule.startsWith(`${section} `);
+}
+
 describe("the rows of the deployment configuration", () => {
   it("keysOf() finds nested keys in unions, lists and maps", () => {
     for (const key of ["auto_discovery.depth", "oci.keyless_identities.issuer", "build.args"]) {
@@ -44,6 +56,15 @@ describe("the rows of the deployment configuration", () => {
   for (const key of keys) {
     it(`${key} has a row, or a test elsewhere, that fails when it is ignored`, () => {
       assert.ok(covered.has(key), `add a row that covers ${key} to test/flow/configuration_rows`);
+    });
+  }
+
+  for (const section of SECTIONS) {
+    it(`${section} has rows`, () => {
+      const of = [...ROWS, ...ELSEWHERE].filter(({ rule }) =>
+        rule.split("; ").some((each) => isIn(each, section))
+      );
+      assert.ok(of.length > 0, `add a row with the rule ${section}`);
     });
   }
 

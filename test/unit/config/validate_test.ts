@@ -38,9 +38,10 @@ describe("validateCheckout", () => {
       "c.env": "",
     };
     const validation = await validateCheckout(checkout(files));
-    assert.deepEqual(validation, {
+    const { stacks, ...rest } = validation;
+    assert.deepEqual(stacks.map((each) => each.deployment.name), ["a", "a", "b"]);
+    assert.deepEqual(rest, {
       files: [".stackwright.prod.yml", ".stackwright.yaml"],
-      deployments: 3,
       problems: [],
       warnings: [],
     });
@@ -105,9 +106,9 @@ describe("validateCheckout and auto-discovery", () => {
     };
     const found = await validateCheckout(checkout(files));
     assert.deepEqual(found.problems, []);
-    assert.deepEqual([found.files, found.deployments], [
+    assert.deepEqual([found.files, found.stacks.map((each) => each.deployment.name)], [
       [".stackwright.yaml", "apps/a/.stackwright.yaml"],
-      3,
+      ["own", "a", "b"],
     ]);
     assert.deepEqual(found.warnings.map(formatProblem), [
       "apps/a/.stackwright.yaml:2:12: reference: ignored: a discovered stack takes this from the " +
@@ -172,6 +173,25 @@ describe("validateCheckout and auto-discovery", () => {
     });
   }
 
+  it("validateCheckout() leaves encrypted files alone, and says so", async () => {
+    const encrypted =
+      "name: ENC[AES256_GCM,data:x,type:str]\nsops:\n  mac: ENC[AES256_GCM,data:y]\n";
+    const files = {
+      ".stackwright.yaml": base,
+      ".stackwright.t.yaml": encrypted,
+      "apps/My App/compose.yaml": "",
+      "apps/My App/.stackwright.yaml": encrypted,
+      "apps/b/compose.yaml": "",
+    };
+    const found = await validateCheckout(checkout(files));
+    assert.deepEqual([found.problems, found.stacks.length], [[], 1]);
+    const message = "it is encrypted, so that it is checked only where it is deployed";
+    assert.deepEqual(found.warnings.map(formatProblem), [
+      `.stackwright.t.yaml: ${message}`,
+      `apps/My App/.stackwright.yaml: ${message}`,
+    ]);
+  });
+
   it("validateCheckout() asks for no file of what is taken away", async () => {
     const files = { ".stackwright.yaml": "name: a\ndestroy: true\nenv_files: [gone.env]\n" };
     assert.deepEqual(await problems(files), []);
@@ -184,6 +204,6 @@ describe("validateCheckout and auto-discovery", () => {
       "a/compose.yaml": "",
     };
     const found = await validateCheckout(checkout(files));
-    assert.deepEqual([found.deployments, found.problems], [2, []]);
+    assert.deepEqual([found.stacks.length, found.problems], [2, []]);
   });
 });
