@@ -1,5 +1,6 @@
 import { observe, observeAll } from "../deploy/mod.ts";
 import { formatStackKey, type ObservedStack, type StackKey } from "../model/mod.ts";
+import type { Ledger } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 
@@ -16,6 +17,11 @@ export interface Glance {
    */
   observe(key: StackKey, signal: AbortSignal): Promise<ObservedStack>;
 }
+
+/** What it takes to look. */
+export type GlanceParts = Pick<PipelineParts, "engine" | "stackLock" | "clock"> & {
+  readonly ledger: Pick<Ledger, "current">;
+};
 
 interface Seen {
   readonly at: number;
@@ -37,7 +43,7 @@ export async function look(
  * costs one call of the engine. It is made for one piece of work and not kept.
  */
 export function createGlance(
-  { engine, stackLock, clock }: Pick<PipelineParts, "engine" | "stackLock" | "clock">,
+  { engine, stackLock, ledger, clock }: GlanceParts,
   count: number,
 ): Glance {
   let seen: Seen | undefined;
@@ -52,11 +58,13 @@ export function createGlance(
   return {
     async observe(key, signal) {
       if (count < LEAST_STACKS) return await observe(engine, key, signal);
-      const { mark, stacks } = look(signal);
+      const { at, mark, stacks } = look(signal);
       const found = await stacks;
-      return stackLock.wasReleasedSince(formatStackKey(key), mark)
-        ? await observe(engine, key, signal)
-        : found.get(key.name) ?? { containers: [] };
+      const wasChanged = stackLock.wasReleasedSince(formatStackKey(key), mark) ||
+        // A command in another process has locks of its own, and the same ledger.
+        (ledger.current(key)?.finishedAt?.getTime() ?? 0) >= at;
+      if (wasChanged) return await observe(engine, key, signal);
+      return found.get(key.name) ?? { containers: [] };
     },
   };
 }

@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { HttpRequest } from "./http_request.ts";
 
 /** Header with the API key. */
 export const API_KEY_HEADER = "x-api-key";
 
 /** Whether a request carries the right API key. */
-export type Authenticate = (request: Request) => boolean;
+export type Authenticate = (request: Pick<HttpRequest, "headers">) => boolean;
 
 /**
  * A check against `secret`. Both sides are hashed first, so that neither content nor length of the

@@ -1,5 +1,6 @@
 import { StackwrightError } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
+import type { HttpRequest } from "./http_request.ts";
 import { requestError } from "./problem.ts";
 
 /** Longest time a client may take to send a body, in milliseconds. */
@@ -21,7 +22,7 @@ export interface BodyLimits {
  * `bad_request` when it is empty, no UTF-8, not exactly one JSON value, or too slow; `cancelled`
  * when the client went away.
  */
-export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
+export async function readJson(request: HttpRequest, limits: BodyLimits): Promise<unknown> {
   const bytes = await readBytes(request, limits);
   if (bytes.length === 0) throw requestError(UNREADABLE, "the body is empty");
   const text = decode(bytes);
@@ -38,14 +39,13 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<un
  * May be called once. Throws `payload_too_large`, `bad_request` when it is too slow, and `cancelled`.
  */
 export async function readBytes(
-  request: Request,
+  request: HttpRequest,
   limits: BodyLimits,
   error = UNREADABLE,
 ): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > limits.maxPayload) {
     throw tooLarge(limits.maxPayload, error);
   }
-  if (request.body === null) return new Uint8Array();
   const { bytes, cancel } = collect(request, limits.maxPayload, error);
   const timer = new AbortController();
   const late = limits.clock.sleep(BODY_TIME_LIMIT_MS, timer.signal).then(() => {
@@ -73,11 +73,15 @@ interface Reading {
 }
 
 /** A body that said how long it is cannot be longer, and the runtime reads it in one go. */
-function collect(request: Request, most: number, error: string): Reading {
+function collect(request: HttpRequest, most: number, error: string): Reading {
   if (request.headers.get("content-length") !== null) {
     return { bytes: request.bytes(), cancel: () => Promise.resolve() };
   }
-  const reader = (request.body ?? new ReadableStream<Uint8Array>()).getReader();
+  const { body } = request;
+  if (body === null) {
+    return { bytes: Promise.resolve(new Uint8Array()), cancel: () => Promise.resolve() };
+  }
+  const reader = body.getReader();
   return { bytes: join(reader, most, error), cancel: () => reader.cancel() };
 }
 

@@ -1,3 +1,4 @@
+import type { RequestHeaders } from "./http_request.ts";
 import { addressIn, type Networks } from "../system/mod.ts";
 
 /** Who may say where a request comes from, and in which header. */
@@ -13,7 +14,7 @@ export interface TrustedProxies {
  */
 export function clientAddress(
   remote: string,
-  headers: Headers,
+  headers: RequestHeaders,
   { networks, header }: TrustedProxies,
 ): string {
   const peer = addressIn(remote) ?? remote;

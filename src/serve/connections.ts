@@ -27,6 +27,8 @@ export class Connections {
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
   readonly #empty = Promise.withResolvers<void>();
+  /** Sockets ask the system for their address every time. */
+  readonly #keys = new WeakMap<Connection, string>();
   #closing = false;
 
   /** `most` is how many may be open at once. */
@@ -54,7 +56,7 @@ export class Connections {
       connection.destroy();
       return;
     }
-    const key = keyOf(connection);
+    const key = this.#keyOf(connection);
     const entry = { connection, requests: new Set<Receiving>() };
     this.#entries.set(key, entry);
     connection.once("close", () => this.#forget(key, entry));
@@ -62,19 +64,19 @@ export class Connections {
 
   /** The headers of a request came by this connection. To be called once for each request. */
   begin(connection: Connection, request: Receiving): void {
-    this.#entries.get(keyOf(connection))?.requests.add(request);
+    this.#entries.get(this.#keyOf(connection))?.requests.add(request);
   }
 
   /** The request was answered, or given up; returns whether its connection has another one. */
   end(connection: Connection, request: Receiving): boolean {
-    const requests = this.#entries.get(keyOf(connection))?.requests;
+    const requests = this.#entries.get(this.#keyOf(connection))?.requests;
     requests?.delete(request);
     return (requests?.size ?? 0) > 0;
   }
 
   /** Whether a request of this connection is under way. */
   isBusy(connection: Connection): boolean {
-    return (this.#entries.get(keyOf(connection))?.requests.size ?? 0) > 0;
+    return (this.#entries.get(this.#keyOf(connection))?.requests.size ?? 0) > 0;
   }
 
   /** Cuts those without a request; resolves when the others are gone too. May be called twice. */
@@ -103,13 +105,17 @@ export class Connections {
     return true;
   }
 
+  #keyOf(connection: Connection): string {
+    const known = this.#keys.get(connection);
+    if (known !== undefined) return known;
+    const key = `${connection.remoteAddress} ${connection.remotePort}`;
+    this.#keys.set(connection, key);
+    return key;
+  }
+
   #forget(key: string, entry: Entry): void {
     // The same address may have connected again before the old connection said that it is closed.
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
     if (this.#closing && this.#entries.size === 0) this.#empty.resolve();
   }
-}
-
-function keyOf({ remoteAddress, remotePort }: Connection): string {
-  return `${remoteAddress} ${remotePort}`;
 }

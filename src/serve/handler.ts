@@ -6,6 +6,7 @@ import { readBytes, readJson } from "./body.ts";
 import { clientAddress, type TrustedProxies } from "./client_address.ts";
 import { type Answer, toResponse } from "./envelope.ts";
 import { documentRoutes, openApiDocumentsOf } from "./documents.ts";
+import type { HttpRequest } from "./http_request.ts";
 import { type Refusal, refusalOf } from "./problem.ts";
 import { restRoutes } from "./rest.ts";
 import type { Route } from "./route.ts";
@@ -19,7 +20,7 @@ export interface Peer {
 }
 
 /** Answers requests; never rejects. */
-export type Handler = (request: Request, peer: Peer) => Promise<Response>;
+export type Handler = (request: HttpRequest, peer: Peer) => Promise<Response>;
 
 /** What the handler works with. */
 export interface HandlerParts {
@@ -64,7 +65,7 @@ interface Equipment {
   readonly authenticate: Authenticate;
 }
 
-async function handle(request: Request, peer: Peer, equipment: Equipment): Promise<Response> {
+async function handle(request: HttpRequest, peer: Peer, equipment: Equipment): Promise<Response> {
   const { ids, clock, redactor, proxies } = equipment.parts;
   const requestId = ids.next();
   const log = equipment.parts.log.with({ request_id: requestId });
@@ -85,7 +86,7 @@ async function handle(request: Request, peer: Peer, equipment: Equipment): Promi
   return response;
 }
 
-async function answerSafely(request: Request, log: Log, equipment: Equipment): Promise<Answer> {
+async function answerSafely(request: HttpRequest, log: Log, equipment: Equipment): Promise<Answer> {
   try {
     return await answerTo(request, log, equipment);
   } catch (error) {
@@ -104,7 +105,7 @@ function logFailure(answer: Answer, log: Log): void {
 
 /** Checks in the order of http.md §0.3: path, method, key, then what the route wants. */
 async function answerTo(
-  request: Request,
+  request: HttpRequest,
   log: Log,
   { parts, router, authenticate }: Equipment,
 ): Promise<Answer> {
@@ -129,7 +130,7 @@ async function answerTo(
 }
 
 /** The runtime makes a signal when it is asked for one, and few operations ask. */
-function callOf(request: Request, log: Log): Call {
+function callOf(request: HttpRequest, log: Log): Call {
   return {
     get signal() {
       return request.signal;

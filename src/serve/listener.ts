@@ -8,6 +8,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { AddressInfo, Socket } from "node:net";
 import { Connections } from "./connections.ts";
 import type { Handler } from "./handler.ts";
+import type { HttpRequest } from "./http_request.ts";
 import type { ServerLimits } from "./server_limits.ts";
 import type { TlsPair } from "./tls_pair.ts";
 import { toRequest } from "./wire_request.ts";
@@ -153,19 +154,30 @@ async function respond(
   { handler, limits }: Equipment,
 ): Promise<Response> {
   if (incoming.rawHeaders.length > 2 * limits.headers) return refuse(431, "too many headers");
-  const gone = new AbortController();
-  outgoing.once("close", () => {
-    if (!outgoing.writableFinished) gone.abort();
-  });
   const onRead = () => expected && outgoing.writeContinue();
-  let request: Request | undefined;
+  let request: HttpRequest | undefined;
   try {
-    request = toRequest(incoming, { signal: gone.signal, onRead });
+    request = toRequest(incoming, { signal: goneSignal(outgoing), onRead });
   } catch {
     return refuse(400, "malformed request");
   }
   if (request === undefined) return refuse(405, "invalid http method");
   return await handler(request, { remote: incoming.socket.remoteAddress ?? "" });
+}
+
+/** Made when somebody asks for it: few requests are waited for so long that it matters. */
+function goneSignal(outgoing: ServerResponse): () => AbortSignal {
+  let gone: AbortController | undefined;
+  return () => {
+    if (gone !== undefined) return gone.signal;
+    const controller = gone = new AbortController();
+    const abort = () => {
+      if (!outgoing.writableFinished) controller.abort();
+    };
+    if (outgoing.destroyed) abort();
+    else outgoing.once("close", abort);
+    return controller.signal;
+  };
 }
 
 function refuse(status: number, error: string): Response {

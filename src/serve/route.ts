@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { Call, Operation, OperationFacts } from "../api/mod.ts";
 import { isStackwrightError, stackKey } from "../model/mod.ts";
 import type { Answer } from "./envelope.ts";
+import type { RequestHeaders } from "./http_request.ts";
 import { refusalOf, requestError } from "./problem.ts";
 import type { QueryReader } from "./query.ts";
 
@@ -12,7 +13,7 @@ export interface Exchange {
   readonly call: Call;
   /** Reads the body as JSON; may be called once. Throws `bad_request` and `payload_too_large`. */
   readonly readJson: () => Promise<unknown>;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   /**
    * Reads the body as it came, instead; `error` is what a refusal is called. Throws like `readJson`.
    */

@@ -1,3 +1,6 @@
+import { Buffer } from "node:buffer";
+import type { HttpRequest, RequestHeaders } from "./http_request.ts";
+
 /** As much of a runtime's incoming message as a request is made of. */
 export interface Incoming {
   readonly method?: string | undefined;
@@ -12,8 +15,8 @@ export interface Incoming {
 
 /** What a request has beside its message. */
 export interface RequestParts {
-  /** Aborted when the client goes away before it has its answer. */
-  readonly signal: AbortSignal;
+  /** Makes what is aborted when the client goes away before it has its answer. */
+  readonly signal: () => AbortSignal;
   /** Called once, when somebody begins to read the body: clients may wait for being asked. */
   readonly onRead: () => void;
 }
@@ -22,27 +25,91 @@ export interface RequestParts {
 const BASE = "http://stackwright";
 
 /**
- * Makes a web-standard request of a message. Undefined for the methods that such requests cannot
- * have. Throws a `TypeError` when a header has a value that no header can have.
+ * Makes a request of a message. Undefined for the methods that requests cannot have. Throws a
+ * `TypeError` when a header has a value that no header can have.
  */
-export function toRequest(incoming: Incoming, parts: RequestParts): Request | undefined {
-  const { method = "GET", url = "/", rawHeaders } = incoming;
-  if (/^(CONNECT|TRACE|TRACK)$/i.test(method)) return undefined;
-  const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+export function toRequest(incoming: Incoming, parts: RequestParts): HttpRequest | undefined {
+  if (/^(CONNECT|TRACE|TRACK)$/i.test(incoming.method ?? "")) return undefined;
+  return new WireRequest(incoming, parts);
+}
+
+class WireRequest implements HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: RequestHeaders;
+  readonly #incoming: Incoming;
+  readonly #parts: RequestParts;
+
+  constructor(incoming: Incoming, parts: RequestParts) {
+    this.method = incoming.method ?? "GET";
+    this.url = BASE + pathOf(incoming.url ?? "/");
+    this.headers = readHeaders(incoming.rawHeaders);
+    this.#incoming = incoming;
+    this.#parts = parts;
   }
-  const init = { method, headers, signal: parts.signal };
-  const address = BASE + pathOf(url);
-  if (method === "GET" || method === "HEAD") return new Request(address, init);
-  const streamed = { ...init, body: bodyOf(incoming, parts.onRead), duplex: "half" };
-  return new Request(address, streamed);
+
+  get signal(): AbortSignal {
+    return this.#parts.signal();
+  }
+
+  get body(): ReadableStream<Uint8Array> | null {
+    return this.#hasBody ? bodyOf(this.#incoming, this.#parts.onRead) : null;
+  }
+
+  bytes(): Promise<Uint8Array> {
+    return this.#hasBody
+      ? bytesOf(this.#incoming, this.#parts.onRead)
+      : Promise.resolve(new Uint8Array());
+  }
+
+  /** As everywhere: what comes with a question about something there is, is not looked at. */
+  get #hasBody(): boolean {
+    return this.method !== "GET" && this.method !== "HEAD";
+  }
 }
 
 /** Proxies may name the whole address, and `*` is the server itself. */
 function pathOf(url: string): string {
+  if (url.startsWith("/")) return url;
   const path = /^https?:\/\/[^/?#]*(.*)$/i.exec(url)?.[1] ?? url;
   return path.startsWith("/") ? path : `/${path}`;
+}
+
+const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+const NO_VALUE = /[\0\r\n\u0100-\uffff]/;
+
+function readHeaders(raw: readonly string[]): RequestHeaders {
+  const values = new Map<string, string>();
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = "", value = ""] = [raw[at], raw[at + 1]];
+    if (!NAME.test(name) || NO_VALUE.test(value)) throw new TypeError("no header can be like this");
+    const known = values.get(name.toLowerCase());
+    values.set(
+      name.toLowerCase(),
+      known === undefined ? value.trim() : `${known}, ${value.trim()}`,
+    );
+  }
+  return { get: (name) => values.get(name.toLowerCase()) ?? null };
+}
+
+const BROKEN = "the connection ended";
+
+function bytesOf(incoming: Incoming, onRead: () => void): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let whole = false;
+    incoming.on("data", (chunk) => void chunks.push(chunk));
+    incoming.once("end", () => {
+      whole = true;
+      resolve(chunks.length === 1 ? chunks[0] ?? new Uint8Array() : Buffer.concat(chunks));
+    });
+    // It is closed in the end in any case, and an error costs more than all the rest.
+    const broken = () => whole || reject(new Error(BROKEN));
+    incoming.once("error", broken);
+    incoming.once("close", broken);
+    onRead();
+    incoming.resume();
+  });
 }
 
 /** Asks for more only when the reader does. A reader that wants no more lets the rest go by. */
@@ -61,7 +128,7 @@ function bodyOf(incoming: Incoming, onRead: () => void): ReadableStream<Uint8Arr
         incoming.pause();
       });
       incoming.once("end", () => finish(() => controller.close()));
-      const broken = () => finish(() => controller.error(new Error("the connection ended")));
+      const broken = () => open && finish(() => controller.error(new Error(BROKEN)));
       incoming.once("error", broken);
       incoming.once("close", broken);
       incoming.pause();

@@ -27,17 +27,18 @@ export async function sendResponse(
   outgoing: Outgoing,
   options: SendOptions,
 ): Promise<void> {
-  const { body, status } = response;
-  if (body === null) {
-    outgoing.writeHead(status, headersOf(response, options));
-    return await within(options, outgoing, (done) => outgoing.end(undefined, done));
-  }
+  const { status } = response;
   if (isEvents(response)) {
     outgoing.writeHead(status, headersOf(response, options));
-    for await (const chunk of body) await sendPieces(chunk, outgoing, options);
+    for await (const chunk of response.body ?? []) await sendPieces(chunk, outgoing, options);
     return await within(options, outgoing, (done) => outgoing.end(undefined, done));
   }
+  // Its body is not asked for before: the runtime would make a stream of what is there already.
   const whole = new Uint8Array(await response.arrayBuffer());
+  if (whole.length === 0 && response.body === null) {
+    outgoing.writeHead(status, headersOf(response, options));
+    return await within(options, outgoing, (done) => outgoing.end(undefined, done));
+  }
   const length = ["content-length", String(whole.length)];
   outgoing.writeHead(status, [...headersOf(response, options), ...length]);
   const begin = whole.subarray(0, -PIECE);
@@ -71,10 +72,15 @@ function within(
   start: (done: () => void) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const closed = () => reject(new Error("the client went away"));
+  let taken = false;
+  // It is closed in the end in any case, and an error costs more than all the rest.
+  const closed = () => taken || reject(new Error("the client went away"));
   const late = setTimeout(() => reject(new Error("the client takes nothing in")), stallMs);
   outgoing.once("close", closed);
-  start(resolve);
+  start(() => {
+    taken = true;
+    resolve();
+  });
   return promise.finally(() => {
     clearTimeout(late);
     outgoing.off("close", closed);

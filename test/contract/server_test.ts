@@ -119,7 +119,9 @@ describe("createServer()", () => {
   it("keeps a connection for several requests, sent one after the other or at once", async () => {
     const server = await start({
       handler: async (request) =>
-        new Response(`${new URL(request.url).pathname}=${await request.text()};`),
+        new Response(
+          `${new URL(request.url).pathname}=${new TextDecoder().decode(await request.bytes())};`,
+        ),
     });
     const client = await rawClient(server);
     const post = (path: string, body: string) =>

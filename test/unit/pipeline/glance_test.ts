@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Engine } from "../../../src/docker/engine.ts";
 import { COMPOSE_LABELS, formatStackKey, type StackKey, stackKey } from "../../../src/model/mod.ts";
+import type { RecordedRelease } from "../../../src/record/ledger.ts";
 import { createGlance } from "../../../src/pipeline/glance.ts";
 import { createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -21,11 +22,18 @@ function createLook(count = keys.length) {
   engine.onList = () => void lists++;
   const stackLock = createWatchedLock();
   const clock = createFakeClock();
-  const glance = createGlance({ engine: engine as unknown as Engine, stackLock, clock }, count);
+  const finished = new Map<string, Date>();
+  const ledger = {
+    current: ({ name }: StackKey) =>
+      finished.has(name) ? { finishedAt: finished.get(name) } as RecordedRelease : undefined,
+  };
+  const parts = { engine: engine as unknown as Engine, stackLock, clock, ledger };
+  const glance = createGlance(parts, count);
   return {
     engine,
     stackLock,
     clock,
+    finished,
     lists: () => lists,
     look: (key: StackKey | undefined) =>
       stackLock.run(formatStackKey(key ?? stackKey("", "")), async () => {
@@ -59,6 +67,17 @@ describe("createGlance()", () => {
     assert.deepEqual(await look(keys[1]), ["web-new"]);
     assert.equal(lists(), 2);
     assert.deepEqual(await look(keys[2]), ["web-c"], "nobody had the others");
+    assert.equal(lists(), 2);
+  });
+
+  it("asks again for a stack that another process deployed since", async () => {
+    const { look, clock, finished, lists } = createLook();
+    finished.set("a", clock.now());
+    await clock.advance(1);
+    await look(keys[0]);
+    assert.equal(lists(), 1);
+    finished.set("b", clock.now());
+    await look(keys[1]);
     assert.equal(lists(), 2);
   });
 

@@ -1,0 +1,18 @@
+/**
+ * As much of a request as is looked at here. A web-standard one is one; those that come by the wire
+ * are not made into one, because that takes longer than most answers do.
+ */
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: RequestHeaders;
+  /** Aborted when the client goes away before it has its answer. */
+  readonly signal: AbortSignal;
+  /** The body as it comes, or null. Either this is read, or {@link HttpRequest.bytes} is called. */
+  readonly body: ReadableStream<Uint8Array> | null;
+  /** The whole body. Rejects when the connection ends before it. May be called once. */
+  bytes(): Promise<Uint8Array>;
+}
+
+/** Headers by their names, in any case; several of one name are one, joined by commas. */
+export type RequestHeaders = Pick<Headers, "get">;
