@@ -25,8 +25,7 @@ export const NAMED_VALUES: ReadonlySet<string> = new Set([
 export function secretsInModel(model: ComposeModel): string[] {
   const found = new Set<string>();
   collect(model, false);
-  const names = namesIn(model);
-  return [...found].filter((each) => !names.some((name) => name.includes(each)));
+  return withoutNames([...found], model);
 
   function collect(value: unknown, isNamed: boolean): void {
     if (typeof value === "string") return add(embeddedSecrets(undoubled(value)));
@@ -56,7 +55,7 @@ export function secretsOfRelease(
     ...new Set([
       ...externalSecretsIn(invocation).flatMap(secretParts),
       ...invocation.secrets ?? [],
-      ...secretsInVariables(model, invocation.environment),
+      ...withoutNames(secretsInVariables(model, invocation.environment), model),
       ...secretsInModel(model),
     ]),
   ];
@@ -98,6 +97,12 @@ function optionValues(words: readonly unknown[]): string[] {
 /** Compose doubles the dollar when it prints a value. */
 function undoubled(text: string): string {
   return text.replaceAll("$$", "$");
+}
+
+/** Texts but those that are a part of what the model calls its things. */
+function withoutNames(texts: readonly string[], model: ComposeModel): string[] {
+  const names = namesIn(model);
+  return texts.filter((each) => !names.some((name) => name.includes(each)));
 }
 
 /** What a model calls its things. */
