@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Execute } from "../../src/intake.ts";
 import type { Run } from "../../src/model/mod.ts";
+import { sendOnce } from "../fakes/send_once.ts";
 import { githubPush, signed } from "../fakes/webhook_requests.ts";
 import { type HttpService, startHttpService, WEBHOOK_SECRET } from "./http_service.ts";
 
@@ -70,14 +71,13 @@ async function push(number: number, url: string, { pushed }: Site): Promise<Answ
   const name = `acme/shop${number}`;
   const identity = `git.example.org/${name}`;
   pushed.set(identity, (pushed.get(identity) ?? 0) + 1);
-  const { headers, body } = signed("github", {
+  const webhook = signed("github", {
     event: "push",
     payload: githubPush({ name }),
     secret: WEBHOOK_SECRET,
   });
-  const response = await fetch(`${url}/v1/webhook`, { method: "POST", headers, body });
-  const { job_id: id } = await response.json();
-  return { status: response.status, id };
+  const { status, body } = await sendOnce(`${url}/v1/webhook`, webhook);
+  return { status, id: body["job_id"] };
 }
 
 /**

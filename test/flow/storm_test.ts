@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
+import { sendOnce } from "../fakes/send_once.ts";
 import { githubPush, signed } from "../fakes/webhook_requests.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { inWorld, label } from "./steps.ts";
@@ -53,9 +54,9 @@ interface Answer {
 
 async function announce({ app }: World, number: number): Promise<Answer> {
   const payload = githubPush({ name: nameOf(number) });
-  const { headers, body } = signed("github", { event: "push", payload, secret: SECRET });
-  const response = await fetch(`${app.url}/v1/webhook`, { method: "POST", headers, body });
-  return { status: response.status, id: (await response.json()).job_id };
+  const webhook = signed("github", { event: "push", payload, secret: SECRET });
+  const { status, body } = await sendOnce(`${app.url}/v1/webhook`, webhook);
+  return { status, id: body["job_id"] };
 }
 
 interface OpenRun {
