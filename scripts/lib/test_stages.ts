@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** The names a person can give to ./scripts/test. */
 export const GROUPS = ["ok", "unit", "contract", "flow", "e2e"] as const;
@@ -46,16 +46,16 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       runner: "bun",
       argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root)],
     }],
-    [flowTests()],
+    flowTests(flows(root)),
     [plain("e2e", "build the executable", ["./scripts/build"])],
     [endToEnd()],
     ...withNewerCompose(root, [
-      denoTests("contract", "contracts of compose", composeContracts(root)),
-      {
-        ...flowTests(composeFlows(root)),
-        env: { ...ONE_MORE, WALK_STEPS: "30", FLOW_ENGINES: "real" },
-      },
-      { ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } },
+      [denoTests("contract", "contracts of compose", composeContracts(root))],
+      flowTests(composeFlows(root)).map((stage) => ({
+        ...stage,
+        env: { WALK_STEPS: "30", FLOW_ENGINES: "real" },
+      })),
+      [{ ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } }],
     ]),
   ];
 }
@@ -75,13 +75,54 @@ function denoTests(
   return { group, name, runner: "deno", argv };
 }
 
-/** Each file has worlds of its own, so that files may run side by side. */
-function flowTests(paths: readonly string[] = ["test/flow"]): Stage {
-  return { ...denoTests("flow", "flow", paths, ["--parallel"]), env: ONE_MORE };
+/**
+ * Each file has worlds of its own, so that files may run side by side: in several processes, because
+ * one that runs them all grows to a gigabyte, and starting a program from it takes ten times as long.
+ * One more than there are processors keeps these busy: half of the time flows wait for containers.
+ */
+function flowTests(files: readonly string[]): Stage[] {
+  const count = Math.min(availableParallelism() + 1, files.length);
+  return dealOut(files, count).map((slice, index) =>
+    denoTests("flow", `flow, part ${index + 1} of ${count}`, slice)
+  );
 }
 
-/** Flows wait for containers half of their time: one more than there are processors keeps these busy. */
-const ONE_MORE = { DENO_JOBS: String(availableParallelism() + 1) };
+/** Seconds of processor time of the flows that take more than {@link USUAL_COST}, roughly. */
+const COSTS: Readonly<Record<string, number>> = {
+  call_failures_test: 80,
+  canaries_test: 35,
+  canary_broken_files_test: 45,
+  canary_providers_test: 15,
+  design_traps_test: 20,
+  examples_test: 20,
+  no_op_test: 30,
+  random_walk_test: 45,
+  retry_test: 25,
+  rollback_command_test: 20,
+  rows_test: 35,
+  tree_collection_test: 20,
+};
+const USUAL_COST = 10;
+
+/** Files in `count` groups of about the same cost: the longest first, each to who has the least. */
+function dealOut(files: readonly string[], count: number): string[][] {
+  const cost = (file: string) => COSTS[basename(file, ".ts")] ?? USUAL_COST;
+  const groups = Array.from({ length: count }, () => ({ files: [] as string[], cost: 0 }));
+  for (const file of [...files].sort((a, b) => cost(b) - cost(a))) {
+    const [least] = groups.toSorted((a, b) => a.cost - b.cost);
+    least?.files.push(file);
+    if (least !== undefined) least.cost += cost(file);
+  }
+  return groups.map((each) => each.files);
+}
+
+/** Every flow. */
+function flows(root: string): string[] {
+  const folder = join(root, "test/flow");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return files.filter((file) => file.endsWith("_test.ts")).map((file) => `test/flow/${file}`)
+    .sort();
+}
 
 /** Flows whose outcome compose decides as much as the service; the others would only be repeated. */
 const WITH_COMPOSE = [
@@ -97,9 +138,7 @@ const WITH_COMPOSE = [
 
 /** The flows in which one version of compose could differ from another. */
 function composeFlows(root: string): string[] {
-  const files = readdirSync(join(root, "test/flow")).filter((file) => file.endsWith("_test.ts"));
-  return files.filter((file) => WITH_COMPOSE.some((name) => file.startsWith(name)))
-    .map((file) => `test/flow/${file}`).sort();
+  return flows(root).filter((file) => WITH_COMPOSE.some((name) => basename(file).startsWith(name)));
 }
 
 /** Each file has stacks, ports and directories of its own. */
@@ -130,7 +169,7 @@ function composeContracts(root: string): string[] {
  * The stages once more, with the compose that `./scripts/setup --tests` put beside the installed
  * one. `COMPOSE_PLUGINS` tells the tests' helpers, `DOCKER_CONFIG` every `docker` they start.
  */
-function withNewerCompose(root: string, stages: readonly Stage[]): Stage[][] {
+function withNewerCompose(root: string, steps: readonly (readonly Stage[])[]): Stage[][] {
   const plugin = join(
     root,
     ".tools/compose-next/usr/libexec/docker/cli-plugins/docker-compose",
@@ -141,16 +180,14 @@ function withNewerCompose(root: string, stages: readonly Stage[]): Stage[][] {
   const config = join(root, ".tools/compose-next/docker-config");
   const env = { COMPOSE_PLUGINS: plugin, DOCKER_CONFIG: config };
   if (existsSync(plugin)) linkPlugin(plugin, config);
-  return stages
-    .filter(({ argv }) => argv.some((word) => word.startsWith("test/")))
-    .map((
-      stage,
-    ) => [{
+  return steps.map((stages) =>
+    stages.filter(({ argv }) => argv.some((word) => word.startsWith("test/"))).map((stage) => ({
       ...stage,
       name: `${stage.name}, newer compose`,
       env: { ...stage.env, ...env },
       ...missing,
-    }]);
+    }))
+  ).filter((stages) => stages.length > 0);
 }
 
 /** Links compose, and the buildx it came with: without it a newer compose does not build. */
