@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { Buffer } from "node:buffer";
 import { tmpdir } from "node:os";
 import process from "node:process";
@@ -176,6 +176,7 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
   const keep = (what: string, text: string) => void said.push({ what, text });
   let service = new ServiceProcess(DENO_PROGRAM, ["serve"], env);
   let logChecked = 0;
+  const looked = new Map<string, string>();
   await service.until(() => service.stderr.includes("listening on"));
   const stop = async () => {
     const ended = await service.stop();
@@ -259,6 +260,9 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
       for (const path of await filesBelow(dataDir)) {
         const name = relative(dataDir, path);
         if (plain.test(name)) continue;
+        const state = await stateOf(path);
+        if (looked.get(path) === state) continue;
+        looked.set(path, state);
         const bytes = await readFile(path).catch(() => new Uint8Array());
         found.push(...canaries.find(bytes).map((each) => `file ${name}: ${each}`));
       }
@@ -289,6 +293,12 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Changes with the content of a file; most files are trees, which never change. */
+async function stateOf(path: string): Promise<string> {
+  const info = await stat(path, { bigint: true }).catch(() => undefined);
+  return `${info?.ino} ${info?.size} ${info?.mtimeNs} ${info?.ctimeNs}`;
 }
 
 interface Guarded {
