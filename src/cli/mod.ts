@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { formatProblem, isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
-import { createRedactor, writeStandardError } from "../system/mod.ts";
+import { createRedactor } from "../system/mod.ts";
 import { applyCommand } from "./apply_command.ts";
 import { diffCommand } from "./diff_command.ts";
 import { explainCommand } from "./explain_command.ts";
@@ -16,6 +16,7 @@ import { planCommand } from "./plan_command.ts";
 import { rollbackCommand, unpinCommand } from "./rollback_command.ts";
 import { schemaCommand } from "./schema_command.ts";
 import { serveCommand } from "./serve_command.ts";
+import { trackedOutput } from "./standard_streams.ts";
 import { validateCommand } from "./validate_command.ts";
 import { versionCommand } from "./version_command.ts";
 
@@ -35,18 +36,26 @@ const COMMANDS: readonly Command[] = [
   versionCommand,
 ];
 
-/** Runs the program with the arguments of its process; returns the exit code. */
+/**
+ * Runs the program with the arguments of its process; returns the exit code when everything it said
+ * has been taken, so that the process may end.
+ */
 export async function main(): Promise<number> {
-  return await runCommand({
+  const [out, err] = [trackedOutput(process.stdout), trackedOutput(process.stderr)];
+  const code = await runCommand({
     args: process.argv.slice(2),
     env: process.env,
     cwd: process.cwd(),
-    out: (text) => void process.stdout.write(text),
-    err: writeStandardError,
+    out: (text) => out.write(text),
+    err: (text) => err.write(text),
     interactive: process.stderr.isTTY === true,
     redactor: createRedactor(),
     signal: new AbortController().signal,
   });
+  const lost = await out.drained();
+  if (lost !== undefined) err.write(`stackwright: could not write the output: ${lost.message}\n`);
+  await err.drained();
+  return lost === undefined ? code : EXIT.failed;
 }
 
 /** Runs the command a command line names. Never throws: every failure is words and an exit code. */

@@ -5,7 +5,6 @@ import {
   type LogRecord,
   type Sink,
 } from "@logtape/logtape";
-import process from "node:process";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { type Redactor, redactTexts } from "./redactor.ts";
 import { createTimeFormat } from "./time_format.ts";
@@ -42,11 +41,6 @@ export interface LogOptions {
   readonly redactor: Redactor;
   /** Receives each finished line, with its line break. */
   readonly write: (line: string) => void;
-}
-
-/** Writes a line to standard error. */
-export function writeStandardError(line: string): void {
-  process.stderr.write(line);
 }
 
 /**

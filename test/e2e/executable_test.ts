@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -89,6 +91,37 @@ describe("the command line", () => {
   }
 });
 
+describe("output on a pipe", () => {
+  // Pipes hold 64 KiB: what is longer than that waits in the process until somebody reads.
+  for (const program of PROGRAMS) {
+    it(`reaches a slow reader whole: ${program.title}`, async () => {
+      const words = [...program.argv, "openapi", "rest"];
+      const whole = await shell(`"$@" > "$0/whole" && cat "$0/whole"`, words);
+      assert.ok(whole.length > 70_000, `it needs a document that fills a pipe: ${whole.length}`);
+      const slow = await shell(`"$@" | { sleep 0.5; cat; }`, words);
+      assert.equal(slow.length, whole.length);
+    });
+
+    it(`may lose its reader: ${program.title}`, async () => {
+      const text = await shell(`{ "$@"; echo "code $?" >&2; } 2>&1 | head -c 13`, [
+        ...program.argv,
+        "openapi",
+        "rest",
+      ]);
+      assert.equal(text, '{\n  "openapi"');
+    });
+
+    it(`fails where it cannot be written: ${program.title}`, async () => {
+      const text = await shell(`{ "$@" 2>&1 >/dev/full; echo "code $?"; }`, [
+        ...program.argv,
+        "openapi",
+        "rest",
+      ]);
+      assert.match(text, /^stackwright: could not write the output: .*\ncode 1\n$/);
+    });
+  }
+});
+
 for (const program of PROGRAMS) {
   describe(`serving with ${program.title}`, () => {
     let directory: string;
@@ -141,4 +174,22 @@ for (const program of PROGRAMS) {
 
 function withoutTime(text: string): string {
   return text.replaceAll(/"time":"[^"]*"/g, '"time":""');
+}
+
+/** Standard output of a script of the shell; `$0` is an empty directory of its own. */
+async function shell(script: string, words: readonly string[]): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "stackwright-pipe-"));
+  try {
+    return await new Promise((resolve, reject) => {
+      const child = spawn("sh", ["-c", script, directory, ...words], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const chunks: Uint8Array[] = [];
+      child.stdout.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+      child.on("error", reject);
+      child.on("close", () => resolve(Buffer.concat(chunks).toString()));
+    });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }
