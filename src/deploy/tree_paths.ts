@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from "node:path/posix";
+import { isAbsolute, join, relative } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
 import {
   isObject,
@@ -98,10 +98,27 @@ function buildUses(
   const secrets = objectsAt(build, "secrets").map((secret) =>
     textAt(objectAt(objectAt(model, "secrets"), textAt(secret, "source")), "file")
   );
-  const dockerfile = textAt(build, "dockerfile");
-  return [textAt(build, "context"), ...contexts, ...secrets, dockerfile].flatMap((each) => {
-    const path = typeof each === "string" ? insideTree(each, tree) : undefined;
-    if (path === undefined) return [];
-    return [{ service, kind: "build" as const, item: "", path, writable: false, required: true }];
-  });
+  const context = textAt(build, "context");
+  const use = (path: unknown, required: boolean): TreeUse[] => {
+    const inside = typeof path === "string" ? insideTree(path, tree) : undefined;
+    if (inside === undefined) return [];
+    return [{ service, kind: "build", item: "", path: inside, writable: false, required }];
+  };
+  const dockerfile = dockerfileBeside(build, context);
+  return [
+    ...[context, ...contexts, ...secrets, dockerfile].flatMap((each) => use(each, true)),
+    ...(dockerfile === undefined ? [] : use(`${dockerfile}.dockerignore`, false)),
+  ];
+}
+
+/**
+ * The Dockerfile of a build where it lies outside of the context, whose content covers what is inside.
+ * Compose prints it as written: relative to the context, or absolute.
+ */
+function dockerfileBeside(build: JsonObject, context: string): string | undefined {
+  const written = textAt(build, "dockerfile");
+  if (written === "") return undefined;
+  if (!isAbsolute(written) && !isAbsolute(context)) return undefined;
+  const path = isAbsolute(written) ? written : join(context, written);
+  return insideTree(path, context) === undefined ? path : undefined;
 }

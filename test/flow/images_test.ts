@@ -233,6 +233,30 @@ for (
         assert.equal(await inside(world, "/word.txt"), "given\n");
       }));
 
+    it("a Dockerfile outside of its context and its .dockerignore are inputs like the context", () =>
+      withImages(engine, async (world) => {
+        const build = { context: "./app", dockerfile: "../docker/app.Dockerfile" };
+        await commit(world, {
+          "app/page.txt": "one",
+          "app/more.txt": "more",
+          "compose.yaml": composeFile({ app: { ...service({ build }), image: undefined } }),
+          "docker/app.Dockerfile": `FROM ${IMAGE}\nCOPY . /app\n`,
+        }, { build: { quiet: true } });
+        await pollTo(world, "succeeded");
+        assert.equal(await inside(world, "/app/more.txt"), "more");
+
+        await commit(world, { "docker/app.Dockerfile": `FROM ${IMAGE}\nCOPY . /other\n` });
+        const finished = await pollTo(world, "succeeded");
+        assert.match(reasons(finished, "app"), /build input docker\/app\.Dockerfile changed/);
+        assert.equal(await inside(world, "/other/more.txt"), "more");
+
+        await commit(world, { "docker/app.Dockerfile.dockerignore": "more.txt\n" });
+        const ignoring = await pollTo(world, "succeeded");
+        assert.match(reasons(ignoring, "app"), /\.dockerignore changed from nothing to/);
+        await assert.rejects(inside(world, "/other/more.txt"));
+        assert.equal(await inside(world, "/other/page.txt"), "one");
+      }));
+
     it("no_cache builds everything anew, without it the cache is used", () =>
       withImages(engine, async (world) => {
         const build = (no_cache: boolean) => ({ force_recreate: true, build: { no_cache } });

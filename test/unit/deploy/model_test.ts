@@ -188,6 +188,41 @@ describe("releaseServices()", () => {
   for (const [what, digests] of changing) {
     it(`changes with ${what}`, () => assert.notEqual(digests["web"], base["web"]));
   }
+  describe("of a service that is built", () => {
+    const built = (build: Record<string, unknown>) =>
+      ({ ...model(), services: { web: { build } } }) as unknown as ReturnType<typeof model>;
+    const context = `${TREE}/app`;
+    const changes = (build: Record<string, unknown>, path: string) =>
+      digestsOf(built(build), { [path]: "other" })["web"] !== digestsOf(built(build))["web"];
+
+    it("changes with a Dockerfile outside of the context, however it is written", () => {
+      const dockerfiles = ["../docker/app.Dockerfile", `${TREE}/docker/app.Dockerfile`];
+      for (const dockerfile of dockerfiles) {
+        const build = { context, dockerfile };
+        assert.ok(changes(build, "docker/app.Dockerfile"), dockerfile);
+        assert.ok(changes(build, "docker/app.Dockerfile.dockerignore"), dockerfile);
+        assert.ok(changes(build, "app"), dockerfile);
+      }
+      assert.ok(changes({ context: "https://host/a.git", dockerfile: `${TREE}/d` }, "d"));
+    });
+    it("has its Dockerfile in the context otherwise, or somewhere else altogether", () => {
+      const uses = (build: Record<string, unknown>) =>
+        treeUses(built(build), TREE).map((each) => each.path);
+      assert.deepEqual(uses({ context, dockerfile: "docker/Dockerfile" }), ["app"]);
+      assert.deepEqual(uses({ context, dockerfile: `${context}/Dockerfile` }), ["app"]);
+      assert.deepEqual(uses({ context: TREE, dockerfile: "docker/Dockerfile" }), ["."]);
+      assert.deepEqual(uses({ context: "https://host/a.git", dockerfile: "../Dockerfile" }), []);
+      assert.deepEqual(uses({ context, dockerfile: "../../elsewhere/Dockerfile" }), ["app"]);
+    });
+    it("needs the Dockerfile to exist, not its list of what to ignore", () => {
+      const rendered = built({ context, dockerfile: "../app.Dockerfile" });
+      assert.deepEqual(treeUses(rendered, TREE).map((each) => [each.path, each.required]), [
+        ["app", true],
+        ["app.Dockerfile", true],
+        ["app.Dockerfile.dockerignore", false],
+      ]);
+    });
+  });
   it("does not change with the number of replicas, the order of keys, or a file nobody mounts", () => {
     assert.deepEqual(digestsOf(model({ deploy: { replicas: 5 } })), base);
     const { image, ...rest } = model().services.web;
