@@ -1,4 +1,4 @@
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import {
   type LiveManifest,
   messageOf,
@@ -6,7 +6,8 @@ import {
   type StackKey,
   StackwrightError,
 } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import type { FileInfo, Files } from "../system/mod.ts";
+import { LiveDirectory } from "./live_directory.ts";
 
 /** Directories of a stack below a data directory. */
 export interface StackDirectories {
@@ -32,6 +33,7 @@ export class StackFiles {
   readonly #files: Files;
   readonly #directories: StackDirectories;
   readonly #noteSwitch: NoteSwitch;
+  readonly #live: LiveDirectory;
 
   /** `noteSwitch` is told of every switch, before any file changes; without it nobody is. */
   constructor(
@@ -42,6 +44,7 @@ export class StackFiles {
     this.#files = files;
     this.#directories = directories;
     this.#noteSwitch = noteSwitch;
+    this.#live = new LiveDirectory(files, directories.live);
   }
 
   /**
@@ -89,68 +92,40 @@ export class StackFiles {
    */
   async #updateLive(tree: string, before: LiveManifest, after: LiveManifest): Promise<void> {
     for (const path of Object.keys(before.files)) {
-      if (after.files[path] === undefined) await this.#files.remove(await this.#placeOf(path));
+      if (after.files[path] === undefined) await this.#live.remove(path);
     }
-    for (const directory of after.directories) {
-      await this.#files.makeDirectory(await this.#placeOf(directory));
-    }
+    for (const directory of after.directories) await this.#live.makeDirectory(directory);
     for (const [path, content] of Object.entries(after.files)) {
-      const place = await this.#placeOf(path);
-      const isThere = await this.#files.stat(place) !== undefined;
-      if (before.files[path] === content && isThere) continue;
-      await this.#copy(join(tree, path), place);
+      if (before.files[path] === content && await this.#isThere(path)) continue;
+      await this.#copy(join(tree, path), path);
     }
   }
 
-  /**
-   * Where a path of `live` lies. A container may have put a link in the place of a directory there,
-   * and we may write where it may not: links that lead out are refused, not followed.
-   */
-  async #placeOf(path: string): Promise<string> {
-    const { live } = this.#directories;
-    const root = await this.#files.realPath(live);
-    if (root === undefined || join(live, path) === join(live)) return join(live, path);
-    const above = await this.#nearestParent(join(live, path));
-    if (above.leads && (above.to === root || above.to.startsWith(root + "/"))) {
-      return join(live, path);
-    }
-    throw new StackwrightError(
-      "path_escapes",
-      `${
-        join(live, path)
-      } is to be written, but a container put a link to ${above.to} in its way; ` +
-        `remove that link`,
-    );
-  }
-
-  /** Where the nearest directory above a path that exists leads to, links resolved. */
-  async #nearestParent(place: string): Promise<{ leads: boolean; to: string }> {
-    for (let parent = dirname(place);; parent = dirname(parent)) {
-      const real = await this.#files.realPath(parent);
-      if (real !== undefined) return { leads: true, to: real };
-      // A link that leads nowhere yet would be followed once somebody makes its target.
-      const link = await this.#files.readLink(parent);
-      if (link !== undefined) return { leads: false, to: link };
-    }
+  async #isThere(path: string): Promise<boolean> {
+    const look = async (place: string) => await this.#files.stat(place) !== undefined;
+    return await this.#live.at(path, { makes: false }, look) === true;
   }
 
   async #copy(from: string, to: string): Promise<void> {
     const info = await this.#files.stat(from);
     if (info === undefined) return;
-    await this.#files.makeDirectory(dirname(to));
     if (info.kind === "directory") {
-      await this.#files.makeDirectory(to);
+      await this.#live.makeDirectory(to);
       for (const name of await this.#files.list(from)) {
         await this.#copy(join(from, name), join(to, name));
       }
       return;
     }
-    await this.#makeRoom(to);
+    await this.#live.at(to, { makes: true }, (place) => this.#put(from, info, place));
+  }
+
+  async #put(from: string, info: FileInfo, place: string): Promise<void> {
+    await this.#makeRoom(place);
     if (info.kind === "symlink") {
-      await this.#files.replaceLink(await this.#files.readLink(from) ?? "", to);
+      await this.#files.replaceLink(await this.#files.readLink(from) ?? "", place);
     } else {
       const data = await this.#files.readIfExists(from) ?? new Uint8Array();
-      await this.#writeFile(to, data, info.mode);
+      await this.#writeFile(place, data, info.mode);
     }
   }
 
@@ -165,7 +140,7 @@ export class StackFiles {
       await this.#files.writeInPlace(to, data, { mode });
     } catch (error) {
       const code = (error as { code?: string }).code ?? "";
-      if (!["EACCES", "EPERM", "ETXTBSY"].includes(code)) throw error;
+      if (!["EACCES", "EPERM", "ETXTBSY", "ELOOP", "ENXIO"].includes(code)) throw error;
       await this.#files.write(to, data, { mode });
     }
   }

@@ -7,9 +7,11 @@ import { type AccessOptions, GitAccess } from "./git_access.ts";
 import { isDamaged } from "./git_failure.ts";
 import { createKeyedQueue, type KeyedQueue } from "./keyed_queue.ts";
 import { createLayout, type GitLayout } from "./layout.ts";
+import { refuseOutsideRoot, refuseOwnData } from "./local_place.ts";
 import { Mirror } from "./mirror.ts";
 import { ObjectReader } from "./object_reader.ts";
 import { type CommitPlace, createRepository, type Repository, withRepair } from "./repository.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
 import type { ResolveRequest, Source, TreeEntry } from "./source.ts";
 import { isPublished, publishTree, touchIfThere, type TreeJob } from "./tree.ts";
 import { createTreeStore, type TreeStore } from "./tree_store.ts";
@@ -103,6 +105,7 @@ class GitSource implements Source {
   async resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision> {
     const { location, reference, depth } = request;
     const url = reach(location.url, this.#options.rewrites);
+    await this.#checkPlace(url);
     const repository = this.#open(this.#layout.mirror(location), location.name);
     const found = await repository.mirror.resolve({ url, reference, depth }, signal);
     return { source: location, ...found };
@@ -173,6 +176,7 @@ class GitSource implements Source {
         open: (directory, name) => this.#open(directory, name),
         layout: this.#layout,
         source: revision.source,
+        check: (url, root) => this.#checkPlace(url, root),
       },
     };
     const { mostFilesWithoutGit } = this.#options;
@@ -214,6 +218,13 @@ class GitSource implements Source {
     this.#repositories.clear();
     await Promise.all(open.map((each) => each.objects.close()));
     await this.#access.close();
+  }
+
+  /** What lies on this machine is looked at before git gets to read it. */
+  async #checkPlace(url: RepositoryUrl, root?: string): Promise<void> {
+    const { files, dataDir } = this.#parts;
+    await refuseOwnData(files, url, dataDir);
+    if (root !== undefined) await refuseOutsideRoot(files, url, root);
   }
 
   #place(revision: Revision): CommitPlace {

@@ -17,22 +17,34 @@ export function parseSubmoduleConfig(output: string): ReadonlyMap<string, string
 }
 
 /**
- * Where a submodule lies: relative URLs (`./x`, `../x`) start at the parent's remote.
+ * Where a submodule lies, before rewrites: relative URLs (`./x`, `../x`) start at the parent's remote.
  *
- * Throws `bad_request` for a URL that is none, and for a place on this machine unless the parent is
- * on this machine too: authors of a remote repository must not read what this service can read.
+ * `parent` is the parent as its own URL was written, not where a rewrite leads: what an author may
+ * name is judged by what was written, and an operator's rule for one repository opens no others.
+ * `root` is the directory of the source on this machine that the tree begins with, if it does.
+ *
+ * Throws `bad_request` for a URL that is none, and for a place on this machine, except one below
+ * `root` that a relative URL of a repository on this machine leads to: authors must not read what
+ * this service can read.
  */
-export function submoduleUrl(url: string, parent: RepositoryUrl): RepositoryUrl {
-  const absolute = /^\.\.?(?:\/|$)/.test(url) ? climb(parent.remote, url) : url;
-  const parsed = parseRepositoryUrl(absolute);
-  if (parsed.scheme === "file" && parent.scheme !== "file") {
-    throw new StackwrightError(
-      "bad_request",
-      `the submodule URL ${JSON.stringify(url)} is a path on this machine; ` +
-        "only repositories on this machine may refer to others by path",
-    );
-  }
-  return parsed;
+export function submoduleUrl(
+  url: string,
+  parent: RepositoryUrl,
+  root: string | undefined,
+): RepositoryUrl {
+  const isRelative = /^\.\.?(?:\/|$)/.test(url);
+  const parsed = parseRepositoryUrl(isRelative ? climb(parent.remote, url) : url);
+  if (parsed.scheme !== "file") return parsed;
+  const isBeside = isRelative && root !== undefined && root !== "/" &&
+    parsed.remote.startsWith(`${root}/`) && !`${parsed.remote}/`.startsWith(`${parent.remote}/`);
+  if (isBeside) return parsed;
+  const allowed = root === undefined || root === "/"
+    ? "only a source on this machine, in a directory of its own, may have such submodules"
+    : `a submodule on this machine has a relative URL that leads to another repository below ${root}`;
+  throw new StackwrightError(
+    "bad_request",
+    `the submodule URL ${JSON.stringify(url)} is a path on this machine; ${allowed}`,
+  );
 }
 
 function climb(remote: string, relative: string): string {

@@ -26,6 +26,7 @@ export interface Source {
    * time, also for the same source at once: fetches of one mirror wait for each other.
    *
    * Throws `reference_not_found` when the source has no such reference, `bad_request` for a malformed one,
+   * `forbidden` when it lies in the data directory,
    * `repository_denied` when credentials are missing or refused, `repository_unreachable` when it
    * cannot be reached or is no repository, `source_invalid` when the mirror cannot be used,
    * `unsupported` for a SHA-256 repository, `data_dir_unusable` when the disk refuses, `timeout` when

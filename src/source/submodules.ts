@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path/posix";
+import { dirname, join } from "node:path/posix";
 import { StackwrightError, toStackwrightError } from "../model/mod.ts";
 import { parseSubmoduleConfig, submoduleUrl } from "./gitmodules.ts";
 import type { GitLayout } from "./layout.ts";
 import { requireSuccess } from "./git.ts";
 import { type CommitPlace, type Repository, withRepair } from "./repository.ts";
-import type { RepositoryUrl } from "./repository_url.ts";
+import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
 import type { TreeEntry } from "./source.ts";
 import type { SourceLocation } from "../model/mod.ts";
 import type { ListedEntry } from "./tree_object.ts";
@@ -18,6 +18,8 @@ export const DEEPEST_SUBMODULE = 10;
 export interface TreePart extends CommitPlace {
   /** Path of its root in the tree, with a slash at the end; empty for the source itself. */
   readonly prefix: string;
+  /** Its URL before rewrites: relative URLs of its submodules start there. */
+  readonly written: RepositoryUrl;
 }
 
 /** A file or link of a tree, and the part it comes from. */
@@ -48,6 +50,11 @@ export interface ExpandOptions {
   readonly fetch: boolean;
   /** Told about submodules without a URL, which stay empty. */
   readonly onUnknown: (path: string) => void;
+  /**
+   * Refuses places of this machine that nobody may name; `root` is the directory that submodules of
+   * this machine must lie below, where there is one.
+   */
+  readonly check: (url: RepositoryUrl, root?: string) => Promise<void>;
 }
 
 /**
@@ -63,8 +70,10 @@ export async function expandTree(
 ): Promise<ExpandedTree> {
   const files = new Map<string, TreeFile>();
   const roots: string[] = [];
+  const written = parseRepositoryUrl(options.source.url);
+  const root = written.scheme === "file" ? dirname(written.remote) : undefined;
   const parts: { part: TreePart; level: number }[] = [{
-    part: { ...place, prefix: "" },
+    part: { ...place, prefix: "", written },
     level: 0,
   }];
   for (let next = parts.shift(); next !== undefined; next = parts.shift()) {
@@ -81,7 +90,7 @@ export async function expandTree(
     }
     roots.push(...[...modules.keys()].map((path) => part.prefix + path));
     if (!options.submodules || modules.size === 0) continue;
-    const found = await openModules(part, modules, { ...options, level }, signal);
+    const found = await openModules(part, modules, { ...options, level, root }, signal);
     parts.push(...found.map((each) => ({ part: each, level: level + 1 })));
   }
   return { files, roots };
@@ -91,10 +100,16 @@ function fileKind(entry: TreeEntry): TreeFile["kind"] {
   return entry.kind === "executable" || entry.kind === "symlink" ? entry.kind : "file";
 }
 
+interface ModuleOptions extends ExpandOptions {
+  readonly level: number;
+  /** Directory of the source itself, when it is on this machine as written. */
+  readonly root: string | undefined;
+}
+
 async function openModules(
   parent: TreePart,
   modules: ReadonlyMap<string, string>,
-  options: ExpandOptions & { readonly level: number },
+  options: ModuleOptions,
   signal: AbortSignal,
 ): Promise<TreePart[]> {
   const urls = await readConfig(parent, signal);
@@ -108,8 +123,9 @@ async function openModules(
     }
     try {
       if (options.level >= DEEPEST_SUBMODULE) throw tooDeep();
-      const target = rewritten(url, submoduleUrl(url, parent.url), options.rewrites);
-      found.push(await openModule(target, commit, options, signal, `${where}/`));
+      const written = submoduleUrl(url, parent.written, options.root);
+      const target = { written, url: reached(url, written, options.rewrites), commit };
+      found.push(await openModule(target, options, signal, `${where}/`));
     } catch (error) {
       throw named(error, where, signal);
     }
@@ -117,18 +133,25 @@ async function openModules(
   return found;
 }
 
-/** A relative URL starts at a parent whose URL was rewritten already. */
-function rewritten(written: string, url: RepositoryUrl, rewrites: UrlRewrites): RepositoryUrl {
-  return /^\.\.?(?:\/|$)/.test(written) ? url : reach(written, rewrites);
+/** An absolute URL may have an account in it, which is no part of what git is given. */
+function reached(text: string, written: RepositoryUrl, rewrites: UrlRewrites): RepositoryUrl {
+  return reach(/^\.\.?(?:\/|$)/.test(text) ? written.remote : text, rewrites);
+}
+
+interface ModulePlace {
+  readonly written: RepositoryUrl;
+  /** After rewrites. */
+  readonly url: RepositoryUrl;
+  readonly commit: string;
 }
 
 async function openModule(
-  url: RepositoryUrl,
-  commit: string,
-  options: ExpandOptions,
+  { written, url, commit }: ModulePlace,
+  options: ModuleOptions,
   signal: AbortSignal,
   prefix: string,
 ): Promise<TreePart> {
+  await options.check(url, written.scheme === "file" ? options.root : undefined);
   const id = createHash("sha256").update(url.remote).digest("hex");
   const directory = join(options.layout.submodules(options.source), id);
   const repository = options.open(directory, url.remote);
@@ -137,7 +160,7 @@ async function openModule(
   } else if (await repository.objects.read(`${commit}^{commit}`, signal) === undefined) {
     throw new StackwrightError("source_invalid", `${commit} was not fetched`);
   }
-  return { repository, url, commit, prefix };
+  return { repository, url, commit, prefix, written };
 }
 
 /** URLs by path, as the commit's own `.gitmodules` has them. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { constants, readFileSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
@@ -12,6 +12,14 @@ export interface FileInfo {
   readonly modifiedAt: Date;
 }
 
+/** A directory that is held open: it stays the same one, whatever others rename or put in its place. */
+export interface HeldDirectory {
+  /** A path that leads to it for as long as it is held; what is in it is reached below. */
+  readonly path: string;
+  /** Lets go of it. May be called twice. */
+  close(): Promise<void>;
+}
+
 /**
  * The file system. Paths are absolute. A missing file is a value where the name says so; every
  * other failure is the runtime's error with its `code` (`ENOSPC`, `EACCES`, `EROFS`).
@@ -21,12 +29,17 @@ export interface Files {
   readIfExists(path: string): Promise<Uint8Array | undefined>;
   /** Writes a file beside its place and renames it there, so that readers see all or nothing. */
   write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
-  /** Overwrites the bytes of an existing file or creates it: the inode, which mounts hold, stays. */
+  /**
+   * Overwrites the bytes of an existing file or creates it: the inode, which mounts hold, stays. Fails
+   * with `ELOOP` for a link, which is not followed, and with `ENXIO` for what is no plain file.
+   */
   writeInPlace(path: string, data: Uint8Array, options?: { mode?: number }): Promise<void>;
   /** Information on a path, links not followed; `undefined` when there is nothing. */
   stat(path: string): Promise<FileInfo | undefined>;
   /** Names in a directory, sorted; empty when there is no directory. */
   list(path: string): Promise<string[]>;
+  /** Holds a directory open; `undefined` when there is none, which a link to one is not. */
+  holdDirectory(path: string): Promise<HeldDirectory | undefined>;
   /** Makes a directory and its parents; one that exists is fine. */
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
   /** Removes a file, link or tree; nothing there is fine. */
@@ -72,8 +85,18 @@ export const systemFiles: Files = {
     }
   },
   async writeInPlace(path, data, options) {
-    await fs.writeFile(path, data, { flag: "w" });
-    if (options?.mode !== undefined) await fs.chmod(path, options.mode);
+    const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+    // Not cut off while it is opened: it may be something else than a file by now.
+    const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+    const handle = await fs.open(path, flags, options?.mode ?? 0o644);
+    try {
+      if (!(await handle.stat()).isFile()) throw notAFile(path);
+      await handle.truncate(0);
+      await handle.writeFile(data);
+      if (options?.mode !== undefined) await handle.chmod(options.mode);
+    } finally {
+      await handle.close();
+    }
   },
   async stat(path) {
     const info = await missingAsUndefined(fs.lstat(path));
@@ -88,6 +111,14 @@ export const systemFiles: Files = {
     return { kind, size: info.size, mode: info.mode & 0o7777, modifiedAt: info.mtime };
   },
   list: async (path) => ((await missingAsUndefined(fs.readdir(path))) ?? []).sort(),
+  async holdDirectory(path) {
+    const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+    const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+    const handle = await missingAsUndefined(fs.open(path, flags));
+    if (handle === undefined) return undefined;
+    // There is no openat(): what the kernel shows of a descriptor leads to it all the same.
+    return { path: `/proc/self/fd/${handle.fd}`, close: () => handle.close() };
+  },
   async makeDirectory(path, options) {
     await fs.mkdir(path, { recursive: true, ...options });
   },
@@ -117,6 +148,10 @@ export const systemFiles: Files = {
 /** Removes what a failed write began. The write's own error is what counts, so none comes from here. */
 async function discard(path: string): Promise<void> {
   await fs.rm(path, { force: true }).catch(() => {});
+}
+
+function notAFile(path: string): Error {
+  return Object.assign(new Error(`ENXIO: not a plain file, open '${path}'`), { code: "ENXIO" });
 }
 
 async function missingAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {

@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { type GitHttpServer, startGitHttpServer } from "../../fakes/git_http_server.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
-import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
+import {
+  createTestSource,
+  never,
+  type TestSource,
+  type TestSourceOptions,
+} from "../../fakes/git_source.ts";
 
 const TOKEN = "s3cret-token-value";
 const LOGIN = `oauth2:${TOKEN}`;
@@ -219,11 +224,96 @@ describe("GitSource over http", () => {
       assert.ok(!t.commands.some(({ argv }) => argv.includes(inner.path)));
     });
 
-    it("allows them from a repository on this machine", async () => {
-      await repository.submodule("mod", inner.url, pinned);
+    it("allows those beside a repository on this machine, by relative URL only", async () => {
+      const near = await createRepository(join(root, "o/inner"));
+      await repository.submodule(
+        "mod",
+        "../inner/remote.git",
+        await near.commit({ "n": "near\n" }),
+      );
       await source({});
       const tree = await t.source.materialise(await t.resolve(repository.url, "main"), never());
-      assert.equal(fs.readFileSync(join(tree, "mod/lib.txt"), "utf8"), "inner\n");
+      assert.equal(fs.readFileSync(join(tree, "mod/n"), "utf8"), "near\n");
+      await repository.submodule("evil", inner.path, pinned);
+      const revision = await t.resolve(repository.url, "main");
+      await assert.rejects(t.source.materialise(revision, never()), {
+        code: "bad_request",
+        message: /^submodule evil: .*relative URL/,
+      });
+    });
+
+    describe("never reads the mirror of another source", () => {
+      let secret: { readonly mirror: string; readonly id: string };
+      beforeEach(async () => {
+        await source({});
+        const { id } = await t.resolve(inner.url, "main");
+        secret = {
+          mirror: join(t.dataDir, "sources/local", inner.path.slice(1, -4), "mirror"),
+          id,
+        };
+        assert.ok(fs.existsSync(join(secret.mirror, "HEAD")));
+      });
+      /** A bare repository beside the data directory, as an operator might have it. */
+      const beside = async () => await createRepository(join(t.directory, "beside"));
+      const refused = async (options: TestSourceOptions, url: string) => {
+        const reader = await createTestSource({ ...options, dataDir: t.dataDir });
+        try {
+          const revision = await reader.resolve(url, "main");
+          await assert.rejects(
+            reader.source.materialise(revision, never()),
+            /^\w+: submodule evil: /,
+          );
+          const read = reader.commands.some(({ argv }) =>
+            argv.some((arg) => arg === secret.mirror)
+          );
+          assert.ok(!read, "git was not even asked");
+        } finally {
+          await reader.close();
+        }
+      };
+
+      it("from a repository on this machine whose directory holds the data directory", async () => {
+        const parent = await beside();
+        const up = join(t.directory, "parent.git");
+        await parent.submodule("evil", `../${relative(t.directory, secret.mirror)}`, secret.id);
+        fs.renameSync(parent.path, up);
+        await refused({}, up);
+      });
+
+      it("by a link that leads there", async () => {
+        const parent = await beside();
+        fs.symlinkSync(secret.mirror, join(dirname(parent.path), "lib.git"));
+        await parent.submodule("evil", "../lib.git", secret.id);
+        await refused({}, parent.path);
+        await parent.submodule("evil", "../lib", secret.id);
+        await refused({}, parent.path);
+      });
+
+      it("by a repository of files that somebody committed to a checkout", async () => {
+        const parent = await beside();
+        const made = join(dirname(parent.path), "work/made.git");
+        fs.mkdirSync(join(made, "objects/info"), { recursive: true });
+        fs.mkdirSync(join(made, "refs/heads"), { recursive: true });
+        fs.writeFileSync(join(made, "objects/info/alternates"), join(secret.mirror, "objects"));
+        fs.writeFileSync(join(made, "HEAD"), "ref: refs/heads/main\n");
+        fs.writeFileSync(join(made, "refs/heads/main"), `${secret.id}\n`);
+        await parent.submodule("evil", "../work/made.git", secret.id);
+        await refused({}, parent.path);
+      });
+
+      it("from a repository whose URL a rewrite leads to this machine", async () => {
+        const parent = await beside();
+        await parent.submodule("evil", secret.mirror, secret.id);
+        const rewrites = { "https://git.example/o/r": parent.path };
+        await refused({ options: { rewrites } }, "https://git.example/o/r");
+      });
+
+      it("and the data directory is no source of its own", async () => {
+        await assert.rejects(t.resolve(secret.mirror, "main"), { code: "forbidden" });
+        const link = join(t.directory, "link.git");
+        fs.symlinkSync(secret.mirror, link);
+        await assert.rejects(t.resolve(link, "main"), { code: "forbidden" });
+      });
     });
 
     it("does not give the token to the host of a submodule", async () => {

@@ -140,6 +140,7 @@ function createEventFiles(events: string[]): Files {
     writeInPlace: unused,
     stat: () => Promise.resolve(undefined),
     list: () => Promise.resolve([]),
+    holdDirectory: () => Promise.resolve(undefined),
     makeDirectory: () => Promise.resolve(),
     remove: () => Promise.resolve(),
     rename: unused,

@@ -254,6 +254,77 @@ describe("StackFiles.switchTo()", () => {
   }
 });
 
+describe("StackFiles.switchTo() while a container swaps a directory for a link", () => {
+  const OUTSIDE = { "a.txt": "not ours", "sub/b.txt": "not ours", "sub/old.txt": "not ours" };
+  for (const swapped of ["data", "data/sub"]) {
+    test(`${swapped}, at any moment: nothing outside is written or removed`, async (stack) => {
+      let swaps = 0;
+      for (let after = 0;; after++) {
+        await stack.switchTo({
+          "data/a.txt": "one",
+          "data/sub/b.txt": "b",
+          "data/sub/old.txt": "",
+        });
+        const outside = `${stack.directories.stack}-outside`;
+        for (const [path, text] of Object.entries(OUTSIDE)) await put(join(outside, path), text);
+        let swap: Promise<void> | undefined;
+        const files = interrupted(after, () => swap ??= swapFor(stack.live(swapped), outside));
+        const next = { "data/a.txt": "two", "data/sub/b.txt": "two", "data/sub/new.txt": "new" };
+        await stack.switchTo(next, { files, directories: ["data/sub/made"] }).catch((error) => {
+          assert.ok(isStackwrightError(error), String(error));
+        });
+        assert.deepEqual(await textsBelow(outside), OUTSIDE);
+        await fs.rm(stack.live("data"), { recursive: true, force: true });
+        if (swap === undefined) break;
+        swaps++;
+      }
+      assert.ok(swaps > 20, `it was swapped at ${swaps} moments`);
+    });
+  }
+
+  test("a link that stays inside is followed, one out of it is not", async (stack) => {
+    await stack.switchTo({ "data/real/a.txt": "one" });
+    await fs.rename(stack.live("data/real"), stack.live("data/moved"));
+    await fs.symlink("../data/moved", stack.live("data/real"));
+    await stack.switchTo({ "data/real/a.txt": "two" });
+    assert.equal(await stack.text("data/moved/a.txt"), "two");
+    await fs.rm(stack.live("data/real"));
+    await fs.symlink("../../live/data/moved", stack.live("data/real"));
+    await assert.rejects(
+      stack.switchTo({ "data/real/a.txt": "three" }),
+      (error) => isStackwrightError(error, "path_escapes"),
+    );
+    assert.equal(await stack.text("data/moved/a.txt"), "two");
+  });
+});
+
+/** Moves a directory away and puts a link in its place. */
+async function swapFor(directory: string, target: string): Promise<void> {
+  await fs.rename(directory, `${directory}-moved-${Math.random()}`);
+  await fs.symlink(target, directory);
+}
+
+/** The real disk, on which something else happens just before the call after `count` others. */
+function interrupted(count: number, happens: () => Promise<void>): Files {
+  let left = count;
+  const names = Object.keys(systemFiles) as (keyof Files)[];
+  const call = (name: keyof Files) => async (...args: unknown[]) => {
+    if (left-- <= 0) await happens();
+    return await (systemFiles[name] as (...args: unknown[]) => Promise<unknown>)(...args);
+  };
+  return Object.fromEntries(names.map((name) => [name, call(name)])) as unknown as Files;
+}
+
+async function textsBelow(root: string, below = ""): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const each of await fs.readdir(join(root, below), { withFileTypes: true })) {
+    const path = join(below, each.name);
+    if (each.isDirectory()) Object.assign(found, await textsBelow(root, path));
+    else found[path] = await fs.readFile(join(root, path), "utf8");
+  }
+  return found;
+}
+
 /** The real disk until `allowed` changes were made; then every change is refused. */
 function breakingAfter(allowed: number): Files {
   let left = allowed;

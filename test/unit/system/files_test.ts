@@ -106,6 +106,37 @@ describe("systemFiles.writeInPlace", () => {
   );
 });
 
+describe("systemFiles.holdDirectory", () => {
+  it(
+    "holdDirectory() keeps to the directory whatever takes its place, and takes no link for one",
+    inDirectory(async (directory) => {
+      const path = join(directory, "held");
+      await mkdir(path);
+      const held = await files.holdDirectory(path);
+      assert.ok(held !== undefined);
+      await files.rename(path, join(directory, "moved"));
+      await files.replaceLink("/tmp", path);
+      await files.write(join(held.path, "a"), "text");
+      assert.equal(await readFile(join(directory, "moved", "a"), "utf8"), "text");
+      await held.close();
+      await held.close();
+      assert.equal(await files.holdDirectory(path), undefined);
+      assert.equal(await files.holdDirectory(join(directory, "missing")), undefined);
+    }),
+  );
+
+  it(
+    "writeInPlace() follows no link and waits for no reader of a pipe",
+    inDirectory(async (directory) => {
+      const path = join(directory, "link");
+      await files.replaceLink("target", path);
+      await assert.rejects(files.writeInPlace(path, new Uint8Array([1])), hasCode("ELOOP"));
+      assert.deepEqual(await files.list(directory), ["link"]);
+      await assert.rejects(files.writeInPlace("/dev/null", new Uint8Array([1])), hasCode("ENXIO"));
+    }),
+  );
+});
+
 describe("systemFiles.replaceLink", () => {
   it(
     "replaceLink() makes a link and moves it, to a target that may be missing",

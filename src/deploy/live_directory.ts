@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { StackwrightError } from "../model/mod.ts";
+import type { Files, HeldDirectory } from "../system/mod.ts";
+
+/** Steps on the way to one file, links and new directories included; beyond, somebody plays with us. */
+const MOST_STEPS = 1000;
+
+/**
+ * Acts on files below a directory in which containers may rename and link what they like at any
+ * moment, with rights that they do not have. Each directory on the way is held open before the next
+ * is looked up in it, and links are resolved here, one by one: none leads out, at no time.
+ */
+export class LiveDirectory {
+  readonly #files: Files;
+  readonly #root: string;
+
+  /** `root` is the directory; nobody but us may rename it or what is above it. */
+  constructor(files: Files, root: string) {
+    this.#files = files;
+    this.#root = root;
+  }
+
+  /**
+   * Makes the directories above `path` where `makes` says so and does `work` on it, with a path at which
+   * it can be reached meanwhile: links above it are resolved, it may be one itself. Returns
+   * `undefined`, without any work, where these directories are not there and are not made.
+   *
+   * Throws `path_escapes` when a link on the way leads out, and what the disk says.
+   */
+  async at<T>(
+    path: string,
+    { makes }: { readonly makes: boolean },
+    work: (place: string) => Promise<T>,
+  ): Promise<T | undefined> {
+    const names = namesOf(path);
+    const last = names.pop() ?? ".";
+    return await this.#within(path, { names, makes }, (held) => work(join(held.path, last)));
+  }
+
+  /** Makes a directory and those above it; one that exists is fine. Throws as {@link at} does. */
+  async makeDirectory(path: string): Promise<void> {
+    const done = () => Promise.resolve();
+    await this.#within(path, { names: namesOf(path), makes: true }, done);
+  }
+
+  /** Removes a file, link or tree; nothing there is fine. Throws as {@link at} does. */
+  async remove(path: string): Promise<void> {
+    await this.at(path, { makes: false }, (place) => this.#removeAt(place));
+  }
+
+  /** Below a directory that is held, so that none is entered through a link. */
+  async #removeAt(place: string): Promise<void> {
+    const held = await this.#files.holdDirectory(place);
+    if (held !== undefined) {
+      try {
+        for (const name of await this.#files.list(held.path)) {
+          await this.#removeAt(join(held.path, name));
+        }
+      } finally {
+        await held.close();
+      }
+    }
+    await this.#files.remove(place);
+  }
+
+  async #within<T>(
+    path: string,
+    { names, makes }: { readonly names: readonly string[]; readonly makes: boolean },
+    work: (held: HeldDirectory) => Promise<T>,
+  ): Promise<T | undefined> {
+    const held: HeldDirectory[] = [];
+    try {
+      if (makes) await this.#files.makeDirectory(this.#root);
+      const root = await this.#files.holdDirectory(this.#root);
+      if (root === undefined) return undefined;
+      held.push(root);
+      if (!await this.#enter(held, { path, names, makes })) return undefined;
+      return await work(held.at(-1) ?? root);
+    } finally {
+      for (const each of held) await each.close();
+    }
+  }
+
+  /** Holds one directory after the other; false where one is missing and not made. */
+  async #enter(
+    held: HeldDirectory[],
+    { path, names, makes }: {
+      readonly path: string;
+      readonly names: readonly string[];
+      readonly makes: boolean;
+    },
+  ): Promise<boolean> {
+    const todo = [...names];
+    for (let steps = 0; todo.length > 0; steps++) {
+      const name = todo.shift() ?? ".";
+      if (name === "..") {
+        if (held.length === 1) throw this.#escape(path, "..");
+        await held.pop()?.close();
+        continue;
+      }
+      const place = join(held.at(-1)?.path ?? this.#root, name);
+      const next = await this.#files.holdDirectory(place);
+      if (next !== undefined) {
+        held.push(next);
+        continue;
+      }
+      if (steps > MOST_STEPS) throw this.#escape(path, name);
+      const info = await this.#files.stat(place);
+      if (info?.kind === "symlink") {
+        const target = await this.#files.readLink(place) ?? "";
+        if (target.startsWith("/")) throw this.#escape(path, target);
+        todo.unshift(...namesOf(target));
+      } else if (info === undefined && !makes) return false;
+      else {
+        // Fails where there is something else in its place; then it is looked up again.
+        await this.#files.makeDirectory(place);
+        todo.unshift(name);
+      }
+    }
+    return true;
+  }
+
+  #escape(path: string, target: string): StackwrightError {
+    return new StackwrightError(
+      "path_escapes",
+      `${
+        join(this.#root, path)
+      } is to be written, but a container put a link to ${target} in its ` +
+        `way; remove that link`,
+    );
+  }
+}
+
+function namesOf(path: string): string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".");
+}
