@@ -71,7 +71,8 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   });
   const server = await listen(settings, system, { assembly, intake, runs, meter });
   const metrics = await listenMetrics(settings, system, { server, meter });
-  log.info(`listening on ${server.url}`, {
+  log.info(`listening on ${server.place}`, {
+    metrics: metrics.place,
     api: settings.apiSecret !== undefined,
     webhooks: settings.webhookSecret !== undefined,
   });
@@ -182,7 +183,7 @@ async function listen(
     clock,
     log,
     ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
-    ...(hostname === undefined ? {} : { hostname }),
+    hostname: hostname ?? http.host,
   });
 }
 
@@ -203,7 +204,7 @@ async function listenMetrics(
       clock,
       log,
       ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
-      ...(hostname === undefined ? {} : { hostname }),
+      hostname: hostname ?? http.metricsHost,
     });
   } catch (error) {
     await server.shutdown(0);

@@ -9,13 +9,13 @@ export const healthcheckCommand: Command = {
   summary: "Ask the service on this host whether it is healthy.",
   help: `Usage: stackwright healthcheck [--json]
 
-Asks GET /v1/health on this host, on HTTP_PORT, with HTTPS when HTTP_TLS_CERT_FILE and
+Asks GET /v1/health on this host, on HTTP_HOST and HTTP_PORT, with HTTPS when HTTP_TLS_CERT_FILE and
 HTTP_TLS_KEY_FILE are set. Exits 0 when it is healthy, else 1.
 `,
   async run(io) {
     const { json } = readArguments(io.args, 0);
-    const { port, tls } = readListenSettings(io.env);
-    const { status, body } = await probe(healthTarget({ port, tls: tls !== undefined }));
+    const { host, port, tls } = readListenSettings(io.env);
+    const { status, body } = await probe(healthTarget({ host, port, tls: tls !== undefined }));
     const healthy = status === 200;
     if (json) io.out(JSON.stringify({ healthy, status, body }) + "\n");
     else if (healthy) io.out("healthy\n");

@@ -78,18 +78,19 @@ async function runNamed(io: CommandIo): Promise<number> {
   if (first === "--version" || first === "-V") {
     return await versionCommand.run({ ...io, args: rest });
   }
-  const named = COMMANDS.find((each) => each.name === first);
-  const command = named ?? serveCommand;
-  const args = named === undefined ? io.args : rest;
-  if (named === undefined && first !== undefined && !first.startsWith("-")) throw unknown(first);
-  if (named === undefined && (first === "--help" || first === "-h" || rest.includes("--help"))) {
-    return overview(io);
+  const asksForHelp = io.args.includes("--help") || io.args.includes("-h");
+  const command = COMMANDS.find((each) => each.name === first);
+  if (command === undefined) {
+    if (first === undefined || first === "help" || first.startsWith("-") && asksForHelp) {
+      return overview(io);
+    }
+    throw unknown(first);
   }
-  if (args.includes("--help") || args.includes("-h")) {
+  if (asksForHelp) {
     io.out(`${command.summary}\n\n${command.help}`);
     return EXIT.ok;
   }
-  return await command.run({ ...io, args });
+  return await command.run({ ...io, args: rest });
 }
 
 function overview(io: CommandIo): number {
@@ -97,7 +98,7 @@ function overview(io: CommandIo): number {
   const lines = COMMANDS.map((each) => `  ${each.name.padEnd(width)}  ${each.summary}`);
   io.out(`Stackwright: GitOps for Docker Compose and Swarm.
 
-Usage: stackwright [command] [options]
+Usage: stackwright COMMAND [options]
 
 ${lines.join("\n")}
 
@@ -107,7 +108,10 @@ ${lines.join("\n")}
 }
 
 function unknown(name: string): StackwrightError {
-  return new StackwrightError("bad_request", `there is no command ${name}; see stackwright --help`);
+  const words = name.startsWith("-")
+    ? `options come after a command, as in \`stackwright serve ${name}\``
+    : `there is no command ${name}`;
+  return new StackwrightError("bad_request", `${words}; see stackwright --help`);
 }
 
 /** What could not be done, for a person or as JSON; an error of ours that is a bug keeps its stack. */

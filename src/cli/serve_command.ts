@@ -15,11 +15,11 @@ import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { settingsOf } from "./settings_of.ts";
 import { VERSION } from "./version.ts";
 
-/** `stackwright serve`, and `stackwright` alone */
+/** `stackwright serve` */
 export const serveCommand: Command = {
   name: "serve",
-  summary: "Run the service (the default).",
-  help: `Usage: stackwright [serve] [--json]
+  summary: "Run the service.",
+  help: `Usage: stackwright serve [--json]
 
 Runs until SIGTERM or SIGINT; a second signal ends it at once. Settings come from environment
 variables, see docs/settings.md. Logs go to standard error: JSON lines, or sentences when a person

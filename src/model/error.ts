@@ -3,6 +3,7 @@
  * the message; the two never depend on each other.
  */
 export const ERROR_CODES = [
+  "address_unusable",
   "bad_request",
   "build_failed",
   "cancelled",

@@ -24,6 +24,7 @@ interface Rule {
 
 /** The one place that knows which HTTP status an error has. */
 const RULES: Readonly<Record<ErrorCode, Rule>> = {
+  address_unusable: { status: 500, error: "the address cannot be listened on" },
   bad_request: { status: 400 },
   build_failed: { status: 500, error: "build failed" },
   cancelled: { status: 503 },

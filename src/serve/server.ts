@@ -1,4 +1,5 @@
 import { messageOf, StackwrightError } from "../model/mod.ts";
+import { reachable } from "../system/http_probe.ts";
 import type { Clock, Files, Log } from "../system/mod.ts";
 import type { Handler } from "./handler.ts";
 import { listen, type Listener, type Place } from "./listener.ts";
@@ -29,8 +30,10 @@ export interface ServerOptions {
 /** A server that listens. */
 export interface Server {
   readonly port: number;
-  /** Address of the root, for people and tests. */
+  /** Address of the root as this machine reaches it. */
   readonly url: string;
+  /** Where it listens, for people: every address is said to be every address. */
+  readonly place: string;
   /**
    * Stops accepting, lets requests under way finish for at most `graceMs` milliseconds, then goes on
    * without them. May be called twice; both calls end together.
@@ -45,7 +48,8 @@ const MOST_REBIND_TRIES = 500;
 /**
  * Listens. Clients that are slow, silent or too many are cut, and cost the others nothing.
  *
- * Throws `settings_invalid` when the address cannot be used or the TLS pair is not usable.
+ * Throws `address_unusable` when the address is taken or not there (yet), and `settings_invalid` when
+ * it can never be used or the TLS pair is not usable.
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { tls } = options;
@@ -60,6 +64,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 class RunningServer implements Server {
   readonly port: number;
   readonly url: string;
+  readonly place: string;
   readonly #options: ServerOptions;
   readonly #hostname: string;
   readonly #end = new AbortController();
@@ -76,9 +81,11 @@ class RunningServer implements Server {
     this.#pair = pair;
     this.#listener = listener;
     this.port = this.#listener.port;
-    const host = this.#hostname === EVERY_ADDRESS ? "127.0.0.1" : this.#hostname;
     const scheme = pair === undefined ? "http" : "https";
-    this.url = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
+    const urlOf = (host: string) =>
+      `${scheme}://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
+    this.url = urlOf(reachable(this.#hostname));
+    this.place = urlOf(this.#hostname);
   }
 
   watchTls(tls: TlsOptions, stamp: string): void {
@@ -166,13 +173,28 @@ async function listenAt(place: Place, { handler, limits }: ServerOptions): Promi
   try {
     return await listen(place, { handler, limits: { ...SERVER_LIMITS, ...limits } });
   } catch (error) {
+    const { hostname, port } = place;
+    const where = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+    const { code, hint } = failureOf(error);
     throw new StackwrightError(
-      "settings_invalid",
-      `could not listen on ${place.hostname}:${place.port}: ${
-        messageOf(error)
-      }; is the port free, ` +
-        `and may this user open it?`,
+      code,
+      `could not listen on ${where}: ${messageOf(error)}; ${hint}`,
       { cause: error },
     );
+  }
+}
+
+/** Another program may end and an address may appear: who restarts us may try those again. */
+function failureOf(error: unknown) {
+  switch ((error as { readonly code?: unknown })?.code) {
+    case "EADDRINUSE":
+      return { code: "address_unusable", hint: "another program uses this port" } as const;
+    case "EADDRNOTAVAIL":
+      return { code: "address_unusable", hint: "this machine has no such address now" } as const;
+    default:
+      return {
+        code: "settings_invalid",
+        hint: "is it an address of this machine, and may this user open the port?",
+      } as const;
   }
 }

@@ -87,13 +87,17 @@ export function readSettings(
 }
 
 /**
- * Reads port and TLS files alone, for the health check, which must work whatever else is wrong.
+ * Reads address, port and TLS files alone, for the health check, which must work whatever else is wrong.
  *
  * Throws `settings_invalid`.
  */
 export function readListenSettings(environment: Environment): ListenSettings {
   const reader = new VariableReader(environment, () => "");
-  const settings = { port: reader.integer("HTTP_PORT"), tls: tlsFiles(reader) };
+  const settings = {
+    host: listenHost(reader, "HTTP_HOST") ?? EVERY_ADDRESS,
+    port: reader.integer("HTTP_PORT"),
+    tls: tlsFiles(reader),
+  };
   if (reader.problems.length > 0) throw invalidSettings(reader.problems);
   return deepFreeze(settings);
 }
@@ -138,9 +142,12 @@ function httpSettings(reader: VariableReader): HttpSettings {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header)) {
     reader.refuse("TRUSTED_PROXY_HEADER", `expected the name of a header, found ${quote(header)}`);
   }
+  const host = listenHost(reader, "HTTP_HOST") ?? EVERY_ADDRESS;
   return {
+    host,
     port: reader.integer("HTTP_PORT"),
     tls: tlsFiles(reader),
+    metricsHost: listenHost(reader, "METRICS_HOST") ?? host,
     metricsPort: reader.integer("METRICS_PORT"),
     maxPayloadBytes: reader.integer("MAX_PAYLOAD_SIZE"),
     mcpEnabled: reader.boolean("MCP_ENABLED"),
@@ -148,6 +155,21 @@ function httpSettings(reader: VariableReader): HttpSettings {
     trustedProxyNetworks: networks(reader),
     trustedProxyHeader: header,
   };
+}
+
+const EVERY_ADDRESS = "0.0.0.0";
+
+/** Whether this machine has the address is seen when it is listened on. */
+function listenHost(reader: VariableReader, name: SettingName): string | undefined {
+  const text = reader.text(name)?.trim();
+  if (text === undefined || text === "") return undefined;
+  if (!z.ipv6().safeParse(text).success && !/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text)) {
+    reader.refuse(
+      name,
+      `expected an address of this machine such as 127.0.0.1, without port; found ${quote(text)}`,
+    );
+  }
+  return text;
 }
 
 function tlsFiles(reader: VariableReader): TlsFiles | undefined {

@@ -15,12 +15,15 @@ export interface TlsFiles {
 
 /** Where the main server listens: all that a health check needs to know. */
 export interface ListenSettings {
+  /** Address or name of an address of this machine. */
+  readonly host: string;
   readonly port: number;
   readonly tls: TlsFiles | undefined;
 }
 
 /** Settings of the servers. */
 export interface HttpSettings extends ListenSettings {
+  readonly metricsHost: string;
   readonly metricsPort: number;
   readonly maxPayloadBytes: number;
   readonly mcpEnabled: boolean;

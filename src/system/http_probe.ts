@@ -12,6 +12,8 @@ export interface ProbeResult {
 
 /** Where the server of this host listens. */
 export interface ProbeTarget {
+  /** Address or name to connect to. */
+  readonly host: string;
   readonly port: number;
   /** Whether it speaks HTTPS; the certificate is not verified, since it names no loopback address. */
   readonly tls: boolean;
@@ -21,11 +23,23 @@ export interface ProbeTarget {
 }
 
 /** The question of the `healthcheck` command (http.md §2.2). */
-export function healthTarget(listening: { port: number; tls: boolean }): ProbeTarget {
-  return { ...listening, path: "/v1/health", timeoutMs: 5_000 };
+export function healthTarget(
+  { host = "0.0.0.0", port, tls }: { host?: string; port: number; tls: boolean },
+): ProbeTarget {
+  return { host: reachable(host), port, tls, path: "/v1/health", timeoutMs: 5_000 };
+}
+
+/** Where on this host a server that listens on `host` is reached: "every address" is none. */
+export function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return host === "::" ? "::1" : host;
 }
 
 const MOST_BODY = 4096;
+
+function isLoopback(host: string): boolean {
+  return host === "127.0.0.1" || host === "::1";
+}
 
 /**
  * Asks the server on this host with GET. Any status is a result.
@@ -33,11 +47,11 @@ const MOST_BODY = 4096;
  * Throws `unhealthy` when it cannot be reached, and `timeout` when it does not answer in time.
  */
 export function probe(target: ProbeTarget): Promise<ProbeResult> {
-  const { port, tls, path, timeoutMs } = target;
-  const url = `${tls ? "https" : "http"}://localhost:${port}${path}`;
+  const { host, port, tls, path, timeoutMs } = target;
+  const name = isLoopback(host) ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  const url = `${tls ? "https" : "http"}://${name}:${port}${path}`;
   return new Promise((resolve, reject) => {
-    // The server listens on IPv4; `localhost` may mean something else first.
-    const place = { host: "127.0.0.1", port, path, headers: { host: `localhost:${port}` } };
+    const place = { host, port, path, headers: { host: `${name}:${port}` } };
     const request = tls
       ? requestSecure({ ...place, rejectUnauthorized: false, agent: false })
       : requestPlain({ ...place, agent: false });

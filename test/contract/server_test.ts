@@ -55,7 +55,23 @@ describe("createServer()", () => {
     assert.equal(await (await fetch(server.url)).text(), "hello");
     assert.deepEqual(remotes, ["127.0.0.1"]);
     assert.equal(server.url, `http://127.0.0.1:${server.port}`);
+    assert.equal(server.place, server.url);
     await server.shutdown(1_000);
+  });
+
+  it("says where it listens, and where it is reached", async () => {
+    const every = await start({ hostname: "0.0.0.0" });
+    assert.equal(every.place, `http://0.0.0.0:${every.port}`);
+    assert.equal(every.url, `http://127.0.0.1:${every.port}`);
+    assert.equal(await (await fetch(every.url)).text(), "ok");
+    await every.shutdown(1_000);
+  });
+
+  it("refuses an address that this machine has not", async () => {
+    await assert.rejects(start({ hostname: "192.0.2.1" }), {
+      name: "StackwrightError",
+      message: /^could not listen on 192\.0\.2\.1:0: .*address/,
+    });
   });
 
   it("refuses a port that is taken, saying which", async () => {
@@ -63,7 +79,7 @@ describe("createServer()", () => {
     await new Promise((resolve) => other.once("listening", resolve));
     const { port } = other.address() as { port: number };
     await assert.rejects(start({ port }), (error: Error & { code?: string }) => {
-      assert.equal(error.code, "settings_invalid");
+      assert.equal(error.code, "address_unusable");
       assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port}`));
       return true;
     });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -30,6 +31,7 @@ interface Invocation {
 const INVOCATIONS: readonly Invocation[] = [
   { args: ["version"], code: 0, out: /\d+\.\d+\.\d+/ },
   { args: ["--version"], code: 0, out: /\d+\.\d+\.\d+/ },
+  { args: [], code: 0, out: /Usage: stackwright COMMAND/ },
   { args: ["--help"], code: 0, out: /Usage: stackwright[\s\S]*healthcheck/ },
   { args: ["serve", "--help"], code: 0, out: /Exits 0/ },
   { args: ["schema"], code: 0, out: /"x-service-version"/ },
@@ -140,11 +142,13 @@ for (const program of PROGRAMS) {
         const env = {
           DATA_DIR: join(directory, "data"),
           DOCKER_HOST: engine.host,
+          HTTP_HOST: "127.0.0.2",
           HTTP_PORT: String(await freePort()),
           METRICS_PORT: String(await freePort()),
         };
-        const service = new ServiceProcess(program, [], env);
-        await service.until(() => service.stderr.includes("listening on"));
+        const service = new ServiceProcess(program, ["serve"], env);
+        const place = `listening on http://127.0.0.2:${env.HTTP_PORT}`;
+        await service.until(() => service.stderr.includes(place));
         const check = await new ServiceProcess(program, ["healthcheck"], env).ended;
         assert.equal(check.code, 0, check.stderr);
         service.kill(signal);
@@ -161,10 +165,31 @@ for (const program of PROGRAMS) {
       });
     }
 
+    it("ends with 69 where its port is taken: who restarts it may try again", async () => {
+      const other = createServer().listen(0, "127.0.0.1");
+      await new Promise((resolve) => other.once("listening", resolve));
+      const { port } = other.address() as AddressInfo;
+      try {
+        const { code, stderr } = await new ServiceProcess(program, ["serve"], {
+          DATA_DIR: join(directory, "data"),
+          HTTP_HOST: "127.0.0.1",
+          HTTP_PORT: String(port),
+          METRICS_PORT: String(await freePort()),
+        }).ended;
+        assert.equal(code, 69, stderr);
+        assert.ok(stderr.includes(`127.0.0.1:${port}`), stderr);
+      } finally {
+        await new Promise((resolve) => other.close(resolve));
+      }
+    });
+
     it("cannot start without its data directory: one line says which, the exit code is 69", async () => {
       const file = join(directory, "file");
       await writeFile(file, "");
-      const service = new ServiceProcess(program, [], { DATA_DIR: file, HTTP_PORT: "18090" });
+      const service = new ServiceProcess(program, ["serve"], {
+        DATA_DIR: file,
+        HTTP_PORT: "18090",
+      });
       const { code, stderr } = await service.ended;
       assert.equal(code, 69, stderr);
       assert.ok(stderr.includes(file), stderr);

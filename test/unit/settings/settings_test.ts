@@ -51,8 +51,10 @@ const DEFAULTS: Settings = {
   apiSecret: undefined,
   webhookSecret: undefined,
   http: {
+    host: "0.0.0.0",
     port: 8080,
     tls: undefined,
+    metricsHost: "0.0.0.0",
     metricsPort: 9120,
     maxPayloadBytes: 1048576,
     mcpEnabled: false,
@@ -142,6 +144,10 @@ describe("readSettings", () => {
     [{ LOG_LEVEL: "WARN" }, { logLevel: "warn" }],
     [{ TZ: "Europe/Berlin" }, { timeZone: "Europe/Berlin" }],
     [{ HTTP_PORT: "1" }, { http: { ...http, port: 1 } }],
+    [{ HTTP_HOST: "127.0.0.1" }, {
+      http: { ...http, host: "127.0.0.1", metricsHost: "127.0.0.1" },
+    }],
+    [{ METRICS_HOST: " ::1 " }, { http: { ...http, metricsHost: "::1" } }],
     [{ METRICS_PORT: "65535" }, { http: { ...http, metricsPort: 65535 } }],
     [{ HTTP_TLS_CERT_FILE: "/c", HTTP_TLS_KEY_FILE: "/k" }, {
       http: { ...http, tls: { certFile: "/c", keyFile: "/k" } },
@@ -249,6 +255,8 @@ describe("readSettings", () => {
     [{ TZ: "Mars/Base" }, 'TZ: expected a time zone such as Europe/Berlin, found "Mars/Base"'],
     [{ HTTP_PORT: "0" }, 'HTTP_PORT: expected a whole number 1 to 65535, found "0"'],
     [{ HTTP_PORT: "80a" }, 'HTTP_PORT: expected a whole number 1 to 65535, found "80a"'],
+    [{ HTTP_HOST: "127.0.0.1:80" }, "HTTP_HOST: expected an address of this machine such as"],
+    [{ METRICS_HOST: "[::1]" }, "METRICS_HOST: expected an address of this machine such as"],
     [{ METRICS_PORT: "65536" }, "METRICS_PORT: expected a whole number 1 to 65535"],
     [{ METRICS_PORT: "8080" }, "METRICS_PORT: must differ from HTTP_PORT, both are 8080"],
     [{ HTTP_TLS_CERT_FILE: "/c" }, "HTTP_TLS_KEY_FILE: must be set too"],
@@ -483,7 +491,9 @@ describe("readSettings for what this version does not have", () => {
 describe("readListenSettings", () => {
   it("readListenSettings() reads port and TLS whatever else is wrong", () => {
     const environment = { HTTP_PORT: "81", TZ: "x", API_SECRET_FILE: "/none" };
-    assert.deepEqual(readListenSettings(environment), { port: 81, tls: undefined });
+    const place = { host: "0.0.0.0", port: 81, tls: undefined };
+    assert.deepEqual(readListenSettings(environment), place);
+    assert.equal(readListenSettings({ HTTP_HOST: "::1" }).host, "::1");
     assert.throws(() => readListenSettings({ HTTP_TLS_CERT_FILE: "/c" }), /HTTP_TLS_KEY_FILE/);
   });
 });
