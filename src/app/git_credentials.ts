@@ -4,6 +4,7 @@ import {
   type GitCredentials,
   type GitHubApp,
   parseRepositoryUrl,
+  type RepositoryScheme,
   rewriteHosts,
   rewriteUrl,
 } from "../source/mod.ts";
@@ -49,12 +50,22 @@ function appOf({ app }: Pick<GitSettings, "app">): { readonly githubApp?: GitHub
 
 /**
  * The hosts the operator polls, or leads other URLs to: the only ones a global token is meant for
- * unless he says otherwise.
+ * unless he says otherwise. Each with its port: what listens on another one is somebody else's. Who
+ * polls by SSH gets the token where that host serves HTTPS.
  */
 function polledHosts(settings: Settings): string[] {
   const { urlRewrites } = settings.git;
   const hosts = settings.polls.filter((each) => each.request.kind === "git")
     .map(({ request }) => rewriteUrl(request.url, urlRewrites) ?? request.url)
-    .map((url) => parseRepositoryUrl(url).host);
-  return [...new Set([...hosts, ...rewriteHosts(urlRewrites)])].filter((host) => host !== "");
+    .map((url) => parseRepositoryUrl(url)).filter(({ scheme }) => scheme !== "file")
+    .map(({ host, port, scheme }) => `${host}:${tokenPort(port, scheme)}`);
+  const led = rewriteHosts(urlRewrites)
+    .flatMap((host) => /:\d+$/.test(host) ? [host] : [`${host}:443`, `${host}:80`]);
+  return [...new Set([...hosts, ...led])];
+}
+
+/** Over plain HTTP a token only ever goes to this very machine. */
+function tokenPort(port: string, scheme: RepositoryScheme): string {
+  if (scheme === "ssh") return "443";
+  return port || (scheme === "http" ? "80" : "443");
 }

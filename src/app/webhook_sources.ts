@@ -4,6 +4,7 @@ import {
   inlineDeploymentsFor,
   parseRepositoryUrl,
   resolveLogin,
+  sameHostAndPath,
   sameRepository,
   sourceLocation,
 } from "../source/mod.ts";
@@ -35,6 +36,7 @@ export function locateOptions(settings: Settings): LocateOptions {
     allowLocal: settings.deploy.allowLocalRepositoryUrl,
     nameOf: (url) => sourceLocation("git", url).name,
     hasSshKey: (url) => hasSshKey(url, credentials),
+    agree: sameHostAndPath,
     configured: (urls) =>
       polled.find((request) => urls.some((url) => sameRepository(request.url, url))),
   };

@@ -127,6 +127,19 @@ function serviceLabels({ revision, configuration, discovered }: ReleaseParts) {
   };
 }
 
+/** Labels by which we know our own; nobody else may say whose a container is. */
+const OURS: ReadonlySet<string> = new Set(Object.values(LABELS));
+
+function withoutOurs(labels: Readonly<Record<string, string>>) {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => !OURS.has(name)));
+}
+
+/** What is not ours does not get to look as if it were. */
+function unclaimed(resource: unknown): unknown {
+  if (!isObject(resource) || resource["labels"] === undefined) return resource;
+  return { ...resource, labels: withoutOurs(labelsOf(resource)) };
+}
+
 function withLabels(
   model: ComposeModel,
   parts: ReleaseParts,
@@ -135,7 +148,7 @@ function withLabels(
   const stable = stableLabels(parts);
   const labelled = (object: JsonObject, extra: Record<string, string>) => ({
     ...object,
-    labels: { ...labelsOf(object), ...stable, ...extra },
+    labels: { ...withoutOurs(labelsOf(object)), ...stable, ...extra },
   });
   const services = Object.fromEntries(
     Object.entries(servicesOf(model)).map(([name, service]) => [
@@ -149,7 +162,7 @@ function withLabels(
       const own = isObject(resource) ? resource : {};
       const foreign = own["external"] === true || parts.foreignResources.has(String(own["name"]));
       // A label added to a network that exists would make newer compose versions replace it.
-      return [name, foreign ? resource : labelled(own, {})];
+      return [name, foreign ? unclaimed(resource) : labelled(own, {})];
     });
     return { [kind]: Object.fromEntries(entries) };
   };

@@ -1,4 +1,4 @@
-import type { RepositoryUrl } from "./repository_url.ts";
+import { DEFAULT_PORTS, type RepositoryUrl } from "./repository_url.ts";
 
 /** A GitHub App that makes short-lived tokens. */
 export interface GitHubApp {
@@ -25,7 +25,7 @@ export interface GitCredentials {
   readonly domains: readonly DomainCredentials[];
   /** What applies to hosts without an entry. Its token goes only to {@link tokenHosts}. */
   readonly global: Omit<DomainCredentials, "domains">;
-  /** Hosts, with `:port` or without, that the operator named in the configuration. */
+  /** Hosts that the operator named in the configuration: with `:port`, or without for all ports. */
   readonly tokenHosts: readonly string[];
 }
 
@@ -89,10 +89,10 @@ export function findDomain(
 }
 
 function isTokenHost(url: RepositoryUrl, hosts: readonly string[]): boolean {
-  const withPort = `${url.host}:${url.port}`;
+  const withPort = `${url.host}:${url.port || DEFAULT_PORTS[url.scheme]}`;
   return hosts.some((each) => {
     const host = each.trim().toLowerCase();
-    return host === url.host || (url.port !== "" && host === withPort);
+    return host === url.host || host === withPort;
   });
 }
 

@@ -17,5 +17,5 @@ export { parseReference, type Reference } from "./reference.ts";
 export { parseRepositoryUrl, type RepositoryScheme, type RepositoryUrl } from "./repository_url.ts";
 export * from "./source.ts";
 export type { StoredTree, TreeStore } from "./tree_store.ts";
-export { sameRepository, sourceLocation } from "./source_name.ts";
+export { sameHostAndPath, sameRepository, sourceLocation } from "./source_name.ts";
 export { createUrlRewriter, rewriteHosts, rewriteUrl, type UrlRewrites } from "./url_rewrites.ts";

@@ -20,7 +20,8 @@ export interface RepositoryUrl {
   readonly remote: string;
 }
 
-const DEFAULT_PORTS: Readonly<Record<RepositoryScheme, string>> = {
+/** The port of a URL that names none; empty where there are no ports. */
+export const DEFAULT_PORTS: Readonly<Record<RepositoryScheme, string>> = {
   http: "80",
   https: "443",
   ssh: "22",

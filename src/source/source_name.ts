@@ -36,6 +36,19 @@ function artifactName(url: string): string {
 }
 
 /**
+ * Whether an HTTP and an SSH URL have the same host and path, whatever their ports: a forge has
+ * both ways to one repository. False when one of them is no repository URL.
+ */
+export function sameHostAndPath(one: string, other: string): boolean {
+  try {
+    const [a, b] = [parseRepositoryUrl(one), parseRepositoryUrl(other)];
+    return a.host === b.host && a.path === b.path && a.scheme !== "file" && b.scheme !== "file";
+  } catch {
+    return false;
+  }
+}
+
+/**
  * Whether two repository URLs lead to the same repository: scheme, credentials, `.git` and letter
  * case do not count. A text that is no URL, such as `host/owner/repo`, is compared as a name.
  */

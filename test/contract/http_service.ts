@@ -113,6 +113,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     allowLocal: false,
     nameOf: (url: string) => sourceLocation("git", url).name,
     hasSshKey: () => false,
+    agree: () => true,
     configured: () => undefined,
   });
   const operation = receiveWebhookOperation({

@@ -19,6 +19,8 @@ export interface LocateOptions {
   readonly nameOf: (url: string) => string;
   /** Whether there is a key for an SSH URL. */
   readonly hasSshKey: (url: string) => boolean;
+  /** Whether an HTTP and an SSH URL name one repository of one host. */
+  readonly agree: (one: string, other: string) => boolean;
   /** The polled source that is the repository at one of the URLs: the operator said how to reach it. */
   readonly configured: (urls: readonly string[]) => SourceRequest | undefined;
 }
@@ -64,7 +66,11 @@ function locate(
     return { url: known.url, identity: known.identity ?? options.nameOf(known.url) };
   }
   const [bySsh] = ssh.filter(options.hasSshKey);
-  if (rewritten === undefined && bySsh !== undefined) return { url: bySsh, identity };
+  if (rewritten === undefined && bySsh !== undefined) {
+    // Whoever wrote the payload must not get one repository deployed in the name of another.
+    const isOne = options.agree(url, bySsh);
+    return { url: bySsh, identity: isOne ? identity : options.nameOf(bySsh) };
+  }
   return { url, identity };
 }
 

@@ -30,10 +30,14 @@ export function readWebhook(
   return { provider: provider.name, event: provider.read(name, payload) };
 }
 
-/** JSON, or a form with JSON in its field `payload`, which some providers send unless told not to. */
+/**
+ * JSON, or a form with JSON in its field `payload`, which some providers send unless told not to. The
+ * content type alone says nothing: it is not signed, and a text in signed JSON may look like a field.
+ */
 function parsePayload(body: Uint8Array, contentType: string): unknown {
   const text = decode(body);
-  const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType);
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType) &&
+    text.startsWith("payload=");
   let payload: unknown;
   try {
     payload = JSON.parse(isForm ? new URLSearchParams(text).get("payload") ?? "" : text);

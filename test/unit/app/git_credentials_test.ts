@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { gitCredentials } from "../../../src/app/git_credentials.ts";
+import { parseRepositoryUrl, resolveLogin } from "../../../src/source/mod.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
 
 const credentials = (env: Readonly<Record<string, string>>) =>
@@ -35,9 +36,7 @@ describe("gitCredentials", () => {
       POLL_CONFIG: "- {url: 'https://GitHub.com/o/r'}\n- {url: 'https://github.com/o/s'}\n" +
         "- {url: /srv/repo}\n- {url: 'https://u:p@git.example:8443/o/r'}\n",
     });
-    assert.deepEqual(tokenHosts.filter((host) => host === "github.com"), ["github.com"]);
-    assert.equal(tokenHosts.length, 2);
-    assert.match(tokenHosts[1] ?? "", /^git\.example/);
+    assert.deepEqual(tokenHosts, ["github.com:443", "git.example:8443"]);
   });
 
   it("gitCredentials() counts where rewriting leads to as configured, not what it replaces", () => {
@@ -46,7 +45,28 @@ describe("gitCredentials", () => {
       SOURCE_URL_REWRITES: "github.com: https://mirror.lan\nhttps://x.example/o: file:///srv\n",
       POLL_CONFIG: "- {url: 'https://github.com/o/r'}\n- {url: 'https://y.example/o/r'}\n",
     });
-    assert.deepEqual([...tokenHosts].sort(), ["mirror.lan", "y.example"]);
+    assert.deepEqual([...tokenHosts].sort(), [
+      "mirror.lan:443",
+      "mirror.lan:80",
+      "y.example:443",
+    ]);
+  });
+
+  it("gitCredentials() gives the token to no other port of a polled host", () => {
+    const given = credentials({
+      GIT_ACCESS_TOKEN: "t",
+      POLL_CONFIG: "- {url: 'https://a.example/o/r'}\n- {url: 'https://b.example:8443/o/r'}\n" +
+        "- {url: 'ssh://git@c.example:2222/o/r'}\n- {url: 'http://127.0.0.1:3000/o/r'}\n",
+    });
+    const login = (url: string) => resolveLogin(parseRepositoryUrl(url), given).kind;
+    const [yes, no] = [
+      ["https://a.example/x", "https://a.example:443/x", "https://b.example:8443/x"]
+        .concat("https://c.example/x", "http://127.0.0.1:3000/x"),
+      ["https://a.example:8443/x", "https://b.example/x", "https://c.example:2222/x"]
+        .concat("http://127.0.0.1:3001/x", "http://127.0.0.1/x"),
+    ];
+    for (const url of yes) assert.equal(login(url), "password", url);
+    for (const url of no) assert.equal(login(url), "none", url);
   });
 
   it("gitCredentials() hands the global App over", () => {

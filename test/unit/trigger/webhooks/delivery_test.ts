@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type SourceRequest, StackwrightError } from "../../../../src/model/mod.ts";
-import { sameRepository, sourceLocation } from "../../../../src/source/mod.ts";
+import { sameHostAndPath, sameRepository, sourceLocation } from "../../../../src/source/mod.ts";
 import {
   createLocate,
   deliveryOf,
@@ -16,6 +16,7 @@ const places: LocateOptions = {
   allowLocal: false,
   nameOf: (url) => sourceLocation("git", url).name,
   hasSshKey: () => false,
+  agree: sameHostAndPath,
   configured: () => undefined,
 };
 const options: WebhookSourceOptions = { locate: createLocate(places) };
@@ -110,6 +111,20 @@ describe("deliveryOf() a push", () => {
       {},
       repository.sshUrl,
       "git.example.org_2222/acme/shop",
+    ],
+    [
+      "goes by the name of what is cloned when the SSH URL is another repository",
+      { sshUrl: "git@git.example.org:evil/shop.git" },
+      { hasSshKey: () => true },
+      "git@git.example.org:evil/shop.git",
+      "git.example.org/evil/shop",
+    ],
+    [
+      "goes by the name of what is cloned when the SSH URL is on another host",
+      { sshUrl: "git@evil.example:acme/shop.git" },
+      { hasSshKey: () => true },
+      "git@evil.example:acme/shop.git",
+      "evil.example/acme/shop",
     ],
     [
       "keeps the URL as it was given where a rule says how to reach it, whatever keys there are",

@@ -21,6 +21,7 @@ const locate = createLocate({
   allowLocal: false,
   nameOf: (url) => sourceLocation("git", url).name,
   hasSshKey: () => false,
+  agree: () => true,
   configured: () => undefined,
 });
 

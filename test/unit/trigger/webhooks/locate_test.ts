@@ -13,6 +13,7 @@ function createNoting() {
     allowLocal: false,
     nameOf: (url) => url.replace("https://", ""),
     hasSshKey: () => true,
+    agree: () => true,
     configured: () => undefined,
   });
   return {

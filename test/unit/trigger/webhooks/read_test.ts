@@ -485,6 +485,14 @@ describe("readWebhook() maps", () => {
     assert.deepEqual(read({ ...headers, ...type }, form).event, pushed(SHOP, "refs/heads/main"));
   });
 
+  it("signed JSON as JSON, whatever an unsigned header says and a text in it looks like", () => {
+    const hidden = encodeURIComponent(JSON.stringify(githubPush({ name: "evil/shop" })));
+    const payload = { ...githubPush(), note: `&payload=${hidden}&x=` };
+    const { headers, body } = signed("github", { event: "push", payload, secret: SECRET });
+    const type = { "Content-Type": "application/x-www-form-urlencoded" };
+    assert.deepEqual(read({ ...headers, ...type }, body).event, pushed(SHOP, "refs/heads/main"));
+  });
+
   for (
     const payload of [
       ociPush({ source: "git" }),
