@@ -35,7 +35,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   trigger: room("model config system docker", "croner"),
   plan: room("model config", "croner"),
   deploy: room("model config system docker"),
-  record: room("model system", "prom-client"),
+  record: room("model system"),
   pipeline: room(
     "model system settings config source verify secrets docker plan deploy record",
   ),

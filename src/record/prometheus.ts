@@ -1,5 +1,14 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import { type Meter, type MetricDefinition, METRICS } from "../system/mod.ts";
+import {
+  type Meter,
+  type MetricLabels,
+  type MetricName,
+  METRICS,
+  type ProcessFacts,
+  readProcessFacts,
+} from "../system/mod.ts";
+import { type Family, METRIC_TEXT_TYPE, metricText } from "./metric_text.ts";
+import { processFamilies } from "./process_families.ts";
+import { createSeries } from "./series.ts";
 
 /** Prefix of the names of our metrics (decisions.md); those of the process carry none, as usual. */
 export const METRIC_PREFIX = "service_";
@@ -13,39 +22,29 @@ export interface Prometheus extends Meter {
 }
 
 /**
- * Neither runtime fills these of the library's process metrics with something true (the lag's
- * minimum is centuries, means are no numbers), so they are not shown.
+ * Makes a meter for Prometheus, with the process's own metrics beside ours. Nothing is measured
+ * between two scrapes except what it is told: an idle service stays asleep.
  */
-const UNTRUE = /^nodejs_(?!version_info|heap_size|external_memory)/;
-
-/** Makes a meter for Prometheus, with the process's own metrics beside ours. */
-export function createPrometheus(): Prometheus {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  for (const { name } of registry.getMetricsAsArray()) {
-    if (UNTRUE.test(name)) registry.removeSingleMetric(name);
-  }
-  const metrics = new Map(
-    Object.entries(METRICS).map(([name, metric]) => [name, create(name, metric, registry)]),
+export function createPrometheus(
+  readProcess: () => ProcessFacts = readProcessFacts,
+): Prometheus {
+  const series = new Map(
+    Object.entries(METRICS).map(([name, metric]) => [name, createSeries(metric)]),
   );
+  const add = <Name extends MetricName>(name: Name, labels: MetricLabels<Name>, value: number) =>
+    series.get(name)?.add(labels, value);
+  const families = (): Family[] =>
+    Object.entries(METRICS).map(([name, { kind, help }]) => ({
+      name: METRIC_PREFIX + name,
+      kind,
+      help,
+      samples: series.get(name)?.samples() ?? [],
+    }));
   return {
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
-    count: (name, labels, by = 1) => (metrics.get(name) as Counter).inc(labels, by),
-    move: (name, labels, by) => (metrics.get(name) as Gauge).inc(labels, by),
-    observe: (name, labels, seconds) => (metrics.get(name) as Histogram).observe(labels, seconds),
+    contentType: METRIC_TEXT_TYPE,
+    text: () => Promise.resolve(metricText([...processFamilies(readProcess()), ...families()])),
+    count: (name, labels, by = 1) => add(name, labels, by),
+    move: add,
+    observe: add,
   };
-}
-
-function create(name: string, metric: MetricDefinition, registry: Registry) {
-  const { help, labels, buckets = [] } = metric;
-  const options = { name: METRIC_PREFIX + name, help, labelNames: labels, registers: [registry] };
-  switch (metric.kind) {
-    case "counter":
-      return new Counter(options);
-    case "gauge":
-      return new Gauge(options);
-    case "histogram":
-      return new Histogram({ ...options, buckets: [...buckets] });
-  }
 }

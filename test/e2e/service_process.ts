@@ -62,6 +62,11 @@ export class ServiceProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** Id of the process that was started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   /** What it wrote to standard error so far. */
   get stderr(): string {
     return this.#stderr;

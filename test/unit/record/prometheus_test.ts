@@ -46,3 +46,47 @@ describe("createPrometheus()", () => {
     assert.doesNotMatch(await two.text(), /^service_mutations_total\{/m);
   });
 });
+
+describe("the text format", () => {
+  it("escapes what would break a line", async () => {
+    const meter = createPrometheus();
+    meter.count("polls_total", { repository: 'a"b\\c\nd' });
+    assert.match(await meter.text(), /^service_polls_total\{repository="a\\"b\\\\c\\nd"\} 1$/m);
+  });
+
+  it("counts into every bucket that is wide enough, and above all bounds into the last", async () => {
+    const meter = createPrometheus();
+    for (const seconds of [0.005, 0.3, 9999]) {
+      meter.observe("poll_duration_seconds", { repository: "a" }, seconds);
+    }
+    const text = await meter.text();
+    const lines = text.split("\n").filter((line) => line.startsWith("service_poll_duration"));
+    const bucket = (bound: string) =>
+      `service_poll_duration_seconds_bucket{le="${bound}",repository="a"}`;
+    assert.ok(lines.includes(`${bucket("0.005")} 1`));
+    assert.ok(lines.includes(`${bucket("0.25")} 1`));
+    assert.ok(lines.includes(`${bucket("600")} 2`));
+    assert.ok(lines.includes(`${bucket("+Inf")} 3`));
+    assert.equal(lines.at(-1), 'service_poll_duration_seconds_count{repository="a"} 3');
+  });
+
+  it("leaves out what the platform does not tell", async () => {
+    const text = await createPrometheus(() => ({
+      cpuUserSeconds: 1.5,
+      cpuSystemSeconds: 0.25,
+      startedSeconds: 1_700_000_000,
+      residentBytes: 1024,
+      heapTotalBytes: 3,
+      heapUsedBytes: 2,
+      externalBytes: 1,
+      nodeVersion: "v24.1.2",
+    })).text();
+    assert.match(text, /^process_cpu_seconds_total 1\.75$/m);
+    assert.match(text, /^process_start_time_seconds 1700000000$/m);
+    assert.match(
+      text,
+      /^nodejs_version_info\{version="v24\.1\.2",major="24",minor="1",patch="2"\} 1$/m,
+    );
+    assert.doesNotMatch(text, /process_open_fds|process_virtual/);
+  });
+});

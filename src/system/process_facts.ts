@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+
+/** What this process uses now. What the platform does not tell is left out. */
+export interface ProcessFacts {
+  readonly cpuUserSeconds: number;
+  readonly cpuSystemSeconds: number;
+  /** Since 1970. */
+  readonly startedSeconds: number;
+  readonly residentBytes: number;
+  readonly virtualBytes?: number;
+  /** Private writable memory, as `VmData` of the kernel has it. */
+  readonly dataBytes?: number;
+  readonly openFiles?: number;
+  readonly mostOpenFiles?: number;
+  readonly heapTotalBytes: number;
+  readonly heapUsedBytes: number;
+  readonly externalBytes: number;
+  /** Version of Node.js that the runtime behaves like, with its `v`. */
+  readonly nodeVersion: string;
+}
+
+/**
+ * Looks at this process. Everything is read when it is asked for: a process that nobody looks at
+ * is not woken to measure itself. Files of /proc are answered from memory and never block.
+ */
+export function readProcessFacts(): ProcessFacts {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
+  const status = textOf("/proc/self/status");
+  const virtual = kilobytesIn(status, "VmSize");
+  const data = kilobytesIn(status, "VmData");
+  const openFiles = filesIn("/proc/self/fd");
+  const mostOpenFiles = /^Max open files +(\d+)/m.exec(textOf("/proc/self/limits"))?.[1];
+  return {
+    cpuUserSeconds: user / 1e6,
+    cpuSystemSeconds: system / 1e6,
+    startedSeconds: Math.round(Date.now() / 1000 - process.uptime()),
+    residentBytes: kilobytesIn(status, "VmRSS") ?? rss,
+    ...(virtual === undefined ? {} : { virtualBytes: virtual }),
+    ...(data === undefined ? {} : { dataBytes: data }),
+    ...(openFiles === undefined ? {} : { openFiles }),
+    ...(mostOpenFiles === undefined ? {} : { mostOpenFiles: Number(mostOpenFiles) }),
+    heapTotalBytes: heapTotal,
+    heapUsedBytes: heapUsed,
+    externalBytes: external,
+    nodeVersion: process.version,
+  };
+}
+
+/** Empty where there is none: other systems than Linux have no /proc. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function kilobytesIn(status: string, name: string): number | undefined {
+  const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1];
+  return found === undefined ? undefined : Number(found) * 1024;
+}
+
+function filesIn(path: string): number | undefined {
+  try {
+    // One of them is the directory that is being read.
+    return readdirSync(path).length - 1;
+  } catch {
+    return undefined;
+  }
+}
