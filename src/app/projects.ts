@@ -1,5 +1,5 @@
 import { Projects } from "../deploy/mod.ts";
-import { destroyRecorded } from "../pipeline/mod.ts";
+import { destroyRecorded, imagesOfOthers } from "../pipeline/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
@@ -12,5 +12,7 @@ export function createProjects(assembly: Assembly, clock: Clock): Projects {
     stackLock,
     destroyRecorded: async (key, what, signal) =>
       await destroyRecorded(await pipelineParts(signal), key, what, signal),
+    keptImages: async (key, signal) =>
+      await imagesOfOthers(await pipelineParts(signal), key, signal),
   });
 }

@@ -7,6 +7,8 @@ export interface Destroy {
   readonly key: StackKey;
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
+  /** Images that somebody needs although no container uses them; none are by default. */
+  readonly keptImages?: ReadonlySet<string>;
   /** Services that must outlive a service, by name, as far as known. */
   readonly dependsOn: Readonly<Record<string, readonly string[]>>;
 }
@@ -42,7 +44,9 @@ export async function destroyStack(
     }
   }
   if (!destroy.removeImages) return;
-  await removeUnusedImages(engine, containers.map((each) => each.imageId), signal);
+  const images = containers.map((each) => each.imageId)
+    .filter((id) => destroy.keptImages?.has(id) !== true);
+  await removeUnusedImages(engine, images, signal);
 }
 
 /** Removes images by their ids; those that any container still needs stay. */

@@ -52,6 +52,8 @@ export interface ProjectParts {
     what: ProjectRemoval,
     signal: AbortSignal,
   ) => Promise<boolean>;
+  /** Images that other stacks than `key` need although no container uses them. */
+  readonly keptImages: (key: StackKey, signal: AbortSignal) => Promise<ReadonlySet<string>>;
 }
 
 /**
@@ -123,7 +125,8 @@ export class Projects {
       const dependsOn = Object.fromEntries(
         containers.map((each) => [each.service, dependenciesInLabels(each.labels)]),
       );
-      const destroy = { key, removeVolumes, removeImages, dependsOn };
+      const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
+      const destroy = { key, removeVolumes, removeImages, dependsOn, ...kept };
       await destroyStack(this.#parts.engine, destroy, within);
     }, signal);
   }

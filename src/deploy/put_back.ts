@@ -70,6 +70,7 @@ async function restore(
   const observed = await observe(parts.engine, key, signal);
   const planned = parts.replan(previous.release, observed, next.release);
   const services = startAgain(planned, work.ranBefore, observed);
+  await parts.fetchImages(previous, services, signal);
   await applyRelease(parts, {
     ...work,
     placed: previous,

@@ -14,6 +14,12 @@ import { putBack } from "./put_back.ts";
 export interface RolloutParts extends ApplyParts {
   /** Decides again, from what runs now, how to get from the release that failed to another. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
+  /** Fetches the images that a plan for a release which ran before needs and that are gone. */
+  fetchImages(
+    placed: Placed,
+    services: readonly ServicePlan[],
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 /** One rollout. */

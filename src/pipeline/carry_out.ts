@@ -1,10 +1,7 @@
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { decide } from "../plan/mod.ts";
 import {
-  type ComposeCall,
-  observe,
   type Placed,
-  removeUnusedImages,
   rollout,
   type RolloutParts,
   type RolloutResult,
@@ -21,9 +18,11 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
+import { composeCall } from "./compose_call.ts";
 import { placeBeside } from "./configuration_files.ts";
 import type { PipelineParts } from "./parts.ts";
-import { envFilesIn } from "./prepare_release.ts";
+import { pruneImages } from "./prune_images.ts";
+import { requireImages } from "./recorded_images.ts";
 import { hideSecrets } from "./shown_model.ts";
 
 /** A plan about to be carried out. */
@@ -97,7 +96,7 @@ export async function finishRollout(
     parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
     if (work.pruneImages) {
       work.progress("pruning images");
-      await prune(parts, work, signal);
+      await pruneImages(parts, key, work.observed, signal);
     }
   } else {
     parts.ledger.fail(intent, result.kind, `${result.error.message}; ${result.text}`);
@@ -152,6 +151,8 @@ function rolloutParts(parts: PipelineParts, work: Undertaking): RolloutParts {
     log,
     files: stackFiles(parts, key),
     replan: (release, observed, failed) => replan({ release, observed, failed, removeOrphans }),
+    fetchImages: (placed, services, signal) =>
+      requireImages(parts, placed, { services, progress }, signal),
     call: (placed) => composeCall(parts, placed),
   };
 }
@@ -178,66 +179,4 @@ function replan({ release, observed, failed, removeOrphans }: {
     policy: { forceRecreate: false, removeOrphans },
     images: {},
   }).services;
-}
-
-/** What compose is told when it changes containers: the stable directory, the model on standard input. */
-export function composeCall(parts: PipelineParts, placed: Placed): ComposeCall {
-  const { release } = placed;
-  return {
-    project: {
-      name: release.key.name,
-      directory: join(stackDirectories(parts.options.hostDataDir, release.key).stack, "current"),
-      files: ["-"],
-      envFiles: envFilesIn(placed, release.invocation),
-      profiles: release.invocation.profiles,
-    },
-    variables: release.invocation.environment,
-    model: release.model,
-  };
-}
-
-/** Removes images that the release replaced. Never fails a release that is healthy. */
-async function prune(parts: PipelineParts, work: Undertaking, signal: AbortSignal): Promise<void> {
-  const { key } = work.next.release;
-  try {
-    const after = await observe(parts.engine, key, signal);
-    const running = new Set(after.containers.map((each) => each.imageId));
-    const { kept, expired } = await retainedImages(parts, key, signal);
-    const replaced = work.observed.containers.map((each) => each.imageId);
-    const unneeded = [...replaced, ...expired].filter((id) => !running.has(id) && !kept.has(id));
-    await removeUnusedImages(parts.engine, unneeded, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    parts.log.warning(`images were not pruned: ${messageOf(error)}`, { stack: key.name });
-  }
-}
-
-/** A repair or a rollback records a release again: equal ones count once. */
-function firstOfItsKind(): (release: RecordedRelease) => boolean {
-  const seen = new Set<string>();
-  return ({ digest, images }) => {
-    const kind = `${digest} ${Object.entries(images).sort().join(" ")}`;
-    const isFirst = !seen.has(kind);
-    seen.add(kind);
-    return isFirst;
-  };
-}
-
-/**
- * Images of the last good releases, which a rollback without a registry needs, and those on the
- * engine that earlier releases were kept for and that are not needed any more.
- */
-async function retainedImages(parts: PipelineParts, key: StackKey, signal: AbortSignal) {
-  const { imageRetention } = parts.options;
-  if (imageRetention === 0) return { kept: new Set<string>(), expired: [] };
-  // The newest one is the release that was just deployed; it is no previous one.
-  const releases = imageRetention + 1;
-  const images = parts.ledger.history(key, releases * 20)
-    .filter((each) => each.status === "deployed")
-    .filter(firstOfItsKind()).map((each) => Object.values(each.images));
-  const present = new Set((await parts.engine.listImages(signal)).map((each) => each.id));
-  return {
-    kept: new Set(images.slice(0, releases).flat()),
-    expired: images.slice(releases).flat().filter((id) => present.has(id)),
-  };
 }

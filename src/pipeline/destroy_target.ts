@@ -8,6 +8,7 @@ import {
 } from "../model/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
+import { imagesOfOthers } from "./prune_images.ts";
 
 /** What a destroy removes besides containers and networks. */
 export type DestroyWhat = {
@@ -95,10 +96,12 @@ export async function finishDestroy(
 ): Promise<void> {
   const { key, options } = intent;
   const services = parts.ledger.current(key)?.services ?? [];
+  const removeImages = options["removeImages"] === true;
   await destroyStack(parts.engine, {
     key,
     removeVolumes: options["removeVolumes"] === true,
-    removeImages: options["removeImages"] === true,
+    removeImages,
+    ...(removeImages ? { keptImages: await imagesOfOthers(parts, key, signal) } : {}),
     dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
   }, signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();

@@ -121,7 +121,12 @@ async function prepareRepair(
   if (placed === undefined) return stays("but its files are neither on disk nor in the mirror");
   await pointTags(parts.engine, placed.release, recorded.images, signal);
   await requireNoClash(parts, placed.release, plan, signal);
-  await requireImages(parts, placed, { plan, progress: target.progress }, signal);
+  await requireImages(
+    parts,
+    placed,
+    { services: plan.services, progress: target.progress },
+    signal,
+  );
   const remembers = failure === undefined || failure.release === recorded.digest;
   return { kind: "repair", ...repair, placed, remembers };
 }

@@ -6,6 +6,7 @@
 export { act } from "./act.ts";
 export * from "./carry_out.ts";
 export * from "./collect_trees.ts";
+export * from "./compose_call.ts";
 export * from "./compose_files.ts";
 export * from "./configuration_files.ts";
 export * from "./content.ts";
@@ -23,6 +24,7 @@ export * from "./plain_source.ts";
 export * from "./plan_target.ts";
 export * from "./prepare_images.ts";
 export * from "./prepare_release.ts";
+export * from "./prune_images.ts";
 export * from "./read_deployments.ts";
 export * from "./recover.ts";
 export * from "./resolve_secrets.ts";

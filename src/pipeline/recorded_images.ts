@@ -4,9 +4,10 @@ import {
   type Plan,
   type Progress,
   type Release,
+  type ServicePlan,
   StackwrightError,
 } from "../model/mod.ts";
-import { composeCall } from "./carry_out.ts";
+import { composeCall } from "./compose_call.ts";
 import { withImageLimit } from "./image_limit.ts";
 import type { PipelineParts } from "./parts.ts";
 
@@ -19,10 +20,13 @@ import type { PipelineParts } from "./parts.ts";
 export async function requireImages(
   parts: PipelineParts,
   placed: Placed,
-  { plan, progress }: { readonly plan: Plan; readonly progress: Progress },
+  { services, progress }: {
+    readonly services: readonly ServicePlan[];
+    readonly progress: Progress;
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const acting = new Set(starting(plan, ["create", "recreate", "scale", "start"]));
+  const acting = new Set(starting(services, ["create", "recreate", "scale", "start"]));
   const missing: string[] = [];
   for (const service of placed.release.services) {
     if (!acting.has(service.name) || service.image === "" || service.expectation.replicas === 0) {
@@ -61,7 +65,7 @@ export async function requireNoClash(
   plan: Plan,
   signal: AbortSignal,
 ): Promise<void> {
-  const starts = starting(plan, ["create", "recreate"]);
+  const starts = starting(plan.services, ["create", "recreate"]);
   if (starts.length === 0) return;
   const all = await parts.engine.listContainers({}, signal);
   const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
@@ -69,6 +73,6 @@ export async function requireNoClash(
   if (found.length > 0) throw new StackwrightError("conflict", found.join("; "));
 }
 
-function starting({ services }: Plan, actions: readonly string[]): string[] {
+function starting(services: readonly ServicePlan[], actions: readonly string[]): string[] {
   return services.filter((each) => actions.includes(each.action)).map((each) => each.name);
 }

@@ -5,6 +5,7 @@ import type { Intent } from "../record/ledger.ts";
 import { finishRollout, place } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
+import { requireImages } from "./recorded_images.ts";
 
 /**
  * Finishes what was under way when the process ended, before anything else may deploy: a release is
@@ -50,7 +51,15 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
     policy: { forceRecreate: false, removeOrphans: false },
     images: {},
   });
+  const progress = (step: string) => log.debug(step);
   const { services } = next.release;
+  try {
+    await requireImages(parts, next, { services: plan.services, progress }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // Then the rollout fails, and puts back what ran before.
+    log.warning(messageOf(error));
+  }
   await finishRollout(
     parts,
     {
@@ -62,7 +71,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
       pruneImages: false,
       timeoutSeconds: next.release.timeoutSeconds,
       automatic: true,
-      progress: (step) => log.debug(step),
+      progress,
     },
     intent,
     signal,

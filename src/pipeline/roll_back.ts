@@ -57,7 +57,7 @@ export async function rollBack(
       images: wanted.images,
     });
     await requireNoClash(parts, placed.release, plan, signal);
-    await requireImages(parts, placed, { plan, progress }, signal);
+    await requireImages(parts, placed, { services: plan.services, progress }, signal);
     noteRollback(parts, wanted, plan);
     // Before anything changes, so that a poll in between does not undo it; another process may poll.
     const earlier = parts.ledger.pins.get(key);

@@ -80,9 +80,9 @@ export class Ledger {
     return this.#releases.find(id);
   }
 
-  /** The releases of a stack, newest first. */
-  history(key: StackKey, limit: number): RecordedRelease[] {
-    return this.#releases.history(key, limit);
+  /** The releases of a stack, newest first; on the next page those with numbers below `before`. */
+  history(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedRelease[] {
+    return this.#releases.history(key, limit, before);
   }
 
   /** A recorded release with its model and variables, ready to be deployed again. */

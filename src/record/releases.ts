@@ -9,6 +9,9 @@ import {
   withoutCredentials,
 } from "./recorded_release.ts";
 
+/** What a recorded release is made from; models are sealed and large, and opened by themselves. */
+const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_at, r.facts";
+
 /**
  * The ledger's table of releases. What writes belongs inside a transaction of the ledger; times are
  * milliseconds since 1970.
@@ -26,7 +29,7 @@ export class Releases {
   /** The last good release of a stack, or `undefined` when there is none. */
   current(key: StackKey): RecordedRelease | undefined {
     return this.#select(
-      `SELECT r.* FROM stacks s JOIN releases r ON r.id = s.release_id WHERE s.context = ? AND s.name = ?`,
+      `SELECT ${COLUMNS} FROM stacks s JOIN releases r ON r.id = s.release_id WHERE s.context = ? AND s.name = ?`,
       key.context,
       key.name,
     )[0];
@@ -34,20 +37,22 @@ export class Releases {
 
   /** The last good releases of all stacks. */
   currents(): RecordedRelease[] {
-    return this.#select(`SELECT r.* FROM stacks s JOIN releases r ON r.id = s.release_id`);
+    return this.#select(`SELECT ${COLUMNS} FROM stacks s JOIN releases r ON r.id = s.release_id`);
   }
 
   /** One release by its id. */
   find(id: string): RecordedRelease | undefined {
-    return this.#select(`SELECT * FROM releases WHERE id = ?`, id)[0];
+    return this.#select(`SELECT ${COLUMNS} FROM releases r WHERE id = ?`, id)[0];
   }
 
-  /** The releases of a stack, newest first. */
-  history(key: StackKey, limit: number): RecordedRelease[] {
+  /** The releases of a stack with numbers below `before`, newest first. */
+  history(key: StackKey, limit: number, before: number): RecordedRelease[] {
     return this.#select(
-      `SELECT * FROM releases WHERE context = ? AND name = ? ORDER BY number DESC LIMIT ?`,
+      `SELECT ${COLUMNS} FROM releases r WHERE context = ? AND name = ? AND number < ?
+       ORDER BY number DESC LIMIT ?`,
       key.context,
       key.name,
+      before,
       limit,
     );
   }

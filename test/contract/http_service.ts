@@ -102,6 +102,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       clock,
       stackLock: createKeyedLock(),
       destroyRecorded: () => Promise.resolve(false),
+      keptImages: () => Promise.resolve(new Set()),
     }),
     clock,
     timeZone: TIME_ZONE,

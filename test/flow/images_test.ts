@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
-import { composeFile, service } from "./compose_text.ts";
+import { badService } from "./bad_service.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
 import { actions, commit, docker, ids, inWorld, pollTo, reasons, replaced } from "./steps.ts";
 import { engines, IMAGE, type World } from "./world.ts";
 
@@ -104,6 +106,66 @@ for (const engine of await engines()) {
       }, KEEP_NONE));
   });
 }
+
+describe("images that another stack needs", () => {
+  it("stay when the stack that ran them last is pruned, while another may go back to them", () =>
+    withImages("fake", async (world) => {
+      const other = `${world.stack}-b`;
+      const [one = "", ...more] = await Promise.all(
+        ["1", "2", "3", "4"].map((tag) => makeImage(world, tag)),
+      );
+      const [two = "", three = "", four = ""] = more;
+      const deploy = async (a: string, b: string) => {
+        const file = (image: string) => composeFile({ web: service({ image }) });
+        await world.repository.commit({
+          ".stackwright.yaml": configFile(
+            { name: world.stack, compose_files: ["a.yaml"] },
+            { name: other, compose_files: ["b.yaml"] },
+          ),
+          "a.yaml": file(a),
+          "b.yaml": file(b),
+        });
+        await pollTo(world, "succeeded");
+      };
+      await deploy(one, one);
+      await deploy(two, one);
+      await deploy(two, three);
+      await deploy(two, four);
+      assert.equal(await exists(world, one), true, "its rollback needs it");
+      assert.equal(await exists(world, three), true, "so does that of the other");
+      world.proxy.reset();
+      await commandTo(world, 0, ["rollback", world.stack]);
+      assert.equal(world.proxy.pulls(), 0);
+      assert.equal((await world.containers())[0]?.labels["com.docker.compose.service"], "web");
+      // What nobody goes back to any more is removed all the same.
+      await commandTo(world, 0, ["rollback", other]);
+      await deploy(three, four);
+      await deploy(four, four);
+      assert.deepEqual(
+        await Promise.all([one, two, three, four].map((each) => exists(world, each))),
+        [false, false, true, true],
+      );
+    }, { RELEASE_IMAGE_RETENTION: "1" }));
+
+  it("are pulled again for a rollback when somebody removed them", () =>
+    withImages("fake", async (world) => {
+      const image = "registry.test/app:1";
+      world.fake?.addImage(image, { where: "registry" });
+      await commit(world, { "compose.yaml": composeFile({ web: service({ image }) }) });
+      await pollTo(world, "succeeded");
+      await docker(world, "image", "rm", "--force", image);
+      assert.equal(await exists(world, image), false);
+      await commit(world, { "compose.yaml": composeFile({ web: badService(world) }) });
+      const finished = await pollTo(world, "failed");
+      assert.match(JSON.stringify(finished), /the previous release was put back/);
+      assert.equal(await exists(world, image), true);
+      const [web] = await world.containers();
+      assert.deepEqual([web?.state, web?.imageId], [
+        "running",
+        await world.engine.imageId(image, never),
+      ]);
+    }));
+});
 
 describe("images and the registry", () => {
   const reference = "registry.test/app:1";

@@ -106,6 +106,7 @@ function createWorld() {
         policy: { forceRecreate: false, removeOrphans: true },
         images: {},
       }).services,
+    fetchImages: () => Promise.resolve(),
     call(which) {
       placed = which;
       return {

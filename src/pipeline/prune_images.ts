@@ -1,0 +1,118 @@
+import { observe, removeUnusedImages } from "../deploy/mod.ts";
+import type { ImageSummary } from "../docker/engine.ts";
+import {
+  formatStackKey,
+  messageOf,
+  type ObservedStack,
+  type ReleaseService,
+  type StackKey,
+} from "../model/mod.ts";
+import type { Ledger, RecordedRelease } from "../record/ledger.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** Releases that are read at once while good ones are looked for. */
+const PAGE = 8;
+
+/**
+ * Removes the images that the release which is deployed now replaced in a stack, and those that were
+ * kept for releases which nobody goes back to any more. What a release of any stack needs stays.
+ * `before` is what ran. Never fails a release that is healthy.
+ */
+export async function pruneImages(
+  parts: PipelineParts,
+  key: StackKey,
+  before: ObservedStack,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const { ledger, engine, options } = parts;
+    const after = await observe(engine, key, signal);
+    const running = new Set(after.containers.map((each) => each.imageId));
+    const present = await engine.listImages(signal);
+    const ids = new Set(present.map((each) => each.id));
+    const earlier = options.imageRetention === 0 ? [] : goodReleases(ledger, key, Infinity)
+      .slice(options.imageRetention + 1).flatMap((each) => Object.values(each.images));
+    const replaced = before.containers.map((each) => each.imageId);
+    const candidates = [...replaced, ...earlier].filter((id) => ids.has(id) && !running.has(id));
+    if (candidates.length === 0) return;
+    const kept = neededImages(ledger, present, { retention: options.imageRetention });
+    await removeUnusedImages(engine, candidates.filter((id) => !kept.has(id)), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.log.warning(`images were not pruned: ${messageOf(error)}`, { stack: key.name });
+  }
+}
+
+/**
+ * The images that the stacks but `key` need, when that one is removed with its images. Throws what
+ * the engine throws.
+ */
+export async function imagesOfOthers(
+  { ledger, engine, options }: Pick<PipelineParts, "ledger" | "engine" | "options">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const present = await engine.listImages(signal);
+  return neededImages(ledger, present, { retention: options.imageRetention, but: key });
+}
+
+/**
+ * Ids of the images that some stack's current release, one of the `retention` good ones before it, or
+ * one that is being deployed ran or names. A service without a container ran nothing, and its image
+ * is needed all the same.
+ */
+export function neededImages(
+  ledger: Pick<Ledger, "currents" | "history" | "releasesUnderWay">,
+  present: readonly ImageSummary[],
+  { retention, but }: { readonly retention: number; readonly but?: StackKey },
+): ReadonlySet<string> {
+  const byTag = new Map(
+    present.flatMap(({ id, tags }) => tags.map((tag) => [familiarName(tag), id] as const)),
+  );
+  const without = but === undefined ? undefined : formatStackKey(but);
+  const stays = ({ key }: RecordedRelease) => formatStackKey(key) !== without;
+  const currents = ledger.currents().filter(stays);
+  const kept = retention === 0
+    ? currents
+    : currents.flatMap((each) => [each, ...goodReleases(ledger, each.key, retention + 1)]);
+  const needed = [...kept, ...ledger.releasesUnderWay().filter(stays)];
+  return new Set(needed.flatMap(({ images, services }) => [
+    ...Object.values(images),
+    ...services.flatMap((each) => imageNamed(each, byTag)),
+  ]));
+}
+
+function imageNamed({ image }: ReleaseService, byTag: ReadonlyMap<string, string>): string[] {
+  const id = byTag.get(familiarName(image));
+  return id === undefined ? [] : [id];
+}
+
+/** A reference as engines list it: `busybox:latest` for `docker.io/library/busybox`. */
+function familiarName(reference: string): string {
+  const name = reference.replace(/^(index\.)?docker\.io\//, "").replace(/^library\//, "");
+  return /:[^/]*$/.test(name) ? name : `${name}:latest`;
+}
+
+/**
+ * The newest good releases of a stack, at most `count`. A repair or a rollback records a release
+ * again: equal ones count once.
+ */
+function goodReleases(
+  ledger: Pick<Ledger, "history">,
+  key: StackKey,
+  count: number,
+): RecordedRelease[] {
+  const found = new Map<string, RecordedRelease>();
+  let before = Number.MAX_SAFE_INTEGER;
+  while (found.size < count) {
+    const page = ledger.history(key, PAGE, before);
+    for (const release of page.filter((each) => each.status === "deployed")) {
+      const images = Object.entries(release.images).sort().join(" ");
+      const kind = `${release.digest} ${images}`;
+      if (!found.has(kind)) found.set(kind, release);
+    }
+    if (page.length < PAGE) break;
+    before = page.at(-1)?.number ?? 0;
+  }
+  return [...found.values()].slice(0, count);
+}
