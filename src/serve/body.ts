@@ -1,5 +1,6 @@
 import { StackwrightError } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
+import type { BodyBudget, BodyShare } from "./body_budget.ts";
 import type { HttpRequest } from "./http_request.ts";
 import { requestError } from "./problem.ts";
 
@@ -13,6 +14,8 @@ export interface BodyLimits {
   /** Most bytes a body may have. */
   readonly maxPayload: number;
   readonly clock: Clock;
+  /** What all bodies together may take up while they come in; without one, nothing is counted. */
+  readonly budget?: BodyBudget;
 }
 
 /**
@@ -36,7 +39,8 @@ export async function readJson(request: HttpRequest, limits: BodyLimits): Promis
 
 /**
  * Reads the body of a request as it is; empty when there is none. `error` is what a refusal is called.
- * May be called once. Throws `payload_too_large`, `bad_request` when it is too slow, and `cancelled`.
+ * May be called once. Throws `payload_too_large`, `bad_request` when it is too slow, and `cancelled`,
+ * also when it was given up for others (see {@link BodyBudget}).
  */
 export async function readBytes(
   request: HttpRequest,
@@ -46,19 +50,21 @@ export async function readBytes(
   if (Number(request.headers.get("content-length") ?? 0) > limits.maxPayload) {
     throw tooLarge(limits.maxPayload, error);
   }
-  const { bytes, cancel } = collect(request, limits.maxPayload, error);
+  const share = limits.budget?.open();
+  const { bytes, cancel } = collect(request, { most: limits.maxPayload, error, share });
   const timer = new AbortController();
   const late = limits.clock.sleep(BODY_TIME_LIMIT_MS, timer.signal).then(() => {
     throw requestError(error, `the body took longer than ${BODY_TIME_LIMIT_MS / 1000} s`);
   });
   try {
-    return await Promise.race([bytes, late]);
+    return await Promise.race(share === undefined ? [bytes, late] : [bytes, late, share.dropped]);
   } catch (failure) {
     // The rest of the body is not wanted; a stream that broke already cannot be cancelled.
     cancel().catch(() => {});
     if (failure instanceof StackwrightError) throw failure;
     throw new StackwrightError("cancelled", "the client went away", { cause: failure });
   } finally {
+    share?.close();
     late.catch(() => {});
     // Nobody looks at the reason, and without one an exception with a stack is made for each request.
     timer.abort(null);
@@ -72,30 +78,39 @@ interface Reading {
   cancel(): Promise<void>;
 }
 
+interface Collecting {
+  /** Most bytes. */
+  readonly most: number;
+  /** What a refusal is called. */
+  readonly error: string;
+  readonly share: BodyShare | undefined;
+}
+
 /** A body that said how long it is cannot be longer, and the runtime reads it in one go. */
-function collect(request: HttpRequest, most: number, error: string): Reading {
+function collect(request: HttpRequest, how: Collecting): Reading {
   if (request.headers.get("content-length") !== null) {
-    return { bytes: request.bytes(), cancel: () => Promise.resolve() };
+    return { bytes: request.bytes(how.share), cancel: () => Promise.resolve() };
   }
   const { body } = request;
   if (body === null) {
     return { bytes: Promise.resolve(new Uint8Array()), cancel: () => Promise.resolve() };
   }
   const reader = body.getReader();
-  return { bytes: join(reader, most, error), cancel: () => reader.cancel() };
+  return { bytes: join(reader, how), cancel: () => reader.cancel() };
 }
 
 async function join(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  most: number,
-  error: string,
+  { most, error, share }: Collecting,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
+  share?.onDrop(() => void (chunks.length = 0));
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     length += next.value.length;
     if (length > most) throw tooLarge(most, error);
     chunks.push(next.value);
+    share?.took(next.value.length);
   }
   const whole = new Uint8Array(length);
   let offset = 0;

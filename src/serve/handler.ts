@@ -2,7 +2,8 @@ import type { Call, Operations } from "../api/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
 import { type Authenticate, createAuthenticate } from "./authenticate.ts";
-import { readBytes, readJson } from "./body.ts";
+import { type BodyLimits, readBytes, readJson } from "./body.ts";
+import { BodyBudget } from "./body_budget.ts";
 import { clientAddress, type TrustedProxies } from "./client_address.ts";
 import { type Answer, toResponse } from "./envelope.ts";
 import { documentRoutes, openApiDocumentsOf } from "./documents.ts";
@@ -22,6 +23,9 @@ export interface Peer {
 /** Answers requests; never rejects. */
 export type Handler = (request: HttpRequest, peer: Peer) => Promise<Response>;
 
+/** The least that unsigned bodies share; with a large MAX_PAYLOAD_SIZE it is eight of those. */
+const UNSIGNED_BYTES = 32 * 1024 * 1024;
+
 /** What the handler works with. */
 export interface HandlerParts {
   readonly operations: Operations;
@@ -35,6 +39,8 @@ export interface HandlerParts {
   readonly proxies?: TrustedProxies;
   /** Most bytes of a request body. */
   readonly maxPayload: number;
+  /** Most bytes of unsigned bodies that are half sent, all together; 32 MiB or more by default. */
+  readonly unsignedBytes?: number;
   readonly redactor: Redactor;
   readonly log: Log;
   readonly ids: Ids;
@@ -56,13 +62,18 @@ export function createHandler(parts: HandlerParts): Handler {
       route.methods.map((method) => ({ method, path: route.path, value: route }))
     ),
   );
-  return (request, peer) => handle(request, peer, { parts, router, authenticate });
+  const most = parts.unsignedBytes ?? Math.max(UNSIGNED_BYTES, 8 * parts.maxPayload);
+  const { maxPayload, clock } = parts;
+  const unsigned = { maxPayload, clock, budget: new BodyBudget(most) };
+  return (request, peer) => handle(request, peer, { parts, router, authenticate, unsigned });
 }
 
 interface Equipment {
   readonly parts: HandlerParts;
   readonly router: Router<Route>;
   readonly authenticate: Authenticate;
+  /** For bodies that are read before it is known who sent them. */
+  readonly unsigned: BodyLimits;
 }
 
 async function handle(request: HttpRequest, peer: Peer, equipment: Equipment): Promise<Response> {
@@ -107,7 +118,7 @@ function logFailure(answer: Answer, log: Log): void {
 async function answerTo(
   request: HttpRequest,
   log: Log,
-  { parts, router, authenticate }: Equipment,
+  { parts, router, authenticate, unsigned }: Equipment,
 ): Promise<Answer> {
   const match = router.match(request.method, pathOf(request.url));
   if (match.kind === "not_found") return refuse({ status: 404, error: "not found" });
@@ -125,7 +136,7 @@ async function answerTo(
     call: callOf(request, log),
     readJson: () => readJson(request, parts),
     headers: request.headers,
-    readBytes: (error) => readBytes(request, parts, error),
+    readBytes: (error) => readBytes(request, unsigned, error),
   });
 }
 

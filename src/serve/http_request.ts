@@ -1,3 +1,5 @@
+import type { BodyShare } from "./body_budget.ts";
+
 /**
  * As much of a request as is looked at here. A web-standard one is one; those that come by the wire
  * are not made into one, because that takes longer than most answers do.
@@ -10,8 +12,11 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** The body as it comes, or null. Either this is read, or {@link HttpRequest.bytes} is called. */
   readonly body: ReadableStream<Uint8Array> | null;
-  /** The whole body. Rejects when the connection ends before it. May be called once. */
-  bytes(): Promise<Uint8Array>;
+  /**
+   * The whole body; `share` is told of its pieces. Rejects when the connection ends before it. May be
+   * called once.
+   */
+  bytes(share?: BodyShare): Promise<Uint8Array>;
 }
 
 /** Headers by their names, in any case; several of one name are one, joined by commas. */

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import type { BodyShare } from "./body_budget.ts";
 import type { HttpRequest, RequestHeaders } from "./http_request.ts";
 
 /** As much of a runtime's incoming message as a request is made of. */
@@ -56,9 +57,9 @@ class WireRequest implements HttpRequest {
     return this.#hasBody ? bodyOf(this.#incoming, this.#parts.onRead) : null;
   }
 
-  bytes(): Promise<Uint8Array> {
+  bytes(share?: BodyShare): Promise<Uint8Array> {
     return this.#hasBody
-      ? bytesOf(this.#incoming, this.#parts.onRead)
+      ? bytesOf(this.#incoming, this.#parts.onRead, share)
       : Promise.resolve(new Uint8Array());
   }
 
@@ -94,11 +95,24 @@ function readHeaders(raw: readonly string[]): RequestHeaders {
 
 const BROKEN = "the connection ended";
 
-function bytesOf(incoming: Incoming, onRead: () => void): Promise<Uint8Array> {
+function bytesOf(
+  incoming: Incoming,
+  onRead: () => void,
+  share: BodyShare | undefined,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let whole = false;
-    incoming.on("data", (chunk) => void chunks.push(chunk));
+    let wanted = true;
+    share?.onDrop(() => {
+      wanted = false;
+      chunks.length = 0;
+    });
+    incoming.on("data", (chunk) => {
+      if (!wanted) return;
+      chunks.push(unpinned(chunk));
+      share?.took(chunk.length);
+    });
     incoming.once("end", () => {
       whole = true;
       resolve(chunks.length === 1 ? chunks[0] ?? new Uint8Array() : Buffer.concat(chunks));
@@ -110,6 +124,11 @@ function bytesOf(incoming: Incoming, onRead: () => void): Promise<Uint8Array> {
     onRead();
     incoming.resume();
   });
+}
+
+/** A small piece may be a view of a large buffer, which it would keep. */
+function unpinned(chunk: Uint8Array): Uint8Array {
+  return chunk.buffer.byteLength > 2 * chunk.length + 1024 ? new Uint8Array(chunk) : chunk;
 }
 
 /** Asks for more only when the reader does. A reader that wants no more lets the rest go by. */

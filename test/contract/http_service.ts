@@ -71,6 +71,8 @@ export interface HttpServiceOptions {
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
   /** Instead of the usual ones. */
   readonly limits?: Partial<ServerLimits>;
+  /** See the handler's; the usual one by default. */
+  readonly unsignedBytes?: number;
 }
 
 /** Starts it; every clock but the server's own is the test's. */
@@ -128,6 +130,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     apiSecret,
     ...(secret === "" ? {} : { webhooks: { secret, sources: { locate }, operation, onAuthentic } }),
     maxPayload: MAX_PAYLOAD,
+    ...(options.unsignedBytes === undefined ? {} : { unsignedBytes: options.unsignedBytes }),
     redactor,
     log,
     ids,

@@ -9,6 +9,7 @@ import {
   type Work,
 } from "../../src/model/mod.ts";
 import { WEBHOOK_REFUSALS, WEBHOOK_SUCCESS } from "../../src/serve/mod.ts";
+import { rawClient } from "./raw_client.ts";
 import { settle } from "../fakes/fake_clock.ts";
 import {
   azurePush,
@@ -143,6 +144,30 @@ describe("POST /v1/webhook", () => {
         assert.deepEqual([...traces(service), ...service.authentic], []);
       }));
   }
+
+  it("keeps so much of bodies that never end, and answers who ends his", async () => {
+    await withService({ unsignedBytes: 4096 }, async (service) => {
+      const { headers } = signed("github", { event: "push", payload: "x", secret: "guess" });
+      const lines = Object.entries({ Host: "x", ...headers, "Content-Length": "2000" })
+        .map(([name, value]) => `${name}: ${value}\r\n`).join("");
+      const half = `POST /v1/webhook HTTP/1.1\r\n${lines}\r\n${"x".repeat(1500)}`;
+      const clients = await Promise.all([1, 2, 3, 4, 5].map(() => rawClient(service)));
+      try {
+        for (const client of clients) client.send(half);
+        let givenUp = 0;
+        await new Promise<void>((enough) => {
+          const count = () => ++givenUp === 3 && enough();
+          for (const client of clients) client.until(/half sent/).then(count, () => {});
+        });
+        const texts = clients.map(({ text }) => text);
+        assert.ok(texts.every((text) => text === "" || text.startsWith("HTTP/1.1 503 ")));
+        assert.equal((await send(service)).status, 202);
+        assert.ok(clients.some(({ text }) => text === ""), "there is room for one");
+      } finally {
+        for (const client of clients) client.destroy();
+      }
+    });
+  });
 
   it("counts every request that proved itself, whatever came of it, by its repository", () => {
     const gate = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { readJson } from "../../../src/serve/body.ts";
+import { readBytes, readJson } from "../../../src/serve/body.ts";
+import { BodyBudget } from "../../../src/serve/body_budget.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 
 const LIMIT = 64;
@@ -85,6 +86,22 @@ describe("readJson()", () => {
     assert.equal(clock.sleepers, 1);
     await clock.advance(1);
     assert.deepEqual(await answer, ["bad_request", "the body took longer than 30 s"]);
+  });
+
+  it("gives up the oldest of many half-sent bodies, and no whole one", async () => {
+    const budget = new BodyBudget(10_000);
+    const clock = createFakeClock();
+    const most = { maxPayload: 1000, clock, budget };
+    const half = () => new ReadableStream({ start: (it) => it.enqueue(new Uint8Array(900)) });
+    const readings = Array.from({ length: 50 }, () => readBytes(post(half()), most));
+    const ends = readings.map((reading) => reading.catch(({ code }) => code));
+    assert.equal(await ends[0], "cancelled");
+    assert.equal((await readBytes(post("a whole one"), most)).length, 11);
+    assert.ok(budget.bytes <= 10_000, `${budget.bytes} bytes are kept`);
+    assert.equal(clock.sleepers, 9, "as many as there is room for still have their time");
+    await clock.advance(30_000);
+    assert.deepEqual([...new Set(await Promise.all(ends))].sort(), ["bad_request", "cancelled"]);
+    assert.equal(budget.bytes, 0);
   });
 
   it("says so when the client went away", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { describe, it } from "node:test";
+import { BodyBudget } from "../../../src/serve/body_budget.ts";
 import { settle } from "../../fakes/fake_clock.ts";
 import { type Incoming, toRequest } from "../../../src/serve/wire_request.ts";
 
@@ -96,6 +97,20 @@ describe("toRequest()", () => {
     message.emit("end");
     message.emit("close");
     assert.equal(new TextDecoder().decode(await bytes), "abc");
+  });
+
+  it("tells whoever counts what came, and keeps nothing of what is given up", async () => {
+    const message = new Message("POST", "/");
+    const budget = new BodyBudget(1000);
+    const share = budget.open();
+    const bytes = made(message).request.bytes(share);
+    message.emit("data", new Uint8Array(new ArrayBuffer(64 * 1024), 0, 3));
+    assert.ok(budget.bytes >= 3 && budget.bytes < 1000);
+    message.send("x".repeat(2000), "y");
+    assert.equal(budget.bytes, 0);
+    await assert.rejects(share.dropped, { code: "cancelled" });
+    message.emit("end");
+    assert.equal((await bytes).length, 0);
   });
 
   it("has no body when the connection ends in its middle", async () => {

@@ -1,0 +1,79 @@
+import { StackwrightError } from "../model/mod.ts";
+
+/** What one piece of a body costs besides its bytes, about: pieces of one byte each add up, too. */
+const PIECE_COST = 128;
+
+/** The part that one body has of a {@link BodyBudget}. */
+export interface BodyShare {
+  /** A piece of so many bytes came and is kept. */
+  readonly took: (bytes: number) => void;
+  /** Calls `free` when the body is given up: what is kept of it is not wanted any more. */
+  readonly onDrop: (free: () => void) => void;
+  /** Rejects with `cancelled` when the body is given up. */
+  readonly dropped: Promise<never>;
+  /** The body is whole, or nobody waits for it. */
+  readonly close: () => void;
+}
+
+interface Held {
+  bytes: number;
+  readonly drop: () => void;
+}
+
+/**
+ * How much is kept of all bodies together that have not come to their end. When it is too much, the
+ * one that has been coming in the longest is given up: real senders take milliseconds, so that those
+ * who never finish push out each other.
+ */
+export class BodyBudget {
+  readonly #most: number;
+  /** Oldest first. */
+  readonly #held = new Set<Held>();
+  #bytes = 0;
+
+  /** `most` is in bytes. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Bytes that are kept now. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Begins with a body. */
+  open(): BodyShare {
+    const { promise: dropped, reject } = Promise.withResolvers<never>();
+    dropped.catch(() => {});
+    let free = () => {};
+    const drop = () => {
+      free();
+      reject(
+        new StackwrightError("cancelled", "too many requests are half sent, send it again later"),
+      );
+    };
+    const held: Held = { bytes: 0, drop };
+    this.#held.add(held);
+    return {
+      took: (bytes) => this.#add(held, bytes + PIECE_COST),
+      onDrop: (release) => void (free = release),
+      dropped,
+      close: () => this.#close(held),
+    };
+  }
+
+  #add(held: Held, bytes: number): void {
+    if (!this.#held.has(held)) return;
+    held.bytes += bytes;
+    this.#bytes += bytes;
+    for (const oldest of this.#held) {
+      if (this.#bytes <= this.#most) return;
+      this.#close(oldest);
+      oldest.drop();
+    }
+  }
+
+  #close(held: Held): void {
+    if (this.#held.delete(held)) this.#bytes -= held.bytes;
+  }
+}
