@@ -54,7 +54,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const meter = createPrometheus();
   const assembly = await assemble(settings, system, { meter });
   const pipeline = recoveringPipeline(assembly);
-  const runs = createRuns({ clock });
+  const runs = createRuns({ clock, kept: assembly.ledger.runs });
   const intake = createIntake({
     runs,
     execute: pipeline.execute,

@@ -200,7 +200,13 @@ async function deployTarget(
       `deploying ${key.name}`,
     );
     noteFailure(parts, target, error.message);
-    log.error(`deployment failed: ${error.message}`, { error, revision: target.revision.id });
+    const { code, cause } = error;
+    const more = cause === undefined ? {} : { cause };
+    log.error(`deployment failed: ${error.message}`, {
+      code,
+      ...more,
+      revision: target.revision.id,
+    });
     reports.target(targetEntry(target, { status: "failed", message: error.message }));
   } finally {
     meter.end();

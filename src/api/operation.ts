@@ -14,6 +14,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Carries the id of the request. */
   readonly log: Log;
+  /** Address of the caller, where there is one: for the log of who did what. */
+  readonly client?: string;
 }
 
 /** What an operation is, apart from the face it is called through. */

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { PROJECT_ACTIONS, type Projects, type ProjectSummary } from "../deploy/mod.ts";
 import type { ContainerSummary } from "../docker/mod.ts";
-import { COMPOSE_LABELS } from "../model/mod.ts";
+import { COMPOSE_LABELS, type StackKey, toStackwrightError } from "../model/mod.ts";
 import { contextInput, stackKeyOf } from "./context.ts";
-import { defineOperation, type Operation } from "./operation.ts";
+import { type Call, defineOperation, type Operation } from "./operation.ts";
 
 /** Seconds an action on a project may take when nobody says how many (interface.md §4.1). */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
@@ -109,9 +109,10 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     input: timed.extend({ action: z.enum(PROJECT_ACTIONS) }),
     output: z.string(),
     errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused"],
-  }, async ({ project_name: name, context, action, timeout }, { signal }) => {
+  }, async ({ project_name: name, context, action, timeout }, call) => {
     const key = stackKeyOf(context, name);
-    await projects.control(key, { action, timeoutSeconds: timeout }, signal);
+    const control = () => projects.control(key, { action, timeoutSeconds: timeout }, call.signal);
+    await audited(call, { action, key }, control);
     return `project ${PAST[action]}: ${name}`;
   });
 }
@@ -128,11 +129,40 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
     }),
     output: z.string(),
     errors: ["bad_request", "not_found", "timeout", "engine_refused", "engine_unreachable"],
-  }, async ({ project_name: name, context, timeout, volumes, images }, { signal }) => {
+  }, async ({ project_name: name, context, timeout, volumes, images }, call) => {
+    const key = stackKeyOf(context, name);
     const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };
-    await projects.remove(stackKeyOf(context, name), what, signal);
+    const remove = () => projects.remove(key, what, call.signal);
+    await audited(call, { action: "remove", key, volumes, images }, remove);
     return `project removed: ${name}`;
   });
+}
+
+/** Something a caller wants done to a project. */
+interface Audit {
+  readonly key: StackKey;
+  readonly action: string;
+  readonly volumes?: boolean;
+  readonly images?: boolean;
+}
+
+/** Who did what to which project, and what became of it: one line, also of what did not work. */
+async function audited(
+  { log, client }: Call,
+  { key, action, ...more }: Audit,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const who = client === undefined ? {} : { client };
+  const fields = { stack: key.name, context: key.context, ...more, ...who };
+  try {
+    await work();
+  } catch (error) {
+    // What went wrong is the answer, and logged with it where it is our fault.
+    const code = toStackwrightError(error, action).code;
+    log.info(`the API was asked to ${action} project ${key.name}: failed`, { ...fields, code });
+    throw error;
+  }
+  log.info(`the API was asked to ${action} project ${key.name}: done`, fields);
 }
 
 function viewProject({ name, status, configFiles }: ProjectSummary): ProjectView {

@@ -9,11 +9,17 @@ export interface EndParts {
   readonly log: Log;
 }
 
+/** What is known about how a run ended. */
+export interface EndFacts extends RunEnd {
+  /** Whether what failed was logged already, by the targets that failed. */
+  readonly isTold?: boolean;
+}
+
 /**
  * Ends a run, and of a failed one also the targets that were left open, and says so in the log. May
  * be called twice: the first end counts.
  */
-export function endRun(id: string, end: RunEnd, { runs, redactor, log }: EndParts): Run {
+export function endRun(id: string, end: EndFacts, { runs, redactor, log }: EndParts): Run {
   const before = runs.get(id);
   const message = redactor.redact(end.message);
   for (const target of end.status === "failed" ? before?.targets ?? [] : []) {
@@ -22,12 +28,18 @@ export function endRun(id: string, end: RunEnd, { runs, redactor, log }: EndPart
     }
   }
   const run = runs.finish(id, { status: end.status, message });
-  if (before !== undefined && !isTerminal(before.status)) logEnd(run, log);
+  if (before !== undefined && !isTerminal(before.status)) logEnd(run, end.isTold ?? false, log);
   return run;
 }
 
-function logEnd(run: Run, log: Log): void {
-  const fields = { status: run.status, repository: run.repository, message: run.message };
-  if (run.status === "failed") log.error("run failed", fields);
-  else log.info(`run ${run.status}`, fields);
+/** One line for each failure; polls that found nothing to do come every minute. */
+function logEnd(run: Run, isTold: boolean, log: Log): void {
+  const { status, repository, message, targets } = run;
+  if (status === "failed" && isTold) {
+    const failed = targets.filter((each) => each.status === "failed").map(({ stack }) => stack);
+    log.info("run failed", { status, repository, failed });
+  } else if (status === "failed") log.error("run failed", { status, repository, message });
+  else if (status === "skipped" && run.trigger === "poll") {
+    log.debug("run skipped", { status, repository, message });
+  } else log.info(`run ${status}`, { status, repository, message });
 }

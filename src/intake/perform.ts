@@ -55,7 +55,16 @@ export async function perform(
   const own = { ...parts, log };
   const failures = await execute({ id, work }, own, signal);
   const end = conclude({ id, work }, failures, own);
-  return endRun(id, end.status === "failed" ? named(end, signal) : end, own);
+  if (end.status !== "failed") return endRun(id, end, own);
+  const isTold = failures.length === 0 && !signal.aborted && targetsFailed(own.runs.get(id));
+  return endRun(id, { ...named(end, signal), isTold }, own);
+}
+
+function targetsFailed(run: Run | undefined): boolean {
+  const failed = run?.targets.filter(({ status }) =>
+    status !== "succeeded" && status !== "skipped"
+  );
+  return failed?.length !== 0 && failed?.every(({ status }) => status === "failed") === true;
 }
 
 /** Runs the work; returns why it, or some of its sources, failed. */

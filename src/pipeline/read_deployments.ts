@@ -40,7 +40,7 @@ async function readConfigFile(
     const file = posix.join(base, name);
     const bytes = await parts.source.read(revision, file, signal);
     if (bytes === undefined) continue;
-    if (isMigrationFile(name)) parts.log.info(`reading ${file}; its name here is ${names[0]}`);
+    if (isMigrationFile(name)) parts.log.debug(`reading ${file}; its name here is ${names[0]}`);
     const text = new TextDecoder().decode(bytes);
     // What is wrong is described with the values that are there.
     parts.secrets.hide(writtenSecrets(text));

@@ -9,6 +9,7 @@ import { LedgerDatabase } from "./ledger_database.ts";
 import { Pins } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { Releases } from "./releases.ts";
+import { RunArchive } from "./run_archive.ts";
 import { ShownTrees } from "./shown_trees.ts";
 
 export type { Intent } from "./intents.ts";
@@ -31,6 +32,8 @@ export class Ledger {
   readonly pins: Pins;
   /** Stacks that were found by auto-discovery. */
   readonly discovered: DiscoveredStacks;
+  /** The last finished runs. */
+  readonly runs: RunArchive;
   /** Which tree the files of a stack were at which time. */
   readonly shownTrees: ShownTrees;
   readonly #database: LedgerDatabase;
@@ -56,6 +59,7 @@ export class Ledger {
     this.decisions = new DecisionLog(this.#database, parts.redact);
     this.pins = new Pins(this.#database);
     this.discovered = new DiscoveredStacks(this.#database);
+    this.runs = new RunArchive(this.#database);
     this.shownTrees = new ShownTrees(this.#database);
     this.#releases = new Releases(this.#database, parts.key);
     const owner = parts.owner ?? { id: "", isAlive: () => false };

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { StackwrightError } from "../model/mod.ts";
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Step `n` brings a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
 const MIGRATIONS: readonly string[] = [
@@ -99,6 +99,16 @@ const MIGRATIONS: readonly string[] = [
     done_at  INTEGER
   ) STRICT;
   CREATE INDEX shown_trees_of ON shown_trees (context, name, id);
+  `,
+  `
+  CREATE TABLE runs (
+    id         TEXT PRIMARY KEY,
+    trigger    TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    content    TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX runs_of ON runs (trigger, kind, created_at);
   `,
 ];
 

@@ -1,5 +1,5 @@
 /**
- * What Stackwright remembers: the runs of this process, in memory, and the releases of every stack, in
+ * What Stackwright remembers: the runs, in memory, and the releases of every stack and the last runs, in
  * the ledger, which outlives the process.
  */
 export * from "./copy_ledger.ts";
@@ -10,5 +10,6 @@ export * from "./instance_key.ts";
 export * from "./ledger.ts";
 export * from "./pins.ts";
 export * from "./prometheus.ts";
+export * from "./run_archive.ts";
 export * from "./runs.ts";
 export * from "./shown_trees.ts";

@@ -43,7 +43,7 @@ export interface RunFilter {
 export type RunListener = (run: Run) => void;
 
 /**
- * The runs of this process, in memory (interface.md §2.11, §4.3). Runs are values: a change stores a
+ * The runs of this process, and what was kept of earlier ones, in memory. Runs are values: a change stores a
  * new one, so what a caller holds never moves. A terminal run is final: later changes are ignored
  * and the stored run is returned.
  *
@@ -68,9 +68,21 @@ export interface RunStore {
   subscribe(listener: RunListener): () => void;
 }
 
-/** A store without runs. `clock` dates what happens and decides what has expired. */
-export function createRuns({ clock }: { readonly clock: Clock }): RunStore {
-  return new MemoryRuns(clock);
+/** Where finished runs outlive the process. */
+export interface KeptRuns {
+  keep(run: Run): void;
+  /** Oldest first. */
+  all(): readonly Run[];
+}
+
+/**
+ * A store with the runs that were `kept` by an earlier process; none by default. `clock` dates what
+ * happens and decides what has expired.
+ */
+export function createRuns(
+  { clock, kept }: { readonly clock: Clock; readonly kept?: KeptRuns },
+): RunStore {
+  return new MemoryRuns(clock, kept);
 }
 
 class MemoryRuns implements RunStore {
@@ -80,8 +92,13 @@ class MemoryRuns implements RunStore {
   readonly #counts = new Map<Trigger, number>();
   readonly #listeners = new Set<RunListener>();
 
-  constructor(clock: Clock) {
+  readonly #kept: KeptRuns | undefined;
+
+  constructor(clock: Clock, kept: KeptRuns | undefined) {
     this.#clock = clock;
+    this.#kept = kept;
+    for (const run of kept?.all() ?? []) this.#add(run);
+    this.#sweep();
   }
 
   accept(opening: { readonly id: string; readonly trigger: Trigger } & RunFacts): Run {
@@ -98,10 +115,14 @@ class MemoryRuns implements RunStore {
       createdAt: now,
       updatedAt: now,
     };
-    this.#store(run);
-    this.#counts.set(run.trigger, (this.#counts.get(run.trigger) ?? 0) + 1);
+    this.#add(run);
     this.#sweep();
     return run;
+  }
+
+  #add(run: Run): void {
+    this.#store(run);
+    this.#counts.set(run.trigger, (this.#counts.get(run.trigger) ?? 0) + 1);
   }
 
   start(id: string): Run {
@@ -120,6 +141,7 @@ class MemoryRuns implements RunStore {
   }
 
   finish(id: string, end: RunEnd): Run {
+    const isFirstEnd = !isTerminal(this.#runs.get(id)?.status ?? "accepted");
     const finished = this.#change(id, (run, now) => ({
       ...run,
       status: end.status,
@@ -127,8 +149,18 @@ class MemoryRuns implements RunStore {
       startedAt: run.startedAt ?? now,
       finishedAt: now,
     }));
+    if (isFirstEnd) this.#keep(finished);
     this.#sweep();
     return finished;
+  }
+
+  /** What was done stays done where it cannot be remembered; a full disk is told by what needs it. */
+  #keep(run: Run): void {
+    try {
+      this.#kept?.keep(run);
+    } catch {
+      // See above.
+    }
   }
 
   get(id: string): Run | undefined {

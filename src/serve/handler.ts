@@ -1,5 +1,5 @@
 import type { Call, Operations } from "../api/mod.ts";
-import { messageOf } from "../model/mod.ts";
+import { isStackwrightError, messageOf } from "../model/mod.ts";
 import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
 import { type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { type BodyLimits, readBytes, readJson } from "./body.ts";
@@ -77,47 +77,55 @@ interface Equipment {
 }
 
 async function handle(request: HttpRequest, peer: Peer, equipment: Equipment): Promise<Response> {
-  const { ids, clock, redactor, proxies } = equipment.parts;
+  const { ids, clock, redactor } = equipment.parts;
   const requestId = ids.next();
   const log = equipment.parts.log.with({ request_id: requestId });
   const began = clock.now().getTime();
   const { method } = request;
-  const answer = await answerSafely(request, log, equipment);
-  logFailure(answer, log);
+  const answer = await answerSafely({ request, peer, log }, equipment);
+  logFailure(answer, request, log);
   const response = toResponse(answer, { method, requestId, redactor });
   log.debug("request answered", () => ({
     method,
     path: pathOf(request.url),
     status: response.status,
-    client: proxies === undefined
-      ? peer.remote
-      : clientAddress(peer.remote, request.headers, proxies),
+    client: clientOf(request, peer, equipment.parts),
     elapsed_ms: clock.now().getTime() - began,
   }));
   return response;
 }
 
-async function answerSafely(request: HttpRequest, log: Log, equipment: Equipment): Promise<Answer> {
+/** One request that is being answered. */
+interface Turn {
+  readonly request: HttpRequest;
+  readonly peer: Peer;
+  readonly log: Log;
+}
+
+async function answerSafely(turn: Turn, equipment: Equipment): Promise<Answer> {
   try {
-    return await answerTo(request, log, equipment);
+    return await answerTo(turn, equipment);
   } catch (error) {
     return { kind: "refusal", refusal: refusalOf(error), thrown: error };
   }
 }
 
 /** What failed on our side, and not for want of an open service, is for the log as well. */
-function logFailure(answer: Answer, log: Log): void {
+function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
   if (answer.kind !== "refusal" || answer.thrown === undefined) return;
   const { refusal: { status }, thrown } = answer;
   if (status < 500 || status === 503) return;
+  if (request.signal.aborted && !isStackwrightError(thrown)) {
+    log.info("the client went away before its answer");
+    return;
+  }
   const stack = thrown instanceof Error ? thrown.stack : undefined;
   log.error(`request failed: ${messageOf(thrown)}`, { error: thrown, stack });
 }
 
 /** Checks in the order of http.md §0.3: path, method, key, then what the route wants. */
 async function answerTo(
-  request: HttpRequest,
-  log: Log,
+  { request, peer, log }: Turn,
   { parts, router, authenticate, unsigned }: Equipment,
 ): Promise<Answer> {
   const match = router.match(request.method, pathOf(request.url));
@@ -133,21 +141,28 @@ async function answerTo(
   return await match.value.answer({
     params: match.params,
     query: queryOf(request.url),
-    call: callOf(request, log),
+    call: callOf(request, log, () => clientOf(request, peer, parts)),
     readJson: () => readJson(request, parts),
     headers: request.headers,
     readBytes: (error) => readBytes(request, unsigned, error),
   });
 }
 
-/** The runtime makes a signal when it is asked for one, and few operations ask. */
-function callOf(request: HttpRequest, log: Log): Call {
+/** The runtime makes a signal when it is asked for one, and few operations ask; so with the client. */
+function callOf(request: HttpRequest, log: Log, client: () => string): Call {
   return {
     get signal() {
       return request.signal;
     },
     log,
+    get client() {
+      return client();
+    },
   };
+}
+
+function clientOf(request: HttpRequest, { remote }: Peer, { proxies }: HandlerParts): string {
+  return proxies === undefined ? remote : clientAddress(remote, request.headers, proxies);
 }
 
 function refuse(refusal: Refusal): Answer {

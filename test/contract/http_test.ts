@@ -521,6 +521,27 @@ describe("POST /v1/api/poll/run", () => {
     });
   });
 
+  it("takes a client that goes away for no mistake of ours", async () => {
+    const begun = Promise.withResolvers<void>();
+    const describeContainers = (_labels: unknown, signal: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+        begun.resolve();
+      });
+    const engine = { ...createMemoryEngine(), describeContainers };
+    await withService({ engine }, async (service) => {
+      const client = new AbortController();
+      const answer = service.fetch("/v1/api/projects", { signal: client.signal });
+      answer.catch(() => {});
+      await begun.promise;
+      client.abort();
+      await assert.rejects(answer);
+      const gone = () => service.log.lines.find(({ message }) => /client went/.test(message));
+      while (gone() === undefined) await settle();
+      assert.deepEqual(service.log.lines.filter(({ level }) => level === "error"), []);
+    });
+  });
+
   it("is 500 without any detail when an operation itself breaks", () =>
     withService({}, async (service) => {
       service.runs.list = () => {

@@ -56,7 +56,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     timeZone: "UTC",
   });
   const call = { signal: new AbortController().signal, log };
-  return { clock, runs, intake, operations, parsed, engine, call };
+  return { clock, log, runs, intake, operations, parsed, engine, call };
 }
 
 describe("every operation", () => {
@@ -94,6 +94,32 @@ describe("every operation", () => {
         return true;
       });
     }
+  });
+});
+
+describe("the log of who did what", () => {
+  const lines: [name: "controlProject" | "destroyProject", input: object, text: string][] = [
+    ["controlProject", { action: "stop" }, "the API was asked to stop project shop: done"],
+    ["destroyProject", {}, "the API was asked to remove project shop: done"],
+  ];
+  for (const [name, input, text] of lines) {
+    it(`has a line: ${text}`, async () => {
+      const { operations, call, log } = createWorld();
+      const asked = { project_name: "shop", ...input };
+      await operations[name].call(asked, { ...call, client: "192.0.2.7" });
+      const [line, ...more] = log.lines;
+      assert.deepEqual([line?.level, line?.message, more], ["info", text, []]);
+      assert.deepEqual([line?.fields["stack"], line?.fields["client"]], ["shop", "192.0.2.7"]);
+    });
+  }
+
+  it("has a line for what was not done", async () => {
+    const { operations, call, log } = createWorld();
+    const asked = { project_name: "none", action: "stop" };
+    await assert.rejects(operations.controlProject.call(asked, call), { code: "not_found" });
+    const [line] = log.lines;
+    assert.equal(line?.message, "the API was asked to stop project none: failed");
+    assert.equal(line?.fields["code"], "not_found");
   });
 });
 

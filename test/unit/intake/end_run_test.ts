@@ -52,6 +52,12 @@ describe("endRun()", () => {
     }]);
   });
 
+  it("says of a poll that had nothing to do only who wants to know everything", () => {
+    const { log, parts } = createOpenRun();
+    endRun("run-1", { status: "skipped", message: "no changes" }, parts);
+    assert.deepEqual(log.lines.map(({ level }) => level), ["debug"]);
+  });
+
   it("counts the first end, and logs no other", () => {
     const { log, parts } = createOpenRun();
     endRun("run-1", { status: "skipped", message: "first" }, parts);

@@ -74,6 +74,19 @@ describe("perform()", () => {
     ]);
   });
 
+  it("logs a failure once: what its targets have said is not said again", async () => {
+    const { perform, log } = createPerformance((_work, reporter) => {
+      const target = { context: "default", stack: "shop", message: "web is unhealthy" };
+      reporter.target({ ...target, status: "failed" });
+      return Promise.resolve();
+    });
+    await perform();
+    const [line, ...more] = log.lines;
+    assert.deepEqual([line?.level, line?.message, more], ["info", "run failed", []]);
+    assert.deepEqual(line?.fields["failed"], ["shop"]);
+    assert.ok(!JSON.stringify(line).includes("unhealthy"));
+  });
+
   it("hands every error of an AggregateError to the conclusion", async () => {
     const errors = ["one", "two"].map((text) => new StackwrightError("deploy_failed", text));
     const { perform } = createPerformance(() => Promise.reject(new AggregateError(errors)));

@@ -1,0 +1,66 @@
+import type { Run } from "../model/mod.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+
+/** Runs kept of each trigger: those that did something, and those that had nothing to do. */
+const KEPT = { acted: 50, skipped: 10 } as const;
+
+/**
+ * The last finished runs, for who asks after a restart what became of one. A power cut may lose some:
+ * what they did is in the releases and decisions.
+ */
+export class RunArchive {
+  readonly #database: LedgerDatabase;
+
+  constructor(database: LedgerDatabase) {
+    this.#database = database;
+  }
+
+  /** Keeps a finished run, and forgets the oldest of its kind beyond what is kept. */
+  keep(run: Run): void {
+    const kind = run.status === "skipped" ? "skipped" : "acted";
+    this.#database.casually(() => {
+      this.#database.run(
+        `INSERT OR REPLACE INTO runs (id, trigger, kind, created_at, content) VALUES (?, ?, ?, ?, ?)`,
+        run.id,
+        run.trigger,
+        kind,
+        run.createdAt.getTime(),
+        JSON.stringify(run),
+      );
+      this.#database.run(
+        `DELETE FROM runs WHERE trigger = ? AND kind = ? AND id NOT IN
+           (SELECT id FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at DESC LIMIT ?)`,
+        run.trigger,
+        kind,
+        run.trigger,
+        kind,
+        KEPT[kind],
+      );
+    });
+  }
+
+  /** What was kept, oldest first. */
+  all(): Run[] {
+    return this.#database.all(`SELECT content FROM runs ORDER BY created_at, id`)
+      .map((row) => revived(JSON.parse(String(row["content"]))));
+  }
+}
+
+/** A run as JSON has it, with its instants as texts. */
+type Written<T> = {
+  readonly [Name in keyof T]: T[Name] extends Date | undefined ? string : T[Name];
+};
+
+function revived(written: Written<Run>): Run {
+  const { startedAt, finishedAt, ...rest } = written;
+  return {
+    ...rest,
+    targets: rest.targets.map((target) =>
+      target.retryAt === undefined ? target : { ...target, retryAt: new Date(target.retryAt) }
+    ),
+    createdAt: new Date(written.createdAt),
+    updatedAt: new Date(written.updatedAt),
+    ...(startedAt === undefined ? {} : { startedAt: new Date(startedAt) }),
+    ...(finishedAt === undefined ? {} : { finishedAt: new Date(finishedAt) }),
+  };
+}
