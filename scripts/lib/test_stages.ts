@@ -6,9 +6,12 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs
 import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** The names a person can give to ./scripts/test. */
+/** Groups of stages: names a person can give to ./scripts/test. */
 export const GROUPS = ["ok", "unit", "contract", "flow", "e2e"] as const;
 export type Group = (typeof GROUPS)[number];
+
+/** The name that adds the stages which only repeat others, as the gate wants them. */
+export const ALL = "all";
 
 /** One thing to run. */
 export interface Stage {
@@ -21,6 +24,19 @@ export interface Stage {
   readonly env?: Readonly<Record<string, string>>;
   /** Said instead of running it. */
   readonly skip?: string;
+  /** Whether it runs tests of other stages again, with another compose: only `all` wants it. */
+  readonly repeats?: boolean;
+}
+
+/**
+ * The stages that names ask for: those of the groups named, or of all groups when none is; with
+ * {@link ALL} among the names also those that repeat others.
+ */
+export function chosenStages(stages: readonly Stage[], names: readonly string[]): Stage[] {
+  const groups = names.filter((name) => name !== ALL);
+  return stages
+    .filter(({ group }) => groups.length === 0 || groups.includes(group))
+    .filter(({ repeats }) => repeats !== true || names.includes(ALL));
 }
 
 /** All stages for the checkout at `root`, step by step. */
@@ -184,6 +200,7 @@ function withNewerCompose(root: string, steps: readonly (readonly Stage[])[]): S
     stages.filter(({ argv }) => argv.some((word) => word.startsWith("test/"))).map((stage) => ({
       ...stage,
       name: `${stage.name}, newer compose`,
+      repeats: true,
       env: { ...stage.env, ...env },
       ...missing,
     }))

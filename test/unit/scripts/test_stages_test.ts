@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { chosenStages, type Stage, testSteps } from "../../../scripts/lib/test_stages.ts";
+
+const FILES = [
+  "test/contract/compose_on_engines_test.ts",
+  "test/contract/http_test.ts",
+  "test/flow/drift_test.ts",
+  "test/flow/projects_test.ts",
+];
+
+function names(stages: readonly Stage[]): string[] {
+  return stages.map(({ name }) => name);
+}
+
+describe("the stages of ./scripts/test", () => {
+  let root: string;
+  let stages: readonly Stage[];
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), "stackwright-stages-"));
+    for (const file of FILES) {
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), "");
+    }
+    stages = testSteps(root).flat();
+  });
+  after(() => rmSync(root, { recursive: true }));
+
+  it("run each test once without a name", () => {
+    const chosen = chosenStages(stages, []);
+    assert.ok(names(chosen).includes("end to end"));
+    assert.ok(names(chosen).every((name) => !name.includes("newer compose")));
+  });
+
+  it("are all of them with `all`", () => {
+    assert.deepEqual(names(chosenStages(stages, ["all"])), names(stages));
+    assert.ok(names(stages).some((name) => name.includes("newer compose")));
+  });
+
+  it("are those of the groups that are named, and with `all` their repetitions, too", () => {
+    const once = chosenStages(stages, ["unit", "contract"]);
+    assert.deepEqual(new Set(once.map(({ group }) => group)), new Set(["unit", "contract"]));
+    const twice = chosenStages(stages, ["all", "contract"]);
+    assert.ok(names(twice).includes("contracts of compose, newer compose"));
+    assert.ok(twice.every(({ group }) => group === "contract"));
+  });
+});
