@@ -1,15 +1,16 @@
 import type { Engine } from "../docker/engine.ts";
-import {
-  COMPOSE_LABELS,
-  type LiveManifest,
-  type ObservedStack,
-  type Progress,
-  type Release,
-  type ReleaseService,
-  type ServicePlan,
+import type {
+  LiveManifest,
+  ObservedStack,
+  Progress,
+  Release,
+  ReleaseService,
+  ServicePlan,
 } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
+import { giveNamesBack, removeServices, signalServices, stopServices } from "./act_on_services.ts";
 import { type ApplyStep, applySteps } from "./apply_steps.ts";
+import { awaitConditions } from "./await_conditions.ts";
 import type { Compose, ComposeCall } from "./compose.ts";
 import { removeHalfReplaced } from "./half_replaced.ts";
 import { observe } from "./observe.ts";
@@ -74,6 +75,7 @@ export async function applyRelease(
     model: release.model,
     previousModel: work.previous?.release.model,
     running: new Set(work.ranBefore),
+    containers: observed.containers,
   });
   await parts.files.switchTo(tree, release, work.liveBefore);
   for (const step of steps.before) await carryOut(parts, work.placed, step, deadline, signal);
@@ -124,52 +126,39 @@ async function carryOut(
   deadline: Date,
   signal: AbortSignal,
 ): Promise<void> {
-  parts.progress(stepText(step));
-  if (step.kind === "remove") {
-    return await removeServices(parts.engine, placed.release, step.services, signal);
+  const { engine, clock, progress } = parts;
+  const { release } = placed;
+  progress(stepText(step));
+  switch (step.kind) {
+    case "remove":
+      return await removeServices(engine, release, step.services, signal);
+    case "stop":
+      return await stopServices(engine, release, step.services, signal);
+    case "signal":
+      return await signalServices(engine, release, step.signals, signal);
+    case "wait": {
+      const { conditions } = step;
+      const { key } = release;
+      return await awaitConditions({ engine, clock, key, conditions, deadline, progress }, signal);
+    }
+    case "up": {
+      const services = Object.keys(step.scale);
+      if (step.mode === "complete") await giveNamesBack(engine, release, services, signal);
+      const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
+      await parts.compose.up(parts.call(placed), { ...step, timeoutMs: leftMs }, signal);
+    }
   }
-  if (step.kind === "signal") {
-    return await signalServices(parts.engine, placed.release, step.signals, signal);
-  }
-  const leftMs = Math.max(1000, deadline.getTime() - parts.clock.now().getTime());
-  await parts.compose.up(parts.call(placed), { ...step, timeoutMs: leftMs }, signal);
 }
 
 function stepText(step: ApplyStep): string {
   if (step.kind === "remove") return `removing ${step.services.join(", ")}`;
+  if (step.kind === "stop") return `stopping ${step.services.join(", ")}`;
+  if (step.kind === "wait") {
+    const names = new Set(step.conditions.map((each) => each.dependency));
+    return `waiting for ${[...names].join(", ")}`;
+  }
   if (step.kind === "signal") return `signalling ${Object.keys(step.signals).join(", ")}`;
   const names = Object.keys(step.scale).join(", ");
   if (step.mode === "replace") return `replacing ${names}`;
   return step.noStart ? `creating ${names}` : `starting ${names}`;
-}
-
-/** Stops and removes the containers of services; volumes stay. */
-async function removeServices(
-  engine: Engine,
-  release: Release,
-  services: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
-  const containers = await engine.listContainers({
-    [COMPOSE_LABELS.project]: release.key.name,
-  }, signal);
-  for (const container of containers.filter((each) => services.includes(each.service))) {
-    await engine.stopContainer(container.id, undefined, signal);
-    await engine.removeContainer(container.id, { force: true, volumes: false }, signal);
-  }
-}
-
-/** Tells running containers that their files changed. */
-async function signalServices(
-  engine: Engine,
-  release: Release,
-  signals: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<void> {
-  const project = { [COMPOSE_LABELS.project]: release.key.name };
-  for (const container of await engine.listContainers(project, signal)) {
-    const name = signals[container.service];
-    if (name === undefined || container.state !== "running") continue;
-    await engine.killContainer(container.id, name, signal);
-  }
 }

@@ -1,11 +1,25 @@
-import type { ComposeModel, ReleaseService, ServicePlan } from "../model/mod.ts";
-import { claimsOf, portsClash } from "./claims.ts";
+import {
+  type ComposeModel,
+  LABELS,
+  MANAGER,
+  type ObservedContainer,
+  type ReleaseService,
+  type ServicePlan,
+} from "../model/mod.ts";
+import { servicesOf } from "./compose_model.ts";
+import { conditionsOf, type StartCondition } from "./conditions.ts";
+import { exchange, type Holder, inTheWay } from "./in_the_way.ts";
+import { groupChanges } from "./step_groups.ts";
 
 /** One thing to do to an engine while a plan is carried out. */
 export type ApplyStep =
   | { readonly kind: "remove"; readonly services: readonly string[] }
+  /** Stopped, and put out of the way of those that need their names, but not removed. */
+  | { readonly kind: "stop"; readonly services: readonly string[] }
   /** Signals by service: their files changed in place. */
   | { readonly kind: "signal"; readonly signals: Readonly<Record<string, string>> }
+  /** Nothing goes on before the conditions hold. */
+  | { readonly kind: "wait"; readonly conditions: readonly StartCondition[] }
   | {
     readonly kind: "up";
     readonly mode: "replace" | "complete";
@@ -18,10 +32,12 @@ export interface ApplyInput {
   readonly services: readonly ServicePlan[];
   readonly desired: readonly ReleaseService[];
   readonly model: ComposeModel;
-  /** What runs now, where it is known: tells which ports and names removed services hold. */
+  /** What runs now, where it is known: tells which ports and names its services hold. */
   readonly previousModel: ComposeModel | undefined;
   /** Services that ran before: those that deployments do not start are started all the same then. */
   readonly running: ReadonlySet<string>;
+  /** The containers that are there. */
+  readonly containers: readonly ObservedContainer[];
 }
 
 /** The steps of a plan: those before the release is judged healthy, and those after. */
@@ -30,32 +46,96 @@ export interface ApplySteps {
   readonly after: readonly ApplyStep[];
 }
 
+/** The ways in which compose changes services, in the order they have where nothing else decides. */
+const KINDS = ["replace", "replace stopped", "complete", "complete stopped"];
+
 /**
- * Orders a plan's changes. Services that only vanish go last, after the new ones proved healthy,
- * unless they hold a port or a container name that a new one needs.
+ * Orders a plan's changes. A service comes after what it depends on, and waits for the conditions
+ * that it names. What a started service needs, a port, a name, an address, data that nobody else may
+ * write to, is freed right before, whoever holds it. Services that only vanish are removed last,
+ * after the new ones proved healthy; until then a stopped container can be started again as it was.
  */
 export function applySteps(input: ApplyInput): ApplySteps {
-  const named = (actions: readonly string[]) =>
+  const named = (...actions: string[]) =>
     input.services.filter((each) => actions.includes(each.action)).map((each) => each.name);
-  const removed = named(["remove"]);
-  const replaced = named(["recreate"]);
-  const completed = named(["create", "scale", "start"]);
-  const starts = [...replaced, ...completed];
-  const inTheWay = removed.filter((name) => clashes(name, starts, input));
-  const ups = [...upSteps("replace", replaced, input), ...upSteps("complete", completed, input)];
-  const completeFirst = replaced.some((name) => dependsOnAny(name, completed, input.desired));
+  const ended = named("scale").filter((name) => replicasOf(name, input) === 0);
+  const removed = named("remove");
   return {
     before: [
-      ...signalStep(named(["reload"]), input.desired),
-      ...removeStep(inTheWay),
-      ...(completeFirst ? ups.reverse() : ups),
+      ...signalStep(named("reload"), input.desired),
+      ...stopStep(ended),
+      ...startSteps(input, ended, removed),
     ],
-    after: removeStep(removed.filter((name) => !inTheWay.includes(name))),
+    after: removeStep([...ended, ...removed]),
   };
+}
+
+function startSteps(
+  input: ApplyInput,
+  ended: readonly string[],
+  removed: readonly string[],
+): ApplyStep[] {
+  const changes = input.services.flatMap((each) => {
+    const kind = kindOf(each, input);
+    return kind === undefined || ended.includes(each.name) ? [] : [{ name: each.name, kind }];
+  });
+  const dependsOn = (name: string) =>
+    input.desired.find((each) => each.name === name)?.dependsOn ?? [];
+  const later = new Set(changes.filter(({ kind }) => isReplace(kind)).map((each) => each.name));
+  const stopped = new Set(ended);
+  return groupChanges(changes, KINDS, dependsOn).flatMap(({ kind, names }) => {
+    names.forEach((name) => later.delete(name));
+    const staysDown = kind.endsWith("stopped");
+    const holders = [
+      ...removed.map((name) => ({ name, stays: false })),
+      ...orphans(input, removed),
+      ...[...later].map((name) => ({ name, stays: false })),
+    ].filter((each) => !stopped.has(each.name));
+    const freed = [
+      ...inTheWay(holders, names, input),
+      ...(isReplace(kind) ? exchange(names, input) : []),
+    ];
+    freed.forEach((name) => stopped.add(name));
+    return [
+      ...(staysDown ? [] : waitStep(conditionsOf(input.model, names, input))),
+      ...stopStep(freed),
+      upStep(isReplace(kind) ? "replace" : "complete", names, input, staysDown),
+    ];
+  });
+}
+
+/** How compose is called for a service's change; `undefined` when it is not called. */
+function kindOf({ name, action }: ServicePlan, input: ApplyInput): string | undefined {
+  const replaces = action === "recreate";
+  if (!replaces && !["create", "scale", "start"].includes(action)) return undefined;
+  const expectation = input.desired.find((each) => each.name === name)?.expectation;
+  const staysDown = expectation?.autostart === false && !input.running.has(name);
+  return `${replaces ? "replace" : "complete"}${staysDown ? " stopped" : ""}`;
+}
+
+function isReplace(kind: string): boolean {
+  return kind.startsWith("replace");
+}
+
+/** Services of ours that are in no model any more, and that the plan leaves as they are. */
+function orphans(input: ApplyInput, removed: readonly string[]): Holder[] {
+  const ours = input.containers.filter(({ labels }) => labels[LABELS.manager] === MANAGER);
+  const names = new Set(ours.map((each) => each.service));
+  const wanted = servicesOf(input.model);
+  return [...names].filter((name) => wanted[name] === undefined && !removed.includes(name))
+    .map((name) => ({ name, stays: true }));
 }
 
 function removeStep(services: readonly string[]): ApplyStep[] {
   return services.length === 0 ? [] : [{ kind: "remove", services }];
+}
+
+function stopStep(services: readonly string[]): ApplyStep[] {
+  return services.length === 0 ? [] : [{ kind: "stop", services }];
+}
+
+function waitStep(conditions: readonly StartCondition[]): ApplyStep[] {
+  return conditions.length === 0 ? [] : [{ kind: "wait", conditions }];
 }
 
 function signalStep(names: readonly string[], desired: readonly ReleaseService[]): ApplyStep[] {
@@ -66,43 +146,16 @@ function signalStep(names: readonly string[], desired: readonly ReleaseService[]
   return signals.length === 0 ? [] : [{ kind: "signal", signals: Object.fromEntries(signals) }];
 }
 
-function upSteps(
+function upStep(
   mode: "replace" | "complete",
   names: readonly string[],
   input: ApplyInput,
-): ApplyStep[] {
-  const held = (name: string) =>
-    input.desired.find((each) => each.name === name)?.expectation.autostart === false;
-  const staysDown = (name: string) => held(name) && !input.running.has(name);
-  const step = (noStart: boolean, group: readonly string[]): ApplyStep[] =>
-    group.length === 0 ? [] : [{ kind: "up", mode, scale: scaleOf(group, input.desired), noStart }];
-  return [
-    ...step(false, names.filter((name) => !staysDown(name))),
-    ...step(true, names.filter(staysDown)),
-  ];
+  noStart: boolean,
+): ApplyStep {
+  const scale = Object.fromEntries(names.map((name) => [name, replicasOf(name, input)]));
+  return { kind: "up", mode, scale, noStart };
 }
 
-function scaleOf(names: readonly string[], desired: readonly ReleaseService[]) {
-  const replicas = (name: string) =>
-    desired.find((each) => each.name === name)?.expectation.replicas ?? 1;
-  return Object.fromEntries(names.map((name) => [name, replicas(name)]));
-}
-
-function dependsOnAny(
-  name: string,
-  others: readonly string[],
-  desired: readonly ReleaseService[],
-): boolean {
-  const dependencies = desired.find((each) => each.name === name)?.dependsOn ?? [];
-  return dependencies.some((each) => others.includes(each));
-}
-
-/** Whether a removed service holds something on the host that a started one needs. */
-function clashes(removed: string, started: readonly string[], input: ApplyInput): boolean {
-  if (input.previousModel === undefined) return false;
-  const held = claimsOf(input.previousModel, removed);
-  return started.map((name) => claimsOf(input.model, name)).some((needed) =>
-    held.names.some((name) => needed.names.includes(name)) ||
-    held.ports.some((port) => needed.ports.some((other) => portsClash(port, other)))
-  );
+function replicasOf(name: string, { desired }: ApplyInput): number {
+  return desired.find((each) => each.name === name)?.expectation.replicas ?? 1;
 }

@@ -4,13 +4,26 @@ import {
   type HostPort,
   type ObservedContainer,
 } from "../model/mod.ts";
-import { type JsonObject, objectsAt, servicesOf, textAt } from "./compose_model.ts";
+import {
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "./compose_model.ts";
 
 /** What only one container of a host can have, as a service asks for it. */
 export interface Claims {
   readonly ports: readonly HostPort[];
   /** Names of containers that their author chose. */
   readonly names: readonly string[];
+  /** Fixed addresses, each with the network it is in. */
+  readonly addresses: readonly string[];
+  /** Whether it uses the host's own network: nobody can say which ports it opens there. */
+  readonly hostNetwork: boolean;
+  /** Named volumes and paths of the host that it may write to. */
+  readonly writes: readonly string[];
 }
 
 const EVERYWHERE = ["", "0.0.0.0", "::", "*"];
@@ -25,7 +38,54 @@ export function claimsOf(model: ComposeModel, name: string): Claims {
     const protocol = textAt(port, "protocol") || "tcp";
     return [{ address: textAt(port, "host_ip"), port: published, protocol }];
   });
-  return { ports, names: container === "" ? [] : [container] };
+  return {
+    ports,
+    names: container === "" ? [] : [container],
+    addresses: addressesOf(model, service),
+    hostNetwork: textAt(service, "network_mode") === "host",
+    writes: writtenBy(model, service),
+  };
+}
+
+function addressesOf(model: ComposeModel, service: JsonObject): string[] {
+  return Object.entries(objectAt(service, "networks")).flatMap(([key, endpoint]) => {
+    if (!isObject(endpoint)) return [];
+    const network = textAt(objectAt(objectAt(model, "networks"), key), "name") || key;
+    const addresses = [textAt(endpoint, "ipv4_address"), textAt(endpoint, "ipv6_address")];
+    return addresses.filter((each) => each !== "").map((each) => `${network} ${each}`);
+  });
+}
+
+function writtenBy(model: ComposeModel, service: JsonObject): string[] {
+  return objectsAt(service, "volumes").flatMap((mount) => {
+    const source = textAt(mount, "source");
+    if (source === "" || mount["read_only"] === true) return [];
+    if (textAt(mount, "type") === "bind") return [source.replace(/(?<=.)\/+$/, "")];
+    if (textAt(mount, "type") !== "volume") return [];
+    return [textAt(objectAt(objectAt(model, "volumes"), source), "name") || source];
+  });
+}
+
+/**
+ * Whether what is held must be let go before what is needed can be had. Something both may write to
+ * counts: two processes on one set of data can destroy it.
+ */
+export function claimsClash(held: Claims, needed: Claims): boolean {
+  return heldFast(held, needed) ||
+    held.writes.some((path) => needed.writes.some((other) => overlap(path, other)));
+}
+
+/** The same for what the engine refuses to give to two containers. */
+function heldFast(held: Claims, needed: Claims): boolean {
+  return held.names.some((name) => needed.names.includes(name)) ||
+    held.addresses.some((each) => needed.addresses.includes(each)) ||
+    held.ports.some((port) => needed.ports.some((other) => portsClash(port, other))) ||
+    (held.hostNetwork && (needed.hostNetwork || needed.ports.length > 0)) ||
+    (needed.hostNetwork && held.ports.length > 0);
+}
+
+function overlap(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
 }
 
 /** Whether two ports cannot be held by two containers at once. */

@@ -1,12 +1,12 @@
 import type { Engine } from "../docker/engine.ts";
 import {
-  messageOf,
   type Progress,
   type ReleaseService,
   type StackKey,
   StackwrightError,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
+import { lastLines } from "./last_lines.ts";
 import { observe } from "./observe.ts";
 import { readiness } from "./readiness.ts";
 
@@ -14,8 +14,6 @@ import { readiness } from "./readiness.ts";
 export const GOOD_SAMPLES = 3;
 /** Milliseconds between two samples. */
 export const SAMPLE_INTERVAL_MS = 1000;
-/** Lines of a failing container's output that go into the error. */
-const LOG_LINES = 20;
 
 /** What to wait for, and how long. */
 export interface HealthWait {
@@ -64,20 +62,4 @@ export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promis
 
 function missingText(services: Readonly<Record<string, string>>): string {
   return Object.entries(services).map(([name, why]) => `${name}: ${why}`).join(", ");
-}
-
-/** The end of a container's output and of its health check, as text to append to a message. */
-async function lastLines(engine: Engine, id: string, signal: AbortSignal): Promise<string> {
-  try {
-    const details = await engine.inspectContainer(id, signal);
-    const lines = await engine.containerLogs(id, LOG_LINES, signal);
-    const probe = details?.healthOutput.trim();
-    return [
-      details?.error ? `; engine: ${details.error}` : "",
-      probe ? `; health check: ${probe}` : "",
-      lines.length > 0 ? `; last output:\n${lines.join("\n")}` : "; it wrote no output",
-    ].join("");
-  } catch (error) {
-    return `; its output could not be read: ${messageOf(error)}`;
-  }
 }

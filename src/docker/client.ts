@@ -78,6 +78,8 @@ function containerCalls(api: EngineApi) {
     startContainer: (id: string, signal: AbortSignal) => act(api, { id, verb: "start" }, signal),
     stopContainer: (id: string, timeoutSeconds: number | undefined, signal: AbortSignal) =>
       act(api, { id, verb: "stop", query: { t: timeoutSeconds }, waits: timeoutSeconds }, signal),
+    renameContainer: (id: string, name: string, signal: AbortSignal) =>
+      act(api, { id, verb: "rename", query: { name } }, signal),
     killContainer: (id: string, signalName: string, signal: AbortSignal) =>
       act(api, { id, verb: "kill", query: { signal: signalName } }, signal),
     restartContainer: (

@@ -92,6 +92,7 @@ function endpointsOf(
     endpoints.set(networkName(state, key), {
       networkId: "",
       aliases: asTextList(asRecord(settings)["Aliases"]),
+      address: asText(asRecord(asRecord(settings)["IPAMConfig"])["IPv4Address"]),
     });
   }
   const own = mode === "" || mode === "default" ? "bridge" : networkName(state, mode);

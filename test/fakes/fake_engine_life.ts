@@ -1,4 +1,4 @@
-import { asNumber, asRecord, asText } from "../../src/docker/json.ts";
+import { asList, asNumber, asRecord, asText } from "../../src/docker/json.ts";
 import {
   type Behaviour,
   type EngineState,
@@ -14,6 +14,7 @@ const ENDING_SIGNALS = ["KILL", "TERM", "INT", "QUIT", "ABRT"];
 export function start(state: EngineState, container: FakeContainer): boolean {
   if (container.state === "running") return false;
   joinNetworks(state, container);
+  refuseTaken(state, container);
   const behaviour = state.behaviourOf(container);
   if (typeof behaviour === "object" && "refuse" in behaviour) {
     container.error = behaviour.refuse;
@@ -159,6 +160,29 @@ function joinNetworks(state: EngineState, container: FakeContainer): void {
   if (shared !== undefined && state.container(shared).state !== "running") {
     throw new Refusal(409, "cannot join network of a non running container: " + shared);
   }
+}
+
+/** Two running containers cannot have one port of the host, or one fixed address. */
+function refuseTaken(state: EngineState, container: FakeContainer): void {
+  const wanted = takenBy(container);
+  for (const other of state.containers.values()) {
+    if (other === container || other.state !== "running") continue;
+    const taken = takenBy(other).find((each) => wanted.includes(each));
+    if (taken === undefined) continue;
+    container.error = `${taken} is already in use`;
+    throw new Refusal(500, container.error);
+  }
+}
+
+function takenBy({ hostConfig, endpoints }: FakeContainer): string[] {
+  const ports = Object.entries(asRecord(hostConfig["PortBindings"])).flatMap(([key, places]) =>
+    asList(places).map((place) => asText(asRecord(place)["HostPort"])).filter((port) => port !== "")
+      .map((port) => `port ${port}/${key.split("/")[1]}`)
+  );
+  const addresses = [...endpoints.values()].flatMap(({ address = "" }) =>
+    address === "" ? [] : [`address ${address}`]
+  );
+  return [...ports, ...addresses];
 }
 
 function die(state: EngineState, container: FakeContainer, code: number): void {

@@ -60,6 +60,7 @@ function connect({ state, params, body }: RouteRequest): RouteAnswer {
   container.endpoints.set(network.name, {
     networkId: network.id,
     aliases: asTextList(asRecord(body["EndpointConfig"])["Aliases"]),
+    address: asText(asRecord(asRecord(body["EndpointConfig"])["IPAMConfig"])["IPv4Address"]),
   });
   return { status: 200 };
 }

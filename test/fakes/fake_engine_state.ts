@@ -28,6 +28,8 @@ export interface FakeImage {
 export interface FakeEndpoint {
   networkId: string;
   readonly aliases: readonly string[];
+  /** One that was asked for. */
+  readonly address?: string;
 }
 
 /** Something mounted into a container. */

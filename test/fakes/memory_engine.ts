@@ -101,6 +101,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         mounts: [],
       }));
     },
+    renameContainer: (id, name) => call(`rename ${id} ${name}`),
     killContainer: (id, signalName) => call(`kill ${id} ${signalName}`),
     async removeContainer(id, { volumes }) {
       await call(`remove ${id}${volumes ? " with volumes" : ""}`);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ApplyInput, applySteps } from "../../../src/deploy/apply_steps.ts";
-import type { ServiceAction } from "../../../src/model/mod.ts";
+import { LABELS, MANAGER, type ServiceAction } from "../../../src/model/mod.ts";
+import { runningContainer } from "../../fakes/memory_engine.ts";
 import { ALWAYS, serviceOf } from "./releases.ts";
 
 type Definitions = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -31,12 +32,19 @@ function stepsOf({ actions, next = {}, previous, ...rest }: Given) {
     model: modelOf(next),
     previousModel: previous === undefined ? undefined : modelOf(previous),
     running: new Set(),
+    containers: [],
     ...rest,
   });
   const pairs = (record: Readonly<Record<string, unknown>>) =>
     Object.entries(record).map(([name, value]) => `${name}=${value}`).join(" ");
   const text = (step: typeof steps.before[number]) => {
     if (step.kind === "remove") return `remove ${step.services.join(" ")}`;
+    if (step.kind === "stop") return `stop ${step.services.join(" ")}`;
+    if (step.kind === "wait") {
+      return `wait ${
+        step.conditions.map((each) => `${each.dependency} ${each.condition}`).join(", ")
+      }`;
+    }
     if (step.kind === "signal") return `signal ${pairs(step.signals)}`;
     return `${step.mode} ${pairs(step.scale)}${step.noStart ? " (not started)" : ""}`;
   };
@@ -88,7 +96,8 @@ const TABLE: readonly {
         serviceOf("b", { expectation: { ...ALWAYS, replicas: 3 } }),
       ],
     },
-    before: ["replace b=3", "complete a=0"],
+    before: ["stop a", "replace b=3"],
+    after: ["remove a"],
   },
   {
     what: "does not start new containers of a service that is not to be started",
@@ -135,23 +144,24 @@ const TABLE: readonly {
     after: ["remove old"],
   },
   {
-    what: "removes what holds a port first",
+    what: "stops what holds a port first",
     given: {
       actions: { a: "create", old: "remove", older: "remove" },
       next: { a: port("8080") },
       previous: { old: port("8080"), older: port("8081") },
     },
-    before: ["remove old", "complete a=1"],
-    after: ["remove older"],
+    before: ["stop old", "complete a=1"],
+    after: ["remove old older"],
   },
   {
-    what: "removes what holds a container name first",
+    what: "stops what holds a container name first",
     given: {
       actions: { a: "recreate", old: "remove" },
       next: { a: { container_name: "front" } },
       previous: { old: { container_name: "front" } },
     },
-    before: ["remove old", "replace a=1"],
+    before: ["stop old", "replace a=1"],
+    after: ["remove old"],
   },
   {
     what: "removes last when only services that stay use the same port",
@@ -184,13 +194,14 @@ const TABLE: readonly {
     after: ["remove old"],
   },
   {
-    what: "removes first when the port is on every address",
+    what: "stops first when the port is on every address",
     given: {
       actions: { a: "create", old: "remove" },
       next: { a: port("80", { host_ip: "127.0.0.1" }) },
       previous: { old: port("80", { host_ip: "0.0.0.0" }) },
     },
-    before: ["remove old", "complete a=1"],
+    before: ["stop old", "complete a=1"],
+    after: ["remove old"],
   },
   {
     what: "removes last when the engine chooses the port",
@@ -201,6 +212,124 @@ const TABLE: readonly {
     },
     before: ["complete a=1"],
     after: ["remove old"],
+  },
+  {
+    what: "stops what holds a fixed address first",
+    given: {
+      actions: { a: "create", old: "remove" },
+      next: { a: { networks: { lan: { ipv4_address: "10.0.0.9" } } } },
+      previous: { old: { networks: { lan: { ipv4_address: "10.0.0.9" } } } },
+    },
+    before: ["stop old", "complete a=1"],
+    after: ["remove old"],
+  },
+  {
+    what: "stops what uses the host's network before another does, or publishes a port",
+    given: {
+      actions: { a: "create", old: "remove" },
+      next: { a: port("80") },
+      previous: { old: { network_mode: "host" } },
+    },
+    before: ["stop old", "complete a=1"],
+    after: ["remove old"],
+  },
+  {
+    what: "stops what may write to the same data first",
+    given: {
+      actions: { postgres: "create", db: "remove", other: "remove" },
+      next: { postgres: { volumes: [{ type: "bind", source: "/d/data", target: "/x" }] } },
+      previous: {
+        db: { volumes: [{ type: "bind", source: "/d", target: "/x" }] },
+        other: { volumes: [{ type: "bind", source: "/d", target: "/x", read_only: true }] },
+      },
+    },
+    before: ["stop db", "complete postgres=1"],
+    after: ["remove db other"],
+  },
+  {
+    what: "stops a service that is replaced later when an earlier one needs its port",
+    given: {
+      actions: { app: "recreate", vpn: "create" },
+      desired: [serviceOf("app", { dependsOn: ["vpn"] }), serviceOf("vpn")],
+      next: { vpn: port("80"), app: { network_mode: "service:vpn" } },
+      previous: { app: port("80") },
+    },
+    before: ["stop app", "complete vpn=1", "replace app=1"],
+  },
+  {
+    what: "stops nobody for a port that is exchanged by services replaced together",
+    given: {
+      actions: { a: "recreate", b: "recreate" },
+      next: { a: port("80"), b: port("81") },
+      previous: { a: port("81"), b: port("80") },
+    },
+    before: ["replace a=1 b=1"],
+  },
+  {
+    what: "puts names aside that services replaced together exchange",
+    given: {
+      actions: { a: "recreate", b: "recreate" },
+      next: { a: { container_name: "x" }, b: { container_name: "y" } },
+      previous: { a: { container_name: "y" }, b: { container_name: "x" } },
+    },
+    before: ["stop a b", "replace a=1 b=1"],
+  },
+  {
+    what: "stops an orphan of ours that holds a port, though it stays, not one that shares data",
+    given: {
+      actions: { a: "create" },
+      next: { a: { ...port("80"), volumes: [{ type: "volume", source: "data" }] } },
+      previous: { old: port("80"), sharer: { volumes: [{ type: "volume", source: "data" }] } },
+      containers: ["old", "sharer", "foreign"].map((name) =>
+        runningContainer("shop", name, {
+          labels: name === "foreign" ? {} : { [LABELS.manager]: MANAGER },
+          hostPorts: name === "foreign" ? [{ address: "", port: 80, protocol: "tcp" }] : [],
+        })
+      ),
+    },
+    before: ["stop old", "complete a=1"],
+  },
+  {
+    what: "waits between two calls for what depends_on asks for",
+    given: {
+      actions: { web: "recreate", job: "create", db: "keep", off: "keep", late: "create" },
+      desired: [
+        serviceOf("web", { dependsOn: ["db", "job", "late"] }),
+        serviceOf("job"),
+        serviceOf("db"),
+        serviceOf("off", { expectation: { ...ALWAYS, replicas: 0 } }),
+        serviceOf("late"),
+      ],
+      next: {
+        web: {
+          depends_on: {
+            db: { condition: "service_healthy", required: true },
+            job: { condition: "service_completed_successfully", required: true },
+            off: { condition: "service_healthy", required: true },
+            late: { condition: "service_started", required: false },
+          },
+        },
+      },
+    },
+    before: [
+      "complete job=1 late=1",
+      "wait db service_healthy, job service_completed_successfully",
+      "replace web=1",
+    ],
+  },
+  {
+    what: "leaves the waiting to compose within one call",
+    given: {
+      actions: { web: "recreate", db: "recreate", job: "create", end: "recreate" },
+      desired: [
+        serviceOf("web", { dependsOn: ["db"] }),
+        serviceOf("db"),
+        serviceOf("job", { dependsOn: ["db"] }),
+        serviceOf("end", { dependsOn: ["job"] }),
+      ],
+      next: { web: { depends_on: { db: { condition: "service_healthy" } } } },
+    },
+    before: ["replace web=1 db=1", "complete job=1", "replace end=1"],
   },
   {
     what: "removes last when nobody knows what runs",

@@ -1,0 +1,37 @@
+import { StackwrightError } from "../model/mod.ts";
+import { conditionState, type StartCondition } from "./conditions.ts";
+import { lastLines } from "./last_lines.ts";
+import { observe } from "./observe.ts";
+import { type HealthWait, SAMPLE_INTERVAL_MS } from "./wait_healthy.ts";
+
+/** What to wait for, and how long. */
+export interface ConditionWait extends Omit<HealthWait, "services"> {
+  readonly conditions: readonly StartCondition[];
+}
+
+/**
+ * Waits until the dependencies of services are as `depends_on` asks. Compose waits only for services
+ * that the same call handles, so what is between two of its calls is waited for here.
+ *
+ * Throws `unhealthy` when a condition cannot be met any more, `timeout` at the deadline.
+ */
+export async function awaitConditions(wait: ConditionWait, signal: AbortSignal): Promise<void> {
+  const { engine, clock, key, conditions, deadline, progress } = wait;
+  if (conditions.length === 0) return;
+  for (;;) {
+    const now = conditionState(conditions, await observe(engine, key, signal));
+    if (now.kind === "met") return;
+    if (now.kind === "failed") {
+      const log = await lastLines(engine, now.container.id, signal);
+      throw new StackwrightError("unhealthy", `service ${now.why}${log}`);
+    }
+    if (clock.now() >= deadline) {
+      throw new StackwrightError(
+        "timeout",
+        `not started within the deployment's timeout: ${now.why}`,
+      );
+    }
+    progress?.(now.why);
+    await clock.sleep(SAMPLE_INTERVAL_MS, signal);
+  }
+}

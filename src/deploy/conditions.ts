@@ -1,0 +1,106 @@
+import type {
+  ComposeModel,
+  ObservedContainer,
+  ObservedStack,
+  ReleaseService,
+} from "../model/mod.ts";
+import { isObject, objectAt, servicesOf, textAt } from "./compose_model.ts";
+
+/** What one service waits for before it is started. */
+export interface StartCondition {
+  /** The service that waits. */
+  readonly dependent: string;
+  /** The service it waits for. */
+  readonly dependency: string;
+  /** `service_started`, `service_healthy` or `service_completed_successfully`. */
+  readonly condition: string;
+}
+
+/** Whether conditions hold. */
+export type ConditionState =
+  | { readonly kind: "met" }
+  | { readonly kind: "waiting"; readonly why: string }
+  | { readonly kind: "failed"; readonly container: ObservedContainer; readonly why: string };
+
+/** The services whose dependents do not wait for them. */
+export interface Unawaited {
+  readonly desired: readonly ReleaseService[];
+  /** Services that ran before, so that they run although deployments do not start them. */
+  readonly running: ReadonlySet<string>;
+}
+
+/**
+ * What `services` of a rendered model wait for, but for each other: compose sees to that itself. Left
+ * out is what nobody waits for: dependencies that are not required, that have no container by choice,
+ * and those a deployment does not start.
+ */
+export function conditionsOf(
+  model: ComposeModel,
+  services: readonly string[],
+  { desired, running }: Unawaited,
+): StartCondition[] {
+  const isAwaited = (name: string) => {
+    const expectation = desired.find((each) => each.name === name)?.expectation;
+    if (expectation === undefined || expectation.replicas === 0) return false;
+    return expectation.autostart || running.has(name);
+  };
+  return services.flatMap((dependent) => {
+    const dependencies = objectAt(servicesOf(model)[dependent] ?? {}, "depends_on");
+    return Object.entries(dependencies).flatMap(([dependency, how]) => {
+      if (!isObject(how) || how["required"] === false) return [];
+      if (services.includes(dependency) || !isAwaited(dependency)) return [];
+      return [{ dependent, dependency, condition: textAt(how, "condition") || "service_started" }];
+    });
+  });
+}
+
+/** Judges one sample: every container of a dependency has to meet the condition. */
+export function conditionState(
+  conditions: readonly StartCondition[],
+  observed: ObservedStack,
+): ConditionState {
+  const waiting: string[] = [];
+  for (const each of conditions) {
+    const containers = observed.containers.filter(({ service }) => service === each.dependency);
+    const text = `${each.dependent} waits for ${each.dependency}`;
+    if (containers.length === 0) waiting.push(`${text}, which has no container`);
+    for (const container of containers) {
+      const judged = judge(each.condition, container);
+      if (judged.kind === "failed") {
+        const why = `${text}: container ${container.name} ${judged.why}`;
+        return { kind: "failed", container, why };
+      }
+      if (judged.kind === "waiting") waiting.push(`${text}: it ${judged.why}`);
+    }
+  }
+  return waiting.length === 0 ? { kind: "met" } : { kind: "waiting", why: waiting.join(", ") };
+}
+
+type Judged =
+  | { readonly kind: "met" }
+  | { readonly kind: "waiting" | "failed"; readonly why: string };
+
+function judge(condition: string, container: ObservedContainer): Judged {
+  if (condition === "service_healthy") return judgeHealth(container);
+  if (condition === "service_completed_successfully") return judgeEnd(container);
+  return container.state === "created"
+    ? { kind: "waiting", why: "is not started" }
+    : { kind: "met" };
+}
+
+function judgeHealth({ state, health, exitCode }: ObservedContainer): Judged {
+  if (state === "exited" || state === "dead") {
+    return { kind: "failed", why: `stopped with exit code ${exitCode}` };
+  }
+  if (health === "healthy") return { kind: "met" };
+  if (health === "unhealthy") return { kind: "failed", why: "is unhealthy" };
+  if (state === "running" && health === "none") {
+    return { kind: "failed", why: "has no health check, so it never counts as healthy" };
+  }
+  return { kind: "waiting", why: "is not healthy yet" };
+}
+
+function judgeEnd({ state, exitCode }: ObservedContainer): Judged {
+  if (state !== "exited" && state !== "dead") return { kind: "waiting", why: "has not finished" };
+  return exitCode === 0 ? { kind: "met" } : { kind: "failed", why: `ended with ${exitCode}` };
+}

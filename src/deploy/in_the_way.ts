@@ -1,0 +1,60 @@
+import type { ComposeModel, ObservedContainer } from "../model/mod.ts";
+import { type Claims, claimsClash, claimsOf } from "./claims.ts";
+import { servicesOf } from "./compose_model.ts";
+
+/** A service whose containers go, or are made anew, in this deployment. */
+export interface Holder {
+  readonly name: string;
+  /** Whether nobody decided that it goes: then only what the engine gives to one alone counts. */
+  readonly stays: boolean;
+}
+
+/** What runs, and what shall run. */
+export interface Neighbours {
+  readonly model: ComposeModel;
+  /** What runs now, where it is known. */
+  readonly previousModel: ComposeModel | undefined;
+  readonly containers: readonly ObservedContainer[];
+}
+
+/** Of `holders`, those that hold something which one of `started` needs. */
+export function inTheWay(
+  holders: readonly Holder[],
+  started: readonly string[],
+  neighbours: Neighbours,
+): string[] {
+  const needs = started.map((name) => ({ name, claims: claimsOf(neighbours.model, name) }));
+  return holders.filter((holder) => {
+    const held = heldBy(holder.name, neighbours);
+    const inModel = servicesOf(neighbours.model)[holder.name] !== undefined;
+    // What it writes to after this deployment too is shared on purpose.
+    const keeps = inModel ? claimsOf(neighbours.model, holder.name).writes : [];
+    const writes = holder.stays ? [] : held.writes.filter((each) => !keeps.includes(each));
+    return needs.some(({ name, claims }) =>
+      name !== holder.name && claimsClash({ ...held, writes }, claims)
+    );
+  }).map((each) => each.name);
+}
+
+/** Whether two services that are replaced together exchange what the engine gives to one alone. */
+export function exchange(names: readonly string[], neighbours: Neighbours): string[] {
+  return names.filter((name) => {
+    const { names: held } = heldBy(name, neighbours);
+    return names.some((other) => {
+      if (other === name) return false;
+      const needed = claimsOf(neighbours.model, other).names;
+      return held.some((each) => needed.includes(each));
+    });
+  });
+}
+
+/** What a service's containers hold: by the release that made them, and by what the engine shows. */
+function heldBy(name: string, { previousModel, containers }: Neighbours): Claims {
+  const known = claimsOf(previousModel ?? {}, name);
+  const mine = containers.filter((each) => each.service === name);
+  return {
+    ...known,
+    names: [...known.names, ...mine.map((each) => each.name)],
+    ports: [...known.ports, ...mine.flatMap((each) => each.hostPorts ?? [])],
+  };
+}
