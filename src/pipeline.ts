@@ -37,6 +37,7 @@ import {
   targetEntry,
   targetMeter,
   waitForJobs,
+  waitForStack,
   webhookRefusal,
 } from "./pipeline/mod.ts";
 import type { SecretSession } from "./secrets/mod.ts";
@@ -171,28 +172,34 @@ async function deployTarget(
       noteDecision(parts, target, refusal);
       return reports.target(skippedEntry(target, refusal));
     }
-    await parts.stackLock.run(formatStackKey(key), async () => {
-      meter.hasLock();
-      const decide = async () => {
-        target = { ...target, revision: await revisionOf(parts, request, target, signal) };
-        return await decideTarget(parts, target, signal);
-      };
-      const { repository } = meter;
-      const decision = await preparing(
-        parts,
-        repository,
-        () => meter.stage("decide", decide),
-        signal,
-      );
+    const { repository } = meter;
+    const decide = async () => {
+      target = { ...target, revision: await revisionOf(parts, request, target, signal) };
+      return await decideTarget(parts, target, signal);
+    };
+    const decideAndAct = async (): Promise<"done" | "moved"> => {
+      await waitForStack(parts, key, target.progress, signal);
+      const since = parts.ledger.mark(key);
+      const measured = () => meter.stage("decide", decide);
+      const decision = await preparing(parts, repository, measured, signal);
+      if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
       noteDecision(parts, target, decision);
       noteDiscovered(parts, target, decision);
       if (decision.kind === "skip") {
-        return reports.target(skippedEntry(target, decision));
+        reports.target(skippedEntry(target, decision));
+        return "done";
       }
       if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
       stage.start(target);
-      const deploy = () => act(parts, target, decision, reports, signal);
-      await deploying(parts, repository, () => meter.stage("deploy", deploy), signal);
+      const deploy = () => act(parts, target, { decision, since }, reports, signal);
+      return await deploying(parts, repository, () => meter.stage("deploy", deploy), signal);
+    };
+    await parts.stackLock.run(formatStackKey(key), async () => {
+      meter.hasLock();
+      while (await decideAndAct() === "moved") {
+        log.info("another process changed the stack meanwhile: deciding again");
+        target = lookingAnew(target);
+      }
     }, signal);
   } catch (thrown) {
     const error = toStackwrightError(
@@ -211,6 +218,11 @@ async function deployTarget(
   } finally {
     meter.end();
   }
+}
+
+/** What the stacks of the run were looked at with may be out of date for this one. */
+function lookingAnew({ glance: _glance, ...target }: Target): Target {
+  return target;
 }
 
 /** Webhooks say what they are about, and not every deployment follows that. */

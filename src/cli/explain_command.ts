@@ -40,7 +40,7 @@ function describe(key: StackKey, explanation: Explanation, timeZone: string): st
   ];
   if (pin !== undefined) {
     lines.push(
-      `held back since ${time(pin.pinnedAt)}, until another commit than ${
+      `held back since ${time(pin.pinnedAt)}, until the inputs are others than at ${
         shortId(pin.revision)
       } or unpin`,
     );

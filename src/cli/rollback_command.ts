@@ -10,8 +10,8 @@ export const rollbackCommand: Command = {
   summary: "Put a stack back to an earlier release, and keep it there.",
   help: `Usage: stackwright rollback [--json] [--context NAME] <stack> [release]
 
-Deploys a recorded release again, by default the good one before the current. Automatic updates then
-leave the stack alone until a newer commit arrives, or until stackwright unpin.
+Deploys a recorded release again, by default the good one before the current. Updates then leave the
+stack alone until a commit changes its inputs, or until stackwright unpin.
 `,
   async run(io) {
     const args = readArguments(io.args, 2, ["context"]);

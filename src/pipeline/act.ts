@@ -7,18 +7,42 @@ import { repositoryOf } from "./resolve_revision.ts";
 import { reasonOf } from "./skipped_entry.ts";
 import { type Target, targetEntry } from "./target.ts";
 
-/** The part after the commit point: containers change here and nowhere else. */
+/** What was decided, and what that rests on. */
+export interface ToDo {
+  readonly decision: Exclude<Decision, { kind: "skip" }>;
+  /** The ledger's mark of the stack when it was decided. */
+  readonly since: string;
+}
+
+/**
+ * The part after the commit point: containers change here and nowhere else. Returns `moved`, and
+ * nothing was changed or reported, when another process changed the stack since it was decided.
+ */
 export async function act(
   parts: PipelineParts,
   target: Target,
-  decision: Exclude<Decision, { kind: "skip" }>,
+  { decision, since }: ToDo,
   reporter: RunReporter,
   signal: AbortSignal,
-): Promise<void> {
-  if (decision.kind === "destroy") return await destroy(parts, target, reporter, signal);
-  if (decision.kind === "repair") {
-    return reporter.target(await repair(parts, target, decision, signal));
+): Promise<"done" | "moved"> {
+  if (decision.kind === "deploy") {
+    return await deploy(parts, target, { decision, since }, reporter, signal);
   }
+  const entry = decision.kind === "destroy"
+    ? await destroy(parts, target, signal)
+    : await repair(parts, target, { decision, since }, signal);
+  if (entry === undefined) return "moved";
+  reporter.target(entry);
+  return "done";
+}
+
+async function deploy(
+  parts: PipelineParts,
+  target: Target,
+  { decision, since }: ToDo & { readonly decision: Decision & { readonly kind: "deploy" } },
+  reporter: RunReporter,
+  signal: AbortSignal,
+): Promise<"done" | "moved"> {
   const { plan, prepared, observed, adopts } = decision;
   const { deployment, key } = target;
   const log = parts.log.with({ stack: key.name, context: key.context });
@@ -33,27 +57,32 @@ export async function act(
     automatic: target.origin === "automatic",
     progress: target.progress,
     note: plan.message,
+    since,
   }, signal);
+  if (result === undefined) return "moved";
   const { services } = plan;
   if (result.kind === "deployed") {
     parts.ledger.pins.remove(key);
     const adopted = adopts ? "; adopted containers that nobody managed, orphans were kept" : "";
     log.info(`deployed: ${plan.message}`, { revision: target.revision.id });
     const message = `${plan.message}${adopted}`;
-    return reporter.target(targetEntry(target, { status: "succeeded", message, services }));
+    reporter.target(targetEntry(target, { status: "succeeded", message, services }));
+    return "done";
   }
   const message = `${plan.message}: ${result.error.message}; ${result.text}`;
   log.error(`deployment failed: ${message}`, { revision: target.revision.id });
   reporter.target(targetEntry(target, { status: "failed", message, services }));
+  return "done";
 }
 
 /** What the source wants is held back all the same, so the target counts as skipped. */
 async function repair(
   parts: PipelineParts,
   target: Target,
-  { hold, plan, placed, recorded, observed, remembers }: Decision & { readonly kind: "repair" },
+  { decision, since }: ToDo & { readonly decision: Decision & { readonly kind: "repair" } },
   signal: AbortSignal,
-): Promise<RunTarget> {
+): Promise<RunTarget | undefined> {
+  const { hold, plan, placed, recorded, observed, remembers } = decision;
   const { services } = plan;
   const what = `release ${recorded.number}: ${plan.message}`;
   const log = parts.log.with({ stack: target.key.name, context: target.key.context });
@@ -69,7 +98,9 @@ async function repair(
     progress: target.progress,
     note: `repaired ${what}`,
     remembers,
+    since,
   }, signal);
+  if (result === undefined) return undefined;
   if (result.kind !== "deployed") {
     const message = `repairing ${what}: ${result.error.message}; ${result.text}`;
     log.error(message, { revision: recorded.revision.id });
@@ -85,9 +116,8 @@ async function repair(
 async function destroy(
   parts: PipelineParts,
   target: Target,
-  reporter: RunReporter,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<RunTarget> {
   const { removeVolumes, removeImages } = target.deployment.destroy;
   const what = { removeVolumes, removeImages };
   const { key, configuration, deployment } = target;
@@ -95,12 +125,12 @@ async function destroy(
   const by = { configuration: configuration.source.name, ...elsewhere };
   target.progress("removing what runs");
   const done = await destroyTarget(parts, key, by, what, signal);
-  reporter.target(targetEntry(
+  return targetEntry(
     target,
     done ? { status: "succeeded", message: "destroyed" } : {
       status: "skipped",
       reason: "nothing_to_destroy",
       message: `${key.name} does not run`,
     },
-  ));
+  );
 }

@@ -18,6 +18,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
+import type { Pin } from "../record/mod.ts";
 import { composeCall } from "./compose_call.ts";
 import { placeBeside } from "./configuration_files.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -47,16 +48,28 @@ export interface Undertaking {
 
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
 
-/** Writes the intent down, rolls the release out, and records how it ended. */
+/** A plan, and what it rests on. */
+export interface DecidedUndertaking extends Undertaking {
+  /** The ledger's mark of the stack when the plan was made. */
+  readonly since: string;
+  /** What holds automatic updates back from now on. */
+  readonly pin?: Pin;
+}
+
+/**
+ * Writes the intent down, rolls the release out, and records how it ended. Returns `undefined`, and
+ * nothing was changed, when another process changed the stack since the plan was made: then whoever
+ * made it decides again.
+ */
 export async function carryOut(
   parts: PipelineParts,
-  work: Undertaking,
+  work: DecidedUndertaking,
   signal: AbortSignal,
-): Promise<RolloutResult> {
+): Promise<RolloutResult | undefined> {
   const { release } = work.next;
   await keepTree(parts, release, signal);
-  const intent = parts.ledger.beginDeploy(release);
-  return await finishRollout(parts, work, intent, signal);
+  const intent = parts.ledger.beginDecided(release, work.since, work.pin);
+  return intent === undefined ? undefined : await finishRollout(parts, work, intent, signal);
 }
 
 /** It may have waited long for its turn, and trees that nobody asks for are removed. */

@@ -7,15 +7,14 @@ import {
   type Plan,
   type ReleaseService,
   type Revision,
-  shortId,
   type SkipReason,
 } from "../model/mod.ts";
-import { changedInputs, decide, decideRetry, requireSupported } from "../plan/mod.ts";
+import { decide, decideRetry, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { configurationText } from "./configuration_digest.ts";
-import { contentIds } from "./content.ts";
 import { look } from "./glance.ts";
-import { decideHeld, type HeldDecision, type Hold } from "./hold.ts";
+import { decideHeld, type HeldDecision, type Hold, pausedHold } from "./hold.ts";
+import { changesSince } from "./input_changes.ts";
+import { pinHold } from "./pin_hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { prepareImages, refreshImages } from "./prepare_images.ts";
@@ -23,7 +22,6 @@ import { type PreparedRelease, prepareRelease } from "./prepare_release.ts";
 import { requireNoClash } from "./recorded_images.ts";
 import { type ResolvedTarget, resolveSecrets } from "./resolve_secrets.ts";
 import type { Target } from "./target.ts";
-import { variablesOf } from "./variables.ts";
 
 /** What is to be done about a target, decided before anything was touched. */
 export type Decision =
@@ -63,7 +61,7 @@ export async function decideTarget(
   requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
   if (deployment.destroy.enabled) return { kind: "destroy", changes: [] };
   const recorded = parts.ledger.current(key);
-  const hold = heldBack(parts, target, recorded);
+  const hold = await pinHold(parts, target, signal);
   if (hold !== undefined) return await held(parts, target, hold, signal);
   if (recorded !== undefined && await isSuperseded(parts, target, recorded, signal)) {
     return skip("superseded", `a newer commit of ${revision.reference} is already deployed`);
@@ -72,7 +70,10 @@ export async function decideTarget(
   const observed = await look(parts, target, signal);
   const owner = ownership(key, observed, target.configuration.source.name);
   const resolved = await resolveSecrets(parts, target, signal);
-  const changes = await inputChanges(parts, resolved, recorded, signal);
+  const { forceRecreate, forceImagePull } = deployment;
+  const changes = recorded === undefined || forceRecreate || forceImagePull
+    ? undefined
+    : await changesSince(parts, resolved, recorded.closure, signal);
   if (changes?.length === 0 && recorded !== undefined) {
     const plan = planFor(target, recorded.services, recorded, observed);
     if (plan.kind === "skip") {
@@ -136,28 +137,6 @@ async function decideRendered(
   return { kind: "deploy", plan, prepared, observed, adopts: false, changes: [] };
 }
 
-/** A stack that a person put back waits for another commit than the one he put it back from. */
-function heldBack(
-  parts: PipelineParts,
-  target: Target,
-  recorded: RecordedRelease | undefined,
-): Hold | undefined {
-  const pin = parts.ledger.pins.get(target.key);
-  if (pin === undefined || target.origin === "manual") return;
-  if (pin.revision !== target.revision.id) {
-    parts.ledger.pins.remove(target.key);
-    return;
-  }
-  const release = recorded === undefined ? "an earlier release" : `release ${recorded.number}`;
-  const message = `rolled back to ${release}; ${shortId(pin.revision)} is not deployed again, ` +
-    `a newer commit is`;
-  return pausedHold(message);
-}
-
-function pausedHold(message: string): Hold {
-  return { reason: "paused", message, services: [] };
-}
-
 async function held(
   parts: PipelineParts,
   target: Target,
@@ -173,28 +152,6 @@ async function held(
     changes: [],
     ...(retryAt === undefined ? {} : { retryAt }),
   };
-}
-
-/** What differs from the inputs of the deployed release; `undefined` when only rendering can tell. */
-async function inputChanges(
-  parts: PipelineParts,
-  target: ResolvedTarget,
-  recorded: RecordedRelease | undefined,
-  signal: AbortSignal,
-): Promise<InputChange[] | undefined> {
-  const { deployment, revision } = target;
-  if (recorded === undefined || !recorded.closure.complete) return undefined;
-  if (deployment.forceRecreate || deployment.forceImagePull) return undefined;
-  const text = configurationText(deployment, variablesOf(parts, target), parts.options.hostDataDir);
-  const paths = Object.keys(recorded.closure.paths);
-  const beside = Object.keys(recorded.closure.configurationPaths ?? {});
-  const ids = async (at: Revision, wanted: readonly string[]) =>
-    Object.fromEntries(await contentIds(parts.source, at, wanted, signal));
-  return changedInputs(recorded.closure, {
-    configuration: parts.key.digest(text),
-    paths: await ids(revision, paths),
-    configurationPaths: await ids(target.configuration, beside),
-  });
 }
 
 function planFor(

@@ -24,6 +24,11 @@ export interface Hold {
   readonly retryAt?: Date;
 }
 
+/** The hold of what a person said must wait, for the reason in `message`. */
+export function pausedHold(message: string): Hold {
+  return { reason: "paused", message, services: [] };
+}
+
 /** What is to be done about a target that is held: nothing, or its deployed release is repaired. */
 export type HeldDecision =
   | { readonly kind: "skip"; readonly hold: Hold }

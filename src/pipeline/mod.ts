@@ -39,3 +39,4 @@ export * from "./target_stage.ts";
 export * from "./target_meter.ts";
 export * from "./webhook_admission.ts";
 export * from "./wait_for_jobs.ts";
+export * from "./wait_for_stack.ts";

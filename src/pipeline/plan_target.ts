@@ -8,7 +8,9 @@ import {
 } from "../model/mod.ts";
 import { decide, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
+import { pausedHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
+import { pinHold } from "./pin_hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import { prepareRelease } from "./prepare_release.ts";
 import { resolveSecrets } from "./resolve_secrets.ts";
@@ -58,7 +60,10 @@ export async function planTarget(
     deployed: recorded?.digest,
     observed,
   });
-  const plan = pause ? paused(key.name) : decided;
+  const hold = pause
+    ? pausedHold(`deployment ${key.name} is paused`)
+    : await pinHold(parts, target, signal);
+  const plan = hold === undefined ? decided : { kind: "skip" as const, ...hold };
   const id = parts.key.digest(canonicalJson({
     key,
     digest: release.digest,
@@ -79,11 +84,6 @@ export function planDestroy(
   const plan = destroyed(observed, because);
   const facts = { key, kind: plan.kind, observed: fingerprint(observed) };
   return { id: parts.key.digest(canonicalJson(facts)), plan };
-}
-
-function paused(name: string): Plan {
-  const message = `deployment ${name} is paused`;
-  return { kind: "skip", reason: "paused", message, services: [] };
 }
 
 function destroyed(observed: ObservedStack, reason: string): Plan {

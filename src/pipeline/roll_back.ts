@@ -10,9 +10,14 @@ import {
 } from "../model/mod.ts";
 import { decide } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
+import type { Pin } from "../record/mod.ts";
 import { carryOut, place } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash } from "./recorded_images.ts";
+import { waitForStack } from "./wait_for_stack.ts";
+
+/** Releases among which the one that is refused is looked for. */
+const MOST_LOOKED_AT = 100;
 
 /** How a rollback ended. */
 export interface RollbackResult {
@@ -23,8 +28,9 @@ export interface RollbackResult {
 }
 
 /**
- * Deploys a recorded release again, from what the ledger and the disk have, and pins it: automatic
- * updates leave the stack alone until a commit arrives that is not the one it was put back from.
+ * Deploys a recorded release again, from what the ledger and the disk have, and pins it: updates
+ * leave the stack alone until a commit arrives whose inputs are others than of the one it was put back
+ * from. A stack that another process is changing is waited for.
  * `number` is a release of `history`; without it, the good one before the current. Nothing that runs
  * is touched before its files and images are there.
  *
@@ -38,50 +44,85 @@ export async function rollBack(
   signal: AbortSignal,
 ): Promise<RollbackResult> {
   return await parts.stackLock.run(formatStackKey(key), async () => {
-    const { current, wanted } = chooseRelease(parts, key, number);
-    const placed = await place(parts, wanted, signal);
-    if (placed === undefined) {
-      throw new StackwrightError(
-        "source_invalid",
-        `release ${wanted.number} of ${key.name} cannot be put back: its files are neither on disk nor in the mirror`,
-      );
+    for (;;) {
+      await waitForStack(parts, key, progress, signal);
+      const result = await attempt(parts, key, { number, progress }, signal);
+      if (result !== undefined) return result;
     }
-    progress("looking at what runs");
-    await pointTags(parts.engine, placed.release, wanted.images, signal);
-    const observed = await observe(parts.engine, key, signal);
-    const plan = decide({
-      desired: wanted.services,
-      observed,
-      previous: current.services,
-      policy: { forceRecreate: false, removeOrphans: true },
-      images: wanted.images,
-    });
-    await requireNoClash(parts, placed.release, plan, signal);
-    await requireImages(parts, placed, { services: plan.services, progress }, signal);
-    noteRollback(parts, wanted, plan);
-    // Before anything changes, so that a poll in between does not undo it; another process may poll.
-    const earlier = parts.ledger.pins.get(key);
-    const revision = await newestRevision(parts, current, signal);
-    parts.ledger.pins.set(key, { releaseId: wanted.id, revision, pinnedAt: parts.clock.now() });
-    const result = await carryOut(parts, {
-      next: placed,
-      services: plan.services,
-      observed,
-      removeOrphans: true,
-      pruneImages: false,
-      timeoutSeconds: wanted.timeoutSeconds,
-      automatic: false,
-      progress,
-      note: `release ${wanted.number} again: ${plan.message}`,
-    }, signal);
-    if (result.kind !== "deployed") {
-      if (earlier === undefined) parts.ledger.pins.remove(key);
-      else parts.ledger.pins.set(key, earlier);
-      throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
-    }
-    const message = `${plan.message}${otherImages(wanted, result.images)}`;
-    return { release: wanted, message };
   }, signal);
+}
+
+/** The same for a stack whose lock is held; `undefined` when another process changed it meanwhile. */
+async function attempt(
+  parts: PipelineParts,
+  key: StackKey,
+  { number, progress }: { readonly number: number | undefined; readonly progress: Progress },
+  signal: AbortSignal,
+): Promise<RollbackResult | undefined> {
+  const since = parts.ledger.mark(key);
+  const { current, wanted } = chooseRelease(parts, key, number);
+  const placed = await place(parts, wanted, signal);
+  if (placed === undefined) {
+    throw new StackwrightError(
+      "source_invalid",
+      `release ${wanted.number} of ${key.name} cannot be put back: its files are neither on disk nor in the mirror`,
+    );
+  }
+  progress("looking at what runs");
+  await pointTags(parts.engine, placed.release, wanted.images, signal);
+  const observed = await observe(parts.engine, key, signal);
+  const plan = decide({
+    desired: wanted.services,
+    observed,
+    previous: current.services,
+    policy: { forceRecreate: false, removeOrphans: true },
+    images: wanted.images,
+  });
+  await requireNoClash(parts, placed.release, plan, signal);
+  await requireImages(parts, placed, { services: plan.services, progress }, signal);
+  const earlier = parts.ledger.pins.get(key);
+  const pin = await pinTo(parts, { wanted, current }, signal);
+  const result = await carryOut(parts, {
+    next: placed,
+    services: plan.services,
+    observed,
+    removeOrphans: true,
+    pruneImages: false,
+    timeoutSeconds: wanted.timeoutSeconds,
+    automatic: false,
+    progress,
+    note: `release ${wanted.number} again: ${plan.message}`,
+    since,
+    // With the intent, so that no poll in between undoes it; another process may poll.
+    pin,
+  }, signal);
+  if (result === undefined) return undefined;
+  noteRollback(parts, wanted, plan);
+  if (result.kind !== "deployed") {
+    if (earlier === undefined) parts.ledger.pins.remove(key);
+    else parts.ledger.pins.set(key, earlier);
+    throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
+  }
+  const message = `${plan.message}${otherImages(wanted, result.images)}`;
+  return { release: wanted, message };
+}
+
+/** What holds the stack at a release that is put back in the place of the current one. */
+async function pinTo(
+  parts: PipelineParts,
+  { wanted, current }: { readonly wanted: RecordedRelease; readonly current: RecordedRelease },
+  signal: AbortSignal,
+): Promise<Pin> {
+  const revision = await newestRevision(parts, current, signal);
+  const refused = parts.ledger.history(wanted.key, MOST_LOOKED_AT)
+    .find((each) => each.revision.id === revision);
+  const { digest, closure } = refused ?? {};
+  return {
+    releaseId: wanted.id,
+    revision,
+    ...(digest === undefined || closure === undefined ? {} : { refused: { digest, closure } }),
+    pinnedAt: parts.clock.now(),
+  };
 }
 
 /** Says where an image that a release ran is gone, and its name means another one now. */

@@ -37,16 +37,28 @@ export class Intents {
     return this.#openRows().map(toIntent);
   }
 
+  /** The process that has a stack in its hands, if another one that still runs does. */
+  heldElsewhere(key: StackKey): string | undefined {
+    const row = this.#openOf(key).find((each) => this.#isElsewhere(each));
+    return row && String(row["owner"]);
+  }
+
+  /** A text that differs as soon as something was begun or ended for a stack, by any process. */
+  mark(key: StackKey): string {
+    const [row] = this.#database.all(
+      `SELECT id, closed_at FROM intents WHERE context = ? AND name = ? ORDER BY rowid DESC LIMIT 1`,
+      key.context,
+      key.name,
+    );
+    return `${row?.["id"]} ${row?.["closed_at"]}`;
+  }
+
   /**
    * What ended processes left open for a stack. Throws `conflict` while another process that still
    * runs has the stack in its hands.
    */
   leftOpen(key: StackKey): Intent[] {
-    const rows = this.#database.all(
-      `SELECT * FROM intents WHERE context = ? AND name = ? AND closed_at IS NULL`,
-      key.context,
-      key.name,
-    );
+    const rows = this.#openOf(key);
     const other = rows.find((row) => this.#isElsewhere(row));
     if (other === undefined) return rows.map(toIntent);
     throw new StackwrightError(
@@ -85,6 +97,14 @@ export class Intents {
   #openRows(): Row[] {
     return this.#database.all(
       `SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`,
+    );
+  }
+
+  #openOf(key: StackKey): Row[] {
+    return this.#database.all(
+      `SELECT * FROM intents WHERE context = ? AND name = ? AND closed_at IS NULL`,
+      key.context,
+      key.name,
     );
   }
 

@@ -6,7 +6,7 @@ import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { type Intent, Intents } from "./intents.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
-import { Pins } from "./pins.ts";
+import { type Pin, Pins } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
@@ -101,16 +101,41 @@ export class Ledger {
    * Throws `conflict` while another process that still runs has the stack in its hands.
    */
   beginDeploy(release: Release): Intent {
+    let intent: Intent | undefined;
+    this.#database.transaction(() => void (intent = this.#record(release)));
+    if (intent === undefined) throw new StackwrightError("internal", "BUG: no intent was recorded");
+    return intent;
+  }
+
+  /**
+   * The same for a release that was decided when {@link mark} was `since`; `pin` holds from then on.
+   * Returns `undefined`, and nothing is recorded, when another process has the stack in its hands or
+   * had it since: then what was decided is out of date.
+   */
+  beginDecided(release: Release, since: string, pin?: Pin): Intent | undefined {
     const { key } = release;
-    const releaseId = this.#ids.next();
-    const id = this.#ids.next();
-    const intent: Intent = { id, key, kind: "deploy", releaseId, options: {} };
+    let intent: Intent | undefined;
     this.#database.transaction(() => {
-      this.#takeOver(key);
-      this.#releases.add(releaseId, release, this.#now());
-      this.#intents.add(intent, this.#now());
+      if (this.#intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) return;
+      intent = this.#record(release);
+      if (pin !== undefined) this.pins.set(key, pin);
     });
     return intent;
+  }
+
+  /**
+   * A text that stays the same until anybody begins or ends something for a stack, pins it, or lets
+   * go of it.
+   */
+  mark(key: StackKey): string {
+    const pin = this.pins.get(key);
+    const held = pin === undefined ? "" : `${pin.releaseId} ${pin.pinnedAt.getTime()}`;
+    return `${this.#intents.mark(key)} ${held}`;
+  }
+
+  /** The process that has a stack in its hands, if another one that still runs does. */
+  heldElsewhere(key: StackKey): string | undefined {
+    return this.#intents.heldElsewhere(key);
   }
 
   /** Records that a stack is about to be removed; as {@link beginDeploy}. */
@@ -206,6 +231,16 @@ export class Ledger {
   /** Closes the database. May be called twice. */
   close(): void {
     this.#database.close();
+  }
+
+  #record(release: Release): Intent {
+    const { key } = release;
+    const releaseId = this.#ids.next();
+    const intent: Intent = { id: this.#ids.next(), key, kind: "deploy", releaseId, options: {} };
+    this.#takeOver(key);
+    this.#releases.add(releaseId, release, this.#now());
+    this.#intents.add(intent, this.#now());
+    return intent;
   }
 
   #takeOver(key: StackKey): void {

@@ -1,9 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StackwrightError } from "../model/mod.ts";
 
-/** Version of the newest schema; kept in SQLite's `user_version`. */
-export const SCHEMA_VERSION = 4;
-
 /** Step `n` brings a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
 const MIGRATIONS: readonly string[] = [
   `
@@ -110,7 +107,14 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX runs_of ON runs (trigger, kind, created_at);
   `,
+  `
+  ALTER TABLE pins ADD COLUMN refused TEXT;
+  CREATE INDEX intents_of ON intents (context, name);
+  `,
 ];
+
+/** Version of the newest schema; kept in SQLite's `user_version`. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Brings a database to {@link SCHEMA_VERSION}, each step in a transaction of its own.

@@ -1,4 +1,4 @@
-import type { StackKey } from "../model/mod.ts";
+import type { InputClosure, StackKey } from "../model/mod.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
 
 /** A stack that was put back to an earlier release on purpose. */
@@ -6,7 +6,16 @@ export interface Pin {
   readonly releaseId: string;
   /** Revision that was deployed or refused when it was put back: automatic work leaves that alone. */
   readonly revision: string;
+  /** What that revision means to the stack, where it was ever rendered. */
+  readonly refused?: RefusedRelease;
   readonly pinnedAt: Date;
+}
+
+/** What a person does not want: a commit that leads to the same is held back like it. */
+export interface RefusedRelease {
+  /** Digest of the release. */
+  readonly digest: string;
+  readonly closure: InputClosure;
 }
 
 /** Keeps automatic updates from undoing what a person put back. */
@@ -27,6 +36,7 @@ export class Pins {
     return row && {
       releaseId: String(row["release_id"]),
       revision: String(row["revision"]),
+      ...(row["refused"] === null ? {} : { refused: JSON.parse(String(row["refused"])) }),
       pinnedAt: new Date(Number(row["pinned_at"])),
     };
   }
@@ -34,12 +44,14 @@ export class Pins {
   /** Pins a stack; an earlier pin is replaced. */
   set(key: StackKey, pin: Pin): void {
     this.#database.run(
-      `INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO pins (context, name, release_id, revision, pinned_at, refused)
+       VALUES (?, ?, ?, ?, ?, ?)`,
       key.context,
       key.name,
       pin.releaseId,
       pin.revision,
       pin.pinnedAt.getTime(),
+      pin.refused === undefined ? null : JSON.stringify(pin.refused),
     );
   }
 

@@ -9,9 +9,9 @@ export interface ProcessOwner {
   isAlive(id: string): boolean;
 }
 
-/** The real processes of this host. */
-export function systemProcessOwner(): ProcessOwner {
-  return { id: describe(process.pid) ?? `${process.pid}`, isAlive: (id) => isAlive(id) };
+/** The real processes of this host, as the one with the id `pid` sees them: by default this one. */
+export function systemProcessOwner(pid: number = process.pid): ProcessOwner {
+  return { id: describe(pid) ?? `${pid}`, isAlive: (id) => isAlive(id) };
 }
 
 function isAlive(id: string): boolean {

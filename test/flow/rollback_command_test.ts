@@ -128,6 +128,45 @@ for (const engine of await engines()) {
         assert.equal(await numberOf(world), "4");
       }));
 
+    it("holds against every commit with the same inputs and against poll now, until they change", () =>
+      inWorld(engine, async (world) => {
+        await deploy(world, "1", "2");
+        await commandTo(world, 0, ["rollback", world.stack]);
+        const pinned = await ids(world);
+        const isHeld = async () => {
+          const manual = await pollTo(world, "skipped");
+          assert.match(manual.deployments?.[0]?.reason ?? "", /^paused: rolled back to release 1/);
+          await automaticPollTo(world, "skipped");
+          assert.deepEqual(await ids(world), pinned);
+        };
+        await isHeld();
+        await commit(world, { "README.md": "nothing that the stack reads" });
+        await isHeld();
+        const { out } = await commandTo(world, 0, ["plan", world.repository.url]);
+        assert.match(out, /rolled back to release 1/);
+        // Written otherwise, and the same when it is rendered.
+        await commit(world, { "compose.yaml": shop("2")["compose.yaml"] + "\n# a comment\n" });
+        await isHeld();
+        await deploy(world, "3");
+        assert.equal(await numberOf(world), "3");
+      }));
+
+    it("holds also against a commit that nobody had looked at, and those that mean the same", () =>
+      inWorld(engine, async (world) => {
+        await deploy(world, "1", "2");
+        await commit(world, shop("3"));
+        await commandTo(world, 0, ["rollback", world.stack]);
+        const pinned = await ids(world);
+        await commit(world, { "README.md": "nothing that the stack reads" });
+        await automaticPollTo(world, "skipped");
+        await commit(world, { "README.md": "nor this" });
+        await automaticPollTo(world, "skipped");
+        assert.deepEqual(await ids(world), pinned);
+        await commit(world, shop("4"));
+        await automaticPollTo(world, "succeeded");
+        assert.equal(await numberOf(world), "4");
+      }));
+
     it("unpin lets the newest commit come back", () =>
       inWorld(engine, async (world) => {
         await deploy(world, "1", "2");
@@ -252,9 +291,9 @@ describe("what the ledger tells", () => {
       assert.match(head ?? "", new RegExp(`: release 3 of ${first?.slice(0, 12)} `));
       assert.match(
         head ?? "",
-        new RegExp(`^held back since .* than ${second?.slice(0, 12)} or unpin`, "m"),
+        new RegExp(`^held back since .* than at ${second?.slice(0, 12)} or unpin`, "m"),
       );
-      assert.match(held ?? "", /: skip \(paused\): rolled back to release 3/);
+      assert.match(held ?? "", /: skip \(paused\): rolled back to release 1/);
       assert.match(
         back ?? "",
         /: deploy: back to release 1: recreate web\n {2}by manual rollback, at /,

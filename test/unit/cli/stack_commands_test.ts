@@ -100,7 +100,7 @@ describe("stackwright explain", () => {
         out,
         [
           "default/web: release 2 of bbbbbbbbbbbb (refs/heads/main)",
-          `held back since ${TIME}, until another commit than aaaaaaaaaaaa or unpin`,
+          `held back since ${TIME}, until the inputs are others than at aaaaaaaaaaaa or unpin`,
           `last failure ${TIME} (1 times): web is unhealthy`,
           "",
           `${TIME}, 2 times until ${TIME}: deploy: 1 service changes`,

@@ -399,6 +399,38 @@ describe("two Ledgers on one file", () => {
   );
 
   it(
+    "beginDecided() begins only while nobody else began, ended or pinned anything since",
+    withLedger((_, { open }) => {
+      const one = open({ owner: owner("1:a", ["1:a", "2:b"]) });
+      const two = open({ owner: owner("2:b", ["1:a", "2:b"]) });
+      const begin = (since: string) => two.beginDecided(releaseOf(WEB, "b2"), since);
+      const first = two.mark(WEB);
+      const intent = one.beginDeploy(releaseOf(WEB, "a1"));
+      assert.equal(one.heldElsewhere(WEB), undefined);
+      assert.equal(two.heldElsewhere(WEB), "1:a");
+      assert.deepEqual([begin(first), begin(two.mark(WEB))], [undefined, undefined]);
+      const during = two.mark(WEB);
+      one.succeed(intent, {}, "done");
+      assert.equal(two.heldElsewhere(WEB), undefined);
+      assert.equal(begin(during), undefined);
+
+      const after = two.mark(WEB);
+      const releaseId = intent.releaseId ?? "";
+      one.pins.set(WEB, { releaseId, revision: "a1", pinnedAt: new Date(1) });
+      assert.equal(begin(after), undefined);
+      one.pins.remove(WEB);
+      assert.deepEqual(statuses(two), ["1 deployed"]);
+      assert.equal(two.mark(WEB), after);
+
+      const pin = { releaseId, revision: "b2", pinnedAt: new Date(2) };
+      one.beginDeploy(releaseOf(stackKey("prod", "web"), "c3"));
+      assert.ok(two.beginDecided(releaseOf(WEB, "b2"), after, pin), "another stack is another one");
+      assert.deepEqual(one.pins.get(WEB), pin);
+      assert.deepEqual(statuses(one), ["2 applying", "1 deployed"]);
+    }),
+  );
+
+  it(
     "what a process that has ended left open is there for the next one",
     withLedger((_, { open }) => {
       const one = open({ owner: owner("1:a", ["1:a"]) });

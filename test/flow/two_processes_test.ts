@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Intent, Ledger, loadInstanceKey } from "../../src/record/mod.ts";
+import {
+  type Commands,
+  createIds,
+  systemClock,
+  systemCommands,
+  systemFiles,
+  systemProcessOwner,
+} from "../../src/system/mod.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
+import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
+import { createWorld, type RunBody, type World } from "./world.ts";
+
+const KEY = (world: World) => ({ context: "default", name: world.stack });
+
+function shop(number: string, more: Part = {}): Record<string, string> {
+  const web = service({ labels: { number }, ...more });
+  return { "compose.yaml": composeFile({ db: service(), web }) };
+}
+
+/** The ledger of a world as a command in another process has it open, one that runs. */
+async function withOther(
+  world: World,
+  work: (other: Ledger) => Promise<void>,
+): Promise<void> {
+  const process: ChildProcess = spawn("sleep", ["3600"], { stdio: "ignore" });
+  const ledger = new Ledger(join(world.dataDir, "state.db"), {
+    key: await loadInstanceKey(systemFiles, world.dataDir),
+    clock: systemClock,
+    ids: createIds(systemClock),
+    owner: systemProcessOwner(process.pid),
+  });
+  try {
+    await work(ledger);
+  } finally {
+    ledger.close();
+    process.kill("SIGKILL");
+  }
+}
+
+/** Begins, as another process, to put release `number` back; nothing is done to containers. */
+function beginRollback(world: World, other: Ledger, number: number): Intent {
+  const release = other.history(KEY(world), 9).find((each) => each.number === number);
+  assert.ok(release);
+  return other.beginDeploy(other.open(release));
+}
+
+/** Waits until a target of the run that is under way says that it waits for another process. */
+async function untilItWaits(world: World): Promise<void> {
+  for (;;) {
+    const answer = await world.request("/v1/api/runs");
+    const { content } = await answer.json() as { content: RunBody[] };
+    const said = content.flatMap((run) => run.deployments ?? []).map((each) => each.message ?? "");
+    if (said.some((text) => /^waiting for process \d+, which is changing /.test(text))) return;
+    await pause(10);
+  }
+}
+
+describe("a command beside the service", () => {
+  it("a poll during a rollback waits for its end, and is no failed run", () =>
+    inWorld("fake", async (world) => {
+      for (const number of ["1", "2"]) {
+        await commit(world, shop(number));
+        await pollTo(world, "succeeded");
+      }
+      const before = await ids(world);
+      await withOther(world, async (other) => {
+        const intent = beginRollback(world, other, 1);
+        await commit(world, { "README.md": "nothing that the stack reads" });
+        const poll = pollTo(world, "skipped");
+        await untilItWaits(world);
+        other.fail(intent, "rolled_back", "it did not become healthy");
+        const { deployments } = await poll;
+        assert.equal(deployments?.[0]?.reason, "no_changes");
+      });
+      assert.deepEqual(await ids(world), before);
+    }));
+
+  it("a rollback waits for a stack that is being changed", () =>
+    inWorld("fake", async (world) => {
+      for (const number of ["1", "2"]) {
+        await commit(world, shop(number));
+        await pollTo(world, "succeeded");
+      }
+      await withOther(world, async (other) => {
+        const intent = beginRollback(world, other, 2);
+        const waits = Promise.withResolvers<void>();
+        const clock = {
+          now: world.clock.now,
+          sleep(milliseconds: number, signal: AbortSignal) {
+            waits.resolve();
+            return world.clock.sleep(milliseconds, signal);
+          },
+        };
+        const rollback = commandTo({ ...world, clock }, 0, ["rollback", world.stack]);
+        // One that fails at once never sleeps.
+        await Promise.race([waits.promise, rollback]);
+        other.fail(intent, "failed", "given up");
+        assert.match((await rollback).out, /is back at release 1 /);
+      });
+      assert.equal(await label(world, "web", "number"), "1");
+    }));
+
+  it("what was decided before a rollback is decided again after it", async () => {
+    const image = "registry.test/app:3";
+    let atPull = () => Promise.resolve();
+    const commands: Commands = {
+      ...systemCommands,
+      async run(command, signal) {
+        if (command.argv.includes("pull")) await atPull();
+        return await systemCommands.run(command, signal);
+      },
+    };
+    const world = await createWorld({ engine: "fake", commands });
+    try {
+      for (const number of ["1", "2"]) {
+        await commit(world, shop(number));
+        await pollTo(world, "succeeded");
+      }
+      world.fake?.addImage(image, { where: "registry" });
+      const revision = await commit(world, shop("3", { image }));
+      // While the service prepares the third release, a person puts the first one back.
+      atPull = () =>
+        withOther(world, (other) => {
+          const intent = beginRollback(world, other, 1);
+          const pinnedAt = new Date();
+          other.pins.set(KEY(world), { releaseId: intent.releaseId ?? "", revision, pinnedAt });
+          other.succeed(intent, {}, "release 1 again");
+          return Promise.resolve();
+        });
+      const { deployments } = await pollTo(world, "skipped");
+      assert.match(deployments?.[0]?.reason ?? "", /^paused: rolled back to release/);
+      assert.equal(await label(world, "web", "number"), "1");
+    } finally {
+      await world.close();
+    }
+  });
+});
