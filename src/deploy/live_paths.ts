@@ -1,9 +1,15 @@
+import { join } from "node:path/posix";
 import type { TreeUse } from "./tree_paths.ts";
 
 /** Which paths of a release are served from `live/`, and what has to be there. */
 export interface LivePaths {
-  /** Whether containers see `live/<path>` rather than `current/<path>`. */
+  /** Whether containers see a path from `live` rather than from `current`. */
   isLive(path: string): boolean;
+  /**
+   * What containers see a path as, from the directory of the stack: `current/<path>`, or `live/` with
+   * the path that links lead to, because what they lead to is not beside them there.
+   */
+  placeOf(path: string): string;
   /** Live paths that the source has content for. */
   readonly tracked: readonly string[];
   /** Live paths that the source has nothing for: directories for containers to fill. */
@@ -15,19 +21,26 @@ export interface LivePaths {
  * (`inPlace`), when it overlaps such a path (all containers must see the same bytes), or when the
  * source has nothing there: the engine would create a missing mount source, and that must not happen
  * inside an immutable tree.
+ *
+ * `realPath` says where a path really lies in the tree, links resolved; `tracked` and `untracked` are
+ * such paths, and `exists` is asked for them.
  */
 export function livePaths(
   uses: readonly TreeUse[],
   inPlace: ReadonlySet<TreeUse>,
   exists: (path: string) => boolean,
+  realPath: (path: string) => string = (path) => path,
 ): LivePaths {
-  const mounted = [...new Set(uses.filter((use) => use.kind !== "build").map((use) => use.path))];
-  const written = uses.filter((use) => use.writable || inPlace.has(use)).map((use) => use.path);
+  const paths = (chosen: readonly TreeUse[]) => chosen.map((use) => realPath(use.path));
+  const mounted = [...new Set(paths(uses.filter((use) => use.kind !== "build")))];
+  const written = paths(uses.filter((use) => use.writable || inPlace.has(use)));
   const live = new Set(
     mounted.filter((path) => !exists(path) || written.some((other) => overlaps(path, other))),
   );
   return {
-    isLive: (path) => live.has(path),
+    isLive: (path) => live.has(realPath(path)),
+    placeOf: (path) =>
+      live.has(realPath(path)) ? join("live", realPath(path)) : join("current", path),
     tracked: [...live].filter(exists).sort(),
     untracked: [...live].filter((path) => !exists(path)).sort(),
   };

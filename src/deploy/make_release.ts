@@ -61,7 +61,7 @@ export function makeRelease(parts: ReleaseParts): Release {
   const model = rewriteModel(parts.rendered, {
     tree: parts.tree,
     stackDirectory: parts.stackDirectory,
-    isLive: parts.live.isLive,
+    placeOf: parts.live.placeOf,
   });
   const { configuration, configurationPaths = {} } = parts.closure;
   const { envFiles: own, configurationEnvFiles = [] } = parts.invocation;

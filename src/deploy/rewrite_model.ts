@@ -9,8 +9,8 @@ export interface StablePaths {
   readonly tree: string;
   /** Directory of the stack as the engine's host sees it; holds `current` and `live`. */
   readonly stackDirectory: string;
-  /** Whether a path of the tree is served from `live/`. */
-  isLive(path: string): boolean;
+  /** Where a path of the tree is served from, below that directory. */
+  placeOf(path: string): string;
 }
 
 /**
@@ -59,8 +59,7 @@ function rewriteBinds(service: JsonObject, paths: StablePaths): JsonObject {
       if (!isObject(volume) || volume["type"] !== "bind") return volume;
       const path = insideTree(textAt(volume, "source"), paths.tree);
       if (path === undefined) return volume;
-      const root = paths.isLive(path) ? "live" : "current";
-      return { ...volume, source: join(paths.stackDirectory, root, path) };
+      return { ...volume, source: join(paths.stackDirectory, paths.placeOf(path)) };
     }),
   };
 }
@@ -74,8 +73,7 @@ function rewriteFiles(
   const rewritten = Object.entries(objectAt(model, kind)).map(([name, resource]) => {
     const path = isObject(resource) ? insideTree(textAt(resource, "file"), paths.tree) : undefined;
     if (!isObject(resource) || path === undefined) return [name, resource];
-    const root = paths.isLive(path) ? "live" : "current";
-    return [name, { ...resource, file: join(paths.stackDirectory, root, path) }];
+    return [name, { ...resource, file: join(paths.stackDirectory, paths.placeOf(path)) }];
   });
   return { [kind]: Object.fromEntries(rewritten) };
 }
@@ -90,7 +88,7 @@ function rewriteVolumes(
     const options = isObject(volume) ? objectAt(volume, "driver_opts") : {};
     const path = insideTree(textAt(options, "device"), paths.tree);
     if (!isObject(volume) || path === undefined) return [name, volume];
-    const device = join(paths.stackDirectory, paths.isLive(path) ? "live" : "current", path);
+    const device = join(paths.stackDirectory, paths.placeOf(path));
     return [name, { ...volume, driver_opts: { ...options, device } }];
   });
   return { volumes: Object.fromEntries(rewritten) };

@@ -8,7 +8,7 @@ export const ABSENT = "absent";
 
 /**
  * The identity of what a revision has at each of `paths`: equal texts mean equal content. A path
- * inside a submodule has the identity of the submodule, whose commit covers it.
+ * inside a submodule that is not fetched has the identity of the submodule, whose commit covers it.
  */
 export async function contentIds(
   source: Source,
@@ -18,13 +18,23 @@ export async function contentIds(
 ): Promise<ReadonlyMap<string, string>> {
   const asked = new Set(paths.flatMap((path) => [path, ...parents(path)]));
   const entries = await source.entries(revision, [...asked], signal);
-  return new Map(paths.map((path) => {
+  const found = new Map<string, string>();
+  for (const path of paths) {
     const entry = entries.get(path);
-    if (entry !== undefined) return [path, `${entry.kind}:${entry.id}`];
-    const submodule = parents(path).map((parent) => entries.get(parent))
-      .find((parent) => parent?.kind === "submodule");
-    return [path, submodule === undefined ? ABSENT : `submodule:${submodule.id}`];
-  }));
+    const around = parents(path).find((parent) => entries.get(parent)?.kind === "submodule");
+    if (entry !== undefined) found.set(path, `${entry.kind}:${entry.id}`);
+    else if (around === undefined) found.set(path, ABSENT);
+    else {
+      const isClosed = (await source.list(revision, around, signal)).has(around);
+      found.set(path, isClosed ? `submodule:${entries.get(around)?.id}` : ABSENT);
+    }
+  }
+  return found;
+}
+
+/** Whether an identity is that of a submodule as a whole, or of something in one that is not fetched. */
+export function isSubmodule(identity: string): boolean {
+  return identity.startsWith("submodule:");
 }
 
 /**

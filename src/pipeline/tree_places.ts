@@ -1,4 +1,4 @@
-import { join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { insideTree } from "../deploy/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -24,8 +24,8 @@ export async function requireInside(
 }
 
 /**
- * Where each path really lies in the tree, links resolved; missing ones stay what they are. Throws
- * `path_escapes` for one that links lead out of the tree.
+ * Where each path really lies in the tree, links resolved; of a missing one as far as there is
+ * something. Throws `path_escapes` for one that links lead out of the tree.
  */
 export async function realPaths(
   parts: PipelineParts,
@@ -35,15 +35,30 @@ export async function realPaths(
   const root = await parts.files.realPath(tree) ?? tree;
   const found = new Map<string, string>();
   for (const path of new Set(paths)) {
-    const real = await parts.files.realPath(join(tree, path));
-    if (real === undefined) {
-      found.set(path, path);
-      continue;
-    }
+    const real = await nearestReal(parts, tree, path);
     if (insideTree(real, root) === undefined) {
       throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
     }
     found.set(path, relative(root, real) || ".");
   }
   return found;
+}
+
+/** A directory of the tree itself is always there, so that this ends. */
+async function nearestReal(parts: PipelineParts, tree: string, path: string): Promise<string> {
+  const real = await parts.files.realPath(join(tree, path));
+  if (real !== undefined) return real;
+  if (path === "." || path === "") return tree;
+  return join(await nearestReal(parts, tree, dirname(path)), basename(path));
+}
+
+/** Whether there is a link at a path of the tree that leads nowhere. */
+export async function isDangling(
+  parts: PipelineParts,
+  tree: string,
+  path: string,
+): Promise<boolean> {
+  const place = join(tree, path);
+  return await parts.files.realPath(place) === undefined &&
+    (await parts.files.stat(place))?.kind === "symlink";
 }

@@ -1,4 +1,4 @@
-import type { Revision } from "../model/mod.ts";
+import type { Revision, SourceLocation } from "../model/mod.ts";
 import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
 import type { GitCredentials } from "./credentials.ts";
 import { onDisk } from "./disk_error.ts";
@@ -13,6 +13,8 @@ import { ObjectReader } from "./object_reader.ts";
 import { type CommitPlace, createRepository, type Repository, withRepair } from "./repository.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import type { ResolveRequest, Source, TreeEntry } from "./source.ts";
+import { firstPart, type TreePart } from "./submodules.ts";
+import { type PartPath, SubmodulePaths } from "./submodule_paths.ts";
 import { isPublished, publishTree, touchIfThere, type TreeJob } from "./tree.ts";
 import { createTreeStore, type TreeStore } from "./tree_store.ts";
 import { reach, type UrlRewrites } from "./url_rewrites.ts";
@@ -80,6 +82,12 @@ export function createGitSource(parts: GitSourceParts): GitSourceWithTrees {
   return new GitSource(parts, { ...DEFAULTS, ...parts.options });
 }
 
+/** A revision as the first part of its tree. */
+interface FirstPart {
+  readonly source: SourceLocation;
+  readonly part: TreePart;
+}
+
 class GitSource implements Source {
   readonly trees: TreeStore;
   readonly #parts: GitSourceParts;
@@ -90,6 +98,10 @@ class GitSource implements Source {
   readonly #fetches: KeyedQueue = createKeyedQueue();
   readonly #exports: KeyedQueue = createKeyedQueue();
   readonly #repositories = new Map<string, Repository>();
+  readonly #submodules = new SubmodulePaths((source) => ({
+    ...this.#howToExpand(source),
+    fetch: true,
+  }));
 
   constructor(parts: GitSourceParts, options: GitSourceOptions) {
     const { commands, clock, files, redactor, dataDir, credentials } = parts;
@@ -121,10 +133,10 @@ class GitSource implements Source {
   }
 
   async read(revision: Revision, path: string, signal: AbortSignal) {
-    const place = this.#place(revision);
-    const { paths } = place.repository;
-    return await withRepair(place, signal, async () => {
-      const entry = await paths.find(revision.id, path, signal);
+    const inside = await this.#partOf(this.#first(revision), path, { orIs: false, signal });
+    const { paths } = inside.part.repository;
+    return await withRepair(inside.part, signal, async () => {
+      const entry = await paths.find(inside.part.commit, inside.path, signal);
       if (entry?.kind !== "file" && entry?.kind !== "executable") return undefined;
       return await paths.content(entry.id, signal);
     });
@@ -135,15 +147,15 @@ class GitSource implements Source {
     paths: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, TreeEntry>> {
-    const place = this.#place(revision);
-    return await withRepair(place, signal, async () => {
-      const found = new Map<string, TreeEntry>();
-      for (const path of paths) {
-        const entry = await place.repository.paths.find(revision.id, path, signal);
-        if (entry !== undefined) found.set(path, entry);
-      }
-      return found;
-    });
+    const found = new Map<string, TreeEntry>();
+    const first = this.#first(revision);
+    for (const path of paths) {
+      const { part, path: rest } = await this.#partOf(first, path, { orIs: false, signal });
+      const find = () => part.repository.paths.find(part.commit, rest, signal);
+      const entry = await withRepair(part, signal, find);
+      if (entry !== undefined) found.set(path, entry);
+    }
+    return found;
   }
 
   async list(
@@ -151,14 +163,17 @@ class GitSource implements Source {
     path: string,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, TreeEntry>> {
-    const place = this.#place(revision);
-    const root = path.split("/").filter((part) => part !== "" && part !== ".").join("/");
-    return await withRepair(place, signal, async () => {
-      const entry = await place.repository.paths.find(revision.id, root, signal);
+    const { part, path: root } = await this.#partOf(this.#first(revision), path, {
+      orIs: true,
+      signal,
+    });
+    return await withRepair(part, signal, async () => {
+      const entry = await part.repository.paths.find(part.commit, root, signal);
       if (entry === undefined) return new Map();
-      if (entry.kind !== "directory") return new Map([[root, entry]]);
-      const prefix = root === "" ? "" : `${root}/`;
-      const listed = await place.repository.listings.list(entry.id, signal);
+      const whole = part.prefix + root;
+      if (entry.kind !== "directory") return new Map([[whole, entry]]);
+      const prefix = whole === "" || whole.endsWith("/") ? whole : `${whole}/`;
+      const listed = await part.repository.listings.list(entry.id, signal);
       return new Map([...listed].map(([below, { kind, id }]) => [prefix + below, { kind, id }]));
     });
   }
@@ -170,14 +185,7 @@ class GitSource implements Source {
       place: this.#place(revision),
       target,
       trees: this.#layout.trees(revision.source),
-      expand: {
-        submodules: this.#options.submodules,
-        rewrites: this.#options.rewrites,
-        open: (directory, name) => this.#open(directory, name),
-        layout: this.#layout,
-        source: revision.source,
-        check: (url, root) => this.#checkPlace(url, root),
-      },
+      expand: this.#howToExpand(revision.source),
     };
     const { mostFilesWithoutGit } = this.#options;
     const tree = { files, clock, git: this.#git, log, mostFilesWithoutGit };
@@ -218,6 +226,31 @@ class GitSource implements Source {
     this.#repositories.clear();
     await Promise.all(open.map((each) => each.objects.close()));
     await this.#access.close();
+  }
+
+  #howToExpand(source: SourceLocation): TreeJob["expand"] {
+    return {
+      submodules: this.#options.submodules,
+      rewrites: this.#options.rewrites,
+      open: (directory, name) => this.#open(directory, name),
+      layout: this.#layout,
+      source,
+      check: (url, root) => this.#checkPlace(url, root),
+    };
+  }
+
+  #first(revision: Revision): FirstPart {
+    const { source } = revision;
+    return { source, part: firstPart(this.#place(revision), source) };
+  }
+
+  #partOf(
+    { source, part }: FirstPart,
+    path: string,
+    how: { readonly orIs: boolean; readonly signal: AbortSignal },
+  ): Promise<PartPath> {
+    const root = path.split("/").filter((each) => each !== "" && each !== ".").join("/");
+    return this.#submodules.find(part, source, root, how);
   }
 
   /** What lies on this machine is looked at before git gets to read it. */

@@ -38,7 +38,11 @@ export interface Source {
    * never was. For looking after what is deployed while the source is away.
    */
   lastKnown(request: ResolveRequest, signal: AbortSignal): Promise<Revision | undefined>;
-  /** The bytes of a file of a revision, or `undefined` when it has no such file. Links are not followed. */
+  /**
+   * The bytes of a file of a revision, or `undefined` when it has no such file. Links are not followed;
+   * files of submodules are found at their paths, here and below, unless submodules are not exported
+   * or have no URL. Throws what fetching a submodule throws.
+   */
   read(revision: Revision, path: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
   /** The entries at `paths`; a path that does not exist is missing from the answer. */
   entries(
@@ -46,7 +50,10 @@ export interface Source {
     paths: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, TreeEntry>>;
-  /** Every file, link and submodule at or below `path`, by path from the root. */
+  /**
+   * Every file, link and submodule at or below `path`, by path from the root. Submodules further
+   * below are one entry each; one at `path` is entered, and is its own entry when it cannot be.
+   */
   list(
     revision: Revision,
     path: string,

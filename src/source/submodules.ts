@@ -70,10 +70,9 @@ export async function expandTree(
 ): Promise<ExpandedTree> {
   const files = new Map<string, TreeFile>();
   const roots: string[] = [];
-  const written = parseRepositoryUrl(options.source.url);
-  const root = written.scheme === "file" ? dirname(written.remote) : undefined;
+  const root = rootOf(options.source);
   const parts: { part: TreePart; level: number }[] = [{
-    part: { ...place, prefix: "", written },
+    part: firstPart(place, options.source),
     level: 0,
   }];
   for (let next = parts.shift(); next !== undefined; next = parts.shift()) {
@@ -98,6 +97,42 @@ export async function expandTree(
 
 function fileKind(entry: TreeEntry): TreeFile["kind"] {
   return entry.kind === "executable" || entry.kind === "symlink" ? entry.kind : "file";
+}
+
+/** Where a submodule is rooted, as its parent has it. */
+export interface ModuleRoot {
+  /** From the root of the parent. */
+  readonly path: string;
+  /** The commit it is pinned to. */
+  readonly commit: string;
+  /** How many submodules are around it. */
+  readonly level: number;
+}
+
+/**
+ * Opens one submodule, fetching its pinned commit; `undefined` when it has no URL. Throws what
+ * {@link expandTree} throws.
+ */
+export async function openSubmodule(
+  parent: TreePart,
+  { path, commit, level }: ModuleRoot,
+  options: Omit<ExpandOptions, "onUnknown">,
+  signal: AbortSignal,
+): Promise<TreePart | undefined> {
+  const all = { ...options, level, root: rootOf(options.source), onUnknown: () => {} };
+  const [part] = await openModules(parent, new Map([[path, commit]]), all, signal);
+  return part;
+}
+
+/** A source as the first part of its tree. */
+export function firstPart(place: CommitPlace, source: SourceLocation): TreePart {
+  return { ...place, prefix: "", written: parseRepositoryUrl(source.url) };
+}
+
+/** The directory of a source that is on this machine as written. */
+function rootOf(source: SourceLocation): string | undefined {
+  const { scheme, remote } = parseRepositoryUrl(source.url);
+  return scheme === "file" ? dirname(remote) : undefined;
 }
 
 interface ModuleOptions extends ExpandOptions {

@@ -114,7 +114,7 @@ describe("treeUses(), livePaths(), rewriteModel()", () => {
     const rewritten = rewriteModel(model(), {
       tree: TREE,
       stackDirectory: "/data/releases/default/shop",
-      isLive: live.isLive,
+      placeOf: live.placeOf,
     }) as ReturnType<typeof model>;
     assert.deepEqual(rewritten.services.web.volumes.map((each) => each.source), [
       "/data/releases/default/shop/current/site",
@@ -147,14 +147,18 @@ describe("treeUses(), livePaths(), rewriteModel()", () => {
   });
 
   it("replicas, develop and an empty deploy are no part of a service", () => {
-    const plain = rewriteModel(model(), { tree: TREE, stackDirectory: "/s", isLive: () => false });
+    const plain = rewriteModel(model(), {
+      tree: TREE,
+      stackDirectory: "/s",
+      placeOf: (path) => `current/${path}`,
+    });
     const scaled = rewriteModel(
       model({
         scale: 3,
         deploy: { replicas: 3, resources: {}, placement: {} },
         develop: { watch: [] },
       }),
-      { tree: TREE, stackDirectory: "/s", isLive: () => false },
+      { tree: TREE, stackDirectory: "/s", placeOf: (path) => `current/${path}` },
     );
     assert.deepEqual(scaled, plain);
   });
@@ -164,7 +168,11 @@ describe("releaseServices()", () => {
   const digestsOf = (rendered: ReturnType<typeof model>, contents: Record<string, string> = {}) => {
     const services = releaseServices({
       rendered,
-      model: rewriteModel(rendered, { tree: TREE, stackDirectory: "/s", isLive: () => false }),
+      model: rewriteModel(rendered, {
+        tree: TREE,
+        stackDirectory: "/s",
+        placeOf: (path) => `current/${path}`,
+      }),
       uses: treeUses(rendered, TREE),
       inPlace: ignoredUses(rendered, treeUses(rendered, TREE)),
       contentOf: (path) => contents[path] ?? "same",
@@ -245,7 +253,7 @@ describe("releaseServices()", () => {
       const live = livePaths(uses, inPlace.uses, () => true);
       const services = releaseServices({
         rendered: ignoring,
-        model: rewriteModel(ignoring, { tree: TREE, stackDirectory: "/s", isLive: live.isLive }),
+        model: rewriteModel(ignoring, { tree: TREE, stackDirectory: "/s", placeOf: live.placeOf }),
         uses,
         inPlace,
         contentOf: (path) => contents[path] ?? "same",
