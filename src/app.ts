@@ -1,6 +1,6 @@
 import { createOperations, receiveWebhookOperation } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
-import { measureRun } from "./app/measure_run.ts";
+import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
 import { createProjects } from "./app/projects.ts";
 import { onceDone } from "./app/remember.ts";
 import type { System } from "./app/system.ts";
@@ -69,6 +69,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     log,
     onEnd: (run, work) => measureRun(meter, run, work),
   });
+  announcePolls(meter, settings.polls.map(({ request }) => request));
   const server = await listen(settings, system, { assembly, intake, runs, meter });
   const metrics = await listenMetrics(settings, system, { server, meter });
   log.info(`listening on ${server.place}`, {
@@ -165,8 +166,7 @@ async function listen(
           secret: webhookSecret,
           sources: webhookSources(settings),
           operation: receiveWebhookOperation({ intake, settleMs: WEBHOOK_SETTLE_MS }),
-          onAuthentic: (repository: string) =>
-            meter.count("webhook_requests_total", { repository }),
+          onAuthentic: (repository: string) => countWebhook(meter, repository),
         },
       }),
       proxies: {

@@ -2,9 +2,10 @@ import * as z from "zod";
 import { DEFAULT_CONTEXT, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 
 /** The common parameter that selects the container context (interface.md §4.1). */
-export const contextInput = z.string().default(DEFAULT_CONTEXT).describe(
-  "Container context; omitted or `default` is the default one.",
-);
+export const contextInput = z.string().meta({ pattern: "^(?:[Dd][Ee][Ff][Aa][Uu][Ll][Tt])?$" })
+  .default(DEFAULT_CONTEXT).describe(
+    "Container context; omitted, empty or `default` is the default one, and there is no other yet.",
+  );
 
 /**
  * The key of a stack in a context that exists. Other contexts than the default one come later; until

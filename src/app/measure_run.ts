@@ -1,4 +1,4 @@
-import type { Run, Work } from "../model/mod.ts";
+import type { Run, SourceRequest, Work } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import type { Meter } from "../system/mod.ts";
 
@@ -22,13 +22,30 @@ export function measureRun(meter: Meter, run: Run, work: Work): void {
   const { total, errors, duration } = NAMES[run.trigger];
   const labels = { repository: repositoryOf(work) };
   if (total !== undefined) meter.count(total, labels);
-  if (run.status === "failed") meter.count(errors, labels);
+  // Counted from zero: a series that begins with its first failure has no increase to alert on.
+  meter.count(errors, labels, run.status === "failed" ? 1 : 0);
   const end = run.finishedAt ?? run.updatedAt;
   meter.observe(duration, labels, (end.getTime() - run.createdAt.getTime()) / 1000);
 }
 
+/** Shows the counters of polls before the first of them, at zero. */
+export function announcePolls(meter: Meter, sources: readonly SourceRequest[]): void {
+  for (const source of sources) {
+    const labels = { repository: repositoryOf({ sources: [source] }) };
+    meter.count("polls_total", labels, 0);
+    meter.count("poll_errors_total", labels, 0);
+  }
+  for (const by of ["engine", "compose"]) meter.count("mutations_total", { by }, 0);
+}
+
+/** Counts a webhook that proved itself; its failures are shown from now on, too. */
+export function countWebhook(meter: Meter, repository: string): void {
+  meter.count("webhook_requests_total", { repository });
+  meter.count("webhook_errors_total", { repository }, 0);
+}
+
 /** Known before the source was reached, so that failures count under the same name. */
-function repositoryOf({ sources }: Work): string {
+function repositoryOf({ sources }: Pick<Work, "sources">): string {
   const [first] = sources;
   if (first === undefined) return "none";
   if (sources.length > 1) return "multiple";

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { deploymentSchema } from "./deployment_schema.ts";
+import { ARTIFACT_PATTERN, REPOSITORY_PATTERN } from "./repository_url.ts";
 import { choice, duration, field, flag, needed, scalar } from "./schema_words.ts";
 
 /** Seconds between polls when neither interval nor schedule is given. */
@@ -15,7 +16,8 @@ export const MOST_POLL_REQUESTS = 32;
 export const pollEntrySchema = z.strictObject({
   url: needed(
     z.string({ error: "expected a repository URL or an artifact" })
-      .min(1, { error: "expected a repository URL or an artifact, found an empty text" }),
+      .min(1, { error: "expected a repository URL or an artifact, found an empty text" })
+      .meta({ pattern: `${REPOSITORY_PATTERN}|${ARTIFACT_PATTERN}` }),
     "Git clone URL, local repository, or OCI artifact.",
   ),
   source: field(choice(["git", "oci", ""]), "Kind of source.", "git"),

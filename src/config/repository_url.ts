@@ -9,6 +9,11 @@ const FILE = /^file:\/\/\//i;
 // deno-lint-ignore no-control-regex -- a URL with control characters is what must be refused
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
+/** What {@link checkRepositoryUrl} accepts, as a pattern for schemas: flags do not survive there. */
+export const REPOSITORY_PATTERN =
+  "^(?:[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]+(?:[/?#]\\S*)?|[Ss][Ss][Hh]://[^\\s/?#]+/\\S+|" +
+  "[A-Za-z0-9_][A-Za-z0-9_.+-]*@[A-Za-z0-9][^\\s/:]*:(?!//)\\S+|(?:[Ff][Ii][Ll][Ee]://)?/\\S*)$";
+
 /**
  * Checks the URL of a Git repository (decisions.md): `http(s)`, `ssh`, scp form, and, where
  * `allowLocal` says so, `file://` or an absolute path, which becomes `file://`. The answer never
@@ -35,6 +40,9 @@ function checkLocal(url: string, allowLocal: boolean): Checked<string> {
 
 const OCI =
   /^(?:oci:\/\/)?((?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::\d+)?(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+)(?::([\w][\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$/;
+
+/** What an artifact looks like, as a pattern for schemas. */
+export const ARTIFACT_PATTERN: string = OCI.source;
 
 /**
  * Checks the reference of an OCI artifact, `registry/name:tag` or `registry/name@sha256:…`, with or

@@ -20,6 +20,9 @@ export function targetMeter(parts: Measured, key: StackKey, repository: string):
   const began = clock.now();
   const labels = { repository, deployment: key.name, context: key.context };
   const lock = { repository, phase: "stack" };
+  // Shown from the first look on, at zero: an alert wants to see the step to one.
+  meter.count("deployments_total", labels, 0);
+  meter.count("deployment_errors_total", labels, 0);
   let status: RunTarget["status"] = "pending";
   let locked = false;
   return {

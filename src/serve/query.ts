@@ -25,7 +25,7 @@ export function lenientBoolean(query: URLSearchParams, name: string): boolean {
 
 /** A whole number from 1. */
 export function positiveInteger(query: URLSearchParams, name: string): number | undefined {
-  const given = (query.get(name) ?? "").trim();
+  const given = spaceless(query, name);
   if (given === "") return undefined;
   const value = /^\+?\d+$/.test(given) ? Number(given) : 0;
   if (value >= 1 && Number.isSafeInteger(value)) return value;
@@ -35,7 +35,7 @@ export function positiveInteger(query: URLSearchParams, name: string): number | 
 /** Seconds to wait, at most `most`. */
 export function seconds(most: number): QueryReader {
   return (query, name) => {
-    const given = (query.get(name) ?? "").trim();
+    const given = spaceless(query, name);
     if (given === "") return undefined;
     if (!/^[+-]?\d+$/.test(given)) {
       throw invalidParameter(name, `'${name}' parameter must be an integer`);
@@ -45,10 +45,12 @@ export function seconds(most: number): QueryReader {
   };
 }
 
-/** Any text. */
+/** Any text without control characters and without spaces that only look like none. */
 export function text(query: URLSearchParams, name: string): string | undefined {
-  const given = (query.get(name) ?? "").trim();
-  return given === "" ? undefined : given;
+  const given = spaceless(query, name);
+  if (given === "") return undefined;
+  if (given === given.trim() && !/\p{Cc}/u.test(given)) return given;
+  throw invalidParameter(name, `'${name}' parameter must be plain text`);
 }
 
 /** One of `choices`, in any case; `what` names it in the error (`deployment run status`). */
@@ -57,12 +59,24 @@ export function choice<Choice extends string>(
   choices: readonly Choice[],
 ): (query: URLSearchParams, name: string) => Choice | undefined {
   return (query, name) => {
-    const given = (query.get(name) ?? "").trim().toLowerCase();
+    const given = spaceless(query, name).toLowerCase();
     if (given === "") return undefined;
     const found = choices.find((each) => each === given);
     if (found !== undefined) return found;
     throw requestError(`invalid ${what}`, `valid ${name} values: ${choices.join(", ")}`);
   };
+}
+
+/**
+ * A parameter without the blanks around it, which people leave when they paste. Other white space
+ * (no-break spaces, line ends) is a part of the value: who sends it did not mean to send nothing.
+ */
+function spaceless(query: URLSearchParams, name: string): string {
+  const given = query.get(name) ?? "";
+  let [from, to] = [0, given.length];
+  while (given[from] === " ") from++;
+  while (to > from && given[to - 1] === " ") to--;
+  return given.slice(from, to);
 }
 
 function invalidParameter(name: string, detail: string) {

@@ -26,11 +26,11 @@ export interface RequestParts {
 const BASE = "http://stackwright";
 
 /**
- * Makes a request of a message. Undefined for the methods that requests cannot have. Throws a
+ * Makes a request of a message. Undefined for CONNECT, which asks for no path. Throws a
  * `TypeError` when a header has a value that no header can have.
  */
 export function toRequest(incoming: Incoming, parts: RequestParts): HttpRequest | undefined {
-  if (/^(CONNECT|TRACE|TRACK)$/i.test(incoming.method ?? "")) return undefined;
+  if (/^CONNECT$/i.test(incoming.method ?? "")) return undefined;
   return new WireRequest(incoming, parts);
 }
 

@@ -13,12 +13,18 @@ export interface ProcessFacts {
   readonly dataBytes?: number;
   readonly openFiles?: number;
   readonly mostOpenFiles?: number;
-  readonly heapTotalBytes: number;
-  readonly heapUsedBytes: number;
-  readonly externalBytes: number;
+  readonly heapTotalBytes?: number;
+  readonly heapUsedBytes?: number;
+  readonly externalBytes?: number;
   /** Version of Node.js that the runtime behaves like, with its `v`. */
   readonly nodeVersion: string;
 }
+
+/**
+ * Whether the runtime reserves gigabytes of addresses that it never touches, and knows its heap only
+ * from the last time it was cleaned up: Bun. What it says of both alarms people for nothing.
+ */
+const RESERVES = process.versions["bun"] !== undefined;
 
 /**
  * Looks at this process. Everything is read when it is asked for: a process that nobody looks at
@@ -37,13 +43,13 @@ export function readProcessFacts(): ProcessFacts {
     cpuSystemSeconds: system / 1e6,
     startedSeconds: Math.round(Date.now() / 1000 - process.uptime()),
     residentBytes: kilobytesIn(status, "VmRSS") ?? rss,
-    ...(virtual === undefined ? {} : { virtualBytes: virtual }),
-    ...(data === undefined ? {} : { dataBytes: data }),
+    ...(virtual === undefined || RESERVES ? {} : { virtualBytes: virtual }),
+    ...(data === undefined || RESERVES ? {} : { dataBytes: data }),
     ...(openFiles === undefined ? {} : { openFiles }),
     ...(mostOpenFiles === undefined ? {} : { mostOpenFiles: Number(mostOpenFiles) }),
-    heapTotalBytes: heapTotal,
-    heapUsedBytes: heapUsed,
-    externalBytes: external,
+    ...(RESERVES
+      ? {}
+      : { heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: external }),
     nodeVersion: process.version,
   };
 }

@@ -200,13 +200,20 @@ describe("a server", () => {
       client.destroy();
     }));
 
-  it("refuses methods that requests cannot have", () =>
-    withServer({}, async (_server, connect) => {
+  it("hands over methods that no route has, so that the answer can say which there are", () => {
+    const methods: string[] = [];
+    const handler: Handler = ({ method }) => {
+      methods.push(method);
+      return Promise.resolve(new Response("took 0", { status: 405, headers: { Allow: "GET" } }));
+    };
+    return withServer({ handler }, async (_server, connect) => {
       const client = await connect();
       client.send("TRACE / HTTP/1.1\r\nHost: x\r\n\r\n");
-      assert.match(await client.until(/\}$/), /^HTTP\/1\.1 405 /);
+      assert.match(await client.until(/took 0$/), /^HTTP\/1\.1 405 [^]*\r\nallow: GET\r\n/i);
+      assert.deepEqual(methods, ["TRACE"]);
       client.destroy();
-    }));
+    });
+  });
 
   it("does not ask for a body that nobody wants", () => {
     const handler: Handler = ({ method }) =>

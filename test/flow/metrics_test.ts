@@ -34,7 +34,10 @@ describe("metrics", () => {
       assert.equal(sum(await read(world, "service_mutations_total")), mutations);
       assert.equal(sum(await read(world, "service_polls_total")), 4);
       assert.equal(sum(await read(world, "service_deployments_total")), 1);
-      assert.deepEqual(await read(world, "service_deployment_errors_total"), {});
+      // There before the first error, so that an alert sees the step from zero.
+      for (const errors of ["deployment_errors_total", "poll_errors_total"]) {
+        assert.deepEqual(Object.values(await read(world, `service_${errors}`)), [0], errors);
+      }
 
       world.fake?.setBehaviour("web", { exit: 3, afterMs: 0 });
       await commit(world, { "compose.yaml": composeFile({ web: service({ restart: "always" }) }) });

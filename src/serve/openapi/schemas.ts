@@ -24,8 +24,10 @@ export class SchemaBook {
       unrepresentable: "any",
       // With a registry of our own, the library does not look for descriptions in its own one.
       override: ({ zodSchema, jsonSchema }) => {
-        const { description } = z.globalRegistry.get(zodSchema) ?? {};
+        const { description, pattern } = z.globalRegistry.get(zodSchema) ?? {};
         if (description !== undefined) jsonSchema.description ??= description;
+        // What a reader refuses in words of its own, the document says as a pattern.
+        if (typeof pattern === "string") jsonSchema.pattern ??= pattern;
       },
     });
     for (const [name, definition] of Object.entries($defs ?? {})) {

@@ -41,11 +41,30 @@ function received(
       requestBody: {
         required: true,
         description: "The sender's own payload of a push; other events are accepted and ignored.",
-        content: { "application/json": { schema: { type: "object" } } },
+        content: { "application/json": { schema: PAYLOAD } },
       },
     },
   };
 }
+
+/** What every payload of a push has: by what it names the thing that was pushed to. */
+const PAYLOAD: JsonSchema = {
+  type: "object",
+  anyOf: [
+    ...["repository", "project", "resource"].map((name) => ({
+      required: [name],
+      properties: { [name]: { type: "object", minProperties: 1 } },
+    })),
+    {
+      required: ["source", "artifact", "digest"],
+      properties: {
+        source: { const: "oci" },
+        artifact: { type: "string", minLength: 1 },
+        digest: { type: "string", pattern: "^sha256:[0-9a-f]{64}$" },
+      },
+    },
+  ],
+};
 
 function eventHeaders(): JsonSchema[] {
   const names = WEBHOOK_SENDERS.flatMap(({ eventHeader }) => eventHeader ?? []);

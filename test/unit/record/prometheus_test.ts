@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import process from "node:process";
 import { describe, it } from "node:test";
 import { createPrometheus } from "../../../src/record/mod.ts";
 import { METRICS } from "../../../src/system/mod.ts";
@@ -37,6 +38,13 @@ describe("createPrometheus()", () => {
       assert.match(line, /^[a-z_]+(\{.*\})? (-?\d+(\.\d+)?(e[+-]?\d+)?|NaN|\+Inf)$/);
     }
     assert.doesNotMatch(text, /eventloop/);
+  });
+
+  it("tells memory that can be: no more than a machine has, and no heap where nobody knows it", async () => {
+    const text = await createPrometheus().text();
+    const sizes = [...text.matchAll(/^(process_(?:virtual|heap)\w*|nodejs_\w+_bytes) (\d+)$/gm)];
+    if (process.versions["bun"] !== undefined) assert.deepEqual(sizes, []);
+    else assert.ok(sizes.some(([, name]) => name === "nodejs_heap_size_used_bytes"));
   });
 
   it("keeps two meters apart", async () => {

@@ -6,6 +6,7 @@ import {
   lenientBoolean,
   positiveInteger,
   seconds,
+  text,
 } from "../../../src/serve/query.ts";
 
 const query = (text: string) => new URLSearchParams(text);
@@ -121,4 +122,23 @@ describe("seconds()", () => {
     it(`refuses ${given}`, () =>
       assert.throws(() => read(given), { code: "bad_request", message }));
   }
+});
+
+describe("white space that only looks like none", () => {
+  const trigger = choice("deployment run trigger", ["poll", "webhook"]);
+  it("is no empty parameter", () => {
+    for (const value of ["%C2%A0", "%E2%80%83", "%09", "%0A", "%C2%A0poll"]) {
+      const parameters = query(`x=${value}`);
+      for (const read of [trigger, text, positiveInteger, seconds(10)]) {
+        assert.throws(() => read(parameters, "x"), { code: "bad_request" }, value);
+      }
+    }
+  });
+
+  it("is not what a blank around a value is", () => {
+    assert.equal(trigger(query("x=%20Poll+"), "x"), "poll");
+    assert.equal(text(query("x=+default%20"), "x"), "default");
+    assert.equal(positiveInteger(query("x=+7"), "x"), 7);
+    assert.equal(text(query("x=++"), "x"), undefined);
+  });
 });
