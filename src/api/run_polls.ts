@@ -9,7 +9,7 @@ import {
 } from "../model/mod.ts";
 import { isDeferred, splitFailure } from "../plan/mod.ts";
 import { type Call, type Operation, readInput } from "./operation.ts";
-import { runView, viewRun } from "./run_view.ts";
+import { createRunView, runView } from "./run_view.ts";
 
 /** What a request to poll led to (interface.md §4.4, §7). */
 export const pollResult = z.strictObject({
@@ -73,10 +73,10 @@ async function runPolls(
   const work = { trigger: "poll", origin: "manual", sources } as const;
   if (!wait) {
     const { run } = intake.submit(work);
-    return { outcome: "started", message: "poll jobs started", run: viewRun(run, timeZone) };
+    return { outcome: "started", message: "poll jobs started", run: createRunView(timeZone)(run) };
   }
   const run = await intake.submit(work, { signal }).finished;
-  return { ...describeEnd(run), run: viewRun(run, timeZone) };
+  return { ...describeEnd(run), run: createRunView(timeZone)(run) };
 }
 
 function describeEnd(run: Run): Omit<PollResult, "run"> {

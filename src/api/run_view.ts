@@ -46,9 +46,23 @@ export type RunView = z.output<typeof runView>;
 /** See {@link targetView}. */
 export type TargetView = z.output<typeof targetView>;
 
-/** A run as clients see it, with times in an IANA zone. */
-export function viewRun(run: Run, timeZone: string): RunView {
+/**
+ * A function that shows runs as clients see them, with times in an IANA zone. Runs are values, which
+ * never change, so one that was shown is not put together again: lists are asked for over and over.
+ */
+export function createRunView(timeZone: string): (run: Run) => RunView {
   const time = createTimeFormat(timeZone);
+  const shown = new WeakMap<Run, RunView>();
+  return (run) => {
+    const known = shown.get(run);
+    if (known !== undefined) return known;
+    const view = viewRun(run, time);
+    shown.set(run, view);
+    return view;
+  };
+}
+
+function viewRun(run: Run, time: (instant: Date) => string): RunView {
   return {
     job_id: run.id,
     trigger: run.trigger,

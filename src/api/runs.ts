@@ -2,7 +2,7 @@ import * as z from "zod";
 import { RUN_STATUSES, StackwrightError, TRIGGERS } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
-import { type RunView, runView, viewRun } from "./run_view.ts";
+import { createRunView, type RunView, runView } from "./run_view.ts";
 
 /** Runs a list has when nobody says how many. */
 export const DEFAULT_RUN_LIMIT = 50;
@@ -18,6 +18,7 @@ export interface RunParts {
 
 /** Lists recent runs, newest first (interface.md §4.3). */
 export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunView[]> {
+  const view = createRunView(timeZone);
   return defineOperation({
     id: "listRuns",
     summary: "List recent tracked runs, newest first.",
@@ -35,12 +36,13 @@ export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunVi
       ...(status === undefined ? {} : { status }),
       ...(trigger === undefined ? {} : { trigger }),
     };
-    return runs.list(filter).map((run) => viewRun(run, timeZone));
+    return runs.list(filter).map(view);
   });
 }
 
 /** One run (interface.md §4.3). A call throws `not_found` when there is none, or none any more. */
 export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView> {
+  const view = createRunView(timeZone);
   return defineOperation({
     id: "getRun",
     summary: "Details of one run.",
@@ -51,6 +53,6 @@ export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView
   }, ({ job_id: id }) => {
     const run = runs.get(id);
     if (run === undefined) throw new StackwrightError("not_found", `run not found: ${id}`);
-    return viewRun(run, timeZone);
+    return view(run);
   });
 }

@@ -10,8 +10,6 @@ import { withAssembly } from "./with_assembly.ts";
 
 /** `stackwright apply` */
 export const applyCommand: Command = {
-  name: "apply",
-  summary: "Deploy a checkout or repository once, now.",
   help:
     `Usage: stackwright apply [--json] [--ref REF] [--target NAME] [--plan FILE] [directory | URL]
 

@@ -7,8 +7,6 @@ import { withAssembly } from "./with_assembly.ts";
 
 /** `stackwright diff` */
 export const diffCommand: Command = {
-  name: "diff",
-  summary: "Show what differs between two releases of a stack.",
   help: `Usage: stackwright diff [--json] [--context NAME] <stack> <A> <B>
 
 A and B are numbers of stackwright history. Prints a unified diff of the models that compose got;

@@ -7,8 +7,6 @@ import { withAssembly } from "./with_assembly.ts";
 
 /** `stackwright explain` */
 export const explainCommand: Command = {
-  name: "explain",
-  summary: "Say why a stack is as it is: the last decisions, what changed, what was held back.",
   help: `Usage: stackwright explain [--json] [--context NAME] <stack>
 
 Reads the ledger in DATA_DIR; the service may run meanwhile. Exits 1 when nothing is recorded.

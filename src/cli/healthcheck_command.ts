@@ -1,12 +1,10 @@
-import { readListenSettings } from "../settings/mod.ts";
+import { readListenSettings } from "../settings/listen_settings.ts";
 import { healthTarget, probe } from "../system/http_probe.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
 
 /** `stackwright healthcheck` */
 export const healthcheckCommand: Command = {
-  name: "healthcheck",
-  summary: "Ask the service on this host whether it is healthy.",
   help: `Usage: stackwright healthcheck [--json]
 
 Asks GET /v1/health on this host, on HTTP_HOST and HTTP_PORT, with HTTPS when HTTP_TLS_CERT_FILE and

@@ -10,8 +10,6 @@ const LIMIT = 50;
 
 /** `stackwright history` */
 export const historyCommand: Command = {
-  name: "history",
-  summary: "List the releases of a stack.",
   help: `Usage: stackwright history [--json] [--context NAME] <stack>
 
 Newest first, with number, time, state, commit and what became of it. Numbers are what diff and

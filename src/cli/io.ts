@@ -23,11 +23,8 @@ export interface CommandIo {
   readonly signal: AbortSignal;
 }
 
-/** One command of the program. */
+/** One command of the program, loaded. */
 export interface Command {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
   /** Everything `stackwright <name> --help` prints after the summary. */
   readonly help: string;
   /** Runs the command; returns the exit code. */

@@ -4,37 +4,10 @@
  */
 import process from "node:process";
 import { formatProblem, isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
-import { createRedactor } from "../system/mod.ts";
-import { applyCommand } from "./apply_command.ts";
-import { diffCommand } from "./diff_command.ts";
-import { explainCommand } from "./explain_command.ts";
-import { healthcheckCommand } from "./healthcheck_command.ts";
-import { type Command, type CommandIo, EXIT } from "./io.ts";
-import { historyCommand } from "./history_command.ts";
-import { openapiCommand } from "./openapi_command.ts";
-import { planCommand } from "./plan_command.ts";
-import { rollbackCommand, unpinCommand } from "./rollback_command.ts";
-import { schemaCommand } from "./schema_command.ts";
-import { serveCommand } from "./serve_command.ts";
+import { createRedactor } from "../system/redactor.ts";
+import { COMMANDS } from "./commands.ts";
+import { type CommandIo, EXIT } from "./io.ts";
 import { trackedOutput } from "./standard_streams.ts";
-import { validateCommand } from "./validate_command.ts";
-import { versionCommand } from "./version_command.ts";
-
-const COMMANDS: readonly Command[] = [
-  serveCommand,
-  validateCommand,
-  schemaCommand,
-  openapiCommand,
-  planCommand,
-  applyCommand,
-  explainCommand,
-  historyCommand,
-  diffCommand,
-  rollbackCommand,
-  unpinCommand,
-  healthcheckCommand,
-  versionCommand,
-];
 
 /**
  * Runs the program with the arguments of its process; returns the exit code when everything it said
@@ -75,22 +48,21 @@ export async function runCommand(plain: CommandIo): Promise<number> {
 
 async function runNamed(io: CommandIo): Promise<number> {
   const [first, ...rest] = io.args;
-  if (first === "--version" || first === "-V") {
-    return await versionCommand.run({ ...io, args: rest });
-  }
   const asksForHelp = io.args.includes("--help") || io.args.includes("-h");
-  const command = COMMANDS.find((each) => each.name === first);
+  const name = first === "--version" || first === "-V" ? "version" : first;
+  const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) {
     if (first === undefined || first === "help" || first.startsWith("-") && asksForHelp) {
       return overview(io);
     }
     throw unknown(first);
   }
+  const { help, run } = await command.load();
   if (asksForHelp) {
-    io.out(`${command.summary}\n\n${command.help}`);
+    io.out(`${command.summary}\n\n${help}`);
     return EXIT.ok;
   }
-  return await command.run({ ...io, args: rest });
+  return await run({ ...io, args: rest });
 }
 
 function overview(io: CommandIo): number {

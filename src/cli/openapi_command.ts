@@ -6,8 +6,6 @@ import { VERSION } from "./version.ts";
 
 /** `stackwright openapi` */
 export const openapiCommand: Command = {
-  name: "openapi",
-  summary: "Print an OpenAPI document of the HTTP interface.",
   help: `Usage: stackwright openapi [rest|webhooks] [--json]
 
 Prints the OpenAPI 3.2 document of the REST API (the default) or of the webhooks, as the service shows

@@ -9,8 +9,6 @@ import { withAssembly } from "./with_assembly.ts";
 
 /** `stackwright plan` */
 export const planCommand: Command = {
-  name: "plan",
-  summary: "Show what a deployment would change, and change nothing.",
   help: `Usage: stackwright plan [--json] [--ref REF] [--target NAME] [directory | URL]
 
 Renders every deployment of a checkout (the current directory unless given; its committed state) or a

@@ -6,8 +6,6 @@ import { withAssembly } from "./with_assembly.ts";
 
 /** `stackwright rollback` */
 export const rollbackCommand: Command = {
-  name: "rollback",
-  summary: "Put a stack back to an earlier release, and keep it there.",
   help: `Usage: stackwright rollback [--json] [--context NAME] <stack> [release]
 
 Deploys a recorded release again, by default the good one before the current. Updates then leave the
@@ -31,8 +29,6 @@ stack alone until a commit changes its inputs, or until stackwright unpin.
 
 /** `stackwright unpin` */
 export const unpinCommand: Command = {
-  name: "unpin",
-  summary: "Let automatic updates of a stack happen again after a rollback.",
   help: "Usage: stackwright unpin [--json] [--context NAME] <stack>\n",
   async run(io) {
     const args = readArguments(io.args, 1, ["context"]);

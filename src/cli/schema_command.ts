@@ -5,8 +5,6 @@ import { VERSION } from "./version.ts";
 
 /** `stackwright schema` */
 export const schemaCommand: Command = {
-  name: "schema",
-  summary: "Print the JSON Schema of the deployment configuration.",
   help: `Usage: stackwright schema [--json]
 
 Prints a JSON Schema (draft-07) for .stackwright.yaml, for editors and checks before a commit.

@@ -17,8 +17,6 @@ import { VERSION } from "./version.ts";
 
 /** `stackwright serve` */
 export const serveCommand: Command = {
-  name: "serve",
-  summary: "Run the service.",
   help: `Usage: stackwright serve [--json]
 
 Runs until SIGTERM or SIGINT; a second signal ends it at once. Settings come from environment

@@ -8,8 +8,6 @@ import { type Command, EXIT } from "./io.ts";
 
 /** `stackwright validate` */
 export const validateCommand: Command = {
-  name: "validate",
-  summary: "Check the deployment configuration of a checkout, offline.",
   help: `Usage: stackwright validate [--json] [directory]
 
 Checks every .stackwright*.yaml of the checkout (the current directory unless given): syntax, keys

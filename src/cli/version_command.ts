@@ -4,8 +4,6 @@ import { VERSION } from "./version.ts";
 
 /** `stackwright version` */
 export const versionCommand: Command = {
-  name: "version",
-  summary: "Print the version.",
   help: "Usage: stackwright version [--json]\n",
   run(io) {
     const { json } = readArguments(io.args, 0);

@@ -61,9 +61,21 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
     for (const [name, value] of Object.entries(answer.headers)) headers[name.toLowerCase()] = value;
     return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
   }
-  const redact = (text: string) => to.redactor.redact(text);
+  const redact = remembering((text) => to.redactor.redact(text));
   const body = JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact));
   return new Response(to.method === "HEAD" ? null : body, { status, headers });
+}
+
+/** In a list the same words come over and over: looking through each of them once is enough. */
+function remembering(redact: (text: string) => string): (text: string) => string {
+  const done = new Map<string, string>();
+  return (text) => {
+    const known = done.get(text);
+    if (known !== undefined) return known;
+    const redacted = redact(text);
+    done.set(text, redacted);
+    return redacted;
+  };
 }
 
 /** Header that names the container context (decisions.md). */

@@ -1,6 +1,5 @@
 import { posix } from "node:path";
 import * as z from "zod";
-import { formatProblem, type Problem, StackwrightError } from "../model/mod.ts";
 import {
   type CheckSchedule,
   checkWorkingDir,
@@ -14,17 +13,22 @@ import {
   parseUrlRewrites,
   problemsOf,
 } from "./git_domains.ts";
+import {
+  deepFreeze,
+  EVERY_ADDRESS,
+  invalidSettings,
+  listenHost,
+  tlsFiles,
+} from "./listen_settings.ts";
 import { notYet } from "./not_yet.ts";
 import { secretProvider } from "./secret_provider.ts";
 import {
   type DeploySettings,
   type GitSettings,
   type HttpSettings,
-  type ListenSettings,
   LOG_LEVELS,
   type LogLevel,
   type Settings,
-  type TlsFiles,
 } from "./settings.ts";
 import type { SettingName } from "./settings_table.ts";
 import { type Environment, quote, type ReadFile, VariableReader } from "./variable_reader.ts";
@@ -86,29 +90,6 @@ export function readSettings(
   return deepFreeze(settings);
 }
 
-/**
- * Reads address, port and TLS files alone, for the health check, which must work whatever else is wrong.
- *
- * Throws `settings_invalid`.
- */
-export function readListenSettings(environment: Environment): ListenSettings {
-  const reader = new VariableReader(environment, () => "");
-  const settings = {
-    host: listenHost(reader, "HTTP_HOST") ?? EVERY_ADDRESS,
-    port: reader.integer("HTTP_PORT"),
-    tls: tlsFiles(reader),
-  };
-  if (reader.problems.length > 0) throw invalidSettings(reader.problems);
-  return deepFreeze(settings);
-}
-
-function invalidSettings(problems: readonly Problem[]): StackwrightError {
-  const count = problems.length === 1 ? "1 setting is" : `${problems.length} settings are`;
-  const lines = problems.map((problem) => formatProblem(problem));
-  const message = [`${count} invalid:`, ...lines].join("\n");
-  return new StackwrightError("settings_invalid", message, { problems });
-}
-
 function checkTogether(settings: Settings, reader: VariableReader): void {
   const { http } = settings;
   if (http.port === http.metricsPort) {
@@ -155,34 +136,6 @@ function httpSettings(reader: VariableReader): HttpSettings {
     trustedProxyNetworks: networks(reader),
     trustedProxyHeader: header,
   };
-}
-
-const EVERY_ADDRESS = "0.0.0.0";
-
-/** Whether this machine has the address is seen when it is listened on. */
-function listenHost(reader: VariableReader, name: SettingName): string | undefined {
-  const text = reader.text(name)?.trim();
-  if (text === undefined || text === "") return undefined;
-  if (!z.ipv6().safeParse(text).success && !/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text)) {
-    reader.refuse(
-      name,
-      `expected an address of this machine such as 127.0.0.1, without port; found ${quote(text)}`,
-    );
-  }
-  return text;
-}
-
-function tlsFiles(reader: VariableReader): TlsFiles | undefined {
-  const certFile = reader.text("HTTP_TLS_CERT_FILE");
-  const keyFile = reader.text("HTTP_TLS_KEY_FILE");
-  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
-  if (certFile !== undefined) {
-    reader.refuse("HTTP_TLS_KEY_FILE", "must be set too, since HTTP_TLS_CERT_FILE is");
-  }
-  if (keyFile !== undefined) {
-    reader.refuse("HTTP_TLS_CERT_FILE", "must be set too, since HTTP_TLS_KEY_FILE is");
-  }
-  return undefined;
 }
 
 function networks(reader: VariableReader): readonly string[] {
@@ -331,10 +284,4 @@ function defaultDataDir(
   }
   reader.refuse("DATA_DIR", "must be set: there is no home directory to put the data into");
   return "/";
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const inner of Object.values(value)) deepFreeze(inner);
-  return Object.freeze(value);
 }

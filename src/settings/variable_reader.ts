@@ -1,5 +1,5 @@
 import { messageOf, type Problem } from "../model/mod.ts";
-import { clip } from "../config/mod.ts";
+import { clip } from "../config/located.ts";
 import { type SettingName, type SettingRow, SETTINGS_TABLE } from "./settings_table.ts";
 
 /** The process environment, or what a test puts in its place. */

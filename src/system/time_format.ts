@@ -7,10 +7,51 @@ export function formatTime(instant: Date, timeZone: string): string {
   return createTimeFormat(timeZone)(instant);
 }
 
+/** What a zone's clocks show is the same distance away from UTC for all of a quarter of an hour. */
+const QUARTER_MS = 15 * 60 * 1000;
+/** Quarters that are remembered; lists of runs show some days at most. */
+const MOST_QUARTERS = 1000;
+/** Before it zones changed their clocks within a quarter: the last one at one minute past midnight. */
+const SETTLED_MS = Date.UTC(2012, 0, 1);
+/** Years of more digits are written in another way. */
+const LAST_MS = Date.UTC(9999, 0, 1);
+
+/** How far a zone is from UTC, as a number and as it is written. */
+interface Offset {
+  readonly milliseconds: number;
+  /** `+01:00` */
+  readonly text: string;
+}
+
 /** A function that prints instants as {@link formatTime} does, for one zone. */
 export function createTimeFormat(timeZone: string): (instant: Date) => string {
-  // Making one takes longer than anything else that is done for a line of the log.
-  const format = new Intl.DateTimeFormat("en-US", {
+  let format: Intl.DateTimeFormat | undefined;
+  const quarters = new Map<number, Offset>();
+  const partsOf = (instant: Date) => {
+    // Making one, and asking it, takes longer than anything else that is done for a line of the log.
+    format ??= createFormat(timeZone);
+    return partReader(format.formatToParts(instant));
+  };
+  return (instant) => {
+    const time = instant.getTime();
+    if (!(time >= SETTLED_MS && time < LAST_MS)) {
+      return print(partsOf(instant), instant);
+    }
+    const quarter = Math.floor(time / QUARTER_MS);
+    let offset = quarters.get(quarter);
+    if (offset === undefined) {
+      if (quarters.size >= MOST_QUARTERS) quarters.clear();
+      offset = offsetAt(partsOf(instant), time);
+      quarters.set(quarter, offset);
+    }
+    return new Date(time + offset.milliseconds).toISOString().slice(0, -1) + offset.text;
+  };
+}
+
+type PartReader = (type: Intl.DateTimeFormatPartTypes) => string;
+
+function createFormat(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-US", {
     timeZone,
     hourCycle: "h23",
     year: "numeric",
@@ -21,25 +62,30 @@ export function createTimeFormat(timeZone: string): (instant: Date) => string {
     second: "2-digit",
     timeZoneName: "longOffset",
   });
-  // Lines come in bursts, and within a second nothing changes but the milliseconds.
-  let second = Number.NaN;
-  let print = (_milliseconds: string) => "";
-  return (instant) => {
-    const now = Math.floor(instant.getTime() / 1000);
-    if (now !== second) {
-      print = printerOf(format.formatToParts(instant));
-      second = now;
-    }
-    return print(String(instant.getMilliseconds()).padStart(3, "0"));
-  };
 }
 
-/** Prints instants of one second, given their milliseconds. */
-function printerOf(parts: readonly Intl.DateTimeFormatPart[]): (milliseconds: string) => string {
-  const part = (type: Intl.DateTimeFormatPartTypes) =>
-    parts.find((each) => each.type === type)?.value ?? "";
-  const offset = part("timeZoneName").replace(/^GMT$/, "GMT+00:00").slice(3);
+function partReader(parts: readonly Intl.DateTimeFormatPart[]): PartReader {
+  return (type) => parts.find((each) => each.type === type)?.value ?? "";
+}
+
+function offsetAt(part: PartReader, time: number): Offset {
+  const shown = Date.UTC(
+    Number(part("year")),
+    Number(part("month")) - 1,
+    Number(part("day")),
+    Number(part("hour")),
+    Number(part("minute")),
+    Number(part("second")),
+  );
+  return { milliseconds: shown - Math.floor(time / 1000) * 1000, text: offsetText(part) };
+}
+
+function offsetText(part: PartReader): string {
+  return part("timeZoneName").replace(/^GMT$/, "GMT+00:00").slice(3);
+}
+
+function print(part: PartReader, instant: Date): string {
   const day = `${part("year").padStart(4, "0")}-${part("month")}-${part("day")}`;
   const time = `${day}T${part("hour")}:${part("minute")}:${part("second")}`;
-  return (milliseconds) => `${time}.${milliseconds}${offset}`;
+  return `${time}.${String(instant.getMilliseconds()).padStart(3, "0")}${offsetText(part)}`;
 }

@@ -1,4 +1,4 @@
-import * as age from "age-encryption";
+import type * as Age from "age-encryption";
 import type { AgeRecipient } from "./metadata.ts";
 
 /** The identities in the text of a key file: a line each, empty lines and comments left out. */
@@ -20,7 +20,9 @@ export async function ageDataKey(
   recipients: readonly AgeRecipient[],
   identities: readonly string[],
 ): Promise<Uint8Array | undefined> {
-  const decrypter = decrypterFor(identities);
+  // Its curves take milliseconds to set up, and most services never decrypt anything.
+  const age = await import("age-encryption");
+  const decrypter = decrypterFor(age, identities);
   if (decrypter === undefined) return undefined;
   for (const { enc } of recipients) {
     try {
@@ -32,7 +34,10 @@ export async function ageDataKey(
   return undefined;
 }
 
-function decrypterFor(identities: readonly string[]): age.Decrypter | undefined {
+function decrypterFor(
+  age: typeof Age,
+  identities: readonly string[],
+): Age.Decrypter | undefined {
   const decrypter = new age.Decrypter();
   let count = 0;
   for (const identity of identities.filter(isNativeIdentity)) {

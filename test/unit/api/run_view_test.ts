@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { runView, viewRun } from "../../../src/api/run_view.ts";
+import { createRunView, runView } from "../../../src/api/run_view.ts";
 import type { Run } from "../../../src/model/mod.ts";
 
 const at = new Date("2026-03-10T11:00:00.007Z");
@@ -40,9 +40,9 @@ const finished: Run = {
   ],
 };
 
-describe("viewRun()", () => {
+describe("createRunView()", () => {
   it("leaves out what is empty or unknown", () => {
-    assert.deepEqual(viewRun(accepted, "Europe/Berlin"), {
+    assert.deepEqual(createRunView("Europe/Berlin")(accepted), {
       job_id: "0199",
       trigger: "webhook",
       status: "accepted",
@@ -53,7 +53,7 @@ describe("viewRun()", () => {
 
   it("shows everything else, times in the zone", () => {
     const time = "2026-03-10T11:00:00.007+00:00";
-    assert.deepEqual(viewRun(finished, "UTC"), {
+    assert.deepEqual(createRunView("UTC")(finished), {
       job_id: "0199",
       trigger: "webhook",
       status: "failed",
@@ -83,8 +83,17 @@ describe("viewRun()", () => {
 
   it("gives what its schema describes", () => {
     for (const run of [accepted, finished]) {
-      const view = viewRun(run, "UTC");
+      const view = createRunView("UTC")(run);
       assert.deepEqual(runView.parse(view), view);
     }
+  });
+
+  it("puts a run together once, and anew when it has changed", () => {
+    const view = createRunView("UTC");
+    assert.equal(view(finished), view(finished));
+    assert.deepEqual(view({ ...finished, message: "again" }), {
+      ...view(finished),
+      message: "again",
+    });
   });
 });

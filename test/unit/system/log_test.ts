@@ -77,6 +77,34 @@ describe("createTimeFormat()", () => {
       "2026-03-29T01:59:59.002+01:00",
     ]);
   });
+
+  it("prints as the zone's own clocks do, around every change of them", () => {
+    for (const zone of ["America/St_Johns", "Australia/Lord_Howe", "Africa/Casablanca", "UTC"]) {
+      const print = createTimeFormat(zone);
+      for (let day = 0; day < 1500; day++) {
+        const instant = new Date(
+          Date.UTC(2024, 0, 1, 0, day * 31, day % 60, day) + day * 86_400_000,
+        );
+        const parts = new Intl.DateTimeFormat("sv-SE", {
+          timeZone: zone,
+          dateStyle: "short",
+          timeStyle: "medium",
+        }).format(instant);
+        const text = print(instant);
+        assert.equal(text.slice(0, 19), parts.replace(" ", "T"));
+        assert.equal(new Date(text).getTime(), instant.getTime());
+      }
+    }
+  });
+
+  it("prints instants of the past, when clocks changed at any second", () => {
+    const print = createTimeFormat("Europe/Paris");
+    assert.equal(print(new Date("1900-01-01T00:00:00Z")).slice(0, 19), "1900-01-01T00:09:21");
+    assert.equal(
+      createTimeFormat("America/St_Johns")(new Date("2006-04-02T03:31:00Z")),
+      "2006-04-02T01:01:00.000-02:30",
+    );
+  });
 });
 
 describe("createLog as JSON", () => {

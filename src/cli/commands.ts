@@ -1,0 +1,82 @@
+import type { Command } from "./io.ts";
+
+/** A command as the list shows it. */
+export interface ListedCommand {
+  readonly name: string;
+  /** One line. */
+  readonly summary: string;
+  /**
+   * Loads its file, and with it whatever it needs: the version, the list of commands and a health
+   * check every few seconds must not cost the start of the whole service.
+   */
+  load(): Promise<Command>;
+}
+
+/** Every command, in the order of the list. */
+export const COMMANDS: readonly ListedCommand[] = [
+  {
+    name: "serve",
+    summary: "Run the service.",
+    load: async () => (await import("./serve_command.ts")).serveCommand,
+  },
+  {
+    name: "validate",
+    summary: "Check the deployment configuration of a checkout, offline.",
+    load: async () => (await import("./validate_command.ts")).validateCommand,
+  },
+  {
+    name: "schema",
+    summary: "Print the JSON Schema of the deployment configuration.",
+    load: async () => (await import("./schema_command.ts")).schemaCommand,
+  },
+  {
+    name: "openapi",
+    summary: "Print an OpenAPI document of the HTTP interface.",
+    load: async () => (await import("./openapi_command.ts")).openapiCommand,
+  },
+  {
+    name: "plan",
+    summary: "Show what a deployment would change, and change nothing.",
+    load: async () => (await import("./plan_command.ts")).planCommand,
+  },
+  {
+    name: "apply",
+    summary: "Deploy a checkout or repository once, now.",
+    load: async () => (await import("./apply_command.ts")).applyCommand,
+  },
+  {
+    name: "explain",
+    summary: "Say why a stack is as it is: the last decisions, what changed, what was held back.",
+    load: async () => (await import("./explain_command.ts")).explainCommand,
+  },
+  {
+    name: "history",
+    summary: "List the releases of a stack.",
+    load: async () => (await import("./history_command.ts")).historyCommand,
+  },
+  {
+    name: "diff",
+    summary: "Show what differs between two releases of a stack.",
+    load: async () => (await import("./diff_command.ts")).diffCommand,
+  },
+  {
+    name: "rollback",
+    summary: "Put a stack back to an earlier release, and keep it there.",
+    load: async () => (await import("./rollback_command.ts")).rollbackCommand,
+  },
+  {
+    name: "unpin",
+    summary: "Let automatic updates of a stack happen again after a rollback.",
+    load: async () => (await import("./rollback_command.ts")).unpinCommand,
+  },
+  {
+    name: "healthcheck",
+    summary: "Ask the service on this host whether it is healthy.",
+    load: async () => (await import("./healthcheck_command.ts")).healthcheckCommand,
+  },
+  {
+    name: "version",
+    summary: "Print the version.",
+    load: async () => (await import("./version_command.ts")).versionCommand,
+  },
+];
