@@ -240,6 +240,7 @@ function parts(
       findProgram: () => findComposeProgram(files, program),
       programEnvironment: program,
       log,
+      scratch: { files, prefix: scratchPrefix("render") },
       quiet: settings.deploy.quiet,
       onMutation: () => made.meter.count("mutations_total", { by: "compose" }),
     }),

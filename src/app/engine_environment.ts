@@ -1,4 +1,4 @@
-import { programEnvironment } from "../deploy/mod.ts";
+import { canInterpolate, programEnvironment } from "../deploy/mod.ts";
 import { secretValues, type Settings, SETTINGS_TABLE } from "../settings/mod.ts";
 import { SHORTEST_SECRET } from "../system/mod.ts";
 
@@ -38,7 +38,8 @@ export function passedVariables(settings: Settings, env: Environment): Record<st
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => {
       const [name, value] = entry;
-      return value !== undefined && !program.has(name) && !OWN_SECRETS.has(name) &&
+      return value !== undefined && canInterpolate(name) && !program.has(name) &&
+        !OWN_SECRETS.has(name) &&
         !NOT_FOR_REPOSITORIES.test(name) && !secrets.some((secret) => holds(value, secret));
     }),
   );

@@ -1,5 +1,6 @@
+import { isAbsolute, join } from "node:path";
 import { type ComposeModel, type ErrorCode, messageOf, StackwrightError } from "../model/mod.ts";
-import type { Commands, Log } from "../system/mod.ts";
+import type { Command, Commands, Files, Log } from "../system/mod.ts";
 import {
   type BuildArguments,
   buildArguments,
@@ -11,13 +12,13 @@ import {
   upArguments,
   VERSION_ARGUMENTS,
 } from "./compose_command.ts";
-import { composeEnvironment } from "./compose_environment.ts";
-import { isObject } from "./compose_model.ts";
+import { actingCall, dotenvText, renderVariables } from "./compose_environment.ts";
+import { isObject, withPlainKeys } from "./compose_model.ts";
 
 /** One compose project, and the variables its commands run with. */
 export interface ComposeCall {
   readonly project: ComposeProject;
-  /** Variables for interpolation and for secrets taken from the environment. */
+  /** Variables for interpolation when it is rendered, then for the values of configs and secrets only. */
   readonly variables: Readonly<Record<string, string>>;
   /** Written to standard input where the project's file is `-`: rendered models never touch the disk. */
   readonly model?: ComposeModel;
@@ -31,6 +32,12 @@ export interface ComposeParts {
   /** Variables the docker program itself needs, see `programEnvironment`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** Where variables are written that no program may be started with. */
+  readonly scratch: {
+    readonly files: Pick<Files, "makeTemporaryDirectory" | "write" | "remove">;
+    /** Beginning of the name of private directories. */
+    readonly prefix: string;
+  };
   /** Whether what programs print on their way is told at `debug` only (the default), not at `info`. */
   readonly quiet?: boolean;
   /** Told before each command that changes something on the engine. */
@@ -68,13 +75,7 @@ export class Compose {
 
   /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
-    const output = await this.#run(
-      "render_failed",
-      call,
-      configArguments(call.project),
-      signal,
-      RENDER_LIMIT_MS,
-    );
+    const output = await this.#render(call, signal);
     let model: unknown;
     try {
       model = JSON.parse(output);
@@ -88,17 +89,17 @@ export class Compose {
     if (!isObject(model)) {
       throw new StackwrightError("render_failed", "docker compose config printed no object");
     }
-    return model;
+    return withPlainKeys(model);
   }
 
   /** Fetches images. Throws `pull_failed`. */
   async pull(call: ComposeCall, services: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.#run("pull_failed", call, pullArguments(call.project, services), signal);
+    await this.#act("pull_failed", call, pullArguments(call.project, services), signal);
   }
 
   /** Builds images. Throws `build_failed`. */
   async build(call: ComposeCall, build: BuildArguments, signal: AbortSignal): Promise<void> {
-    await this.#run("build_failed", call, buildArguments(call.project, build), signal);
+    await this.#act("build_failed", call, buildArguments(call.project, build), signal);
   }
 
   /** Makes and starts containers. Throws `deploy_failed`; some of them may have been changed then. */
@@ -108,40 +109,85 @@ export class Compose {
     signal: AbortSignal,
   ): Promise<void> {
     const args = upArguments(call.project, up);
-    await this.#run("deploy_failed", call, args, signal, up.timeoutMs);
+    await this.#act("deploy_failed", call, args, signal, up.timeoutMs);
   }
 
   async #program(): Promise<string> {
     return await this.#parts.findProgram?.() ?? "docker";
   }
 
-  async #run(
+  /** What compose prints of a project. Its files are looked for from its directory. */
+  async #render(call: ComposeCall, signal: AbortSignal): Promise<string> {
+    const { programEnvironment, scratch: { files, prefix } } = this.#parts;
+    const program = await this.#program();
+    const { environment, byFile } = renderVariables(
+      programEnvironment,
+      call.variables,
+      !isAbsolute(program),
+    );
+    const command = (envFiles: readonly string[]): Command => ({
+      argv: [program, ...configArguments({ ...call.project, envFiles })],
+      env: environment,
+      // Versions of compose that take a path as relative to where they run find the same files.
+      cwd: call.project.directory,
+      endsWithUs: true,
+      timeoutMs: RENDER_LIMIT_MS,
+      ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
+    });
+    const { envFiles } = call.project;
+    if (Object.keys(byFile).length === 0) {
+      return await this.#run("render_failed", call, command(envFiles), signal);
+    }
+    const directory = await files.makeTemporaryDirectory(prefix);
+    try {
+      const file = join(directory, "values.env");
+      await files.write(file, dotenvText(byFile), { mode: 0o600 });
+      // First for the other files, which may use the values, and last because these win.
+      return await this.#run("render_failed", call, command([file, ...envFiles, file]), signal);
+    } finally {
+      await files.remove(directory);
+    }
+  }
+
+  /** Changes something: with nothing of the repository but the model itself. */
+  async #act(
     failure: ErrorCode,
     call: ComposeCall,
     args: ComposeArguments,
     signal: AbortSignal,
     timeoutMs?: number,
-  ): Promise<string> {
-    const { commands, log, quiet } = this.#parts;
+  ): Promise<void> {
+    const { log, quiet, programEnvironment, onMutation } = this.#parts;
     const progress = log.with({ stack: call.project.name });
     const tell = (line: string) => quiet === false ? progress.info(line) : progress.debug(line);
-    if (failure !== "render_failed") this.#parts.onMutation?.();
-    const result = await commands.run({
+    const { model, environment } = actingCall(
+      programEnvironment,
+      call.variables,
+      call.model ?? {},
+    );
+    onMutation?.();
+    await this.#run(failure, call, {
       argv: [await this.#program(), ...args],
-      env: composeEnvironment(this.#parts.programEnvironment, call.variables),
-      // Versions of compose that take a path as relative to where they run find the same files.
-      ...(failure === "render_failed" ? { cwd: call.project.directory } : {}),
+      env: environment,
       endsWithUs: true,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
-      ...(failure === "render_failed"
-        ? {}
-        : { onLine: (line: string) => line.trim() !== "" && tell(line.trim()) }),
+      stdin: JSON.stringify(model),
+      onLine: (line: string) => line.trim() !== "" && tell(line.trim()),
     }, signal);
+  }
+
+  async #run(
+    failure: ErrorCode,
+    call: ComposeCall,
+    command: Command,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const result = await this.#parts.commands.run(command, signal);
     if (result.code !== 0) {
-      throw new StackwrightError(failure, explain(args, result.stderr));
+      throw new StackwrightError(failure, explain(command.argv, result.stderr));
     }
-    for (const warning of warnings(result.stderr)) progress.warning(warning);
+    const log = this.#parts.log.with({ stack: call.project.name });
+    for (const warning of warnings(result.stderr)) log.warning(warning);
     return new TextDecoder().decode(result.stdout);
   }
 }

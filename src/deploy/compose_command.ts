@@ -5,8 +5,9 @@ export interface ComposeProject {
   readonly directory: string;
   /** Compose files; `-` is standard input. */
   readonly files: readonly string[];
-  /** Dotenv files, later ones win. */
+  /** Dotenv files for rendering, later ones win; what is rendered needs none. */
   readonly envFiles: readonly string[];
+  /** Profiles that are rendered. */
   readonly profiles: readonly string[];
 }
 
@@ -15,7 +16,13 @@ export type ComposeArguments = readonly string[];
 
 /** Prints the model with everything resolved. */
 export function configArguments(project: ComposeProject): ComposeArguments {
-  return [...common(project), "config", "--format", "json"];
+  return [
+    ...common(project, project.envFiles),
+    ...project.profiles.flatMap((profile) => ["--profile", profile]),
+    "config",
+    "--format",
+    "json",
+  ];
 }
 
 /** Fetches the images of `services`, and of no others. */
@@ -26,10 +33,9 @@ export function pullArguments(
   return [...common(project), "pull", "--ignore-buildable", "--policy", "always", ...services];
 }
 
-/** How images are built. */
+/** How images are built. Build arguments stand in the model: everybody may read a command line. */
 export interface BuildArguments {
   readonly services: readonly string[];
-  readonly args: Readonly<Record<string, string>>;
   readonly pull: boolean;
   readonly noCache: boolean;
   readonly quiet: boolean;
@@ -43,7 +49,6 @@ export function buildArguments(project: ComposeProject, build: BuildArguments): 
     ...(build.pull ? ["--pull"] : []),
     ...(build.noCache ? ["--no-cache"] : []),
     ...(build.quiet ? ["--quiet"] : []),
-    ...Object.entries(build.args).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]),
     ...build.services,
   ];
 }
@@ -81,7 +86,10 @@ export function upArguments(project: ComposeProject, up: UpArguments): ComposeAr
 /** Prints the version of compose, alone. */
 export const VERSION_ARGUMENTS: ComposeArguments = ["compose", "version", "--short"];
 
-function common(project: ComposeProject): string[] {
+/** An empty dotenv file: without any, compose reads the `.env` of the project's directory. */
+const NO_ENV_FILE = "/dev/null";
+
+function common(project: ComposeProject, envFiles: readonly string[] = []): string[] {
   return [
     "compose",
     "--ansi",
@@ -93,7 +101,6 @@ function common(project: ComposeProject): string[] {
     "--project-directory",
     project.directory,
     ...project.files.flatMap((file) => ["--file", file]),
-    ...project.envFiles.flatMap((file) => ["--env-file", file]),
-    ...project.profiles.flatMap((profile) => ["--profile", profile]),
+    ...(envFiles.length === 0 ? [NO_ENV_FILE] : envFiles).flatMap((file) => ["--env-file", file]),
   ];
 }

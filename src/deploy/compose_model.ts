@@ -49,3 +49,19 @@ export function canonicalJson(value: unknown): string {
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
   return `{${members.join(",")}}`;
 }
+
+/**
+ * A model as compose prints it, with the keys its author wrote: compose doubles every dollar it prints,
+ * and takes the double ones back in values only. A label's name would grow with each time.
+ */
+export function withPlainKeys<T>(value: T): T;
+export function withPlainKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => withPlainKeys(each));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replaceAll("$$", "$"),
+      withPlainKeys(inner),
+    ]),
+  );
+}

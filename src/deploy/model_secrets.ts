@@ -56,6 +56,7 @@ export function secretsOfRelease(
       ...externalSecretsIn(invocation).flatMap(secretParts),
       ...invocation.secrets ?? [],
       ...withoutNames(secretsInVariables(model, invocation.environment), model),
+      ...withoutNames(secretsInVariables(model, invocation.values ?? {}), model),
       ...secretsInModel(model),
     ]),
   ];

@@ -50,6 +50,34 @@ export function withBuildPaths(model: ComposeModel, original: ComposeModel): Com
   return { ...model, services, ...(secrets === undefined ? {} : { secrets }) };
 }
 
+/** The same model with `args` as arguments of every build, over those of its own. */
+export function withBuildArguments(
+  model: ComposeModel,
+  args: Readonly<Record<string, string>>,
+): ComposeModel {
+  const added = Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, value.replaceAll("$", "$$$$")]),
+  );
+  const services = Object.entries(servicesOf(model)).map(([name, service]) => {
+    const build = service["build"];
+    if (!isObject(build)) return [name, service];
+    return [name, { ...service, build: { ...build, args: { ...argumentsOf(build), ...added } } }];
+  });
+  return { ...model, services: Object.fromEntries(services) };
+}
+
+/** Compose prints a map; a list is what its author may have written. */
+function argumentsOf(build: JsonObject): { readonly [name: string]: unknown } {
+  const args = build["args"];
+  if (!Array.isArray(args)) return objectAt(build, "args");
+  return Object.fromEntries(
+    args.map((each) => {
+      const [, name = "", value] = /^([^=]*)(?:=([^]*))?$/.exec(String(each)) ?? [];
+      return [name, value ?? null];
+    }),
+  );
+}
+
 function rewriteBinds(service: JsonObject, paths: StablePaths): JsonObject {
   const volumes = service["volumes"];
   if (!Array.isArray(volumes)) return service;

@@ -85,6 +85,11 @@ export interface ComposeInvocation {
   /** Those of the configuration's own source, where that is another one; the others win. */
   readonly configurationEnvFiles?: readonly string[];
   readonly profiles: readonly string[];
+  /**
+   * Values that configs and secrets take from variables of dotenv files. Missing in releases that were
+   * recorded before there was such a thing.
+   */
+  readonly values?: Readonly<Record<string, string>>;
   /** Which of the variables are external secrets. */
   readonly secretVariables?: readonly string[];
   /** Decrypted texts that stand in the model and must not be shown to anybody. */

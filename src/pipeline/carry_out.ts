@@ -21,6 +21,7 @@ import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { composeCall } from "./compose_call.ts";
 import { placeBeside } from "./configuration_files.ts";
+import { withValues } from "./model_values.ts";
 import type { PipelineParts } from "./parts.ts";
 import { pruneImages } from "./prune_images.ts";
 import { requireImages } from "./recorded_images.ts";
@@ -139,9 +140,12 @@ export async function place(
     await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
     const { configuration } = release;
     const beside = release.invocation.configurationEnvFiles ?? [];
-    if (configuration === undefined || beside.length === 0) return { release, tree };
-    const placed = await placeBeside(parts, configuration, beside, signal);
-    return { release, tree, configurationTree: placed.tree };
+    const placed = configuration === undefined || beside.length === 0
+      ? undefined
+      : await placeBeside(parts, configuration, beside, signal);
+    const configurationTree = placed?.tree;
+    const trees = { tree, ...(configurationTree === undefined ? {} : { configurationTree }) };
+    return { release: await withValues(parts, release, trees, signal), ...trees };
   } catch (error) {
     signal.throwIfAborted();
     parts.log.warning(

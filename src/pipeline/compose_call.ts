@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type ComposeCall, type Placed, stackDirectories } from "../deploy/mod.ts";
+import { actingVariables } from "./model_values.ts";
 import type { PipelineParts } from "./parts.ts";
-import { envFilesIn } from "./prepare_release.ts";
 
 /** What compose is told when it changes containers: the stable directory, the model on standard input. */
 export function composeCall(parts: PipelineParts, placed: Placed): ComposeCall {
@@ -11,10 +11,10 @@ export function composeCall(parts: PipelineParts, placed: Placed): ComposeCall {
       name: release.key.name,
       directory: join(stackDirectories(parts.options.hostDataDir, release.key).stack, "current"),
       files: ["-"],
-      envFiles: envFilesIn(placed, release.invocation),
-      profiles: release.invocation.profiles,
+      envFiles: [],
+      profiles: [],
     },
-    variables: release.invocation.environment,
+    variables: actingVariables(release.invocation),
     model: release.model,
   };
 }

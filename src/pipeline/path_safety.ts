@@ -1,15 +1,9 @@
 import { join } from "node:path";
-import {
-  type FollowedPath,
-  followedPaths,
-  insideTree,
-  objectAt,
-  pathRelation,
-  servicesOf,
-} from "../deploy/mod.ts";
+import { type FollowedPath, followedPaths, insideTree, pathRelation } from "../deploy/mod.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import type { ComposeProject } from "../deploy/mod.ts";
 import { guardRendering } from "./compose_guard.ts";
+import { interpolate } from "./interpolate.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 
@@ -37,27 +31,7 @@ export async function requireSafeInputs(
     envFiles: project.envFiles,
   }, {
     files: parts.files,
-    interpolate: (texts) => interpolate(parts, project, variables, texts, signal),
-  });
-}
-
-/** Lets compose itself replace variables: as labels of a service that exists nowhere else. */
-async function interpolate(
-  parts: PipelineParts,
-  project: ComposeProject,
-  variables: Readonly<Record<string, string>>,
-  texts: readonly string[],
-  signal: AbortSignal,
-): Promise<string[]> {
-  const labels = Object.fromEntries(texts.map((text, index) => [`p${index}`, text]));
-  const model = { services: { paths: { image: "paths", labels } } };
-  const call = { project: { ...project, files: ["-"], profiles: [] }, variables, model };
-  const rendered = await parts.compose.render(call, signal);
-  const values = objectAt(servicesOf(rendered)["paths"] ?? {}, "labels");
-  return texts.map((_, index) => {
-    const value = values[`p${index}`];
-    if (typeof value === "string") return value.replaceAll("$$", "$");
-    throw new StackwrightError("internal", "docker compose did not print an interpolated path");
+    interpolate: (texts) => interpolate(parts, { project, variables }, texts, signal),
   });
 }
 

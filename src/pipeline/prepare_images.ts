@@ -1,4 +1,10 @@
-import { type ComposeCall, registryHint, registrySecrets, withBuildPaths } from "../deploy/mod.ts";
+import {
+  type ComposeCall,
+  registryHint,
+  registrySecrets,
+  withBuildArguments,
+  withBuildPaths,
+} from "../deploy/mod.ts";
 import {
   isStackwrightError,
   messageOf,
@@ -8,8 +14,9 @@ import {
 } from "../model/mod.ts";
 import { withImageLimit } from "./image_limit.ts";
 import { operation } from "./measure.ts";
+import { actingVariables } from "./model_values.ts";
 import type { PipelineParts } from "./parts.ts";
-import { envFilesIn, type PreparedRelease } from "./prepare_release.ts";
+import type { PreparedRelease } from "./prepare_release.ts";
 import type { Target } from "./target.ts";
 
 /**
@@ -121,8 +128,9 @@ async function build(
   const names = services.map((each) => each.name);
   target.progress(`building ${names.join(", ")}`);
   parts.log.info(`building ${names.join(", ")}`, { stack: target.key.name, stage: "build" });
-  const asked = { services: names, args, pull: forceImagePull, noCache, quiet };
-  const call = hereCall(target, prepared);
+  const asked = { services: names, pull: forceImagePull, noCache, quiet };
+  const plain = hereCall(target, prepared);
+  const call = { ...plain, model: withBuildArguments(plain.model ?? {}, args) };
   await clientConfiguration(parts);
   const doing = `building ${names.join(", ")} of ${target.key.name}`;
   const limit = { doing, timeoutSeconds: target.deployment.timeoutSeconds };
@@ -169,10 +177,10 @@ function hereCall(target: Target, prepared: PreparedRelease): ComposeCall {
       name: target.key.name,
       directory: tree,
       files: ["-"],
-      envFiles: envFilesIn(prepared, release.invocation),
-      profiles: release.invocation.profiles,
+      envFiles: [],
+      profiles: [],
     },
-    variables: release.invocation.environment,
+    variables: actingVariables(release.invocation),
     model: withBuildPaths(release.model, rendered),
   };
 }

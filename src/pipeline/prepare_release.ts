@@ -14,7 +14,7 @@ import { withSecrets } from "./reveal_inputs.ts";
 import { type UsedContent, usedContent } from "./used_content.ts";
 import { variablesOf } from "./variables.ts";
 
-export { envFilesIn, renderProject, type Trees } from "./render_project.ts";
+export { renderProject, type Trees } from "./render_project.ts";
 
 /** A release that was rendered and has changed nothing yet. */
 export interface PreparedRelease {

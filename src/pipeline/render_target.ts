@@ -6,6 +6,7 @@ import { type ConfigurationFiles, configurationFiles } from "./configuration_fil
 import type { Revealed } from "./encrypted_files.ts";
 import { requireHooksRun } from "./lifecycle_hooks.ts";
 import { operation } from "./measure.ts";
+import { modelValues } from "./model_values.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import { PlainSecrets } from "./plain_secrets.ts";
@@ -62,11 +63,13 @@ export async function renderTarget(
   const render = () => parts.compose.render({ project, variables }, signal);
   const model = await operation(parts, "render", render);
   plain.hideModel(model, invocation);
+  const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree);
   requireNoJobs(model, target.key.name);
   await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
   requirePlain(model, revealed);
-  return { inputs, realInputs, revealed, beside, tree, invocation, plain, model };
+  const complete = { ...invocation, values };
+  return { inputs, realInputs, revealed, beside, tree, invocation: complete, plain, model };
 }
 
 /** What messages call a target and where it comes from: also where a dotenv file repeats it. */

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { Socket } from "node:net";
 import { constants } from "node:os";
 import process from "node:process";
 import { messageOf, StackwrightError } from "../model/mod.ts";
@@ -18,7 +17,8 @@ export interface Command {
   readonly onLine?: (line: string) => void;
   /**
    * Whether the program is killed when this process dies, however it dies: for programs that change
-   * something, which the next start would otherwise find still at work.
+   * something, which the next start would otherwise find still at work. It gets its standard input only
+   * when this is sure, so a program that waits for its input does nothing before.
    */
   readonly endsWithUs?: boolean;
   /** Longest time in milliseconds; then the whole process group is killed. */
@@ -64,8 +64,11 @@ const DRAIN_MS = 2000;
 function runCommand(command: Command, signal: AbortSignal): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const bySetsid = command.endsWithUs !== true && existsSync(SETSID);
+    const bySetsid = existsSync(SETSID);
     const child = launch(command, bySetsid);
+    const watcher = command.endsWithUs === true && child.pid !== undefined
+      ? watch(child.pid, bySetsid)
+      : undefined;
     const stdout: Uint8Array[] = [];
     const stderr: Uint8Array[] = [];
     const lines = command.onLine === undefined ? undefined : {
@@ -103,6 +106,9 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     });
     // What it left behind in a process group of its own may hold its output open for ever.
     child.on("exit", () => {
+      watcher?.dismiss();
+      // Nobody would end what it left behind in its group.
+      if (watcher !== undefined) killGroup(child.pid);
       drain = setTimeout(() => {
         child.stdout?.destroy();
         child.stderr?.destroy();
@@ -123,7 +129,9 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     });
     // A program may end without reading its input; that is its decision, not our failure.
     child.stdin?.on("error", () => {});
-    if (command.stdin !== undefined) child.stdin?.end(command.stdin);
+    const feed = () => command.stdin !== undefined && child.stdin?.end(command.stdin);
+    if (watcher === undefined) feed();
+    else watcher.ready.then(feed, (error) => stop(notStarted(command, error)));
   });
 }
 
@@ -157,42 +165,48 @@ function startCommand(command: Command): RunningCommand {
 }
 
 /**
- * Waits for the end of a pipe whose other end only this process holds, then kills the process group.
- * The program itself replaces the shell, so its id and its exit code are its own.
- */
-const GUARD = '(read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec 3<&-; exec "$@"';
-
-/**
  * Where `setsid` is found whatever a program's own `PATH` is. To have the runtime make the process group
  * copies this process first, which at 200 MB takes ten times as long as starting `setsid`.
  */
 const SETSID = "/usr/bin/setsid";
 
-function launch(command: Command, bySetsid: boolean) {
-  const guarded = command.endsWithUs === true;
-  const [program, ...args] = guarded
-    ? guard(command)
-    : bySetsid
-    ? [SETSID, ...command.argv] as const
-    : command.argv;
-  const child = spawn(program, args, {
-    cwd: command.cwd,
-    env: { ...command.env },
+function launch({ argv, cwd, env, stdin }: Command, bySetsid: boolean) {
+  const [program, ...args] = bySetsid ? [SETSID, ...argv] as const : argv;
+  return spawn(program, args, {
+    cwd,
+    env: { ...env },
     detached: !bySetsid,
-    stdio: [
-      command.stdin === undefined ? "ignore" : "pipe",
-      "pipe",
-      "pipe",
-      ...(guarded ? ["pipe" as const] : []),
-    ],
+    stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
-  // Ends the guard; it would wait for this process otherwise.
-  if (guarded) child.on("exit", () => (child.stdio[3] as Socket | undefined)?.destroy());
-  return child;
 }
 
-function guard(command: Command): [string, ...string[]] {
-  return ["/bin/sh", "-c", GUARD, "sh", ...command.argv];
+/**
+ * Says that it is there, then waits for a line, which dismisses it; when its input ends without one,
+ * this process is dead, and it kills the process group whose id it was given, or the one process that
+ * has not made its group yet. A signal to the group of this process must not take it along.
+ */
+const WATCHER =
+  'trap \'\' HUP INT QUIT TERM; echo; read -r _ || kill -KILL "-$1" || kill -KILL "$1"';
+
+/**
+ * Has a process group killed when this process dies. The shell that does it stands beside the program:
+ * it gets nothing of the program's, neither variables nor arguments.
+ */
+function watch(group: number, bySetsid: boolean) {
+  const child = launch(
+    { argv: ["/bin/sh", "-c", WATCHER, "sh", String(group)], env: {}, stdin: "" },
+    bySetsid,
+  );
+  child.stderr?.resume();
+  child.stdin?.on("error", () => {});
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stdout?.once("data", () => resolve());
+    child.on("error", reject);
+    child.on("exit", () => reject(new Error("what ends it with this process did not start")));
+  });
+  // Who is dismissed early is waited for by nobody.
+  ready.catch(() => {});
+  return { ready, dismiss: () => void child.stdin?.end("\n") };
 }
 
 /** Kills a process group; false when there is none, or none any more. */

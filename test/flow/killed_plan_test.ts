@@ -20,7 +20,7 @@ describe("stackwright plan that was killed", () => {
     const compose = join(programs, "cli-plugins/docker-compose");
     await mkdir(join(programs, "cli-plugins"), { recursive: true });
     // A compose that never comes back, when everything it would read lies there.
-    await writeFile(compose, `#!/bin/sh\n: >'${programs}/called'\nsleep 1000\n`);
+    await writeFile(compose, `#!/bin/sh\n: >'${programs}/called'\nexec /bin/sleep 1000\n`);
     await chmod(compose, 0o755);
     const holding = async () => {
       const found: string[] = [];

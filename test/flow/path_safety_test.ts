@@ -583,24 +583,31 @@ describe("what repositories may do", () => {
 
   it("gets no secret of the service by name, whatever PASS_ENV says", () =>
     inWorld("fake", async (world) => {
-      await world.repository.commit({
-        ".stackwright.yaml": configFile({ name: world.stack }),
-        "compose.yaml": JSON.stringify(
-          one({
-            environment: {
-              A: "${GIT_ACCESS_TOKEN}",
-              B: "${API_SECRET}",
-              C: "${DISGUISED}",
-              D: "${HTTPS_PROXY}",
-              FREE: "${FREE}",
-              GIT_ACCESS_TOKEN: null,
-            },
-            secrets: ["s"],
-          }, { secrets: { s: { environment: "GIT_ACCESS_TOKEN" } } }),
-        ),
-      });
+      const steals = (more: Part, rest: Part = {}) =>
+        world.repository.commit({
+          ".stackwright.yaml": configFile({ name: world.stack }),
+          "compose.yaml": JSON.stringify(
+            one({
+              environment: {
+                A: "${GIT_ACCESS_TOKEN}",
+                B: "${API_SECRET}",
+                C: "${DISGUISED}",
+                D: "${HTTPS_PROXY}",
+                FREE: "${FREE}",
+                GIT_ACCESS_TOKEN: null,
+              },
+              ...more,
+            }, rest),
+          ),
+        });
+      await steals({ secrets: ["s"] }, { secrets: { s: { environment: "GIT_ACCESS_TOKEN" } } });
+      const refused = await world.poll();
+      assert.equal(refused.run.status, "failed");
+      assert.match(JSON.stringify(refused.run), /variable GIT_ACCESS_TOKEN, which is not set/);
+      assert.deepEqual(world.fake?.containers(), []);
+      await steals({});
       const { run, body } = await world.poll();
-      const shown = JSON.stringify([run, body, world.lines, world.fake?.containers()]);
+      const shown = JSON.stringify([refused, run, body, world.lines, world.fake?.containers()]);
       assert.ok(!shown.includes(TOKEN), shown);
       const environment = world.fake?.containers()[0]?.env.join(" ") ?? "";
       assert.match(environment, /FREE=free/);

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { Compose, type ComposeCall } from "../../../src/deploy/mod.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
-import type { Command, CommandResult, Commands } from "../../../src/system/mod.ts";
+import {
+  type Command,
+  type CommandResult,
+  type Commands,
+  systemFiles,
+} from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -11,8 +19,9 @@ const CALL: ComposeCall = {
   variables: { A: "1" },
   model: { name: "shop", services: {} },
 };
+const SCRATCH = { files: systemFiles, prefix: join(tmpdir(), "swt-compose-scratch-") };
 const UP = { mode: "replace", scale: { web: 1 }, noStart: false, timeoutMs: 5000 } as const;
-const BUILD = { services: ["web"], args: {}, pull: false, noCache: false, quiet: false };
+const BUILD = { services: ["web"], pull: false, noCache: false, quiet: false };
 
 /** Answers every program with `result`, after its lines, and keeps what was asked for. */
 function scripted(result: { code?: number; stdout?: string; stderr?: string }) {
@@ -28,7 +37,11 @@ function scripted(result: { code?: number; stdout?: string; stderr?: string }) {
   };
   const log = createRecordingLog();
   const programEnvironment = { PATH: "/bin", DOCKER_HOST: "unix:///e.sock" };
-  return { compose: new Compose({ commands, programEnvironment, log }), asked, log };
+  return {
+    compose: new Compose({ commands, programEnvironment, log, scratch: SCRATCH }),
+    asked,
+    log,
+  };
 }
 
 async function messageOf(work: Promise<unknown>, code: string): Promise<string> {
@@ -43,14 +56,14 @@ async function messageOf(work: Promise<unknown>, code: string): Promise<string> 
 }
 
 describe("Compose and the programs it runs", () => {
-  it("hands the model over on standard input, with variables that cannot replace its own", async () => {
+  it("hands the model over on standard input, with no variable of the repository", async () => {
     const { compose, asked } = scripted({});
-    await compose.up({ ...CALL, variables: { A: "1" } }, UP, SIGNAL);
+    const variables = { A: "1", AWS_CONFIG_FILE: "/x", "BASH_FUNC_read%%": "() { id; }" };
+    await compose.up({ ...CALL, variables }, UP, SIGNAL);
     const [command] = asked;
     assert.equal(command?.argv[0], "docker");
     assert.equal(command?.stdin, JSON.stringify(CALL.model));
     assert.deepEqual(command?.env, {
-      A: "1",
       PATH: "/bin",
       DOCKER_HOST: "unix:///e.sock",
       COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
@@ -60,6 +73,85 @@ describe("Compose and the programs it runs", () => {
     assert.equal(command?.endsWithUs, true);
   });
 
+  it("builds, pulls and starts without any dotenv file or profile of the repository", async () => {
+    const { compose, asked } = scripted({});
+    const project = { ...CALL.project, envFiles: ["/repository/.env"], profiles: ["p"] };
+    const call = { ...CALL, project };
+    await compose.build(call, BUILD, SIGNAL);
+    await compose.pull(call, ["web"], SIGNAL);
+    await compose.up(call, UP, SIGNAL);
+    assert.equal(asked.length, 3);
+    for (const { argv } of asked) {
+      const given = argv.filter((_, index) => argv[index - 1] === "--env-file");
+      assert.deepEqual(given, ["/dev/null"]);
+      assert.equal(argv.includes("--profile"), false);
+    }
+  });
+
+  it("gives the values of configs and secrets under names of ours, and no others", async () => {
+    const { compose, asked } = scripted({});
+    const model = {
+      name: "shop",
+      services: { web: { image: "a", profiles: ["p"] } },
+      secrets: { s: { name: "s", environment: "AWS_CONFIG_FILE" }, f: { file: "/x" } },
+      configs: { c: { environment: "LD_PRELOAD=/x.so" }, d: { environment: "DOCKER_HOST" } },
+    };
+    await compose.up({ ...CALL, variables: { AWS_CONFIG_FILE: "a$b", B: "2" }, model }, UP, SIGNAL);
+    const { env = {}, stdin } = asked[0] ?? {};
+    assert.equal(env["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"], "a$b");
+    assert.deepEqual(
+      Object.keys(env).filter((name) => !/^(?:PATH|DOCKER_HOST|COMPOSE_EXP.*)$/.test(name)),
+      ["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"],
+    );
+    assert.deepEqual(JSON.parse(String(stdin)), {
+      name: "shop",
+      services: { web: { image: "a" } },
+      secrets: {
+        s: { name: "s", environment: "STACKWRIGHT_VALUE_AWS_CONFIG_FILE" },
+        f: { file: "/x" },
+      },
+      configs: {
+        c: { environment: "STACKWRIGHT_VALUE_OF_NO_NAME" },
+        d: { environment: "STACKWRIGHT_VALUE_DOCKER_HOST" },
+      },
+    });
+  });
+
+  it("renders what steers programs from a private file that is gone afterwards", async () => {
+    let file = "";
+    const commands: Commands = {
+      run({ argv, env }) {
+        assert.deepEqual(Object.keys(env).filter((name) => !/^COMPOSE_EXP/.test(name)), [
+          "A",
+          "PATH",
+        ]);
+        const given = argv.filter((_, index) => argv[index - 1] === "--env-file");
+        file = given[0] ?? "";
+        assert.deepEqual(given, [file, "/t/.env", file]);
+        assert.equal(readFileSync(file, "utf8"), 'AWS_REGION="a\\$b\\"c\\\\d\\ne"\n');
+        assert.equal(statSync(file).mode & 0o777, 0o600);
+        assert.equal(statSync(dirname(file)).mode & 0o777, 0o700);
+        const stdout = new TextEncoder().encode('{"services":{"w":{"labels":{"a$$b":"c$$d"}}}}');
+        return Promise.resolve({ code: 0, stdout, stderr: "" });
+      },
+      start: () => assert.fail(),
+    };
+    const program = { PATH: "/bin" };
+    const compose = new Compose({
+      commands,
+      programEnvironment: program,
+      log: createRecordingLog(),
+      scratch: SCRATCH,
+    });
+    const project = { ...CALL.project, envFiles: ["/t/.env"] };
+    const variables = { A: "1", AWS_REGION: 'a$b"c\\d\ne' };
+    const model = await compose.render({ ...CALL, project, variables }, SIGNAL);
+    // Compose doubles the dollar of keys too, but takes only those of values back.
+    assert.deepEqual(model, { services: { w: { labels: { "a$b": "c$$d" } } } });
+    assert.notEqual(file, "");
+    assert.equal(existsSync(dirname(file)), false);
+  });
+
   it("gives no standard input when there is no model", async () => {
     const { compose, asked } = scripted({ stdout: "{}" });
     const { model: _model, ...files } = CALL;
@@ -67,13 +159,16 @@ describe("Compose and the programs it runs", () => {
     assert.equal(asked[0] !== undefined && "stdin" in asked[0], false);
   });
 
-  it("runs nothing when a variable would steer the program", async () => {
-    const { compose, asked } = scripted({});
-    const call = { ...CALL, variables: { DOCKER_HOST: "tcp://elsewhere" } };
-    const message = await messageOf(compose.up(call, UP, SIGNAL), "config_invalid");
-    assert.match(message, /environment\.DOCKER_HOST/);
-    assert.deepEqual(asked, []);
-  });
+  for (const name of ["DOCKER_HOST", "BASH_FUNC_read%%", "a.b", "", "9A", "STACKWRIGHT_VALUE_A"]) {
+    it(`renders nothing with a variable ${JSON.stringify(name)}`, async () => {
+      const { compose, asked } = scripted({});
+      const call = { ...CALL, variables: { [name]: "tcp://elsewhere" } };
+      const message = await messageOf(compose.render(call, SIGNAL), "config_invalid");
+      assert.ok(message.startsWith("environment"), message);
+      assert.ok(message.includes(name), message);
+      assert.deepEqual(asked, []);
+    });
+  }
 
   it("logs progress for the stack, and never what rendering prints", async () => {
     const stderr = " Container shop-web-1  Starting\n\n Container shop-web-1  Started";
@@ -115,7 +210,13 @@ describe("Compose and the programs it runs", () => {
       };
       const log = createRecordingLog();
       const more = quiet === undefined ? {} : { quiet };
-      const compose = new Compose({ commands, programEnvironment: {}, log, ...more });
+      const compose = new Compose({
+        commands,
+        programEnvironment: {},
+        log,
+        scratch: SCRATCH,
+        ...more,
+      });
       await compose.up(CALL, UP, SIGNAL);
       assert.deepEqual(log.lines.map((line) => [line.level, line.message]), [
         [level, "Container web Started"],
@@ -140,7 +241,12 @@ describe("Compose and the programs it runs", () => {
       run: (_command, signal) => Promise.reject(signal.reason),
       start: () => assert.fail(),
     };
-    const compose = new Compose({ commands, programEnvironment: {}, log: createRecordingLog() });
+    const compose = new Compose({
+      commands,
+      programEnvironment: {},
+      log: createRecordingLog(),
+      scratch: SCRATCH,
+    });
     await assert.rejects(compose.up(CALL, UP, AbortSignal.abort(reason)), reason);
   });
 });

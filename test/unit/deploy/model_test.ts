@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   buildArguments,
-  composeEnvironment,
   expectationOf,
   ignoredUses,
   livePaths,
   programEnvironment,
   readiness,
+  renderVariables,
   rewriteModel,
   treeUses,
+  withBuildArguments,
 } from "../../../src/deploy/mod.ts";
 import { configArguments, upArguments } from "../../../src/deploy/compose_command.ts";
 import { dependenciesOf, followsOf, inOrder } from "../../../src/deploy/follows.ts";
@@ -26,7 +27,9 @@ const PROJECT = {
 };
 const COMMON =
   "compose --ansi never --progress plain --project-name shop --project-directory /dir " +
-  "--file - --env-file /t/.env --profile p";
+  "--file -";
+/** What is rendered already needs no variables and no profiles. */
+const ACT = `${COMMON} --env-file /dev/null`;
 
 /** A model as compose renders it, with one service of each kind of mount. */
 function model(web: Record<string, unknown> = {}) {
@@ -56,33 +59,56 @@ function model(web: Record<string, unknown> = {}) {
 describe("compose arguments", () => {
   it("config, up and build are these command lines", () => {
     const words = (args: readonly string[]) => args.join(" ");
-    assert.equal(words(configArguments(PROJECT)), `${COMMON} config --format json`);
+    assert.equal(
+      words(configArguments(PROJECT)),
+      `${COMMON} --env-file /t/.env --profile p config --format json`,
+    );
     assert.equal(
       words(upArguments(PROJECT, { mode: "replace", scale: { web: 2 }, noStart: false })),
-      `${COMMON} up --detach --no-deps --no-build --pull never --force-recreate --scale web=2 web`,
+      `${ACT} up --detach --no-deps --no-build --pull never --force-recreate --scale web=2 web`,
     );
     assert.equal(
       words(upArguments(PROJECT, { mode: "complete", scale: { a: 1, b: 0 }, noStart: true })),
-      `${COMMON} up --no-start --no-deps --no-build --pull never --no-recreate ` +
+      `${ACT} up --no-start --no-deps --no-build --pull never --no-recreate ` +
         `--scale a=1 --scale b=0 a b`,
     );
-    const build = { services: ["a"], args: { V: "1 2" }, pull: true, noCache: true, quiet: true };
+    const build = { services: ["a"], pull: true, noCache: true, quiet: true };
     assert.equal(
       words(buildArguments(PROJECT, build)),
-      `${COMMON} build --pull --no-cache --quiet --build-arg V=1 2 a`,
+      `${ACT} build --pull --no-cache --quiet a`,
     );
   });
 });
 
-describe("composeEnvironment()", () => {
+describe("withBuildArguments()", () => {
+  it("puts arguments over those of each build, and leaves the rest alone", () => {
+    const model = {
+      services: {
+        a: { build: { context: "/c", args: { A: "1", B: null } } },
+        b: { build: { context: "/c", args: ["A=1=2", "C"] } },
+        c: { image: "x" },
+      },
+    };
+    assert.deepEqual(withBuildArguments(model, { A: "a$b", D: "" }), {
+      services: {
+        a: { build: { context: "/c", args: { A: "a$$b", B: null, D: "" } } },
+        b: { build: { context: "/c", args: { A: "a$$b", C: null, D: "" } } },
+        c: { image: "x" },
+      },
+    });
+  });
+});
+
+describe("renderVariables()", () => {
   for (const name of ["PATH", "LD_PRELOAD", "DOCKER_HOST", "COMPOSE_FILE", "HOME"]) {
     it(`refuses ${name}, which steers the program`, () => {
       assert.throws(
-        () => composeEnvironment({}, { [name]: "x" }),
+        () => renderVariables({}, { [name]: "x" }, false),
         (error) => isStackwrightError(error, "config_invalid") && error.message.includes(name),
       );
     });
   }
+
   it("passes what a compose file may interpolate, and never our settings", () => {
     const program = programEnvironment({
       PATH: "/bin",
@@ -91,13 +117,34 @@ describe("composeEnvironment()", () => {
     });
     const plugin = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" };
     assert.deepEqual(program, { PATH: "/bin", ...plugin });
-    assert.deepEqual(composeEnvironment(program, { DOCKER_DATA: "/srv" }), {
-      PATH: "/bin",
-      DOCKER_DATA: "/srv",
-      ...plugin,
-      COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
-      COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
+    const rendered = (startsOthers: boolean) =>
+      renderVariables(program, { DATA: "/srv" }, startsOthers);
+    assert.deepEqual(rendered(true), {
+      environment: {
+        PATH: "/bin",
+        DATA: "/srv",
+        ...plugin,
+        COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
+        COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
+      },
+      byFile: {},
     });
+    assert.equal(rendered(false).environment["PATH"], "/nonexistent");
+  });
+
+  it("starts no program with what a library, a helper or a shell obeys", () => {
+    const names = [
+      ...["AWS_CONFIG_FILE", "AWS_REGION", "BASH_ENV", "ENV", "SHELLOPTS", "PS4", "IFS", "CDPATH"],
+      ...["http_proxy", "HTTPS_PROXY", "NO_PROXY", "GOFLAGS", "GODEBUGX", "GLIBC_TUNABLES", "TZ"],
+      ...["GCONV_PATH", "PYTHONPATH", "PERL5OPT", "NODE_OPTIONS", "OTEL_EXPORTER_OTLP_ENDPOINT"],
+      ...["DOCKER_DEFAULT_PLATFORM", "KUBECONFIG", "GIT_SSH_COMMAND", "ZDOTDIR", "LC_ALL"],
+    ];
+    const variables = Object.fromEntries(names.map((name) => [name, "x"]));
+    const { environment, byFile } = renderVariables({}, { ...variables, WORD: "1" }, true);
+    assert.deepEqual(Object.keys(byFile), names);
+    assert.deepEqual(Object.keys(environment).filter((name) => !/^COMPOSE_EXP/.test(name)), [
+      "WORD",
+    ]);
   });
 });
 

@@ -16,7 +16,7 @@ import {
   type ServicePlan,
 } from "../../../src/model/mod.ts";
 import { decide } from "../../../src/plan/mod.ts";
-import type { Clock, Commands, Files } from "../../../src/system/mod.ts";
+import { type Clock, type Commands, type Files, systemFiles } from "../../../src/system/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 import { ALWAYS, releaseOf, serviceOf } from "./releases.ts";
@@ -89,7 +89,12 @@ function createWorld() {
   engine.onCall = (call) => events.push(call);
   const parts: RolloutParts = {
     engine,
-    compose: new Compose({ commands, programEnvironment: {}, log: world.log }),
+    compose: new Compose({
+      commands,
+      programEnvironment: {},
+      log: world.log,
+      scratch: { files: systemFiles, prefix: "/nowhere/" },
+    }),
     clock: createHastyClock(),
     log: world.log,
     progress: (step) => void steps.push(step),

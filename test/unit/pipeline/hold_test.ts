@@ -105,6 +105,7 @@ function createShop(directory: string) {
       },
       programEnvironment: {},
       log,
+      scratch: { files: systemFiles, prefix: "/nowhere/" },
     }),
     secrets: createExternalSecrets({ provider: undefined, redactor: createRedactor() }),
     encrypted: {

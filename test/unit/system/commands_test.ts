@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { type Command, systemCommands } from "../../../src/system/mod.ts";
 
@@ -58,6 +61,19 @@ async function runFamily(
     (error) => error,
   );
   return { pids, error };
+}
+
+/** The processes that were told to watch over a process group. */
+function watchersOf(group: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return words[0] === "/bin/sh" && words[4] === group;
+    } catch {
+      return false;
+    }
+  });
 }
 
 describe("systemCommands.run", () => {
@@ -184,6 +200,55 @@ describe("systemCommands.run", () => {
         return true;
       });
     }
+  });
+
+  it("run() starts a program that ends with us with its variables alone, and no shell sees them", async () => {
+    const variables = { "BASH_FUNC_read%%": "() { id >&2; }", SHELLOPTS: "xtrace", PS4: "$(id)" };
+    const wants = Object.entries(variables).map(([name, value]) => `${name}=${value}`).sort();
+    const printed = await output({ argv: ["/usr/bin/env"], env: variables, endsWithUs: true });
+    assert.deepEqual(printed.trim().split("\n").sort(), wants);
+
+    // What watches over it is there while it runs, has no variables, and is gone afterwards.
+    let group = "";
+    let watchers: string[] = [];
+    const controller = new AbortController();
+    await assert.rejects(
+      systemCommands.run({
+        argv: ["/bin/sh", "-c", "echo $$; read -r line; echo $line; exec sleep 1000"],
+        env: variables,
+        endsWithUs: true,
+        stdin: "fed\n",
+        onLine(line) {
+          if (/^\d+$/.test(line)) group = line;
+          if (line !== "fed") return;
+          watchers = watchersOf(group);
+          for (const pid of watchers) {
+            assert.doesNotMatch(readFileSync(`/proc/${pid}/environ`, "latin1"), /BASH_FUNC|PS4/);
+          }
+          controller.abort(new Error("enough"));
+        },
+      }, controller.signal),
+      /enough/,
+    );
+    assert.equal(watchers.length, 1);
+    await allGone(watchers.map(Number));
+  });
+
+  it("run() has a program that ends with us killed when this process is", async () => {
+    const file = fileURLToPath(new URL("ending_program.ts", import.meta.url));
+    const args = process.versions["deno"] === undefined
+      ? [file]
+      : ["run", "-A", "--no-check", file];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const pids: number[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (/^\d+$/.test(line)) pids.push(Number(line));
+      if (line === "fed") break;
+    }
+    assert.equal(pids.length, 2);
+    assert.ok(pids.every(isRunning));
+    child.kill("SIGKILL");
+    await allGone(pids);
   });
 
   it("run() passes input, output and exit code through a program that ends with us", async () => {

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { describe, it } from "node:test";
+import { findComposeProgram } from "../../src/deploy/mod.ts";
+import { systemFiles } from "../../src/system/mod.ts";
+import { composePlugins } from "../fakes/compose_command.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { command } from "./commands.ts";
+import { commit, docker, ids, inWorld, pollTo, readInside } from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+/** One start of compose: what it was to do, and the names of the variables it was started with. */
+interface Started {
+  readonly args: string;
+  readonly names: readonly string[];
+}
+
+/** What every start of compose may have of ours. */
+const OURS = new RegExp(
+  "^(?:PATH|HOME|TMPDIR|XDG_RUNTIME_DIR|SSL_CERT_(?:FILE|DIR)|PWD|SHLVL|_|OLDPWD" +
+    "|DOCKER_(?:HOST|CONFIG|API_VERSION|CERT_PATH|TLS_VERIFY|CLI_PLUGIN_ORIGINAL_CLI_COMMAND)" +
+    "|COMPOSE_EXPERIMENTAL_(?:GIT|OCI)_REMOTE|STACKWRIGHT_VALUE_[A-Z_]*)$",
+);
+
+/** What a dotenv file of an attacker sets; all of it may be used inside a container. */
+const STEERING: Readonly<Record<string, string>> = {
+  AWS_CONFIG_FILE: "/evil/aws",
+  AWS_REGION: "eu-central-1",
+  BASH_ENV: "/evil/bash",
+  BUILDX_BUILDER: "evil",
+  DOCKER_HOST: "tcp://127.0.0.1:9",
+  GODEBUG: "x=1",
+  HTTPS_PROXY: "http://127.0.0.1:9",
+  LD_PRELOAD: "/evil/lib.so",
+  SSL_CERT_FILE: "/evil/ca.pem",
+};
+
+/** Those that are ours where a compose file asks for them. */
+const WINS_HERE = ["DOCKER_HOST", "SSL_CERT_FILE"];
+
+const WEB = service({
+  environment: {
+    ...Object.fromEntries(Object.keys(STEERING).map((name) => [name, `\${${name}}`])),
+    AWS_PROFILE: "${AWS_PROFILE}",
+    BARE: null,
+    FROM_BOTH: "${FROM_BOTH}",
+    HTTP_PROXY: null,
+  },
+  secrets: ["token"],
+});
+
+const FILES = {
+  "compose.yaml": composeFile({ web: WEB }, {
+    secrets: { token: { environment: "AWS_SECRET_ACCESS_KEY" } },
+  }),
+  ".env": Object.entries({
+    ...STEERING,
+    AWS_SECRET_ACCESS_KEY: "'two $words'",
+    BARE: "bare",
+    FROM_BOTH: "${AWS_PROFILE}+",
+  }).map(([name, value]) => `${name}=${value}\n`).join(""),
+};
+
+const CONFIGURATION = {
+  environment: { AWS_PROFILE: 'it\'s "$HOME" \\ here', HTTP_PROXY: "http://proxy.example" },
+};
+
+for (const engine of await engines()) {
+  describe(`what steers programs on the ${engine} engine`, () => {
+    it("is interpolated, but no program is started with it", () =>
+      withListening(engine, async (world, started) => {
+        await commit(world, FILES, CONFIGURATION);
+        await pollTo(world, "succeeded");
+        const environment = await environmentOf(world, "web");
+        for (const [name, value] of Object.entries(STEERING)) {
+          if (!WINS_HERE.includes(name)) assert.equal(environment[name], value, name);
+        }
+        assert.equal(environment["AWS_PROFILE"], CONFIGURATION.environment.AWS_PROFILE);
+        assert.equal(environment["FROM_BOTH"], `${CONFIGURATION.environment.AWS_PROFILE}+`);
+        assert.equal(environment["BARE"], "bare");
+        assert.equal(environment["HTTP_PROXY"], "http://proxy.example");
+        if (engine === "real") {
+          assert.equal(await readInside(world, "web", "/run/secrets/token"), "two $words");
+        }
+        const first = await started();
+        assert.deepEqual([...new Set(first.map((each) => subcommand(each)))], ["config", "up"]);
+        for (const { args, names } of first) {
+          assert.deepEqual(names.filter((name) => !OURS.test(name)), [], args);
+          assert.equal(/ --env-file \S*\/\.env /.test(args), subcommand({ args }) === "config");
+        }
+        const written = first.flatMap(({ args }) => args.match(/\S*stackwright-render-\S*/g) ?? []);
+        assert.ok(written.length > 0, "this test has nothing to show otherwise");
+        assert.deepEqual(written.filter((file) => existsSync(dirname(file))), []);
+
+        // A recorded release has what it needs for the way back.
+        await commit(world, { "compose.yaml": composeFile({ web: service() }), ".env": "" });
+        await pollTo(world, "succeeded");
+        await started();
+        const back = await command(world, ["rollback", world.stack]);
+        assert.equal(back.code, 0, back.err);
+        if (engine === "real") {
+          assert.equal(await readInside(world, "web", "/run/secrets/token"), "two $words");
+        }
+        const ups = (await started()).filter((each) => subcommand(each) === "up");
+        assert.ok(ups.length > 0);
+        for (const { names } of ups) {
+          assert.deepEqual(names.filter((name) => name.startsWith("STACKWRIGHT_")), [
+            "STACKWRIGHT_VALUE_AWS_SECRET_ACCESS_KEY",
+          ]);
+        }
+      }));
+  });
+}
+
+describe("a secret of a variable that nothing sets", () => {
+  it("is refused by name before anything is touched", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, {
+        "compose.yaml": composeFile({ web: service({ secrets: ["token"] }) }, {
+          secrets: { token: { environment: "NOT_SET" }, unused: { environment: "NEITHER" } },
+        }),
+      });
+      const finished = await pollTo(world, "failed");
+      assert.match(
+        JSON.stringify(finished),
+        /secrets\.token takes its value from the variable NOT_SET, which is not set/,
+      );
+      assert.equal(world.proxy.mutations(), 0);
+      await commit(world, { ".env": "NOT_SET=\n" });
+      await pollTo(world, "succeeded");
+    }));
+});
+
+function subcommand({ args }: Pick<Started, "args">): string {
+  return / (config|pull|build|up)(?: |$)/.exec(args)?.[1] ?? "";
+}
+
+async function environmentOf(world: World, name: string): Promise<Record<string, string>> {
+  const id = (await ids(world))[`${name}-1`] ?? "";
+  const text = await docker(world, "inspect", "--format", "{{json .Config.Env}}", id);
+  return Object.fromEntries((JSON.parse(text) as string[]).map((each) => {
+    const at = each.indexOf("=");
+    return [each.slice(0, at), each.slice(at + 1)];
+  }));
+}
+
+/** A world whose compose writes down what it is started with, and then is the real one. */
+async function withListening(
+  engine: "fake" | "real",
+  test: (world: World, started: () => Promise<Started[]>) => Promise<void>,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-steered-"));
+  const real = composePlugins()[0] || await findComposeProgram(systemFiles, process.env);
+  const record = join(directory, "calls");
+  const program = join(directory, "cli-plugins/docker-compose");
+  await mkdir(join(directory, "cli-plugins"));
+  await writeFile(
+    program,
+    `#!/bin/sh\n{ echo "args $*"; /usr/bin/env; } >> '${record}'\nexec '${real}' "$@"\n`,
+  );
+  await chmod(program, 0o755);
+  const started = async () => {
+    const text = await readFile(record, "utf8").catch(() => "");
+    await rm(record, { force: true });
+    return text.split(/^args (?=compose --ansi)/m).slice(1).map((call) => {
+      const [args = "", ...lines] = call.split("\n");
+      const names = lines.filter((line) => line.includes("=")).map((line) => line.split("=")[0]);
+      return { args, names: names.filter((name) => name !== undefined) };
+    });
+  };
+  try {
+    await inWorld(engine, (world) => test(world, started), {
+      DOCKER_CONFIG: directory,
+    });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
