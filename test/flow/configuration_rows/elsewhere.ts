@@ -26,7 +26,7 @@ const FILES: Readonly<Record<string, InFile>> = {
     ["deploy.md §1.10", "parseInlineDeployments() keeps every explicit falsy value"],
   ],
   "unit/deploy/model_test.ts": [
-    ["interface.md §2.3", "build --pull --no-cache --quiet --build-arg", "build.quiet"],
+    ["interface.md §2.3", "build --pull --no-cache --quiet a", "build.quiet"],
   ],
   "flow/images_test.ts": [
     [
