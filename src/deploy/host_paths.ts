@@ -1,5 +1,6 @@
 import { isAbsolute, relative, resolve } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
+import { refusedCache } from "./build_cache.ts";
 import {
   isObject,
   type JsonObject,
@@ -56,7 +57,7 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
     }
     for (const option of textsOf(service["security_opt"])) {
       // Compose reads the profile itself, relative to the project.
-      const profile = /^seccomp[=:](.*)$/.exec(option)?.[1] ?? "";
+      const profile = /^seccomp[=:]([^]*)$/.exec(option)?.[1] ?? "";
       if (profile === "" || profile === "unconfined" || profile === "builtin") continue;
       if (isAbsolute(profile)) add("us", "security_opt seccomp", profile);
       else refused.push(of("security_opt with a seccomp profile by a relative path"));
@@ -95,15 +96,23 @@ function buildPaths(build: JsonObject, model: ComposeModel) {
   const refused: string[] = [];
   const context = textAt(build, "context");
   const addContext = (what: string, value: string) => {
-    const layout = /^oci-layout:\/\/([^@]*?)(?::[^/]*)?(?:@.*)?$/.exec(value)?.[1];
+    const layout = /^oci-layout:\/\/([^@]*?)(?::[^/]*)?(?:@[^]*)?$/.exec(value)?.[1];
     if (layout !== undefined && !isAbsolute(layout)) refused.push(`${what} by a relative path`);
+    if (layout === undefined && !isAbsolute(value)) {
+      refused.push(`${what} from elsewhere: only directories of the repository are built`);
+    }
     paths.push({ what, path: layout ?? value });
   };
-  addContext("context", context);
+  if (context !== "" || build["dockerfile_inline"] === undefined) addContext("context", context);
   for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {
-    if (typeof value === "string") addContext(`additional_contexts.${name}`, value);
+    // Images and what other builds made come from the engine.
+    if (/^(?:docker-image:\/\/|service:|target:)/.test(String(value))) continue;
+    addContext(`additional_contexts.${name}`, String(value));
   }
   const dockerfile = textAt(build, "dockerfile");
+  if (dockerfile === "-" || /^[a-z][a-z0-9+.-]*:\/\//i.test(dockerfile)) {
+    refused.push("dockerfile from elsewhere: it must be a file of the repository");
+  }
   if (dockerfile !== "" && (isAbsolute(dockerfile) || isAbsolute(context))) {
     paths.push({ what: "dockerfile", path: resolve(context, dockerfile) });
   }
@@ -112,12 +121,14 @@ function buildPaths(build: JsonObject, model: ComposeModel) {
     paths.push({ what: `secret ${textAt(secret, "source")}`, path: textAt(definition, "file") });
   }
   for (const each of textsOf(build["ssh"])) {
-    const path = /^[^=:]*[=:]\s*(.+)$/.exec(each)?.[1];
-    if (path !== undefined) refused.push("ssh with a key file: its path is one of this machine");
+    if (/^[^=:]*[=:][^]/.test(each)) {
+      refused.push("ssh with a key file: its path is one of this machine");
+    }
   }
   for (const key of ["cache_from", "cache_to"]) {
-    if (textsOf(build[key]).some((each) => /(?:^|,)\s*(?:type=local|src=|dest=)/i.test(each))) {
-      refused.push(`${key} with a directory: it is one of this machine`);
+    for (const each of textsOf(build[key])) {
+      const why = refusedCache(each);
+      if (why !== undefined) refused.push(`${key} ${why}`);
     }
   }
   return { paths, refused };

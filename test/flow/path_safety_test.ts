@@ -331,6 +331,22 @@ const BUILDS: readonly Attack[] = [
     says: /cache_to with a directory/,
   },
   {
+    title: "build cache written to this machine, in quotes",
+    files: ({ outside }) =>
+      building({ context: ".", cache_to: [`"type=local","dest=${outside}/cache"`] }),
+    says: /cache_to with a directory/,
+  },
+  {
+    title: "build cache with the credentials of this machine",
+    files: () => building({ context: ".", cache_from: ["type=s3,bucket=b,region=r"] }),
+    says: /cache_from of type s3 without/,
+  },
+  {
+    title: "build context of another repository",
+    files: () => building({ context: "https://git.example/a.git#main" }),
+    says: /build context from elsewhere/,
+  },
+  {
     title: "build cache read from this machine",
     files: ({ outside }) => building({ context: ".", cache_from: [`type=local,src=${outside}`] }),
     says: /cache_from with a directory/,

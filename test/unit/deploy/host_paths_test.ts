@@ -8,6 +8,45 @@ describe("followedPaths()", () => {
     ["a provider", { provider: { type: "x" } }, /web: provider/],
     ["the engine with our credentials", { use_api_socket: true }, /web: use_api_socket/],
     ["not the engine", { use_api_socket: false }, undefined],
+    ["keys for a build whose path begins with a line break", {
+      build: { context: "/c", ssh: ["a=\n/root/.ssh/id"] },
+    }, /web: build ssh/],
+    ["an agent for a build", { build: { context: "/c", ssh: ["default"] } }, undefined],
+    ...[
+      "https://example.org/a.git#main",
+      "git@example.org:a/b",
+      "ssh://git@example.org/a",
+      "github.com/a/b",
+      "git://example.org/a",
+      "docker-image://alpine",
+      "a/b",
+      "",
+    ].map((context) =>
+      [
+        `the build context ${JSON.stringify(context)}`,
+        { build: { context } },
+        /web: build context from elsewhere/,
+      ] as const
+    ),
+    ["a build without a context", { build: { dockerfile_inline: "FROM a" } }, undefined],
+    ["contexts of the engine", {
+      build: {
+        context: "/c",
+        additional_contexts: { a: "docker-image://a", b: "service:b", c: "target:c", d: "/d" },
+      },
+    }, undefined],
+    ["another context from elsewhere", {
+      build: { context: "/c", additional_contexts: { a: "https://example.org/x.tar" } },
+    }, /web: build additional_contexts\.a from elsewhere/],
+    ["a Dockerfile from elsewhere", {
+      build: { context: "/c", dockerfile: "https://example.org/Dockerfile" },
+    }, /web: build dockerfile from elsewhere/],
+    ["a Dockerfile on standard input, where the model is", {
+      build: { context: "/c", dockerfile: "-" },
+    }, /web: build dockerfile from elsewhere/],
+    ["a seccomp profile by a path with a line break", {
+      security_opt: ["seccomp=x\n/../../etc/passwd"],
+    }, /web: security_opt with a seccomp profile by a relative path/],
     ["keys for a build", { build: { context: "/c", ssh: ["a=/root/.ssh/id"] } }, /web: build ssh/],
   ];
   for (const [what, web, expected] of rows) {
@@ -16,5 +55,50 @@ describe("followedPaths()", () => {
       assert.equal(refused.length, expected === undefined ? 0 : 1, refused.join());
       if (expected !== undefined) assert.match(refused[0] ?? "", expected);
     });
+  }
+});
+
+describe("followedPaths() of build caches", () => {
+  const pass = [
+    "example.org/cache:1",
+    "type=registry,ref=example.org/cache",
+    "type=inline",
+    "type=gha,scope=a",
+    '"type=registry","ref=a,b"',
+    'type=registry,"ref=say ""a"""',
+    "type=s3,bucket=b,access_key_id=a,secret_access_key=b",
+  ];
+  const refuse: readonly (readonly [string, RegExp])[] = [
+    ["type=local,dest=/x", /with a directory/],
+    ["type=registry,dest=/x", /with a directory/],
+    ['"type=local","dest=/x"', /with a directory/],
+    ['"type=local",dest=/x', /with a directory/],
+    ["mode=max,TYPE=local,x=y", /with a directory/],
+    [" type = local ", /with a directory/],
+    ["type=registry,type=local", /with a directory/],
+    ['ref=a,"src=/x"', /with a directory/],
+    ["\ntype=local,dest=/x", /not plain text/],
+    ["type=registry\n,dest=/x", /not plain text/],
+    ['a"type=local', /not plain text/],
+    ['"type=local"x,a=b', /not plain text/],
+    ['"type=local', /not plain text/],
+    ["type=s3,bucket=b", /without access_key_id/],
+    ["type=s3,bucket=b,access_key_id=a", /without access_key_id/],
+    ["type=exec,run=/x", /of type "exec"/],
+  ];
+  for (const key of ["cache_from", "cache_to"]) {
+    it(`followedPaths() lets ${key} pass that uses nothing of this machine`, () => {
+      const build = { context: "/c", [key]: pass };
+      assert.deepEqual(followedPaths({ services: { web: { build } } }).refused, []);
+    });
+    for (const [entry, why] of refuse) {
+      it(`followedPaths() refuses ${key} ${JSON.stringify(entry)}`, () => {
+        const build = { context: "/c", [key]: [entry] };
+        const { refused } = followedPaths({ services: { web: { build } } });
+        assert.equal(refused.length, 1, refused.join());
+        assert.match(refused[0] ?? "", why);
+        assert.ok(refused[0]?.startsWith(`service web: build ${key} `), refused[0]);
+      });
+    }
   }
 });

@@ -1,0 +1,66 @@
+/** Caches that buildx reads and writes with nothing of this machine: no directory, no credentials of it. */
+const HARMLESS_TYPES: ReadonlySet<string> = new Set(["azblob", "gha", "inline", "registry"]);
+
+/**
+ * Why an entry of `cache_from` or `cache_to` is refused, as what follows its name; `undefined` when
+ * nothing speaks against it. It is read as buildx reads it, and what is not clear is refused.
+ */
+export function refusedCache(entry: string): string | undefined {
+  const fields = csvFields(entry);
+  if (fields === undefined) return "that is not plain text of the form key=value,key=value";
+  // A single text without any key is the name of an image.
+  if (fields.every((field) => !field.includes("="))) return undefined;
+  const options = fields.map((field) => {
+    const at = field.indexOf("=");
+    const key = (at < 0 ? field : field.slice(0, at)).trim().toLowerCase();
+    return { key, value: at < 0 ? "" : field.slice(at + 1).trim() };
+  });
+  const keys = new Set(options.map((each) => each.key));
+  const types = options.filter((each) => each.key === "type").map((each) => each.value);
+  if (keys.has("src") || keys.has("dest") || types.includes("local")) {
+    return "with a directory: it is one of this machine";
+  }
+  for (const type of types) {
+    if (HARMLESS_TYPES.has(type)) continue;
+    // Without both, buildx takes the credentials of whoever runs it.
+    if (type === "s3" && keys.has("access_key_id") && keys.has("secret_access_key")) continue;
+    return type === "s3"
+      ? "of type s3 without access_key_id and secret_access_key: those of this machine would be used"
+      : `of type ${JSON.stringify(type.slice(0, 50))}, which is not known to be harmless`;
+  }
+  return undefined;
+}
+
+/** The fields of one line of CSV; `undefined` for what readers of CSV may understand differently. */
+function csvFields(text: string): string[] | undefined {
+  if (/[\r\n\0]/.test(text)) return undefined;
+  if (!text.includes('"')) return text.split(",");
+  const fields: string[] = [];
+  for (let at = 0; at <= text.length;) {
+    if (text[at] !== '"') {
+      const end = text.indexOf(",", at);
+      const field = text.slice(at, end < 0 ? text.length : end);
+      if (field.includes('"')) return undefined;
+      fields.push(field);
+      at += field.length + 1;
+      continue;
+    }
+    let field = "";
+    for (let from = at + 1;;) {
+      const quote = text.indexOf('"', from);
+      if (quote < 0) return undefined;
+      field += text.slice(from, quote);
+      from = quote + 1;
+      if (text[from] !== '"') {
+        at = from;
+        break;
+      }
+      field += '"';
+      from++;
+    }
+    if (at < text.length && text[at] !== ",") return undefined;
+    fields.push(field);
+    at++;
+  }
+  return fields;
+}
