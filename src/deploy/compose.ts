@@ -14,6 +14,7 @@ import {
 } from "./compose_command.ts";
 import { actingCall, dotenvText, renderVariables } from "./compose_environment.ts";
 import { isObject, withPlainKeys } from "./compose_model.ts";
+import { bindsSay, makesPathsByDefault, normalModel } from "./normal_model.ts";
 
 /** One compose project, and the variables its commands run with. */
 export interface ComposeCall {
@@ -89,7 +90,7 @@ export class Compose {
     if (!isObject(model)) {
       throw new StackwrightError("render_failed", "docker compose config printed no object");
     }
-    return withPlainKeys(model);
+    return await this.#normal(withPlainKeys(model), signal);
   }
 
   /** Fetches images. Throws `pull_failed`. */
@@ -114,6 +115,14 @@ export class Compose {
 
   async #program(): Promise<string> {
     return await this.#parts.findProgram?.() ?? "docker";
+  }
+
+  /** Versions differ in what they leave out; which one it is matters rarely, and it costs a start to ask. */
+  async #normal(model: ComposeModel, signal: AbortSignal): Promise<ComposeModel> {
+    const said = bindsSay(model);
+    const byDefault = said === "true" ||
+      (said === "unclear" && makesPathsByDefault(await this.version(signal)));
+    return normalModel(model, byDefault);
   }
 
   /** What compose prints of a project. Its files are looked for from its directory. */

@@ -1,5 +1,6 @@
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { isObject, objectAt, servicesOf, textAt } from "./compose_model.ts";
+import { withExplicitBinds } from "./normal_model.ts";
 
 /** What a variable may be called: nothing else can be interpolated, and shells export functions as others. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -138,7 +139,7 @@ export function actingCall(
   });
   const changed = { ...model, ...renamed("configs"), ...renamed("secrets") };
   return {
-    model: { ...changed, services: Object.fromEntries(services) },
+    model: withExplicitBinds({ ...changed, services: Object.fromEntries(services) }),
     environment: { ...values, ...program, ...NO_REMOTE_FILES },
   };
 }
