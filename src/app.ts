@@ -78,13 +78,17 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     webhooks: settings.webhookSecret !== undefined,
   });
   const stop = new AbortController();
-  const polled = startPolls(settings, system, { pipeline, intake }, stop.signal);
+  const recovered = tryRecover(system, pipeline, stop.signal);
+  const polled = recovered.then(() => startPolls(settings, system, intake, stop.signal));
+  const finished = recovered.then((done) =>
+    done ? undefined : keepRecovering(system, pipeline, stop.signal)
+  );
   const close = once(async () => {
     log.info("shutting down");
     // Waiting clients get their answer, and new work its refusal, while the server still listens.
     await intake.close();
     stop.abort(new DOMException("shutting down", "AbortError"));
-    await polled;
+    await Promise.all([polled, finished]);
     await Promise.all([server, metrics].map((each) => each.shutdown(REQUEST_GRACE_MS)));
     await assembly.close();
   });
@@ -111,18 +115,45 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
   };
 }
 
+/** Milliseconds before interrupted work is tried again, doubling, and the longest of these pauses. */
+const RECOVERY_PAUSE_MS = { first: 5_000, longest: 60_000 } as const;
+
+/** Finishes interrupted work; false when it cannot be finished now. */
+async function tryRecover(
+  { log }: System,
+  pipeline: Pipeline,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await pipeline.recover(signal);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return true;
+    log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
+    return false;
+  }
+}
+
+/** With webhooks alone nobody else would come back for it. */
+async function keepRecovering(
+  system: System,
+  pipeline: Pipeline,
+  signal: AbortSignal,
+): Promise<void> {
+  const { first, longest } = RECOVERY_PAUSE_MS;
+  for (let pause: number = first; !signal.aborted; pause = Math.min(2 * pause, longest)) {
+    await system.clock.sleep(pause, signal).catch(() => {});
+    if (signal.aborted || await tryRecover(system, pipeline, signal)) return;
+  }
+}
+
 async function startPolls(
   settings: Settings,
   { clock, log }: System,
-  { pipeline, intake }: { readonly pipeline: Pipeline; readonly intake: Intake },
+  intake: Intake,
   signal: AbortSignal,
 ): Promise<void> {
-  try {
-    await pipeline.recover(signal);
-  } catch (error) {
-    if (signal.aborted) return;
-    log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
-  }
+  if (signal.aborted) return;
   await runPolls(settings.polls, {
     submit: (work) => intake.submit(work),
     clock,

@@ -12,6 +12,7 @@ export * from "./compose_environment.ts";
 export * from "./compose_model.ts";
 export * from "./compose_program.ts";
 export * from "./destroy.ts";
+export * from "./engine_away.ts";
 export * from "./expectation.ts";
 export * from "./half_replaced.ts";
 export * from "./host_paths.ts";

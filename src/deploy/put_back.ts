@@ -7,12 +7,15 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import { applyRelease, type Placed } from "./apply_release.ts";
+import { engineWasAway } from "./engine_away.ts";
 import { removeHalfReplaced } from "./half_replaced.ts";
 import { observe } from "./observe.ts";
 import type { Rollout, RolloutParts, RolloutResult } from "./rollout.ts";
 
 /** How often a release is put back before that is given up. */
 const MOST_ATTEMPTS = 3;
+/** How often it is tried once more because the engine was away. */
+const MOST_RETURNS = 10;
 /** Milliseconds before the second attempt; twice as many before the third. */
 const FIRST_PAUSE_MS = 1000;
 
@@ -39,13 +42,17 @@ export async function putBack(
   const log = parts.log.with({ stack: key.name, context: key.context });
   log.warning("rolling back", { error });
   parts.progress("rolling back");
-  for (let attempt = 1;; attempt++) {
+  for (let attempt = 1, returns = 0;; attempt++) {
     try {
       const what = await restore(parts, work, previous, signal);
       return { kind: "rolled_back", error, text: `the previous release was put back: ${what}` };
     } catch (thrown) {
       signal.throwIfAborted();
       const second = toStackwrightError(thrown, "putting the previous release back");
+      if (await engineWasAway(parts, second, signal) && ++returns <= MOST_RETURNS) {
+        attempt--;
+        continue;
+      }
       if (attempt === MOST_ATTEMPTS || second.code === "unhealthy") {
         const text = `putting the previous release back failed too: ${second.message}`;
         return { kind: "failed", error, text };
@@ -89,7 +96,7 @@ async function restore(
  * A service that stopped in the middle of a replacement carries the right digest, and its restart
  * policy may say that it is allowed to be stopped. It ran before, so it runs again.
  */
-function startAgain(
+export function startAgain(
   planned: readonly ServicePlan[],
   ranBefore: readonly string[],
   observed: ObservedStack,

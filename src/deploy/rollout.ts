@@ -8,7 +8,12 @@ import {
 } from "../model/mod.ts";
 import { type ApplyParts, applyRelease, type Placed } from "./apply_release.ts";
 import { observe } from "./observe.ts";
-import { putBack } from "./put_back.ts";
+import { engineWasAway } from "./engine_away.ts";
+import { removeHalfReplaced } from "./half_replaced.ts";
+import { putBack, startAgain } from "./put_back.ts";
+
+/** How often a release is begun while the engine goes away in the middle: it may be its doing. */
+const MOST_ATTEMPTS = 3;
 
 /** What a rollout works with. */
 export interface RolloutParts extends ApplyParts {
@@ -60,15 +65,37 @@ export async function rollout(
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { key } = work.next.release;
-  try {
-    await applyRelease(parts, { ...work, placed: work.next, liveBefore: work.liveNow }, signal);
-    const after = await observe(parts.engine, key, signal);
-    return { kind: "deployed", images: imagesByService(after) };
-  } catch (thrown) {
-    signal.throwIfAborted();
-    const error = toStackwrightError(thrown, `deploying ${key.name}`);
-    return await putBack(parts, work, error, signal);
+  for (let attempt = 1;; attempt++) {
+    try {
+      const now = attempt === 1 ? work : await planAgain(parts, work, signal);
+      await applyRelease(parts, { ...now, placed: work.next, liveBefore: work.liveNow }, signal);
+      const after = await observe(parts.engine, key, signal);
+      return { kind: "deployed", images: imagesByService(after) };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = toStackwrightError(thrown, `deploying ${key.name}`);
+      const wasAway = await engineWasAway(parts, error, signal);
+      if (!wasAway || attempt === MOST_ATTEMPTS) return await putBack(parts, work, error, signal);
+    }
   }
+}
+
+/** The rest of a rollout that an engine which went away cut off. */
+async function planAgain(
+  parts: RolloutParts,
+  work: Rollout,
+  signal: AbortSignal,
+): Promise<Rollout> {
+  const { release } = work.next;
+  await removeHalfReplaced(parts.engine, release.key, signal);
+  const observed = await observe(parts.engine, release.key, signal);
+  const planned = parts.replan(release, observed, release);
+  const begun = work.services.filter((each) => each.action !== "keep").map((each) => each.name);
+  return {
+    ...work,
+    services: startAgain(planned, work.ranBefore, observed),
+    verify: [...new Set([...begun, ...work.verify ?? []])],
+  };
 }
 
 /** The image each service runs. */

@@ -1,5 +1,10 @@
-import { observe, removeHalfReplaced } from "../deploy/mod.ts";
-import { formatStackKey, messageOf, type ReleaseService } from "../model/mod.ts";
+import { engineWasAway, observe, removeHalfReplaced } from "../deploy/mod.ts";
+import {
+  formatStackKey,
+  isStackwrightError,
+  messageOf,
+  type ReleaseService,
+} from "../model/mod.ts";
 import { decide } from "../plan/mod.ts";
 import type { Intent } from "../record/ledger.ts";
 import { finishRollout, place } from "./carry_out.ts";
@@ -19,7 +24,7 @@ export async function recover(parts: PipelineParts, signal: AbortSignal): Promis
       log.warning(`resuming an interrupted ${intent.kind}`);
       await parts.stackLock.run(
         formatStackKey(intent.key),
-        () => resume(parts, intent, signal),
+        () => resumeWithEngine(parts, intent, signal),
         signal,
       );
     } catch (error) {
@@ -27,6 +32,25 @@ export async function recover(parts: PipelineParts, signal: AbortSignal): Promis
       log.error(`an interrupted ${intent.kind} could not be finished: ${messageOf(error)}`, {
         error,
       });
+    }
+  }
+}
+
+/** An engine that goes away again meanwhile is waited for: nobody may come back for the intent. */
+async function resumeWithEngine(
+  parts: PipelineParts,
+  intent: Intent,
+  signal: AbortSignal,
+): Promise<void> {
+  const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
+  for (;;) {
+    try {
+      return await resume(parts, intent, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const progress = (step: string) => log.debug(step);
+      if (!isStackwrightError(error, "engine_unreachable")) throw error;
+      await engineWasAway({ ...parts, log, progress }, error, signal);
     }
   }
 }

@@ -39,6 +39,8 @@ export interface EngineProxy {
   pulls(): number;
   /** Forgets the calls so far and starts counting anew, with another fault or none. */
   reset(fault?: Fault): void;
+  /** Cuts every connection and takes no other while it is away, as an engine that is restarted. */
+  setAway(isAway: boolean): void;
   /** Closes every connection and the socket. May be called twice. */
   close(): Promise<void>;
 }
@@ -56,6 +58,10 @@ export async function createEngineProxy(options: EngineProxyOptions): Promise<En
     mutations: () => state.calls.filter((call) => call.mutating).length,
     pulls: () => state.calls.filter(isPull).length,
     reset: (fault) => state.reset(fault),
+    setAway(isAway) {
+      state.isAway = isAway;
+      if (isAway) { for (const socket of state.open) socket.destroy(); }
+    },
     close: async () => {
       for (const socket of state.open) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -68,6 +74,7 @@ class ProxyState {
   readonly calls: EngineCall[] = [];
   readonly open = new Set<Socket>();
   readonly options: EngineProxyOptions;
+  isAway = false;
   #fault: Fault | undefined;
 
   constructor(options: EngineProxyOptions) {
@@ -101,6 +108,7 @@ class ProxyState {
 
 /** One client connection, with one connection to the engine for as long as it lasts. */
 async function serve(client: Socket, state: ProxyState): Promise<void> {
+  if (state.isAway) return void client.destroy();
   state.track(client);
   const engine = net.connect(state.options.upstream);
   state.track(engine);
