@@ -100,6 +100,9 @@ export function getProjectOperation(
 
 const PAST = { start: "started", stop: "stopped", restart: "restarted" } as const;
 
+/** What a stop means for a stack that is deployed from a repository. */
+const STAYS_STOPPED = "; nothing of it is deployed or repaired until it is started again";
+
 /** Starts, stops or restarts a project under its stack's lock; start waits until it is healthy. */
 export function controlProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
   return defineOperation({
@@ -111,9 +114,11 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused"],
   }, async ({ project_name: name, context, action, timeout }, call) => {
     const key = stackKeyOf(context, name);
-    const control = () => projects.control(key, { action, timeoutSeconds: timeout }, call.signal);
-    await audited(call, { action, key }, control);
-    return `project ${PAST[action]}: ${name}`;
+    let isHeld = false;
+    await audited(call, { action, key }, async () => {
+      isHeld = await projects.control(key, { action, timeoutSeconds: timeout }, call.signal);
+    });
+    return `project ${PAST[action]}: ${name}${isHeld ? STAYS_STOPPED : ""}`;
   });
 }
 

@@ -5,13 +5,19 @@ import type { Assembly } from "./assemble.ts";
 
 /** The compose projects of the engine, under the same locks as the deployments. */
 export function createProjects(assembly: Assembly, clock: Clock): Projects {
-  const { engine, stackLock, pipelineParts } = assembly;
+  const { engine, ledger, stackLock, pipelineParts } = assembly;
   return new Projects({
     engine,
     clock,
     stackLock,
     destroyRecorded: async (key, what, signal) =>
       await destroyRecorded(await pipelineParts(signal), key, what, signal),
+    hold(key, isStopped) {
+      if (ledger.current(key) === undefined) return false;
+      if (isStopped) ledger.stops.set(key, clock.now());
+      else ledger.stops.remove(key);
+      return true;
+    },
     keptImages: async (key, signal) =>
       await imagesOfOthers(await pipelineParts(signal), key, signal),
   });

@@ -52,6 +52,11 @@ export interface ProjectParts {
     what: ProjectRemoval,
     signal: AbortSignal,
   ) => Promise<boolean>;
+  /**
+   * Holds a stack that the ledger knows as it is while it is stopped, and lets it go when it is
+   * started; false for a project that is none of ours.
+   */
+  readonly hold: (key: StackKey, isStopped: boolean) => boolean;
   /** Images that other stacks than `key` need although no container uses them. */
   readonly keptImages: (key: StackKey, signal: AbortSignal) => Promise<ReadonlySet<string>>;
 }
@@ -85,7 +90,9 @@ export class Projects {
 
   /**
    * Starts, stops or restarts a project; services that are scheduled jobs are only ever stopped.
-   * Starting waits until all is healthy. Doing what is done already changes nothing.
+   * Starting waits until all is healthy. Doing what is done already changes nothing. A stack of ours
+   * that is stopped stays so until it is started again: nothing is deployed or repaired meanwhile.
+   * Returns whether it is held like that.
    *
    * Throws `not_found`, `unhealthy`, `timeout` after `timeoutSeconds`, and what the engine throws.
    */
@@ -93,9 +100,12 @@ export class Projects {
     key: StackKey,
     { action, timeoutSeconds }: { readonly action: ProjectAction; readonly timeoutSeconds: number },
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    let isHeld = false;
     await this.#within(key, timeoutSeconds, async (within) => {
       const containers = ordered(await this.describe(key, within));
+      const isOurs = this.#parts.hold(key, action === "stop");
+      isHeld = isOurs && action === "stop";
       const startable = containers.filter((each) => !isJob(each));
       if (action === "stop") return await this.#stop(containers.toReversed(), within);
       for (const container of startable) {
@@ -107,6 +117,7 @@ export class Projects {
       }
       await this.#waitHealthy(key, startable, timeoutSeconds, within);
     }, signal);
+    return isHeld;
   }
 
   /**

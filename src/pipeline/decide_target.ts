@@ -12,7 +12,7 @@ import {
 import { decide, decideRetry, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { look } from "./glance.ts";
-import { decideHeld, type HeldDecision, type Hold, pausedHold } from "./hold.ts";
+import { decideHeld, type HeldDecision, type Hold, pausedHold, stopHold } from "./hold.ts";
 import { changesSince } from "./input_changes.ts";
 import { pinHold } from "./pin_hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
@@ -55,6 +55,10 @@ export async function decideTarget(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { deployment, key, revision } = target;
+  const stopped = stopHold(parts, key);
+  if (stopped !== undefined && (deployment.pause || !deployment.destroy.enabled)) {
+    return skip(stopped.reason, stopped.message);
+  }
   if (deployment.pause) {
     return await held(parts, target, pausedHold(`deployment ${key.name} is paused`), signal);
   }

@@ -5,6 +5,7 @@ import {
   type Plan,
   type ServicePlan,
   type SkipReason,
+  type StackKey,
 } from "../model/mod.ts";
 import { decide, decideRetry } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
@@ -27,6 +28,19 @@ export interface Hold {
 /** The hold of what a person said must wait, for the reason in `message`. */
 export function pausedHold(message: string): Hold {
   return { reason: "paused", message, services: [] };
+}
+
+/** What keeps a stack as it is that a person stopped: not even what is missing comes back. */
+export function stopHold(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+): Hold | undefined {
+  const since = ledger.stops.get(key);
+  if (since === undefined) return undefined;
+  return pausedHold(
+    `${key.name} was stopped over the API at ${since.toISOString()}; it stays so until ` +
+      `POST /v1/api/project/${key.name}/start`,
+  );
 }
 
 /** What is to be done about a target that is held: nothing, or its deployed release is repaired. */

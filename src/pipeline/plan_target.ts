@@ -8,7 +8,7 @@ import {
 } from "../model/mod.ts";
 import { decide, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { pausedHold } from "./hold.ts";
+import { pausedHold, stopHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
 import { pinHold } from "./pin_hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
@@ -60,9 +60,8 @@ export async function planTarget(
     deployed: recorded?.digest,
     observed,
   });
-  const hold = pause
-    ? pausedHold(`deployment ${key.name} is paused`)
-    : await pinHold(parts, target, signal);
+  const hold = stopHold(parts, key) ??
+    (pause ? pausedHold(`deployment ${key.name} is paused`) : await pinHold(parts, target, signal));
   const plan = hold === undefined ? decided : { kind: "skip" as const, ...hold };
   const id = parts.key.digest(canonicalJson({
     key,

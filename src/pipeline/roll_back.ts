@@ -103,6 +103,7 @@ async function attempt(
     else parts.ledger.pins.set(key, earlier);
     throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
   }
+  parts.ledger.stops.remove(key);
   const message = `${plan.message}${otherImages(wanted, result.images)}`;
   return { release: wanted, message };
 }

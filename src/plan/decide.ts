@@ -173,7 +173,10 @@ function isDrift(service: ReleaseService, container: ObservedContainer): boolean
   const { restarts, autostart } = service.expectation;
   if (!autostart) return false;
   if (container.state === "created") return true;
-  return restarts && (container.state === "exited" || container.state === "dead");
+  if (container.state !== "exited" && container.state !== "dead") return false;
+  // What may end has done so with 0. Any other code says that it failed, was killed, or that the
+  // host went down: without a restart policy the engine does not start it again.
+  return restarts || container.exitCode !== 0;
 }
 
 /** Services that share a namespace with a replaced one are replaced too, however long the chain. */

@@ -11,6 +11,7 @@ import type { RecordedRelease } from "./recorded_release.ts";
 import { Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
 import { ShownTrees } from "./shown_trees.ts";
+import { Stops } from "./stops.ts";
 
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
@@ -30,6 +31,8 @@ export class Ledger {
   readonly decisions: DecisionLog;
   /** Stacks that were put back on purpose. */
   readonly pins: Pins;
+  /** Stacks that a person stopped. */
+  readonly stops: Stops;
   /** Stacks that were found by auto-discovery. */
   readonly discovered: DiscoveredStacks;
   /** The last finished runs. */
@@ -58,6 +61,7 @@ export class Ledger {
     this.failures = new FailureMemory(this.#database, parts.redact);
     this.decisions = new DecisionLog(this.#database, parts.redact);
     this.pins = new Pins(this.#database);
+    this.stops = new Stops(this.#database);
     this.discovered = new DiscoveredStacks(this.#database);
     this.runs = new RunArchive(this.#database);
     this.shownTrees = new ShownTrees(this.#database);
@@ -182,6 +186,7 @@ export class Ledger {
       this.#releases.forgetCurrent(intent.key);
       this.failures.clear(intent.key);
       this.pins.remove(intent.key);
+      this.stops.remove(intent.key);
       this.discovered.remove(intent.key);
       this.#finish(intent, "succeeded", message);
     });

@@ -111,6 +111,14 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE pins ADD COLUMN refused TEXT;
   CREATE INDEX intents_of ON intents (context, name);
   `,
+  `
+  CREATE TABLE stops (
+    context    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    stopped_at INTEGER NOT NULL,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

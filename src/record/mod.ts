@@ -13,3 +13,4 @@ export * from "./prometheus.ts";
 export * from "./run_archive.ts";
 export * from "./runs.ts";
 export * from "./shown_trees.ts";
+export * from "./stops.ts";

@@ -104,6 +104,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       clock,
       stackLock: createKeyedLock(),
       destroyRecorded: () => Promise.resolve(false),
+      hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),
     clock,

@@ -69,6 +69,35 @@ for (const engine of await engines()) {
         assert.equal(world.proxy.mutations(), 0);
       }));
 
+    it("a killed container without a restart policy is started again, one that ended well is not", () =>
+      inWorld(engine, async (world) => {
+        world.fake?.setBehaviour("batch", { exit: 0 });
+        await commit(world, {
+          "compose.yaml": composeFile({
+            batch: service({ command: ["true"] }),
+            failing: service({ restart: "on-failure:1" }),
+            kept: service(),
+            plain: service(),
+          }),
+        });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const [failing, plain] = [`${world.stack}-failing-1`, `${world.stack}-plain-1`];
+        // The engine does not restart what a person killed, and nothing after the host went down.
+        await docker(world, "kill", failing, plain);
+        const finished = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(finished), {
+          batch: "keep",
+          failing: "start",
+          kept: "keep",
+          plain: "start",
+        });
+        assert.match(reasons(finished, "plain"), /is exited/);
+        assert.deepEqual(await ids(world), before);
+        assert.equal((await states(world))["plain-1"], "running");
+        await pollTo(world, "skipped");
+      }));
+
     it("another number of replicas keeps the containers that stay", () =>
       inWorld(engine, async (world) => {
         const scaled = (replicas: number) => ({

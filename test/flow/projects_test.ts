@@ -42,9 +42,13 @@ for (const engine of await engines()) {
 
         assert.deepEqual(await act(world, "POST", "/stop"), [
           200,
-          `project stopped: ${world.stack}`,
+          `project stopped: ${world.stack}; nothing of it is deployed or repaired until it is ` +
+          "started again",
         ]);
         await bothStopped(world);
+        const held = await pollTo(world, "skipped");
+        assert.match(held.deployments?.[0]?.reason ?? "", /^paused: \S+ was stopped over the API/);
+        assert.deepEqual(await states(world), { "db-1": "exited", "web-1": "exited" });
         const listed = async (query: string) => {
           const { content } = await (await world.request(`/v1/api/projects${query}`)).json();
           return content.find((each: { Name: string }) => each.Name === world.stack);
@@ -56,6 +60,7 @@ for (const engine of await engines()) {
         assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
         assert.equal((await act(world, "POST", "/restart"))[0], 200);
         assert.deepEqual(await ids(world), made);
+        assert.equal((await pollTo(world, "skipped")).deployments?.[0]?.reason, "no_changes");
 
         const [status, containers] = await act(world, "GET");
         assert.equal(status, 200);

@@ -46,6 +46,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       clock,
       stackLock: createKeyedLock(),
       destroyRecorded: () => Promise.resolve(false),
+      hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),
     parsePollRequest: (value) => {

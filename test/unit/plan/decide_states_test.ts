@@ -25,6 +25,7 @@ const STATES: readonly ContainerState[] = [
 const KINDS: readonly {
   readonly kind: string;
   readonly expectation: Partial<ServiceExpectation>;
+  readonly exitCode?: number;
   readonly started: readonly ContainerState[];
 }[] = [
   {
@@ -32,8 +33,15 @@ const KINDS: readonly {
     expectation: { restarts: true, mayFinish: false },
     started: ["created", "exited", "dead"],
   },
-  { kind: 'restart: "no"', expectation: {}, started: ["created"] },
-  { kind: "a one-shot", expectation: { oneShot: true }, started: ["created"] },
+  { kind: 'restart: "no"', expectation: {}, started: ["created", "exited", "dead"] },
+  { kind: 'restart: "no", at its end', expectation: {}, exitCode: 0, started: ["created"] },
+  { kind: "a one-shot", expectation: { oneShot: true }, started: ["created", "exited", "dead"] },
+  {
+    kind: "a one-shot at its end",
+    expectation: { oneShot: true },
+    exitCode: 0,
+    started: ["created"],
+  },
   {
     kind: "a one-shot that restarts",
     expectation: { oneShot: true, restarts: true, mayFinish: false },
@@ -47,14 +55,14 @@ const KINDS: readonly {
 ];
 
 describe("decide() and the state of a container that is up to date", () => {
-  for (const { kind, expectation, started } of KINDS) {
+  for (const { kind, expectation, exitCode = 1, started } of KINDS) {
     for (const state of STATES) {
       const action: ServiceAction = started.includes(state) ? "start" : "keep";
       it(`says ${action} when it is ${state}, with ${kind}`, () => {
         const service = serviceOf("web", { expectation: { ...EXPECTED, ...expectation } });
         const plan = decide({
           desired: [service],
-          observed: { containers: [containerOf("web", { state, exitCode: 1 })] },
+          observed: { containers: [containerOf("web", { state, exitCode })] },
           previous: [service],
           policy: POLICY,
           images: {},

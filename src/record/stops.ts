@@ -1,0 +1,36 @@
+import type { StackKey } from "../model/mod.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+
+/** Remembers the stacks that a person stopped: nobody starts their containers but a person. */
+export class Stops {
+  readonly #database: LedgerDatabase;
+
+  constructor(database: LedgerDatabase) {
+    this.#database = database;
+  }
+
+  /** When a stack was stopped; `undefined` when it was not, or was started again. */
+  get(key: StackKey): Date | undefined {
+    const [row] = this.#database.all(
+      `SELECT stopped_at FROM stops WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+    return row && new Date(Number(row["stopped_at"]));
+  }
+
+  /** Holds a stack as it is; one that is held stays so since then. */
+  set(key: StackKey, at: Date): void {
+    this.#database.run(
+      `INSERT OR IGNORE INTO stops (context, name, stopped_at) VALUES (?, ?, ?)`,
+      key.context,
+      key.name,
+      at.getTime(),
+    );
+  }
+
+  /** Lets a stack go. */
+  remove(key: StackKey): void {
+    this.#database.run(`DELETE FROM stops WHERE context = ? AND name = ?`, key.context, key.name);
+  }
+}
