@@ -1,8 +1,9 @@
 import type { Revision, SourceLocation } from "../model/mod.ts";
 import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
+import { Ancestry, type IsAncestor } from "./ancestry.ts";
 import type { GitCredentials } from "./credentials.ts";
 import { onDisk } from "./disk_error.ts";
-import { Git, type GitOptions, requireSuccess } from "./git.ts";
+import { Git, type GitOptions } from "./git.ts";
 import { type AccessOptions, GitAccess } from "./git_access.ts";
 import { isDamaged } from "./git_failure.ts";
 import { createKeyedQueue, type KeyedQueue } from "./keyed_queue.ts";
@@ -98,6 +99,7 @@ class GitSource implements Source {
   readonly #fetches: KeyedQueue = createKeyedQueue();
   readonly #exports: KeyedQueue = createKeyedQueue();
   readonly #repositories = new Map<string, Repository>();
+  readonly #ancestry = new Ancestry();
   readonly #submodules = new SubmodulePaths((source) => ({
     ...this.#howToExpand(source),
     fetch: true,
@@ -198,27 +200,14 @@ class GitSource implements Source {
     return target;
   }
 
-  async isAncestor(older: Revision, newer: Revision, signal: AbortSignal) {
+  async isAncestor(older: Revision, newer: Revision, signal: AbortSignal): Promise<IsAncestor> {
     if (older.source.name !== newer.source.name) return "unknown";
     try {
-      return await this.#compare(older.id, newer, signal);
+      return await this.#ancestry.tell(this.#place(older), this.#place(newer), signal);
     } catch (error) {
       if (isDamaged(error)) return "unknown";
       throw error;
     }
-  }
-
-  async #compare(older: string, newer: Revision, signal: AbortSignal) {
-    const { mirror, objects } = this.#place(newer).repository;
-    for (const id of [older, newer.id]) {
-      if (await objects.read(`${id}^{commit}`, signal) === undefined) return "unknown";
-    }
-    const args = ["merge-base", "--is-ancestor", older, newer.id];
-    const result = await mirror.run({ args }, signal);
-    if (result.code === 0) return true;
-    if (result.code !== 1) requireSuccess(result, "comparing histories");
-    // Where the history was cut, the older commit may lie behind the cut.
-    return await mirror.hasWholeHistory(newer.id, signal) ? false : "unknown";
   }
 
   async close(): Promise<void> {

@@ -69,8 +69,9 @@ export interface Source {
    */
   materialise(revision: Revision, signal: AbortSignal): Promise<string>;
   /**
-   * Whether `older` is an ancestor of, or the same as, `newer` in the history that was fetched;
-   * `unknown` when either is not part of it.
+   * Whether `older` is an ancestor of, or the same as, `newer`. Where the history that was fetched does
+   * not tell, more of it is; where the remote cannot tell any more, the times of the commits do.
+   * `unknown` when one of them is nowhere.
    */
   isAncestor(older: Revision, newer: Revision, signal: AbortSignal): Promise<boolean | "unknown">;
   /** Ends what the source keeps open. May be called twice. */

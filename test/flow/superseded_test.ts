@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { signed } from "../fakes/webhook_requests.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
 import type { RunBody, World } from "./world.ts";
+
+const SECRET = "webhook-secret";
 
 const app = (text: string) => ({
   "compose.yaml": composeFile({ web: service({ labels: { "test.v": text } }) }),
@@ -69,4 +72,33 @@ describe("a branch that was moved back", () => {
       await deployed(world, "another 2");
       await runEndedFor(world, "no_changes");
     }));
+
+  it("is left alone as well where so little history is fetched that it does not show", () =>
+    inWorld("fake", async (world) => {
+      const earlier = await commit(world, app("1"));
+      await world.repository.commit(app("2"));
+      const pushed = async () => (await announce(world)).deployments?.[0];
+      assert.equal((await pushed())?.status, "succeeded");
+      await world.repository.commit(app("3"));
+      assert.equal((await pushed())?.status, "succeeded");
+      const third = await ids(world);
+      await world.repository.reset(earlier);
+      assert.equal((await pushed())?.reason, "superseded");
+      assert.deepEqual(await ids(world), third);
+      await world.repository.commit(app("another 2"));
+      assert.equal((await pushed())?.status, "succeeded");
+    }, { GIT_CLONE_DEPTH: "1", WEBHOOK_SECRET: SECRET, ALLOW_LOCAL_REPOSITORY_URL: "true" }));
 });
+
+/** Sends a webhook about the branch and waits for what comes of it. */
+async function announce(world: World): Promise<RunBody> {
+  const payload = {
+    ref: "refs/heads/main",
+    repository: { full_name: "acme/shop", clone_url: world.repository.url },
+  };
+  const { headers, body } = signed("github", { event: "push", payload, secret: SECRET });
+  const answer = await world.request("/v1/webhook?wait=true", { method: "POST", headers, body });
+  const { job_id: id } = await answer.json() as { job_id: string };
+  const run = await world.request(`/v1/api/run/${id}`);
+  return (await run.json() as { content: RunBody }).content;
+}

@@ -253,19 +253,50 @@ describe("GitSource.resolve()", () => {
       assert.equal((await t.resolve(repository.url, old, 1)).id, old);
     });
 
-    it("tells ancestors as far as the history reaches", async () => {
-      const resolve = (reference: string, depth: number) =>
-        t.resolve(repository.url, reference, depth);
-      const newest = await resolve("main", 1);
-      const oldest = await resolve(ids[0] ?? "", 1);
-      assert.equal(await t.source.isAncestor(oldest, newest, never()), "unknown");
-      await resolve("main", 0);
+    it("tells ancestors, and fetches what history that takes and no more", async () => {
+      const resolve = (reference: string) => t.resolve(repository.url, reference, 1);
+      const newest = await resolve("main");
+      const before = await resolve(ids.at(-2) ?? "");
+      assert.equal(await t.source.isAncestor(newest, before, never()), false);
+      assert.equal(await t.source.isAncestor(before, newest, never()), true);
+      const fetches = t.count("fetch");
+      assert.ok(fetches <= 3, `${fetches} fetches`);
+      const oldest = await resolve(ids[0] ?? "");
       assert.equal(await t.source.isAncestor(oldest, newest, never()), true);
       assert.equal(await t.source.isAncestor(newest, newest, never()), true);
       assert.equal(await t.source.isAncestor(newest, oldest, never()), false);
       const gone = { ...oldest, id: "0123456789".repeat(4) };
       assert.equal(await t.source.isAncestor(gone, newest, never()), "unknown");
+      const asked = t.count("fetch");
+      assert.equal(await t.source.isAncestor(gone, newest, never()), "unknown");
+      assert.equal(t.count("fetch"), asked, "what is nowhere is looked for once");
     });
+
+    it("goes by the time of commits where the remote has lost the newer one", async () => {
+      const deployed = await t.resolve(repository.url, "main", 1);
+      await repository.reset(ids[0] ?? "");
+      const later = await amended("2031-01-01T00:00:00Z");
+      await repository.branch("amended", later);
+      await forgetUnreachable();
+      const before = await t.resolve(repository.url, "main", 1);
+      assert.equal(await t.source.isAncestor(before, deployed, never()), true);
+      const after = await t.resolve(repository.url, "amended", 1);
+      assert.equal(await t.source.isAncestor(after, deployed, never()), false);
+    });
+
+    /** A commit like the current one, made at another time. */
+    async function amended(time: string): Promise<string> {
+      const text = await repository.git("cat-file", "commit", "HEAD");
+      const seconds = Date.parse(time) / 1000;
+      const file = join(t.directory, "commit");
+      writeFileSync(file, `${text.replace(/^(committer .*>) \d+/m, `$1 ${seconds}`)}\n`);
+      return await repository.git("hash-object", "-t", "commit", "-w", file);
+    }
+
+    async function forgetUnreachable(): Promise<void> {
+      await repository.git("reflog", "expire", "--expire=all", "--all");
+      await repository.git("-C", repository.path, "gc", "--quiet", "--prune=now");
+    }
   });
 
   describe("what was known last, without asking", () => {
