@@ -31,7 +31,7 @@ import type { System } from "./system.ts";
 
 /** What a person wants looked at once. */
 export interface OneShot {
-  /** Directory of a checkout, or URL of a repository. */
+  /** Directory of a checkout or of a bare repository, or URL of a repository. */
   readonly place: string;
   /** Working directory that `place` is relative to. */
   readonly cwd: string;
@@ -216,6 +216,9 @@ async function requestOf(
     deployments: [],
   };
   if (parseRepositoryUrl(url).scheme !== "file" || isUrl) return request;
+  const isBare = await git(system, url, ["rev-parse", "--is-bare-repository"], signal) === "true";
+  // It has no working files, and stands for itself: where it was cloned from, it need not be like.
+  if (isBare) return request;
   await warnOfUncommitted(system, url, signal);
   const origin = await git(system, url, ["config", "--get", "remote.origin.url"], signal);
   if (origin === "") return request;
@@ -243,7 +246,7 @@ async function git(
   if (code > 1) {
     throw new StackwrightError(
       "source_invalid",
-      `${directory} is no Git checkout: ${stderr.trim()}`,
+      `${directory} is no Git repository: ${stderr.trim()}`,
     );
   }
   return code === 0 ? new TextDecoder().decode(stdout).trim() : "";

@@ -121,6 +121,7 @@ for (const engine of await engines()) {
         const byPath = await planned(world, 2, cwd);
         const { out } = await commandTo(world, 2, ["plan", "--json"], { cwd });
         assert.deepEqual(byPath, byUrl);
+        assert.deepEqual(await planned(world, 2, world.repository.path), byUrl, "bare");
         assert.deepEqual(JSON.parse(out).stacks, [byUrl]);
         assert.deepEqual(byUrl.plan.services.map((each) => [each.name, each.action]), [
           ["db", "keep"],
