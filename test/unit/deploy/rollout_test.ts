@@ -341,7 +341,7 @@ describe("rollout() that fails", () => {
     world.onUp = () => {
       world.engine.containers = world.engine.containers.map((each) =>
         ["web", "gone"].includes(each.service)
-          ? { ...each, state: "exited" as const, exitCode: 137 }
+          ? { ...each, state: "exited" as const, exitCode: each.service === "gone" ? 0 : 137 }
           : each
       );
       world.onUp = () => {};
