@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import process from "node:process";
 import { join, relative } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { encryptDotenv, encryptYaml } from "../fakes/sops_encryptor.ts";
@@ -447,9 +448,9 @@ function messages(run: RunBody): string {
   return [run.message, ...(run.deployments ?? []).map((each) => each.message)].join("\n");
 }
 
-/** Private directories of the program in the system's place for them. */
+/** Private directories of this process in the system's place for them: others have some, too. */
 async function scratchDirectories(): Promise<string[]> {
   return (await readdir(tmpdir())).filter((each) =>
-    /^stackwright-(?:git|plan)-\d+-\d+-/.test(each)
+    new RegExp(`^stackwright-(?:git|plan)-\\d+-${process.pid}-`).test(each)
   );
 }

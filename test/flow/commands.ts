@@ -67,14 +67,21 @@ export async function automaticPoll(
   { reference = "main" }: { readonly reference?: string } = {},
 ): Promise<RunBody> {
   const entry = { url: world.repository.url, reference, run_once: true };
+  const before = new Set((await runsOf(world)).map((run) => run.job_id));
   await world.restart({ POLL_CONFIG: JSON.stringify([entry]) });
   await world.app.polled;
-  const answer = await world.request("/v1/api/runs");
+  const begun = (await runsOf(world)).filter((run) => !before.has(run.job_id));
+  assert.equal(begun.length, 1, JSON.stringify(begun));
+  const [only] = begun;
+  assert.ok(only);
+  return only;
+}
+
+/** The runs that the service shows, those of before its last start among them. */
+async function runsOf(world: World): Promise<RunBody[]> {
+  const answer = await world.request("/v1/api/runs?limit=200");
   const { content } = await answer.json() as { content: RunBody[] };
-  // The newest first, and those of before the restart after it.
-  const [newest] = content;
-  assert.ok(newest);
-  return newest;
+  return content;
 }
 
 /** As {@link automaticPoll}, and requires how the run ends. */
