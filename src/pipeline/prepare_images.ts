@@ -17,11 +17,12 @@ import { operation } from "./measure.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
+import { pullsAlways, pullsNever, requirePullable } from "./pull_policy.ts";
 import type { Target } from "./target.ts";
 
 /**
- * Fetches the images whose tag may have moved, for every service (`force_image_pull`), and returns the
- * image each of them would run. Without the option it costs nothing and returns nothing. A release
+ * Fetches the images whose tag may have moved, for every service (`force_image_pull`) or for those
+ * with `pull_policy: always`, and returns the image each of them would run. Without either it costs nothing and returns nothing. A release
  * that is deployed stays so while a registry is away, and is repaired from what is here.
  *
  * Throws `pull_failed` for a release that is not deployed yet.
@@ -32,10 +33,13 @@ export async function refreshImages(
   { prepared, isDeployed }: { readonly prepared: PreparedRelease; readonly isDeployed: boolean },
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
-  if (!target.deployment.forceImagePull) return {};
-  const pullable = prepared.release.services.filter((each) =>
-    !each.builds && each.image !== "" && each.expectation.replicas > 0
+  const { release } = prepared;
+  const { forceImagePull } = target.deployment;
+  const pullable = release.services.filter((each) =>
+    !each.builds && each.image !== "" && each.expectation.replicas > 0 &&
+    (pullsAlways(release, each.name) || (forceImagePull && !pullsNever(release, each.name)))
   );
+  if (pullable.length === 0) return {};
   try {
     await pull(parts, target, prepared, pullable, signal);
   } catch (error) {
@@ -78,6 +82,7 @@ export async function prepareImages(
       missing.has(each.name))
   );
   const pulls = needed.filter((each) => !each.builds && missing.has(each.name));
+  requirePullable(prepared.release, pulls);
   await pull(parts, target, prepared, pulls, signal);
   await build(parts, target, prepared, builds, signal);
 }

@@ -10,6 +10,7 @@ import {
 import { composeCall } from "./compose_call.ts";
 import { withImageLimit } from "./image_limit.ts";
 import type { PipelineParts } from "./parts.ts";
+import { requirePullable } from "./pull_policy.ts";
 
 /**
  * Sees to it that the images a recorded release needs are on the engine: pulls what is missing. What
@@ -34,6 +35,7 @@ export async function requireImages(
     }
     if (await parts.engine.imageId(service.image, signal) !== undefined) continue;
     if (service.builds) throw goneForGood(placed.release, service);
+    requirePullable(placed.release, [service]);
     missing.push(service.name);
   }
   if (missing.length === 0) return;

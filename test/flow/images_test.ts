@@ -185,6 +185,48 @@ describe("images and the registry", () => {
       assert.equal(world.proxy.pulls(), 0);
     }));
 
+  it("pull_policy: always asks for the image with every release, and for no other one", () =>
+    inWorld("fake", async (world) => {
+      const file = (word: string) => ({
+        "compose.yaml": composeFile({
+          web: service({ image: reference, pull_policy: "always" }),
+          b: service({ environment: { WORD: word } }),
+        }),
+      });
+      world.fake?.addImage(reference, { where: "registry" });
+      await commit(world, file("one"));
+      await pollTo(world, "succeeded");
+      world.fake?.addImage(reference, { where: "registry", content: "newer" });
+      world.proxy.reset();
+      await pollTo(world, "skipped");
+      assert.equal(world.proxy.pulls(), 0, "nothing was to be released");
+
+      await commit(world, file("two"));
+      const finished = await pollTo(world, "succeeded");
+      assert.deepEqual(actions(finished), { b: "recreate", web: "recreate" });
+      assert.match(reasons(finished, "web"), /image registry\.test\/app:1 moved from/);
+      await commit(world, file("three"));
+      assert.deepEqual(actions(await pollTo(world, "succeeded")), { b: "recreate", web: "keep" });
+    }));
+
+  it("pull_policy: never fetches nothing, whatever force_image_pull says", () =>
+    inWorld("fake", async (world) => {
+      const web = service({ image: reference, pull_policy: "never" });
+      world.fake?.addImage(reference, { where: "registry" });
+      await commit(world, { "compose.yaml": composeFile({ web }) }, { force_image_pull: true });
+      const finished = await pollTo(world, "failed");
+      assert.match(
+        JSON.stringify(finished),
+        /app:1 of service web, not on this engine, and pull_p/,
+      );
+      assert.equal(world.proxy.pulls(), 0);
+      assert.equal(world.proxy.mutations(), 0);
+
+      world.fake?.addImage(reference, { where: "engine" });
+      await pollTo(world, "succeeded");
+      assert.equal(world.proxy.pulls(), 0);
+    }));
+
   it("force_image_pull replaces exactly the service whose tag moved, at the next poll", () =>
     inWorld("fake", async (world) => {
       world.fake?.addImage(reference, { where: "registry" });
