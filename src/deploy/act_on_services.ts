@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
-import { COMPOSE_LABELS, type ComposeModel, type Release } from "../model/mod.ts";
+import { COMPOSE_LABELS, type ComposeModel, own, type Release } from "../model/mod.ts";
 import { claimsOf } from "./claims.ts";
 import { servicesOf } from "./compose_model.ts";
 
@@ -83,7 +83,7 @@ export async function signalServices(
   signal: AbortSignal,
 ): Promise<void> {
   for (const container of await containersOf(engine, release, Object.keys(signals), signal)) {
-    const name = signals[container.service];
+    const name = own(signals, container.service);
     if (name === undefined || container.state !== "running") continue;
     await engine.killContainer(container.id, name, signal);
   }

@@ -26,8 +26,6 @@ export interface Claims {
   readonly writes: readonly string[];
 }
 
-const EVERYWHERE = ["", "0.0.0.0", "::", "*"];
-
 /** What a service of a rendered model claims. A range of ports is left to the engine. */
 export function claimsOf(model: ComposeModel, name: string): Claims {
   const service: JsonObject = servicesOf(model)[name] ?? {};
@@ -90,9 +88,22 @@ function overlap(a: string, b: string): boolean {
 
 /** Whether two ports cannot be held by two containers at once. */
 export function portsClash(a: HostPort, b: HostPort): boolean {
-  const sameAddress = a.address === b.address || EVERYWHERE.includes(a.address) ||
-    EVERYWHERE.includes(b.address);
-  return sameAddress && a.port === b.port && a.protocol === b.protocol;
+  if (a.port !== b.port || a.protocol !== b.protocol) return false;
+  const [one, other] = [addressesAt(a.address), addressesAt(b.address)];
+  return one.some((each) =>
+    other.some((there) =>
+      each.family === there.family &&
+      (each.is === "any" || there.is === "any" || each.is === there.is)
+    )
+  );
+}
+
+/** What a port is published at: one address of a family, or any; without an address, any of both. */
+function addressesAt(address: string) {
+  const plain = address.replace(/^\[|\]$/g, "").toLowerCase();
+  if (plain === "" || plain === "*") return [{ family: 4, is: "any" }, { family: 6, is: "any" }];
+  if (plain.includes(":")) return [{ family: 6, is: plain === "::" ? "any" : plain }];
+  return [{ family: 4, is: plain === "0.0.0.0" ? "any" : plain }];
 }
 
 /**

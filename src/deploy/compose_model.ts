@@ -1,4 +1,4 @@
-import type { ComposeModel } from "../model/mod.ts";
+import { type ComposeModel, own } from "../model/mod.ts";
 
 /** A JSON object of unknown shape. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -10,28 +10,29 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** The object under `key`, or an empty one. */
 export function objectAt(value: JsonObject, key: string): JsonObject {
-  const found = value[key];
+  const found = own(value, key);
   return isObject(found) ? found : {};
 }
 
 /** The objects in the list under `key`; anything else in it is left out. */
 export function objectsAt(value: JsonObject, key: string): JsonObject[] {
-  const found = value[key];
+  const found = own(value, key);
   return Array.isArray(found) ? found.filter(isObject) : [];
 }
 
 /** The text under `key`, or an empty one. */
 export function textAt(value: JsonObject, key: string): string {
-  const found = value[key];
+  const found = own(value, key);
   return typeof found === "string" ? found : "";
 }
 
-/** The services of a rendered model, by name. */
+/** The services of a rendered model, by name; the object answers to no other names. */
 export function servicesOf(model: ComposeModel): Readonly<Record<string, JsonObject>> {
   const services = objectAt(model, "services");
-  return Object.fromEntries(
+  const found = Object.fromEntries(
     Object.entries(services).filter((entry): entry is [string, JsonObject] => isObject(entry[1])),
   );
+  return Object.setPrototypeOf(found, null);
 }
 
 /** The labels of a service, network or volume; compose prints them as a map. */

@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
-import { COMPOSE_LABELS, type ObservedContainer, type StackKey } from "../model/mod.ts";
+import { COMPOSE_LABELS, type ObservedContainer, own, type StackKey } from "../model/mod.ts";
 import { inOrder } from "./follows.ts";
 
 /** What to remove, besides containers and networks. */
@@ -68,6 +68,6 @@ function inRemovalOrder(
   dependsOn: Destroy["dependsOn"],
 ): ObservedContainer[] {
   const services = [...new Set(containers.map((each) => each.service))];
-  const order = inOrder(services, (name) => dependsOn[name] ?? []).reverse();
+  const order = inOrder(services, (name) => own(dependsOn, name) ?? []).reverse();
   return [...containers].sort((a, b) => order.indexOf(a.service) - order.indexOf(b.service));
 }

@@ -71,6 +71,9 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
   }
   for (const kind of ["configs", "secrets"] as const) {
     for (const [name, resource] of Object.entries(objectAt(model, kind))) {
+      if (isObject(resource) && resource["external"] === true && isUsed(model, kind, name)) {
+        refused.push(`${kind}.${name} is external, which only a swarm has`);
+      }
       const file = isObject(resource) ? textAt(resource, "file") : "";
       if (isAbsolute(file)) {
         paths.push({ what: `${kind}.${name}`, path: resolve(file), by: "engine" });
@@ -78,6 +81,14 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
     }
   }
   return { paths, refused, volumes: volumesOf(model, paths) };
+}
+
+/** Compose notices what it cannot give to a service when the old container is gone. */
+function isUsed(model: ComposeModel, kind: "configs" | "secrets", name: string): boolean {
+  return Object.values(servicesOf(model)).some((service) =>
+    [...objectsAt(service, kind), ...objectsAt(objectAt(service, "build"), kind)]
+      .some((each) => textAt(each, "source") === name)
+  );
 }
 
 function volumesOf(model: ComposeModel, paths: FollowedPath[]): FollowedPaths["volumes"] {

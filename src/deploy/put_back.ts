@@ -1,6 +1,7 @@
 import type { Engine } from "../docker/engine.ts";
 import {
   type ObservedStack,
+  own,
   type Release,
   type ServicePlan,
   type StackwrightError,
@@ -120,7 +121,7 @@ export async function pointTags(
   signal: AbortSignal,
 ): Promise<void> {
   for (const service of release.services) {
-    const image = images[service.name];
+    const image = own(images, service.name);
     const reference = service.image;
     if (image === undefined || reference === "" || reference.includes("@")) continue;
     if (await engine.imageId(reference, signal) === image) continue;

@@ -10,6 +10,7 @@ export * from "./duration.ts";
 export * from "./error.ts";
 export * from "./labels.ts";
 export * from "./observed.ts";
+export * from "./own.ts";
 export * from "./plan.ts";
 export * from "./release.ts";
 export * from "./revision.ts";

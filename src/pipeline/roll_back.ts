@@ -3,6 +3,7 @@ import {
   formatRevision,
   formatStackKey,
   messageOf,
+  own,
   type Plan,
   type Progress,
   type StackKey,
@@ -129,7 +130,7 @@ async function pinTo(
 /** Says where an image that a release ran is gone, and its name means another one now. */
 function otherImages(wanted: RecordedRelease, now: Readonly<Record<string, string>>): string {
   const others = Object.keys(now).filter((name) =>
-    wanted.images[name] !== undefined && wanted.images[name] !== now[name]
+    own(wanted.images, name) !== undefined && wanted.images[name] !== now[name]
   );
   if (others.length === 0) return "";
   return `; ${

@@ -3,6 +3,7 @@ import {
   MANAGER,
   type ObservedContainer,
   type ObservedStack,
+  own,
   type Plan,
   type ReleaseService,
   type ServicePlan,
@@ -106,7 +107,7 @@ function replaceReasons(
   const outdated = containers.find((each) => each.labels[LABELS.digest] !== service.digest);
   if (outdated !== undefined) return changedInputs(service, outdated, input);
   if (input.policy.forceRecreate) return ["force_recreate is set"];
-  const image = input.images[service.name];
+  const image = own(input.images, service.name);
   const old = containers.find((each) => image !== undefined && each.imageId !== image);
   if (old === undefined || image === undefined) return [];
   return [`image ${service.image} moved from ${shortId(old.imageId)} to ${shortId(image)}`];

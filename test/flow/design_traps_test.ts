@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import {
+  actions,
   commit,
   docker,
   ids,
@@ -264,6 +266,57 @@ for (const engine of await engines()) {
       }));
   });
 }
+
+for (const engine of await engines()) {
+  describe(`names that mean something elsewhere on the ${engine} engine`, () => {
+    it("services may be called like what every object has, and labels may hold a dollar", () =>
+      inWorld(engine, async (world) => {
+        const file = (word: string) => ({
+          "compose.yaml": composeFile({
+            constructor: service({ labels: { "rule$$of$x": "a$$b" }, depends_on: ["toString"] }),
+            toString: service({ environment: { WORD: word } }),
+          }),
+        });
+        await commit(world, file("one"));
+        await pollTo(world, "succeeded");
+        const first = await ids(world);
+        assert.deepEqual(Object.keys(first).sort(), ["constructor-1", "toString-1"]);
+        assert.equal(await label(world, "constructor", "rule$$of$x"), "a$b");
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+
+        await commit(world, file("two"));
+        await pollTo(world, "succeeded");
+        assert.deepEqual(replaced(first, await ids(world)), ["toString-1"]);
+
+        await commit(world, { "compose.yaml": composeFile({ toString: service() }) });
+        const finished = await pollTo(world, "succeeded");
+        assert.equal(actions(finished)["constructor"], "remove");
+        await commandTo(world, 0, ["rollback", world.stack]);
+        assert.deepEqual(Object.keys(await ids(world)).sort(), ["constructor-1", "toString-1"]);
+      }));
+  });
+}
+
+describe("a config that only a swarm has", () => {
+  it("is refused before the container that would use it is replaced", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+      await pollTo(world, "succeeded");
+      const before = await ids(world);
+      await commit(world, {
+        "compose.yaml": composeFile({ web: service({ configs: ["c"] }) }, {
+          configs: { c: { external: true } },
+        }),
+      });
+      world.proxy.reset();
+      const finished = await pollTo(world, "failed");
+      assert.match(JSON.stringify(finished), /configs\.c is external, which only a swarm has/);
+      assert.equal(world.proxy.mutations(), 0);
+      assert.deepEqual(await ids(world), before);
+    }));
+});
 
 describe("COMPOSE_PROJECT_NAME", () => {
   it("in environment is refused by name, and nothing is touched", () =>

@@ -26,7 +26,10 @@ describe("clashes()", () => {
   const table: readonly (readonly [HostPort, boolean])[] = [
     [{ address: "127.0.0.1", port: 8080, protocol: "tcp" }, true],
     [{ address: "0.0.0.0", port: 8080, protocol: "tcp" }, true],
-    [{ address: "::", port: 8080, protocol: "tcp" }, true],
+    [{ address: "", port: 8080, protocol: "tcp" }, true],
+    [{ address: "::", port: 8080, protocol: "tcp" }, false],
+    [{ address: "::1", port: 8080, protocol: "tcp" }, false],
+    [{ address: "::1", port: 53, protocol: "udp" }, true],
     [{ address: "127.0.0.2", port: 8080, protocol: "tcp" }, false],
     [{ address: "0.0.0.0", port: 8080, protocol: "udp" }, false],
     [{ address: "0.0.0.0", port: 8081, protocol: "tcp" }, false],

@@ -58,6 +58,19 @@ describe("followedPaths()", () => {
   }
 });
 
+describe("followedPaths() of configs and secrets", () => {
+  it("followedPaths() refuses what only a swarm has, where a service uses it", () => {
+    const model = {
+      services: { web: { configs: [{ source: "a" }], secrets: [{ source: "s" }] } },
+      configs: { a: { external: true, name: "a" }, b: { external: true, name: "b" } },
+      secrets: { s: { file: "/f" } },
+    };
+    assert.deepEqual(followedPaths(model).refused, [
+      "configs.a is external, which only a swarm has",
+    ]);
+  });
+});
+
 describe("followedPaths() of build caches", () => {
   const pass = [
     "example.org/cache:1",
