@@ -21,7 +21,12 @@ export interface RecreateIgnoreLabels {
   readonly ignore: string | undefined;
   /** `stackwright.deployment.recreate.ignore.signal`. */
   readonly signal: string | undefined;
+  /** What their names begin with: `stackwright.` by default. */
+  readonly prefix?: string;
 }
+
+/** Scopes that doco-cd takes and does nothing for. */
+const IDLE_SCOPES = ["volumes"];
 
 /**
  * Reads the labels; `undefined` when a service has neither.
@@ -30,18 +35,25 @@ export interface RecreateIgnoreLabels {
  * twice, for a signal that does not exist, and for a signal without anything to ignore.
  */
 export function parseRecreateIgnore(labels: RecreateIgnoreLabels): RecreateIgnore | undefined {
-  const { ignore, signal } = labels;
-  if (ignore === undefined) {
-    if (signal === undefined) return undefined;
-    throw invalid("recreate.ignore.signal needs recreate.ignore, which says what to ignore");
+  const { ignore, signal, prefix = OWN_PREFIX } = labels;
+  try {
+    if (ignore === undefined) {
+      if (signal === undefined) return undefined;
+      throw invalid("recreate.ignore.signal needs recreate.ignore, which says what to ignore");
+    }
+    return {
+      items: parseScopes(ignore, prefix === OWN_PREFIX ? [] : IDLE_SCOPES),
+      signal: signal === undefined ? undefined : signalOf(signal),
+    };
+  } catch (error) {
+    if (!(error instanceof StackwrightError)) throw error;
+    throw new StackwrightError(error.code, `label ${prefix}deployment.${error.message}`);
   }
-  return {
-    items: parseScopes(ignore),
-    signal: signal === undefined ? undefined : signalOf(signal),
-  };
 }
 
-function parseScopes(text: string): RecreateIgnore["items"] {
+const OWN_PREFIX = "stackwright.";
+
+function parseScopes(text: string, idle: readonly string[]): RecreateIgnore["items"] {
   const document = parseDocument(text, { uniqueKeys: true });
   const [error] = document.errors;
   if (error !== undefined) {
@@ -55,7 +67,8 @@ function parseScopes(text: string): RecreateIgnore["items"] {
   if (entries.length === 0) {
     throw invalid(`recreate.ignore: expected a map of ${scopes()}, found {}`);
   }
-  return new Map(entries.map(([scope, items]) => [scopeOf(scope), itemsOf(scope, items)]));
+  const used = entries.filter(([scope]) => !idle.includes(scope));
+  return new Map(used.map(([scope, items]) => [scopeOf(scope), itemsOf(scope, items)]));
 }
 
 /** The library finds aliases without an anchor, and too many of them, only here, and throws. */
@@ -114,5 +127,5 @@ function found(value: unknown): string {
 }
 
 function invalid(message: string): StackwrightError {
-  return new StackwrightError("config_invalid", `label stackwright.deployment.${message}`);
+  return new StackwrightError("config_invalid", message);
 }

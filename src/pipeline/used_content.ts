@@ -59,6 +59,9 @@ export async function usedContent(
   const contents = await plainIds(parts.source, revision, { ids, identities }, signal);
   const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
   const inPlace = ignoredUses(model, uses);
+  for (const warning of inPlace.warnings) {
+    parts.log.warning(warning, { stack: target.key.name });
+  }
   const realPath = (path: string) => real.get(path) ?? path;
   const exists = (path: string) => contentOf(path) !== ABSENT;
   const live = livePaths(uses, inPlace.uses, exists, realPath);

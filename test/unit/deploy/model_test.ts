@@ -337,6 +337,43 @@ describe("releaseServices()", () => {
         );
       });
     }
+    const old = (ignore: string) =>
+      model({ labels: { "cd.doco.deployment.recreate.ignore": ignore } });
+    const items = (rendered: ReturnType<typeof model>) => {
+      const found = ignoredUses(rendered, treeUses(rendered, TREE));
+      return { items: [...found.uses].map(({ item }) => item), warnings: found.warnings };
+    };
+    for (
+      const [what, ignore, wrong] of [
+        ["a config that is no file", "configs: [inline, main]", "configs inline"],
+        ["a secret that is no file", "{configs: [main], secrets: [env]}", "secrets env"],
+        ["a path of the host", "{configs: [main], bindMounts: [/etc/localtime]}", "/etc/localtime"],
+        ["what it does not mount", "configs: [main, other]", "configs other"],
+        ["what is above a mount", "{configs: [main], bindMounts: [/]}", "bindMounts / is"],
+      ] as const
+    ) {
+      it(`takes ${what} under doco-cd's label, without effect and with a warning`, () => {
+        const found = items(old(ignore));
+        assert.deepEqual(found.items, ["main"]);
+        assert.equal(found.warnings.length, 1);
+        assert.match(found.warnings[0] ?? "", /^service web: label cd\.doco\.deployment\.recreate/);
+        assert.ok(found.warnings[0]?.includes(wrong), found.warnings[0]);
+      });
+    }
+    it("knows a mount with and without a slash at its end, and doco-cd's idle scope", () => {
+      assert.deepEqual(items(old("bindMounts: [/site/]")), { items: ["/site"], warnings: [] });
+      assert.deepEqual(items(model(labels("bindMounts: [/site//]"))).items, ["/site"]);
+      assert.deepEqual(items(old("volumes: [data]")), { items: [], warnings: [] });
+    });
+    it("names the label that is there when it cannot be read", () => {
+      for (const prefix of ["cd.doco", "stackwright"]) {
+        const rendered = model({ labels: { [`${prefix}.deployment.recreate.ignore`]: "x: []" } });
+        assert.throws(
+          () => items(rendered),
+          ({ message }) => message.includes(`label ${prefix}.deployment.recreate.ignore: "x"`),
+        );
+      }
+    });
   });
   it("changes exactly the services that take the changed variable as a secret", () => {
     const services = {
@@ -361,7 +398,7 @@ describe("releaseServices()", () => {
           rendered,
           model: rendered,
           uses: [],
-          inPlace: { uses: new Set(), signals: new Map() },
+          inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
           contentOf: () => "same",
           variables,
           environment,
