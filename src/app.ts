@@ -3,6 +3,8 @@ import { assemble, type Assembly } from "./app/assemble.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
 import { createProjects } from "./app/projects.ts";
 import { onceDone } from "./app/remember.ts";
+import { stackFigures } from "./app/stack_figures.ts";
+import { stackStatuses } from "./app/stack_statuses.ts";
 import type { System } from "./app/system.ts";
 import { webhookSources } from "./app/webhook_sources.ts";
 import { parsePollRequest } from "./config/mod.ts";
@@ -21,6 +23,7 @@ export { openApiDocuments } from "./app/documents.ts";
 export { openDataDirectory } from "./app/data_directory.ts";
 export * from "./app/one_shot.ts";
 export { settingFiles, type SettingFilesParts } from "./app/setting_files.ts";
+export * from "./app/stack_statuses.ts";
 export * from "./app/stacks.ts";
 export type { System } from "./app/system.ts";
 
@@ -69,6 +72,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     log,
     onEnd: (run, work) => measureRun(meter, run, work),
   });
+  meter.showStacks(() => stackFigures(assembly.ledger));
   announcePolls(meter, settings.polls.map(({ request }) => request));
   const server = await listen(settings, system, { assembly, intake, runs, meter });
   const metrics = await listenMetrics(settings, system, { server, meter });
@@ -183,6 +187,7 @@ async function listen(
     runs,
     checkEngine: (signal) => assembly.engine.info(signal),
     projects: createProjects(assembly, clock),
+    deployments: (signal) => stackStatuses({ assembly, runs, clock }, signal),
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     clock,
     timeZone,

@@ -3,6 +3,7 @@
  * and what it does. Nothing here knows through which face it is called.
  */
 export * from "./context.ts";
+export * from "./deployments.ts";
 export * from "./health.ts";
 export * from "./operation.ts";
 export * from "./operations.ts";
@@ -13,3 +14,4 @@ export * from "./run_view.ts";
 export * from "./runs.ts";
 export { pollEntrySchema } from "../config/mod.ts";
 export { PROJECT_ACTIONS } from "../deploy/mod.ts";
+export { STACK_STATES } from "../plan/mod.ts";

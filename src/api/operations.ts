@@ -2,6 +2,11 @@ import type { Projects } from "../deploy/mod.ts";
 import type { Intake } from "../intake.ts";
 import type { RunStore } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
+import {
+  type DeploymentParts,
+  type DeploymentsView,
+  listDeploymentsOperation,
+} from "./deployments.ts";
 import { healthOperation, type HealthView } from "./health.ts";
 import {
   type ContainerView,
@@ -19,6 +24,7 @@ import { getRunOperation, listRunsOperation } from "./runs.ts";
 /** Everything that clients can ask for. */
 export interface Operations {
   readonly health: Operation<HealthView>;
+  readonly listDeployments: Operation<DeploymentsView>;
   readonly listRuns: Operation<RunView[]>;
   readonly getRun: Operation<RunView>;
   readonly runPolls: Operation<PollResult>;
@@ -35,6 +41,8 @@ export interface OperationParts {
   /** Proves that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
   readonly projects: Projects;
+  /** The status of every stack, sorted by context and name. */
+  readonly deployments: DeploymentParts["deployments"];
   readonly parsePollRequest: ParsePollRequest;
   readonly clock: Clock;
   /** IANA zone of the timestamps clients see. */
@@ -53,6 +61,7 @@ export function describedOperations(): Operations {
 export function createOperations(parts: OperationParts): Operations {
   return {
     health: healthOperation({ ...parts, isOpen: () => parts.intake.open }),
+    listDeployments: listDeploymentsOperation(parts),
     listRuns: listRunsOperation(parts),
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),

@@ -35,6 +35,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import("./openapi_command.ts")).openapiCommand,
   },
   {
+    name: "status",
+    summary: "List all stacks: state, release, age, health, and why.",
+    load: async () => (await import("./status_command.ts")).statusCommand,
+  },
+  {
     name: "plan",
     summary: "Show what a deployment would change, and change nothing.",
     load: async () => (await import("./plan_command.ts")).planCommand,

@@ -7,5 +7,6 @@ export * from "./inputs.ts";
 export * from "./obsolete.ts";
 export * from "./retry.ts";
 export * from "./run_outcome.ts";
+export * from "./stack_state.ts";
 export * from "./supported.ts";
 export * from "./trees.ts";

@@ -1,6 +1,6 @@
 import type { StackKey, TargetDecision } from "../model/mod.ts";
 import { redactTexts } from "../system/mod.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
+import type { LedgerDatabase, Row } from "./ledger_database.ts";
 
 /** Decisions kept for each stack. */
 export const DECISIONS_PER_STACK = 100;
@@ -60,11 +60,18 @@ export class DecisionLog {
       key.name,
       limit,
     );
+    return rows.map(toDecision);
+  }
+
+  /** The newest decision of every stack there is one of. */
+  latest(): { readonly key: StackKey; readonly decision: RecordedDecision }[] {
+    const rows = this.#database.all(
+      `SELECT d.* FROM decisions d
+       JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id`,
+    );
     return rows.map((row) => ({
-      ...JSON.parse(String(row["content"])),
-      firstAt: new Date(Number(row["first_at"])),
-      lastAt: new Date(Number(row["last_at"])),
-      times: Number(row["times"]),
+      key: { context: String(row["context"]), name: String(row["name"]) },
+      decision: toDecision(row),
     }));
   }
 
@@ -79,4 +86,13 @@ export class DecisionLog {
       DECISIONS_PER_STACK,
     );
   }
+}
+
+function toDecision(row: Row): RecordedDecision {
+  return {
+    ...JSON.parse(String(row["content"])),
+    firstAt: new Date(Number(row["first_at"])),
+    lastAt: new Date(Number(row["last_at"])),
+    times: Number(row["times"]),
+  };
 }

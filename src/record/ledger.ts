@@ -8,7 +8,7 @@ import { type Intent, Intents } from "./intents.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
 import { type Pin, Pins } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
-import { Releases } from "./releases.ts";
+import { type DeployedStack, Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
 import { ShownTrees } from "./shown_trees.ts";
 import { Stops } from "./stops.ts";
@@ -81,6 +81,11 @@ export class Ledger {
   /** The last good releases of all stacks. */
   currents(): RecordedRelease[] {
     return this.#releases.currents();
+  }
+
+  /** Which stacks are deployed, from where and since when. */
+  deployedStacks(): DeployedStack[] {
+    return this.#releases.deployedStacks();
   }
 
   /** One release by its id. */
@@ -218,6 +223,11 @@ export class Ledger {
   /** What was under way when its process ended, oldest first. */
   openIntents(): Intent[] {
     return this.#intents.abandoned();
+  }
+
+  /** What is under way, in this process or another, and what an ended process left open. */
+  underWay(): Intent[] {
+    return this.#intents.open();
   }
 
   /** The releases that are being deployed, by this process or another. */

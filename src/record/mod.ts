@@ -13,4 +13,5 @@ export * from "./prometheus.ts";
 export * from "./run_archive.ts";
 export * from "./runs.ts";
 export * from "./shown_trees.ts";
+export { type StackFigures } from "./stack_families.ts";
 export * from "./stops.ts";

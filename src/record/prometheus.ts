@@ -9,6 +9,7 @@ import {
 import { type Family, METRIC_TEXT_TYPE, metricText } from "./metric_text.ts";
 import { processFamilies } from "./process_families.ts";
 import { createSeries } from "./series.ts";
+import { stackFamilies, type StackFigures } from "./stack_families.ts";
 
 /** Prefix of the names of our metrics (decisions.md); those of the process carry none, as usual. */
 export const METRIC_PREFIX = "service_";
@@ -19,6 +20,8 @@ export interface Prometheus extends Meter {
   readonly contentType: string;
   /** Everything measured so far, in the text format of Prometheus. */
   text(): Promise<string>;
+  /** Says where the figures of stacks come from; they are read whenever somebody asks. */
+  showStacks(read: () => readonly StackFigures[]): void;
 }
 
 /**
@@ -28,6 +31,7 @@ export interface Prometheus extends Meter {
 export function createPrometheus(
   readProcess: () => ProcessFacts = readProcessFacts,
 ): Prometheus {
+  let stacks: () => readonly StackFigures[] = () => [];
   const series = new Map(
     Object.entries(METRICS).map(([name, metric]) => [name, createSeries(metric)]),
   );
@@ -42,7 +46,15 @@ export function createPrometheus(
     }));
   return {
     contentType: METRIC_TEXT_TYPE,
-    text: () => Promise.resolve(metricText([...processFamilies(readProcess()), ...families()])),
+    text: () =>
+      Promise.resolve(
+        metricText([
+          ...processFamilies(readProcess()),
+          ...families(),
+          ...stackFamilies(METRIC_PREFIX, stacks()),
+        ]),
+      ),
+    showStacks: (read) => void (stacks = read),
     count: (name, labels, by = 1) => add(name, labels, by),
     move: add,
     observe: add,

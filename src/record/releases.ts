@@ -9,6 +9,15 @@ import {
   withoutCredentials,
 } from "./recorded_release.ts";
 
+/** A stack with a release, and no more of it than that. */
+export interface DeployedStack {
+  readonly key: StackKey;
+  /** Name of the source it is deployed from. */
+  readonly repository: string;
+  /** When its release became healthy. */
+  readonly succeededAt: Date | undefined;
+}
+
 /** What a recorded release is made from; models are sealed and large, and opened by themselves. */
 const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_at, r.facts";
 
@@ -38,6 +47,18 @@ export class Releases {
   /** The last good releases of all stacks. */
   currents(): RecordedRelease[] {
     return this.#select(`SELECT ${COLUMNS} FROM stacks s JOIN releases r ON r.id = s.release_id`);
+  }
+
+  /** Which stacks are deployed, from where and since when; without reading their releases whole. */
+  deployedStacks(): DeployedStack[] {
+    return this.#database.all(
+      `SELECT s.context, s.name, r.finished_at, json_extract(r.facts, '$.revision.source.name') AS source
+       FROM stacks s JOIN releases r ON r.id = s.release_id ORDER BY s.context, s.name`,
+    ).map((row) => ({
+      key: { context: String(row["context"]), name: String(row["name"]) },
+      repository: String(row["source"]),
+      succeededAt: row["finished_at"] === null ? undefined : new Date(Number(row["finished_at"])),
+    }));
   }
 
   /** One release by its id. */

@@ -5,6 +5,7 @@ import {
   type Operations,
   type PollResult,
   PROJECT_ACTIONS,
+  STACK_STATES,
 } from "../api/mod.ts";
 import { RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
 import type { Answer } from "./envelope.ts";
@@ -23,6 +24,20 @@ export function restRoutes(operations: Operations): OperationRoute[] {
       plain: true,
       success: { 200: "Healthy.", 503: "Unhealthy; `error` says why." },
       answer: healthAnswer,
+    }),
+    operationRoute({
+      methods: ["GET"],
+      path: "/v1/api/deployments",
+      operation: operations.listDeployments,
+      query: {
+        state: choice("deployment state", STACK_STATES),
+        query: text,
+        limit: positiveInteger,
+        after: text,
+        context: text,
+      },
+      success: { 200: "A page of stacks, sorted by name." },
+      failure: () => "failed to get deployments",
     }),
     ...runRoutes(operations),
     ...projectRoutes(operations),

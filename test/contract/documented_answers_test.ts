@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { DeploymentStatus } from "../../src/api/mod.ts";
 import { openApiDocuments } from "../../src/app/documents.ts";
 import { type RunTarget, StackwrightError } from "../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
@@ -80,6 +81,30 @@ const webhook = (): Record<number, Case> => ({
   503: { init: push(), prepare: closing },
 });
 
+const at = new Date("2026-03-10T11:00:00Z");
+const DEPLOYMENTS: readonly DeploymentStatus[] = [{
+  key: { context: "default", name: "shop" },
+  state: "failed",
+  why: "web is unhealthy",
+  health: "unhealthy",
+  running: 1,
+  wanted: 2,
+  current: undefined,
+  decision: {
+    trigger: "poll",
+    origin: "automatic",
+    revision: "main (c3d4)",
+    kind: "deploy",
+    message: "recreate web",
+    changes: [],
+    services: [],
+    firstAt: at,
+    lastAt: at,
+    times: 1,
+  },
+  retryAt: at,
+}];
+
 const get: RequestInit = { headers: key };
 const post: RequestInit = { headers: key, method: "POST" };
 const remove: RequestInit = { headers: key, method: "DELETE" };
@@ -89,6 +114,15 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   "GET /v1/health": {
     200: {},
     503: { prepare: closing },
+  },
+  "GET /v1/api/deployments": {
+    ...guarded(get),
+    200: { init: get, options: { deployments: () => Promise.resolve(DEPLOYMENTS) } },
+    400: { init: get, query: "?state=fine" },
+    500: {
+      init: get,
+      options: { deployments: () => Promise.reject(new TypeError("not a function")) },
+    },
   },
   "GET /v1/api/runs": {
     ...guarded(get),

@@ -1,4 +1,8 @@
-import { createOperations, receiveWebhookOperation } from "../../src/api/mod.ts";
+import {
+  createOperations,
+  type OperationParts,
+  receiveWebhookOperation,
+} from "../../src/api/mod.ts";
 import { parsePollRequest } from "../../src/config/mod.ts";
 import { Projects } from "../../src/deploy/mod.ts";
 import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
@@ -68,6 +72,8 @@ export interface HttpServiceOptions {
   readonly webhookSecret?: string;
   /** Milliseconds of the service's clock in which webhooks are collected; none by default. */
   readonly settleMs?: number;
+  /** The status of every stack; none by default. */
+  readonly deployments?: OperationParts["deployments"];
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
   /** Instead of the usual ones. */
   readonly limits?: Partial<ServerLimits>;
@@ -107,6 +113,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),
+    deployments: options.deployments ?? (() => Promise.resolve([])),
     clock,
     timeZone: TIME_ZONE,
   });

@@ -26,6 +26,7 @@ export class Site {
   lastChange = "";
   #service: ServiceProcess | undefined;
   #port = 0;
+  #started = new Date();
   #killAt = 0;
   readonly #parts: SiteParts;
 
@@ -146,6 +147,7 @@ export class Site {
   async #start(): Promise<ServiceProcess> {
     const { repository, program } = this.#parts;
     this.#port = await freePort();
+    this.#started = new Date();
     this.#service = new ServiceProcess(program, ["serve"], {
       ...this.#env(),
       HTTP_PORT: String(this.#port),
@@ -173,9 +175,11 @@ export class Site {
         const answer = await fetch(`http://127.0.0.1:${this.#port}/v1/api/runs`, {
           headers: { "x-api-key": KEY },
         });
-        const { content } = await answer.json() as { content: { status: string }[] };
-        return content.length > 0 &&
-          content.every(({ status }) => !["accepted", "running", "pending"].includes(status));
+        const { content } = await answer.json() as { content: Listed[] };
+        // The last runs of before it was started are listed, too.
+        const own = content.filter(({ created_at: at }) => new Date(at) >= this.#started);
+        return own.length > 0 &&
+          own.every(({ status }) => !["accepted", "running", "pending"].includes(status));
       } catch {
         return false;
       }
@@ -258,4 +262,10 @@ export function idOf(
   service: string,
 ): string | undefined {
   return containers.find((each) => each.service === service)?.id;
+}
+
+/** A run as the service lists it. */
+interface Listed {
+  readonly status: string;
+  readonly created_at: string;
 }

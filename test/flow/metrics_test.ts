@@ -39,12 +39,25 @@ describe("metrics", () => {
         assert.deepEqual(Object.values(await read(world, `service_${errors}`)), [0], errors);
       }
 
+      const gauges = async () =>
+        await Promise.all(
+          ["failing", "held"].map(async (name) => sum(await read(world, `service_stack_${name}`))),
+        );
+      assert.deepEqual(await gauges(), [0, 0]);
+      for (const name of ["last_success", "last_look"]) {
+        const [at = 0] = Object.values(
+          await read(world, `service_stack_${name}_timestamp_seconds`),
+        );
+        assert.ok(Math.abs(world.clock.now().getTime() / 1000 - at) < 3600, `${name}: ${at}`);
+      }
+
       world.fake?.setBehaviour("web", { exit: 3, afterMs: 0 });
       await commit(world, { "compose.yaml": composeFile({ web: service({ restart: "always" }) }) });
       await pollTo(world, "failed");
       assert.equal(sum(await read(world, "service_deployments_total")), 2);
       assert.equal(sum(await read(world, "service_deployment_errors_total")), 1);
       assert.equal(sum(await read(world, "service_poll_errors_total")), 1);
+      assert.deepEqual(await gauges(), [1, 0]);
       for (const gauge of ["deployments_active", "deployments_queued", "pre_deployments_active"]) {
         assert.equal(sum(await read(world, `service_${gauge}`)), 0, gauge);
       }

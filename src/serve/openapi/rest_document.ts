@@ -1,5 +1,6 @@
 import {
   containerView,
+  deploymentView,
   healthView,
   pollEntrySchema,
   projectView,
@@ -17,6 +18,7 @@ export function restDocument(routes: readonly RouteFacts[], version: string): Op
   const book = new SchemaBook();
   book.name({
     Health: healthView,
+    Deployment: deploymentView,
     Run: runView,
     RunTarget: targetView,
     Project: projectView,

@@ -49,6 +49,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),
+    deployments: () => Promise.resolve([]),
     parsePollRequest: (value) => {
       parsed.push(value);
       return [source];
@@ -69,6 +70,7 @@ describe("every operation", () => {
     assert.equal(new Set(ids).size, ids.length);
     const inputs: Readonly<Record<keyof Operations, unknown>> = {
       health: {},
+      listDeployments: {},
       listRuns: {},
       getRun: { job_id: run.run.job_id },
       runPolls: { configs: [1] },

@@ -10,6 +10,7 @@ export const COMMANDS = [
   "validate",
   "schema",
   "openapi",
+  "status",
   "plan",
   "apply",
   "explain",

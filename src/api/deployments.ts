@@ -1,0 +1,160 @@
+import * as z from "zod";
+import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
+import type { StackKey } from "../model/mod.ts";
+import { STACK_HEALTHS, STACK_STATES, type StackJudgement } from "../plan/mod.ts";
+import { createTimeFormat } from "../system/mod.ts";
+import { contextInput, stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+
+/** Deployments a page has when nobody says how many. */
+export const DEFAULT_DEPLOYMENT_LIMIT = 100;
+/** Most deployments of a page; a greater limit means this one. */
+export const MOST_DEPLOYMENTS = 500;
+
+const timestamp = z.string().describe("ISO 8601 with fractional seconds and UTC offset.");
+
+/** One stack on the wire; what is unknown is left out. */
+export const deploymentView = z.strictObject({
+  name: z.string(),
+  context: z.string().describe("Container context; `default` for the default one."),
+  state: z.enum(STACK_STATES).describe(
+    "synced: what runs is what the source says, as far as it was looked at. held: a person holds it " +
+      "back. waiting: for a sync window. drifted: what runs is not what was deployed.",
+  ),
+  why: z.string().describe("One sentence."),
+  health: z.enum(STACK_HEALTHS).describe("Its containers, taken together."),
+  running: z.int().describe("Containers that run, or ended as they may."),
+  wanted: z.int().describe("Containers that the release wants."),
+  release: z.strictObject({
+    number: z.int(),
+    repository: z.string(),
+    reference: z.string(),
+    revision: z.string(),
+    deployed_at: timestamp.optional(),
+  }).optional().describe("What is deployed."),
+  looked_at: timestamp.optional().describe("When it was last decided about."),
+  revision: z.string().optional().describe("`reference (id)` that was looked at then."),
+  retry_at: timestamp.optional().describe("When a failed release is tried again by itself."),
+});
+
+/** A page of stacks. */
+export const deploymentsView = z.strictObject({
+  deployments: z.array(deploymentView),
+  counts: z.strictObject(
+    Object.fromEntries(STACK_STATES.map((state) => [state, z.int()])) as Record<
+      (typeof STACK_STATES)[number],
+      z.ZodInt
+    >,
+  ).describe("Stacks in each state, of all that the filters but `state` let through."),
+  next: z.string().optional().describe("`after` of the next page, when there is one."),
+});
+
+/** See {@link deploymentsView}. */
+export type DeploymentsView = z.output<typeof deploymentsView>;
+/** See {@link deploymentView}. */
+export type DeploymentView = z.output<typeof deploymentView>;
+
+/** A stack as the operations get to know it. */
+export interface DeploymentStatus extends StackJudgement {
+  readonly key: StackKey;
+  readonly current: RecordedRelease | undefined;
+  readonly decision: RecordedDecision | undefined;
+  readonly retryAt: Date | undefined;
+}
+
+/** What the operation on deployments needs. */
+export interface DeploymentParts {
+  /** The status of every stack, sorted by context and name. */
+  readonly deployments: (signal: AbortSignal) => Promise<readonly DeploymentStatus[]>;
+  /** IANA zone of the timestamps. */
+  readonly timeZone: string;
+}
+
+const input = z.strictObject({
+  state: z.enum(STACK_STATES).optional().describe("Only those in this state."),
+  query: z.string().optional().describe(
+    "Only those whose name, repository, reference or sentence contains this, in any case.",
+  ),
+  limit: z.int().min(1).default(DEFAULT_DEPLOYMENT_LIMIT)
+    .describe(`At most ${MOST_DEPLOYMENTS} are listed.`),
+  after: z.string().optional().describe("Name of the last one of the page before: its `next`."),
+  context: contextInput,
+});
+
+/** Lists the stacks that Stackwright looks after, with what each of them is and why. */
+export function listDeploymentsOperation(
+  { deployments, timeZone }: DeploymentParts,
+): Operation<DeploymentsView> {
+  return defineOperation({
+    id: "listDeployments",
+    summary: "List the deployed stacks: state, reason, release, health.",
+    tag: "Deployments",
+    input,
+    output: deploymentsView,
+    errors: ["bad_request"],
+  }, async (asked, { signal }) => {
+    const { context } = stackKeyOf(asked.context, "");
+    const time = createTimeFormat(timeZone);
+    const all = (await deployments(signal))
+      .filter(({ key }) => key.context === context)
+      .map((each) => viewDeployment(each, time))
+      .filter((each) => isFound(each, asked.query));
+    return pageOf(all, asked);
+  });
+}
+
+function pageOf(
+  all: readonly DeploymentView[],
+  { state, limit, after }: z.output<typeof input>,
+): DeploymentsView {
+  const counts = Object.fromEntries(
+    STACK_STATES.map((each) => [each, all.filter((view) => view.state === each).length]),
+  ) as DeploymentsView["counts"];
+  const wanted = all
+    .filter((view) => state === undefined || view.state === state)
+    .filter(({ name }) => after === undefined || name > after);
+  const deployments = wanted.slice(0, Math.min(limit, MOST_DEPLOYMENTS));
+  const last = deployments.at(-1);
+  const next = deployments.length < wanted.length && last !== undefined ? { next: last.name } : {};
+  return { deployments, counts, ...next };
+}
+
+function isFound({ name, why, release }: DeploymentView, query = ""): boolean {
+  const texts = [name, why, release?.repository ?? "", release?.reference ?? ""];
+  return texts.some((text) => text.toLowerCase().includes(query.toLowerCase()));
+}
+
+function viewDeployment(
+  { key, current, decision, retryAt, ...judged }: DeploymentStatus,
+  time: (instant: Date) => string,
+): DeploymentView {
+  const { state, why, health, running, wanted } = judged;
+  return {
+    name: key.name,
+    context: key.context,
+    state,
+    why,
+    health,
+    running,
+    wanted,
+    ...(current === undefined ? {} : { release: viewRelease(current, time) }),
+    ...(decision === undefined ? {} : {
+      looked_at: time(decision.lastAt),
+      revision: decision.revision,
+    }),
+    ...(retryAt === undefined ? {} : { retry_at: time(retryAt) }),
+  };
+}
+
+function viewRelease(
+  { number, revision, finishedAt }: RecordedRelease,
+  time: (instant: Date) => string,
+): NonNullable<DeploymentView["release"]> {
+  return {
+    number,
+    repository: revision.source.name,
+    reference: revision.reference,
+    revision: revision.id,
+    ...(finishedAt === undefined ? {} : { deployed_at: time(finishedAt) }),
+  };
+}

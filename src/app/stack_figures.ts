@@ -1,0 +1,30 @@
+import { formatStackKey } from "../model/mod.ts";
+import { judgeStack } from "../plan/mod.ts";
+import type { Ledger, StackFigures } from "../record/mod.ts";
+
+/** What metrics tell of each stack that is deployed, from the ledger alone: the engine is not asked. */
+export function stackFigures(ledger: Ledger): StackFigures[] {
+  const decisions = new Map(
+    ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), decision]),
+  );
+  return ledger.deployedStacks().map(({ key, repository, succeededAt }) => {
+    const decision = decisions.get(formatStackKey(key));
+    const { state } = judgeStack({
+      current: undefined,
+      decision,
+      failure: ledger.failures.get(key),
+      isPinned: ledger.pins.get(key) !== undefined,
+      isStopped: ledger.stops.get(key) !== undefined,
+      observed: undefined,
+    });
+    return {
+      repository,
+      deployment: key.name,
+      context: key.context,
+      isFailing: state === "failed",
+      isHeld: state === "held",
+      succeededAt,
+      lookedAt: decision?.lastAt,
+    };
+  });
+}

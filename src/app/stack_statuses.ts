@@ -1,0 +1,153 @@
+import { observeAll } from "../deploy/mod.ts";
+import {
+  DEFAULT_CONTEXT,
+  formatStackKey,
+  type ObservedStack,
+  type RunTarget,
+  type StackKey,
+} from "../model/mod.ts";
+import { judgeStack, type StackJudgement } from "../plan/mod.ts";
+import {
+  createRuns,
+  type RecordedDecision,
+  type RecordedRelease,
+  type RunStore,
+} from "../record/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import type { Assembly } from "./assemble.ts";
+
+/** What a stack is, why, and what it was made from. */
+export interface StackStatus extends StackJudgement {
+  readonly key: StackKey;
+  /** The release that is deployed, if any is. */
+  readonly current: RecordedRelease | undefined;
+  /** The last decision about it, if any was made. */
+  readonly decision: RecordedDecision | undefined;
+  /** When an attempt is made again by itself. */
+  readonly retryAt: Date | undefined;
+}
+
+/** What the statuses are made from. */
+export interface StatusParts {
+  readonly assembly: Pick<Assembly, "engine" | "ledger">;
+  readonly runs: Pick<RunStore, "list">;
+  readonly clock: Clock;
+}
+
+/** Runs that are looked at for what goes on and for when something is tried again. */
+const MOST_RUNS = 200;
+/** How long a stack is remembered that was never deployed and that nobody speaks of any more. */
+const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
+/** How long the engine may take to say what runs: a list of what is known is better than none. */
+const ENGINE_LIMIT_MS = 5_000;
+
+/**
+ * The status of every stack that is deployed, or was looked at lately, sorted by context and name. An
+ * engine that does not answer leaves those unknown that are nothing else.
+ */
+export async function stackStatuses(
+  { assembly, runs, clock }: StatusParts,
+  signal: AbortSignal,
+): Promise<StackStatus[]> {
+  const { ledger } = assembly;
+  const observed = await whatRuns(assembly, clock, signal);
+  const currents = new Map(ledger.currents().map((each) => [formatStackKey(each.key), each]));
+  const decisions = new Map(
+    ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
+  );
+  const goesOn = new Set(ledger.underWay().map(({ key }) => formatStackKey(key)));
+  const entries = lastEntries(runs);
+  const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
+  const now = clock.now().getTime();
+  return [...names].sort().flatMap((name) => {
+    const current = currents.get(name);
+    const decision = decisions.get(name)?.decision;
+    const key = current?.key ?? decisions.get(name)?.key ?? keyOf(name);
+    const failure = ledger.failures.get(key);
+    if (current === undefined && !goesOn.has(name) && isOver(decision, now)) return [];
+    const entry = entries.get(name);
+    const judged = judgeStack({
+      current,
+      decision,
+      failure,
+      isPinned: ledger.pins.get(key) !== undefined,
+      isStopped: ledger.stops.get(key) !== undefined,
+      ...underWay(entry, goesOn.has(name)),
+      observed: runsOf(observed, key),
+    });
+    const retryAt = entry?.retryAt !== undefined && entry.retryAt.getTime() > now
+      ? entry.retryAt
+      : undefined;
+    return [{ key, current, decision, retryAt, ...judged }];
+  });
+}
+
+/** The same for a command beside the service, which knows of runs what the ledger has kept. */
+export async function recordedStatuses(
+  assembly: Assembly,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<StackStatus[]> {
+  const runs = createRuns({ clock, kept: assembly.ledger.runs });
+  return await stackStatuses({ assembly, runs, clock }, signal);
+}
+
+async function whatRuns(
+  { engine }: StatusParts["assembly"],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ObservedStack> | undefined> {
+  const done = new AbortController();
+  const late = clock.sleep(ENGINE_LIMIT_MS, done.signal).then(() => undefined, () => undefined);
+  const limited = AbortSignal.any([signal, done.signal]);
+  try {
+    return await Promise.race([observeAll(engine, limited), late]);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  } finally {
+    done.abort();
+  }
+}
+
+/** Other contexts are other engines, which nobody was asked about. */
+function runsOf(
+  observed: ReadonlyMap<string, ObservedStack> | undefined,
+  { context, name }: StackKey,
+): ObservedStack | undefined {
+  if (observed === undefined || context !== DEFAULT_CONTEXT) return undefined;
+  return observed.get(name) ?? { containers: [] };
+}
+
+/** The newest entry of each stack in the runs there are. */
+function lastEntries(runs: Pick<RunStore, "list">): ReadonlyMap<string, RunTarget> {
+  const entries = new Map<string, RunTarget>();
+  for (const { targets } of runs.list({ limit: MOST_RUNS })) {
+    for (const entry of targets) {
+      const name = formatStackKey({ context: entry.context, name: entry.stack });
+      if (!entries.has(name)) entries.set(name, entry);
+    }
+  }
+  return entries;
+}
+
+/** A look that goes on is no change of state: a second later it has found nothing, as ever. */
+function underWay(entry: RunTarget | undefined, goesOn: boolean): { readonly underWay?: string } {
+  if (entry?.status === "running") {
+    return { underWay: entry.message || "a deployment is under way" };
+  }
+  return goesOn ? { underWay: "a change is under way" } : {};
+}
+
+/** Whether a stack without a release is gone rather than new: destroyed, or not looked at any more. */
+function isOver(decision: RecordedDecision | undefined, now: number): boolean {
+  if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
+  const { kind, reason } = decision;
+  if (kind === "error") return false;
+  return kind !== "skip" || reason === "nothing_to_destroy" || reason === "no_changes";
+}
+
+function keyOf(name: string): StackKey {
+  const slash = name.indexOf("/");
+  return { context: name.slice(0, slash), name: name.slice(slash + 1) };
+}

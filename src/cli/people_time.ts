@@ -1,0 +1,28 @@
+import { createTimeFormat } from "../system/mod.ts";
+import type { CommandIo } from "./io.ts";
+
+/** Prints an instant for people: to the second, in the zone they live in. */
+export type PeopleTime = (instant: Date) => string;
+
+/**
+ * Instants as people read them, `2026-03-10 12:00:00`, in the zone that `TZ` names, else in that of
+ * this machine. What programs read has ISO 8601 instead.
+ */
+export function peopleTime({ env }: Pick<CommandIo, "env">): PeopleTime {
+  const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const format = createTimeFormat((env["TZ"] ?? "").trim() || here || "UTC");
+  return (instant) => format(instant).slice(0, 19).replace("T", " ");
+}
+
+const UNITS: readonly (readonly [seconds: number, name: string])[] = [
+  [24 * 60 * 60, "d"],
+  [60 * 60, "h"],
+  [60, "min"],
+];
+
+/** How long ago something was, in its largest unit: `3 d`, `5 min`, `12 s`. */
+export function age(instant: Date, now: Date): string {
+  const seconds = Math.max(0, Math.floor((now.getTime() - instant.getTime()) / 1000));
+  const [size, name] = UNITS.find(([unit]) => seconds >= unit) ?? [1, "s"];
+  return `${Math.floor(seconds / size)} ${name}`;
+}

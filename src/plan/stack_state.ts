@@ -1,0 +1,131 @@
+import type {
+  ObservedContainer,
+  ObservedStack,
+  ReleaseService,
+  TargetDecision,
+} from "../model/mod.ts";
+import { decide } from "./decide.ts";
+
+/** What a stack is, in one word. */
+export const STACK_STATES = [
+  "synced",
+  "deploying",
+  "waiting",
+  "held",
+  "drifted",
+  "failed",
+  "unknown",
+] as const;
+
+/** One member of {@link STACK_STATES}. */
+export type StackState = (typeof STACK_STATES)[number];
+
+/** How the containers of a stack do, taken together. */
+export const STACK_HEALTHS = ["healthy", "starting", "unhealthy", "stopped", "unknown"] as const;
+
+/** One member of {@link STACK_HEALTHS}. */
+export type StackHealth = (typeof STACK_HEALTHS)[number];
+
+/** Everything a stack is judged by. */
+export interface StackFacts {
+  /** The release that is deployed. */
+  readonly current:
+    | { readonly number: number; readonly services: readonly ReleaseService[] }
+    | undefined;
+  /** The last decision about it. */
+  readonly decision: Pick<TargetDecision, "kind" | "reason" | "message"> | undefined;
+  /** The failure that no success has followed yet. */
+  readonly failure: { readonly message: string } | undefined;
+  /** Whether a person put an earlier release back. */
+  readonly isPinned: boolean;
+  /** Whether a person stopped it. */
+  readonly isStopped: boolean;
+  /** What is being done to it now. */
+  readonly underWay?: string;
+  /** What runs; `undefined` when the engine does not say. */
+  readonly observed: ObservedStack | undefined;
+}
+
+/** What a stack is, and why. */
+export interface StackJudgement {
+  readonly state: StackState;
+  /** One sentence. */
+  readonly why: string;
+  readonly health: StackHealth;
+  /** Containers that run, or ended as they may, of those that the release wants. */
+  readonly running: number;
+  readonly wanted: number;
+}
+
+/** Judges a stack. What goes on now comes first, then what a person has to know. */
+export function judgeStack(facts: StackFacts): StackJudgement {
+  return { ...stateOf(facts), ...containersOf(facts) };
+}
+
+function stateOf(facts: StackFacts): { readonly state: StackState; readonly why: string } {
+  const { current, decision, failure, underWay } = facts;
+  const said = decision?.message ?? "";
+  if (underWay !== undefined) return { state: "deploying", why: underWay };
+  if (facts.isStopped) return { state: "held", why: "a person stopped it" };
+  if (facts.isPinned) return { state: "held", why: said || "an earlier release was put back" };
+  if (decision?.reason?.startsWith("paused") === true) return { state: "held", why: said };
+  if (failure !== undefined) return { state: "failed", why: failure.message };
+  if (decision?.kind === "error") return { state: "failed", why: said };
+  if (decision?.reason === "sync_window") return { state: "waiting", why: said };
+  if (current === undefined) return { state: "unknown", why: said || "nothing is deployed" };
+  return driftOf(current, facts.observed);
+}
+
+function driftOf(
+  { number, services }: NonNullable<StackFacts["current"]>,
+  observed: ObservedStack | undefined,
+): { readonly state: StackState; readonly why: string } {
+  if (observed === undefined) {
+    return { state: "unknown", why: "the engine does not say what runs" };
+  }
+  const plan = decide({
+    desired: services,
+    observed,
+    previous: services,
+    policy: { forceRecreate: false, removeOrphans: false },
+    images: {},
+  });
+  if (plan.kind !== "skip") {
+    return { state: "drifted", why: `release ${number} needs: ${plan.message}` };
+  }
+  const ill = observed.containers.filter(({ health }) => health === "unhealthy");
+  if (ill.length > 0) {
+    return { state: "drifted", why: `unhealthy: ${ill.map(({ name }) => name).sort().join(", ")}` };
+  }
+  return { state: "synced", why: `release ${number} runs` };
+}
+
+function containersOf(
+  { current, observed }: StackFacts,
+): Pick<StackJudgement, "health" | "running" | "wanted"> {
+  const services = (current?.services ?? []).filter(({ expectation }) => expectation.autostart);
+  const wanted = services.reduce((sum, { expectation }) => sum + expectation.replicas, 0);
+  if (observed === undefined) return { health: "unknown", running: 0, wanted };
+  const of = (service: ReleaseService) =>
+    observed.containers.filter((each) => each.service === service.name);
+  const running =
+    services.flatMap((service) =>
+      of(service).filter((each) => isFine(service, each)).slice(0, service.expectation.replicas)
+    ).length;
+  return { health: healthOf(observed, running, wanted), running, wanted };
+}
+
+/** Runs, or ended in a way that the release allows. */
+function isFine({ expectation }: ReleaseService, container: ObservedContainer): boolean {
+  const { state, health, exitCode } = container;
+  if (state === "running") return health !== "unhealthy";
+  return state === "exited" && exitCode === 0 && (expectation.mayFinish || expectation.oneShot);
+}
+
+function healthOf({ containers }: ObservedStack, running: number, wanted: number): StackHealth {
+  if (containers.some(({ health }) => health === "unhealthy")) return "unhealthy";
+  if (containers.some(({ state }) => state === "restarting")) return "unhealthy";
+  if (containers.some(({ health }) => health === "starting")) return "starting";
+  if (running === 0 && wanted > 0) return "stopped";
+  return running < wanted ? "unhealthy" : "healthy";
+}

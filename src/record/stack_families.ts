@@ -1,0 +1,62 @@
+import type { Family } from "./metric_text.ts";
+
+/** What metrics tell of one stack. */
+export interface StackFigures {
+  readonly repository: string;
+  readonly deployment: string;
+  readonly context: string;
+  /** Whether its last release failed, or could not be prepared. */
+  readonly isFailing: boolean;
+  /** Whether a person holds it back: paused, or put back to an earlier release. */
+  readonly isHeld: boolean;
+  /** When what is deployed became healthy. */
+  readonly succeededAt: Date | undefined;
+  /** When it was last decided about. */
+  readonly lookedAt: Date | undefined;
+}
+
+/** The gauges of stacks, made when somebody asks: what a stack is lies in the ledger. */
+export function stackFamilies(prefix: string, stacks: readonly StackFigures[]): Family[] {
+  const gauge = (
+    name: string,
+    help: string,
+    value: (stack: StackFigures) => number | undefined,
+  ): Family => ({
+    name: `${prefix}stack_${name}`,
+    kind: "gauge",
+    help,
+    samples: stacks.flatMap((stack) => {
+      const { repository, deployment, context } = stack;
+      const found = value(stack);
+      return found === undefined
+        ? []
+        : [{ labels: { repository, deployment, context }, value: found }];
+    }),
+  });
+  return [
+    gauge(
+      "failing",
+      "1 while the last release failed or could not be prepared.",
+      (each) => Number(each.isFailing),
+    ),
+    gauge(
+      "held",
+      "1 while a person holds the stack back: paused or put back.",
+      (each) => Number(each.isHeld),
+    ),
+    gauge(
+      "last_success_timestamp_seconds",
+      "When what is deployed became healthy, in seconds since 1970.",
+      (each) => seconds(each.succeededAt),
+    ),
+    gauge(
+      "last_look_timestamp_seconds",
+      "When it was last decided about, in seconds since 1970.",
+      (each) => seconds(each.lookedAt),
+    ),
+  ];
+}
+
+function seconds(instant: Date | undefined): number | undefined {
+  return instant === undefined ? undefined : Math.floor(instant.getTime() / 1000);
+}

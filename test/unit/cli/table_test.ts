@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { age, peopleTime } from "../../../src/cli/people_time.ts";
+import { table } from "../../../src/cli/table.ts";
+
+describe("table()", () => {
+  it("aligns columns, leaves empty ones out, and pads no line end", () => {
+    const rows = [["STATE", "NOTE", "STACK"], ["synced", "", "a"], ["ü", "", "long name"]];
+    assert.equal(table(rows), "STATE   STACK\nsynced  a\nü       long name\n");
+  });
+});
+
+describe("times for people", () => {
+  it("are in the zone of TZ, to the second", () => {
+    const time = peopleTime({ env: { TZ: "Europe/Berlin" } });
+    assert.equal(time(new Date("2026-03-10T11:00:00.123Z")), "2026-03-10 12:00:00");
+  });
+
+  it("are in the zone of this machine without TZ", () => {
+    assert.match(peopleTime({ env: {} })(new Date()), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  });
+
+  const now = new Date("2026-03-10T12:00:00Z");
+  const ages: [seconds: number, text: string][] = [
+    [0, "0 s"],
+    [-5, "0 s"],
+    [59.9, "59 s"],
+    [60, "1 min"],
+    [3 * 60 * 60, "3 h"],
+    [50 * 60 * 60, "2 d"],
+  ];
+  for (const [seconds, text] of ages) {
+    it(`say ${text} of ${seconds} seconds ago`, () => {
+      assert.equal(age(new Date(now.getTime() - seconds * 1000), now), text);
+    });
+  }
+});

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  LABELS,
+  MANAGER,
+  type ObservedContainer,
+  type ReleaseService,
+} from "../../../src/model/mod.ts";
+import { judgeStack, type StackFacts, type StackState } from "../../../src/plan/mod.ts";
+
+function service(name: string, fields: Partial<ReleaseService["expectation"]> = {}) {
+  return {
+    name,
+    digest: `${name}-1`,
+    inputs: {},
+    expectation: {
+      replicas: 1,
+      restarts: true,
+      mayFinish: false,
+      oneShot: false,
+      autostart: true,
+      ...fields,
+    },
+    image: "app:1",
+    builds: false,
+    follows: {},
+    dependsOn: [],
+  } satisfies ReleaseService;
+}
+
+function container(name: string, fields: Partial<ObservedContainer> = {}): ObservedContainer {
+  return {
+    id: `${name}-id`,
+    name: `shop-${name}-1`,
+    service: name,
+    state: "running",
+    health: "healthy",
+    exitCode: undefined,
+    imageId: "sha256:image",
+    labels: { [LABELS.manager]: MANAGER, [LABELS.digest]: `${name}-1` },
+    ...fields,
+  };
+}
+
+const current = { number: 7, services: [service("web")] };
+const GOOD: StackFacts = {
+  current,
+  decision: { kind: "skip", reason: "no_changes", message: "no changes" },
+  failure: undefined,
+  isPinned: false,
+  isStopped: false,
+  observed: { containers: [container("web")] },
+};
+const failure = { message: "web exited with 3" };
+const paused = { kind: "skip", reason: "paused: by its file", message: "shop is paused" } as const;
+const window = { kind: "skip", reason: "sync_window", message: "outside of nights" } as const;
+
+const STATES: readonly [
+  when: string,
+  given: Partial<StackFacts>,
+  state: StackState,
+  why: RegExp,
+][] = [
+  ["everything is as it should be", {}, "synced", /^release 7 runs$/],
+  ["a change is under way", { underWay: "pulling web", failure }, "deploying", /^pulling web$/],
+  ["a person put an earlier release back", { isPinned: true, failure }, "held", /./],
+  ["a person stopped it", { isStopped: true, observed: { containers: [] } }, "held", /stopped/],
+  ["it is paused", { decision: paused }, "held", /^shop is paused$/],
+  ["its last release failed", { failure }, "failed", /^web exited with 3$/],
+  [
+    "it could not even be decided about",
+    { decision: { kind: "error", message: "no such branch" } },
+    "failed",
+    /^no such branch$/,
+  ],
+  ["it waits for a window", { decision: window }, "waiting", /^outside of nights$/],
+  ["a container is missing", { observed: { containers: [] } }, "drifted", /needs: create web$/],
+  [
+    "a container stopped that must run",
+    { observed: { containers: [container("web", { state: "exited", exitCode: 1 })] } },
+    "drifted",
+    /needs: start web$/,
+  ],
+  [
+    "a container is not healthy",
+    { observed: { containers: [container("web", { health: "unhealthy" })] } },
+    "drifted",
+    /^unhealthy: shop-web-1$/,
+  ],
+  ["the engine does not answer", { observed: undefined }, "unknown", /engine/],
+  ["nothing is deployed", { current: undefined, decision: undefined }, "unknown", /nothing/],
+];
+
+describe("judgeStack()", () => {
+  for (const [when, given, state, why] of STATES) {
+    it(`is ${state} when ${when}`, () => {
+      const judged = judgeStack({ ...GOOD, ...given });
+      assert.equal(judged.state, state);
+      assert.match(judged.why, why);
+    });
+  }
+
+  it("counts what runs, and what ended as it may", () => {
+    const services = [
+      service("web", { replicas: 2 }),
+      service("init", { restarts: false, mayFinish: true }),
+      service("job", { autostart: false }),
+    ];
+    const containers = [
+      container("web"),
+      container("init", { state: "exited", exitCode: 0, health: "none" }),
+    ];
+    const facts = { ...GOOD, current: { number: 7, services } };
+    const count = (observed: readonly ObservedContainer[]) => {
+      const { health, running, wanted } = judgeStack({
+        ...facts,
+        observed: { containers: observed },
+      });
+      return [health, running, wanted];
+    };
+    assert.deepEqual(count(containers), ["unhealthy", 2, 3]);
+    const second = container("web", { id: "2", name: "shop-web-2" });
+    assert.deepEqual(count([...containers, second]), ["healthy", 3, 3]);
+    const starting = container("web", { id: "2", health: "starting" });
+    assert.deepEqual(count([...containers, starting]), ["starting", 3, 3]);
+    assert.deepEqual(count([]), ["stopped", 0, 3]);
+    const { health } = judgeStack({ ...facts, observed: undefined });
+    assert.equal(health, "unknown");
+  });
+});
