@@ -1,4 +1,4 @@
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { type ComposeModel, type ErrorCode, messageOf, StackwrightError } from "../model/mod.ts";
 import type { Command, Commands, Files, Log } from "../system/mod.ts";
 import {
@@ -129,11 +129,7 @@ export class Compose {
   async #render(call: ComposeCall, signal: AbortSignal): Promise<string> {
     const { programEnvironment, scratch: { files, prefix } } = this.#parts;
     const program = await this.#program();
-    const { environment, byFile } = renderVariables(
-      programEnvironment,
-      call.variables,
-      !isAbsolute(program),
-    );
+    const { environment, byFile } = renderVariables(programEnvironment, call.variables);
     const command = (envFiles: readonly string[]): Command => ({
       argv: [program, ...configArguments({ ...call.project, envFiles })],
       env: environment,

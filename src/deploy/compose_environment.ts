@@ -65,9 +65,6 @@ export function programEnvironment(
   return { ...inherited, ...AS_A_PLUGIN };
 }
 
-/** Where no program is: rendering reads files and starts none. */
-const NO_PROGRAMS = "/nonexistent";
-
 /** Beginning of the names under which compose gets the values of configs and secrets. */
 const VALUE_PREFIX = "STACKWRIGHT_VALUE_";
 
@@ -80,7 +77,7 @@ export interface RenderVariables {
 
 /**
  * The environment for rendering: the program's own variables, which always win, and the variables for
- * interpolation that steer nothing. `program` is what is started: only docker itself has to find another.
+ * interpolation that steer nothing.
  *
  * Throws `config_invalid` for a variable that would change how the program runs rather than what it
  * reads, and for one that no compose file could name.
@@ -88,7 +85,6 @@ export interface RenderVariables {
 export function renderVariables(
   program: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,
-  startsOthers: boolean,
 ): RenderVariables {
   requireNames(variables);
   const entries = Object.entries(variables);
@@ -97,7 +93,6 @@ export function renderVariables(
     environment: {
       ...Object.fromEntries(entries.filter((each) => !steers(each))),
       ...program,
-      ...(startsOthers ? {} : { PATH: NO_PROGRAMS }),
       ...NO_REMOTE_FILES,
     },
     byFile: Object.fromEntries(entries.filter(steers)),

@@ -11,7 +11,7 @@ import { composePlugins } from "../fakes/compose_command.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { command } from "./commands.ts";
 import { commit, docker, ids, inWorld, pollTo, readInside } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { engines, IMAGE, type World } from "./world.ts";
 
 /** One start of compose: what it was to do, and the names of the variables it was started with. */
 interface Started {
@@ -48,6 +48,7 @@ const WEB = service({
     AWS_PROFILE: "${AWS_PROFILE}",
     BARE: null,
     FROM_BOTH: "${FROM_BOTH}",
+    SEARCHED: "/opt/bin:${PATH}",
     HTTP_PROXY: null,
   },
   secrets: ["token"],
@@ -82,6 +83,7 @@ for (const engine of await engines()) {
         assert.equal(environment["AWS_PROFILE"], CONFIGURATION.environment.AWS_PROFILE);
         assert.equal(environment["FROM_BOTH"], `${CONFIGURATION.environment.AWS_PROFILE}+`);
         assert.equal(environment["BARE"], "bare");
+        assert.equal(environment["SEARCHED"], `/opt/bin:${process.env["PATH"]}`);
         assert.equal(environment["HTTP_PROXY"], "http://proxy.example");
         if (engine === "real") {
           assert.equal(await readInside(world, "web", "/run/secrets/token"), "two $words");
@@ -115,6 +117,43 @@ for (const engine of await engines()) {
       }));
   });
 }
+
+describe("a build", () => {
+  it("has its secret and its arguments, which stand on no command line", async () => {
+    // The fake engine builds nothing.
+    if (!(await engines()).includes("real")) return;
+    await withListening("real", async (world, started) => {
+      const secret = 'printf %s "$(cat /run/secrets/token)" > /secret.txt';
+      const dockerfile = [
+        `FROM ${IMAGE}`,
+        "ARG WORD=none",
+        "ARG OWN=none",
+        `RUN --mount=type=secret,id=token ${secret}`,
+        'RUN printf "%s|%s" "$WORD" "$OWN" > /words.txt',
+      ].join("\n");
+      const build = { context: ".", args: { OWN: "own", WORD: "lost" }, secrets: ["token"] };
+      await commit(world, {
+        "compose.yaml": composeFile({ web: { ...service({ build }), image: undefined } }, {
+          secrets: { token: { environment: "LD_AUDIT" } },
+        }),
+        "Dockerfile": dockerfile,
+        ".env": "LD_AUDIT=of-a-build\n",
+      }, { build: { args: { WORD: "a $b 'c'" } } });
+      try {
+        await pollTo(world, "succeeded");
+        assert.equal(await readInside(world, "web", "/words.txt"), "a $b 'c'|own");
+        assert.equal(await readInside(world, "web", "/secret.txt"), "of-a-build");
+        const [built] = (await started()).filter((each) => subcommand(each) === "build");
+        assert.ok(built !== undefined);
+        assert.doesNotMatch(built.args, /WORD|a \$b/);
+        assert.deepEqual(built.names.filter((name) => !OURS.test(name)), []);
+      } finally {
+        for (const { id } of await world.containers()) await docker(world, "rm", "--force", id);
+        await docker(world, "image", "rm", "--force", `${world.stack}-web`);
+      }
+    });
+  });
+});
 
 describe("a secret of a variable that nothing sets", () => {
   it("is refused by name before anything is touched", () =>

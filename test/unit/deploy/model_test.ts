@@ -103,7 +103,7 @@ describe("renderVariables()", () => {
   for (const name of ["PATH", "LD_PRELOAD", "DOCKER_HOST", "COMPOSE_FILE", "HOME"]) {
     it(`refuses ${name}, which steers the program`, () => {
       assert.throws(
-        () => renderVariables({}, { [name]: "x" }, false),
+        () => renderVariables({}, { [name]: "x" }),
         (error) => isStackwrightError(error, "config_invalid") && error.message.includes(name),
       );
     });
@@ -117,9 +117,7 @@ describe("renderVariables()", () => {
     });
     const plugin = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" };
     assert.deepEqual(program, { PATH: "/bin", ...plugin });
-    const rendered = (startsOthers: boolean) =>
-      renderVariables(program, { DATA: "/srv" }, startsOthers);
-    assert.deepEqual(rendered(true), {
+    assert.deepEqual(renderVariables(program, { DATA: "/srv" }), {
       environment: {
         PATH: "/bin",
         DATA: "/srv",
@@ -129,7 +127,6 @@ describe("renderVariables()", () => {
       },
       byFile: {},
     });
-    assert.equal(rendered(false).environment["PATH"], "/nonexistent");
   });
 
   it("starts no program with what a library, a helper or a shell obeys", () => {
@@ -140,7 +137,7 @@ describe("renderVariables()", () => {
       ...["DOCKER_DEFAULT_PLATFORM", "KUBECONFIG", "GIT_SSH_COMMAND", "ZDOTDIR", "LC_ALL"],
     ];
     const variables = Object.fromEntries(names.map((name) => [name, "x"]));
-    const { environment, byFile } = renderVariables({}, { ...variables, WORD: "1" }, true);
+    const { environment, byFile } = renderVariables({}, { ...variables, WORD: "1" });
     assert.deepEqual(Object.keys(byFile), names);
     assert.deepEqual(Object.keys(environment).filter((name) => !/^COMPOSE_EXP/.test(name)), [
       "WORD",
