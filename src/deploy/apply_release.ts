@@ -85,6 +85,10 @@ export async function applyRelease(
     key: release.key,
     services: awaited(work, observed),
     deadline,
+    known: new Set(
+      observed.containers.filter((each) => each.state !== "exited" && each.state !== "created")
+        .map((each) => each.id),
+    ),
     progress: parts.progress,
   }, signal);
   for (const step of steps.after) await carryOut(parts, work.placed, step, deadline, signal);

@@ -14,7 +14,8 @@ export type Readiness =
 /**
  * Judges one sample (decisions.md, release safety): every started service runs, and is healthy where it
  * has a health check; exit code 0 is success where the restart policy does not restart it. What
- * cannot become good any more fails at once.
+ * cannot become good any more fails at once; whether a container is restarted too often takes more than
+ * one sample.
  */
 export function readiness(services: readonly ReleaseService[], observed: ObservedStack): Readiness {
   const waiting: Record<string, string> = {};
@@ -55,7 +56,7 @@ function judge(service: ReleaseService, container: ObservedContainer): Judgement
     case "removing":
       return { kind: "waiting", why: "being removed" };
     case "restarting":
-      return { kind: "failed", why: `keeps restarting${exitText(container)}` };
+      return { kind: "waiting", why: `restarted by the engine: it stopped${exitText(container)}` };
     case "dead":
       return { kind: "failed", why: "is dead" };
   }

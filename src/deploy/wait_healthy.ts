@@ -1,5 +1,6 @@
-import type { Engine } from "../docker/engine.ts";
+import type { ContainerDetails, Engine } from "../docker/engine.ts";
 import {
+  type ObservedContainer,
   type Progress,
   type ReleaseService,
   type StackKey,
@@ -9,9 +10,15 @@ import type { Clock } from "../system/mod.ts";
 import { lastLines } from "./last_lines.ts";
 import { observe } from "./observe.ts";
 import { readiness } from "./readiness.ts";
+import { MOST_RESTARTS, RestartWatch } from "./restart_watch.ts";
 
 /** Samples in a row that must be good before a release counts as healthy. */
 export const GOOD_SAMPLES = 3;
+/**
+ * The same once the engine had to restart one of the containers: it calls a container steady that ran
+ * for ten seconds.
+ */
+const STEADY_SAMPLES = 11;
 /** Milliseconds between two samples. */
 export const SAMPLE_INTERVAL_MS = 1000;
 
@@ -23,29 +30,32 @@ export interface HealthWait {
   readonly services: readonly ReleaseService[];
   /** When to give up. */
   readonly deadline: Date;
+  /** Ids of containers that ran before, whose earlier restarts do not count; all without it. */
+  readonly known?: ReadonlySet<string>;
   /** Told at every sample what is still missing; nobody by default. */
   readonly progress?: Progress;
 }
 
 /**
- * Waits until `services` have been as they should be for {@link GOOD_SAMPLES} samples in a row.
+ * Waits until `services` have been as they should be for {@link GOOD_SAMPLES} samples in a row, each
+ * container being the same and never started anew in between.
  *
  * Throws `unhealthy` as soon as one of them cannot become good any more, with the last lines it
  * wrote, and `timeout` at the deadline, naming what was still missing.
  */
 export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promise<void> {
-  const { engine, clock, key, services, deadline } = wait;
+  const { engine, clock, services, deadline } = wait;
   if (services.length === 0) return;
-  for (let good = 0; good < GOOD_SAMPLES;) {
-    const now = readiness(services, await observe(engine, key, signal));
-    if (now.kind === "failed") {
-      const log = await lastLines(engine, now.container.id, signal);
-      throw new StackwrightError(
-        "unhealthy",
-        `service ${now.service}: container ${now.container.name} ${now.why}${log}`,
-      );
-    }
-    good = now.kind === "ready" ? good + 1 : 0;
+  const restarts = new RestartWatch(wait.known);
+  for (let good = 0, needed = GOOD_SAMPLES; good < needed;) {
+    const details = await inspectServices(wait, signal);
+    const now = readiness(services, { containers: details.map((each) => each.container) });
+    if (now.kind === "failed") await fail(engine, now, signal);
+    const { same, restarted, looping } = restarts.look(details);
+    if (looping !== undefined) await fail(engine, loopText(looping), signal);
+    if (restarted) needed = STEADY_SAMPLES;
+    if (now.kind !== "ready") good = 0;
+    else good = same ? good + 1 : 1;
     const missing = now.kind === "waiting" ? missingText(now.services) : "";
     if (missing !== "" && clock.now() >= deadline) {
       throw new StackwrightError(
@@ -56,8 +66,46 @@ export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promis
     wait.progress?.(
       missing === "" ? "making sure that it stays healthy" : `waiting for ${missing}`,
     );
-    if (good < GOOD_SAMPLES) await clock.sleep(SAMPLE_INTERVAL_MS, signal);
+    if (good < needed) await clock.sleep(SAMPLE_INTERVAL_MS, signal);
   }
+}
+
+/** The containers of the services, each as it is when it is asked; one that is gone is left out. */
+async function inspectServices(
+  { engine, key, services }: HealthWait,
+  signal: AbortSignal,
+): Promise<ContainerDetails[]> {
+  const names = new Set(services.map((each) => each.name));
+  const { containers } = await observe(engine, key, signal);
+  const details: ContainerDetails[] = [];
+  for (const container of containers.filter((each) => names.has(each.service))) {
+    const found = await engine.inspectContainer(container.id, signal);
+    if (found !== undefined) details.push(found);
+  }
+  return details;
+}
+
+interface Hopeless {
+  readonly service: string;
+  readonly container: ObservedContainer;
+  readonly why: string;
+}
+
+async function fail(
+  engine: Engine,
+  { service, container, why }: Hopeless,
+  signal: AbortSignal,
+): Promise<never> {
+  const log = await lastLines(engine, container.id, signal);
+  const text = `service ${service}: container ${container.name} ${why}${log}`;
+  throw new StackwrightError("unhealthy", text);
+}
+
+function loopText({ container }: ContainerDetails): Hopeless {
+  const { service, exitCode } = container;
+  const code = exitCode === undefined ? "" : ` with exit code ${exitCode}`;
+  const why = `keeps restarting${code}: the engine restarted it ${MOST_RESTARTS} times by now`;
+  return { service, container, why };
 }
 
 function missingText(services: Readonly<Record<string, string>>): string {

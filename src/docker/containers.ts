@@ -172,6 +172,7 @@ function detailed(answer: JsonRecord): ContainerDetails {
     },
     restartPolicy: asText(restartPolicy["Name"]),
     startedAt: instant(asText(state["StartedAt"])),
+    restartCount: asNumber(answer["RestartCount"]) ?? 0,
     oomKilled: state["OOMKilled"] === true,
     error: asText(state["Error"]),
     healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),

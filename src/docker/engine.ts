@@ -34,6 +34,8 @@ export interface ContainerDetails {
   readonly container: ObservedContainer;
   readonly restartPolicy: string;
   readonly startedAt: Date | undefined;
+  /** How often the engine restarted it since it was started by a call. */
+  readonly restartCount: number;
   readonly oomKilled: boolean;
   /** The engine's own words on why it did not start. */
   readonly error: string;

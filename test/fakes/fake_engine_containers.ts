@@ -56,7 +56,9 @@ function inspect(request: RouteRequest): RouteAnswer {
 }
 
 function startContainer(request: RouteRequest): RouteAnswer {
-  return { status: start(request.state, subject(request)) ? 204 : 304 };
+  const container = subject(request);
+  if (container.state !== "running") container.restarts = 0;
+  return { status: start(request.state, container) ? 204 : 304 };
 }
 
 function stopContainer(request: RouteRequest): RouteAnswer {

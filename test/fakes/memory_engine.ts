@@ -9,6 +9,10 @@ export interface MemoryEngine extends ProjectEngine {
   volumes: ResourceSummary[];
   /** Image id by reference or id. */
   images: Record<string, string>;
+  /** Restarts by container id. */
+  restarts: Record<string, number>;
+  /** Start time by container id. */
+  starts: Record<string, Date>;
   /** Output by container id. */
   logs: Record<string, readonly string[]>;
   /** Every mutating call in order, such as `stop 1`. */
@@ -56,6 +60,8 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     networks: [],
     volumes: [],
     images: {},
+    restarts: {},
+    starts: {},
     logs: {},
     calls,
     onList: () => {},
@@ -79,7 +85,8 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       return Promise.resolve({
         container,
         restartPolicy: "no",
-        startedAt: undefined,
+        startedAt: engine.starts[id],
+        restartCount: engine.restarts[id] ?? 0,
         oomKilled: false,
         error: "",
         healthOutput: container.health === "unhealthy" ? "probe says no\n" : "",

@@ -506,7 +506,7 @@ describe("readiness()", () => {
     ["waiting", { health: "starting" }, {}],
     ["failed", { health: "unhealthy" }, {}],
     ["waiting", { state: "created" }, {}],
-    ["failed", { state: "restarting", exitCode: 1 }, {}],
+    ["waiting", { state: "restarting", exitCode: 1 }, {}],
     ["failed", { state: "dead" }, {}],
     ["ready", { state: "exited", exitCode: 0 }, {}],
     ["failed", { state: "exited", exitCode: 3 }, {}],

@@ -8,7 +8,11 @@ import {
   stackKey,
 } from "../../../src/model/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
-import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import {
+  createMemoryEngine,
+  type MemoryEngine,
+  runningContainer,
+} from "../../fakes/memory_engine.ts";
 import { ALWAYS, serviceOf } from "./releases.ts";
 
 type Sample = readonly ObservedContainer[];
@@ -18,7 +22,11 @@ const good: Sample = [runningContainer("shop", "web")];
 const starting: Sample = [runningContainer("shop", "web", { health: "starting" })];
 
 /** Waits on an engine that shows one sample after the other, the last one for ever. */
-function waitOn(samples: readonly Sample[], services: readonly ReleaseService[] = [WEB]) {
+function waitOn(
+  samples: readonly Sample[],
+  services: readonly ReleaseService[] = [WEB],
+  happens: readonly ((engine: MemoryEngine) => void)[] = [],
+) {
   const clock = createFakeClock();
   const engine = createMemoryEngine();
   engine.logs = { "web-id": ["one", "two"] };
@@ -26,6 +34,7 @@ function waitOn(samples: readonly Sample[], services: readonly ReleaseService[] 
   let taken = 0;
   engine.onList = () => {
     engine.containers = [...samples[Math.min(taken, samples.length - 1)] ?? []];
+    happens[Math.min(taken, happens.length - 1)]?.(engine);
     taken++;
   };
   const steps: string[] = [];
@@ -84,7 +93,6 @@ describe("waitHealthy()", () => {
     }],
     [/stopped with exit code 3/, { state: "exited", exitCode: 3 }],
     [/stopped with exit code 0/, { state: "exited", exitCode: 0 }],
-    [/keeps restarting with exit code 1/, { state: "restarting", exitCode: 1 }],
     [/is dead/, { state: "dead" }],
     [
       /stopped with exit code 1/,
@@ -103,6 +111,48 @@ describe("waitHealthy()", () => {
       assert.equal(wait.clock.sleepers, 0);
     });
   }
+
+  /** Waits while something happens to the only container before each sample. */
+  const waitWhile = (happens: readonly ((engine: MemoryEngine) => void)[]) =>
+    waitOn([good], [WEB], happens);
+  const restarted = (count: number) => (engine: MemoryEngine) => {
+    engine.restarts = { "web-id": count };
+    engine.starts = { "web-id": new Date(count * 1800) };
+  };
+  const restarting = (count: number) => (engine: MemoryEngine) => {
+    restarted(count)(engine);
+    engine.containers = [
+      runningContainer("shop", "web", { state: "restarting", exitCode: 1 }),
+    ];
+  };
+
+  it("does not count samples of different starts together", async () => {
+    const wait = waitWhile([restarted(0), restarted(0), restarted(1)]);
+    await wait.clock.advance(11_999);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("waits for one that needs a second start", async () => {
+    const wait = waitWhile([restarting(0), restarting(1), restarted(1)]);
+    await wait.clock.advance(12_000);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("fails one that is restarted again and again, though it runs at every look", async () => {
+    const wait = waitWhile([0, 0, 1, 1, 2, 2, 3].map(restarted));
+    await wait.clock.advance(6000);
+    const error = wait.ended();
+    assert.ok(isStackwrightError(error, "unhealthy"), String(error));
+    assert.match(error.message, /keeps restarting: the engine restarted it 3 times by now/);
+  });
+
+  it("does not count restarts from before", async () => {
+    const wait = waitWhile([restarted(7)]);
+    await wait.clock.advance(2000);
+    assert.equal(wait.ended(), "healthy");
+  });
 
   it("says so when a failed container wrote nothing", async () => {
     const wait = waitOn([[runningContainer("shop", "web", { state: "dead" })]]);
