@@ -13,6 +13,7 @@ import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import { awaitConditions } from "./await_conditions.ts";
 import type { Compose, ComposeCall } from "./compose.ts";
 import { removeHalfReplaced } from "./half_replaced.ts";
+import { replaceLost } from "./lost_networks.ts";
 import { observe } from "./observe.ts";
 import { readiness } from "./readiness.ts";
 import type { StackFiles } from "./stack_files.ts";
@@ -52,6 +53,8 @@ export interface Application {
   readonly liveBefore: LiveManifest;
   /** Seconds until it must be healthy. */
   readonly timeoutSeconds: number;
+  /** Told before each step which running containers it may stop. */
+  readonly onStop?: (ids: readonly string[]) => void;
 }
 
 /**
@@ -62,13 +65,16 @@ export interface Application {
  */
 export async function applyRelease(
   parts: ApplyParts,
-  work: Application,
+  asked: Application,
   signal: AbortSignal,
 ): Promise<void> {
-  const { release, tree } = work.placed;
-  const deadline = new Date(parts.clock.now().getTime() + work.timeoutSeconds * 1000);
+  const { release, tree } = asked.placed;
+  const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
   await removeHalfReplaced(parts.engine, release.key, signal);
   const observed = await observe(parts.engine, release.key, signal);
+  const from = { desired: release.services, observed };
+  const services = await replaceLost(parts.engine, asked.services, from, signal);
+  const work = { ...asked, services };
   const steps = applySteps({
     services: work.services,
     desired: release.services,
@@ -78,7 +84,11 @@ export async function applyRelease(
     containers: observed.containers,
   });
   await parts.files.switchTo(tree, release, work.liveBefore);
-  for (const step of steps.before) await carryOut(parts, work.placed, step, deadline, signal);
+  const stops = (step: ApplyStep) => work.onStop?.(mayStop(step, observed));
+  for (const step of steps.before) {
+    stops(step);
+    await carryOut(parts, work.placed, step, deadline, signal);
+  }
   await waitHealthy({
     engine: parts.engine,
     clock: parts.clock,
@@ -91,7 +101,18 @@ export async function applyRelease(
     ),
     progress: parts.progress,
   }, signal);
-  for (const step of steps.after) await carryOut(parts, work.placed, step, deadline, signal);
+  for (const step of steps.after) {
+    stops(step);
+    await carryOut(parts, work.placed, step, deadline, signal);
+  }
+}
+
+/** The containers that ran at the beginning and that a step may stop, whether or not it comes to it. */
+function mayStop(step: ApplyStep, { containers }: ObservedStack): string[] {
+  if (step.kind === "wait" || step.kind === "signal") return [];
+  const services = step.kind === "up" ? Object.keys(step.scale) : step.services;
+  return containers.filter((each) => each.state === "running" && services.includes(each.service))
+    .map((each) => each.id);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { SHARES } from "../model/mod.ts";
 import { isObject, type JsonObject, textAt } from "./compose_model.ts";
 
 /**
@@ -17,7 +18,7 @@ export function followsOf(service: JsonObject): Record<string, string> {
     const [key, what] of [["network_mode", "network"], ["ipc", "ipc"], ["pid", "pid"]] as const
   ) {
     const name = /^service:(.+)$/.exec(textAt(service, key))?.[1];
-    if (name !== undefined) follows[name] = `shares the ${what} namespace of ${name}`;
+    if (name !== undefined) follows[name] = `${SHARES} ${what} namespace of ${name}`;
   }
   for (const each of Array.isArray(service["volumes_from"]) ? service["volumes_from"] : []) {
     const [name] = String(each).split(":");

@@ -3,13 +3,16 @@ import {
   type ObservedStack,
   own,
   type Release,
+  type ReleaseService,
   type ServicePlan,
   type StackwrightError,
   toStackwrightError,
+  withFollowers,
 } from "../model/mod.ts";
 import { applyRelease, type Placed } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { removeHalfReplaced } from "./half_replaced.ts";
+import { stopsLate } from "./late_stop.ts";
 import { observe } from "./observe.ts";
 import type { Rollout, RolloutParts, RolloutResult } from "./rollout.ts";
 
@@ -20,6 +23,13 @@ const MOST_RETURNS = 10;
 /** Milliseconds before the second attempt; twice as many before the third. */
 const FIRST_PAUSE_MS = 1000;
 
+/** What is known of the rollout that failed. */
+export interface Failure {
+  readonly error: StackwrightError;
+  /** Ids of containers that it may have told the engine to stop. */
+  readonly endangered: Set<string>;
+}
+
 /**
  * Puts the release back that ran before a failed one, where there is one and it is wanted. A call that
  * fails on the way is no reason to leave a service down: then it is tried again, from what runs then.
@@ -27,7 +37,7 @@ const FIRST_PAUSE_MS = 1000;
 export async function putBack(
   parts: RolloutParts,
   work: Rollout,
-  error: StackwrightError,
+  { error, endangered }: Failure,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { previous } = work;
@@ -45,7 +55,7 @@ export async function putBack(
   parts.progress("rolling back");
   for (let attempt = 1, returns = 0;; attempt++) {
     try {
-      const what = await restore(parts, work, previous, signal);
+      const what = await restore(parts, { ...work, previous, endangered }, signal);
       return { kind: "rolled_back", error, text: `the previous release was put back: ${what}` };
     } catch (thrown) {
       signal.throwIfAborted();
@@ -64,20 +74,27 @@ export async function putBack(
   }
 }
 
+interface Restoration extends Rollout {
+  readonly previous: Placed;
+  readonly endangered: Set<string>;
+}
+
 /** One attempt; returns what was restored, in words. */
 async function restore(
   parts: RolloutParts,
-  work: Rollout,
-  previous: Placed,
+  work: Restoration,
   signal: AbortSignal,
 ): Promise<string> {
-  const { next } = work;
+  const { next, previous, endangered } = work;
   const { key } = next.release;
   await pointTags(parts.engine, previous.release, work.previousImages, signal);
   await removeHalfReplaced(parts.engine, key, signal);
   const observed = await observe(parts.engine, key, signal);
   const planned = parts.replan(previous.release, observed, next.release);
-  const services = startAgain(planned, work.ranBefore, observed);
+  const services = startAgain(planned, work.ranBefore, {
+    desired: previous.release.services,
+    observed,
+  });
   await parts.fetchImages(previous, services, signal);
   await applyRelease(parts, {
     ...work,
@@ -88,7 +105,15 @@ async function restore(
     services,
     verify: [],
     liveBefore: next.release.live,
+    onStop: (ids) => ids.forEach((id) => endangered.add(id)),
   }, signal);
+  // What still runs may be dying: the step that was cut had asked for it.
+  const kept = services.filter((each) => each.action === "keep").map((each) => each.name);
+  const doubtful = observed.containers.filter((each) =>
+    each.state === "running" && endangered.has(each.id) && kept.includes(each.service)
+  ).map((each) => each.id);
+  if (doubtful.length > 0) parts.progress("making sure that nothing is being stopped");
+  if (await stopsLate(parts, doubtful, signal)) return await restore(parts, work, signal);
   const restored = services.filter((each) => each.action !== "keep").map((each) => each.name);
   return restored.length === 0 ? "no container had changed" : `restored ${restored.join(", ")}`;
 }
@@ -100,14 +125,18 @@ async function restore(
 export function startAgain(
   planned: readonly ServicePlan[],
   ranBefore: readonly string[],
-  observed: ObservedStack,
+  { desired, observed }: {
+    readonly desired: readonly ReleaseService[];
+    readonly observed: ObservedStack;
+  },
 ): ServicePlan[] {
   const stopped = stoppedServices(observed);
-  return planned.map((each) =>
+  const started = planned.map((each): ServicePlan =>
     each.action === "keep" && stopped.has(each.name) && ranBefore.includes(each.name)
       ? { name: each.name, action: "start", because: ["it ran before, and was stopped on the way"] }
       : each
   );
+  return withFollowers(started, desired, observed);
 }
 
 /**

@@ -65,17 +65,21 @@ export async function rollout(
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { key } = work.next.release;
+  const endangered = new Set<string>();
+  const onStop = (ids: readonly string[]) => ids.forEach((id) => endangered.add(id));
   for (let attempt = 1;; attempt++) {
     try {
       const now = attempt === 1 ? work : await planAgain(parts, work, signal);
-      await applyRelease(parts, { ...now, placed: work.next, liveBefore: work.liveNow }, signal);
+      const { next: placed, liveNow: liveBefore } = work;
+      await applyRelease(parts, { ...now, placed, liveBefore, onStop }, signal);
       const after = await observe(parts.engine, key, signal);
       return { kind: "deployed", images: imagesByService(after) };
     } catch (thrown) {
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `deploying ${key.name}`);
       const wasAway = await engineWasAway(parts, error, signal);
-      if (!wasAway || attempt === MOST_ATTEMPTS) return await putBack(parts, work, error, signal);
+      if (wasAway && attempt < MOST_ATTEMPTS) continue;
+      return await putBack(parts, work, { error, endangered }, signal);
     }
   }
 }
@@ -93,7 +97,7 @@ async function planAgain(
   const begun = work.services.filter((each) => each.action !== "keep").map((each) => each.name);
   return {
     ...work,
-    services: startAgain(planned, work.ranBefore, observed),
+    services: startAgain(planned, work.ranBefore, { desired: release.services, observed }),
     verify: [...new Set([...begun, ...work.verify ?? []])],
   };
 }

@@ -21,6 +21,9 @@ import { collectLines, demultiplex, singleStream } from "./logs.ts";
 import { parseContainerStatus } from "./status.ts";
 import type { TransportResponse } from "./transport.ts";
 
+/** The engine's own, of a container that says nothing. */
+const DEFAULT_GRACE_SECONDS = 10;
+
 /** Containers in any state that carry all `labels`, by one call. */
 export async function listContainers(
   api: EngineApi,
@@ -134,6 +137,8 @@ export function observedContainer(entry: JsonRecord): ObservedContainer {
       if (published === undefined) return [];
       return [{ address: asText(port["IP"]), port: published, protocol: asText(port["Type"]) }];
     }),
+    networkIds: Object.values(asRecord(asRecord(entry["NetworkSettings"])["Networks"]))
+      .map((network) => asText(asRecord(network)["NetworkID"])).filter((id) => id !== ""),
   };
 }
 
@@ -173,6 +178,8 @@ function detailed(answer: JsonRecord): ContainerDetails {
     restartPolicy: asText(restartPolicy["Name"]),
     startedAt: instant(asText(state["StartedAt"])),
     restartCount: asNumber(answer["RestartCount"]) ?? 0,
+    stopTimeoutSeconds: asNumber(asRecord(answer["Config"])["StopTimeout"]) ??
+      DEFAULT_GRACE_SECONDS,
     oomKilled: state["OOMKilled"] === true,
     error: asText(state["Error"]),
     healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),

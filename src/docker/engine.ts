@@ -36,6 +36,8 @@ export interface ContainerDetails {
   readonly startedAt: Date | undefined;
   /** How often the engine restarted it since it was started by a call. */
   readonly restartCount: number;
+  /** How long a stop lets it end by itself before it is killed. */
+  readonly stopTimeoutSeconds: number;
   readonly oomKilled: boolean;
   /** The engine's own words on why it did not start. */
   readonly error: string;

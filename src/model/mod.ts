@@ -8,6 +8,7 @@ export * from "./deployment.ts";
 export * from "./discovered.ts";
 export * from "./duration.ts";
 export * from "./error.ts";
+export * from "./followers.ts";
 export * from "./labels.ts";
 export * from "./observed.ts";
 export * from "./own.ts";

@@ -34,6 +34,8 @@ export interface ObservedContainer {
   readonly labels: Readonly<Record<string, string>>;
   /** Ports of the host it holds now; a stopped container holds none. */
   readonly hostPorts?: readonly HostPort[];
+  /** Ids of the networks it is to be in; those of a stopped container may be gone. */
+  readonly networkIds?: readonly string[];
 }
 
 /** What an engine runs for one stack. One-off containers (`run`, jobs) are not part of it. */

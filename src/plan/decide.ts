@@ -8,6 +8,7 @@ import {
   type ReleaseService,
   type ServicePlan,
   shortId,
+  withFollowers,
 } from "../model/mod.ts";
 
 /** What a decision is made from. Values only: the same input always gives the same plan. */
@@ -36,10 +37,9 @@ export interface DecideInput {
  */
 export function decide(asked: DecideInput): Plan {
   const input = { ...asked, observed: inOrder(asked.observed) };
-  const desired = new Map<string, ServicePlan>();
-  for (const service of input.desired) desired.set(service.name, decideService(service, input));
-  followReplaced(input.desired, desired);
-  const services = [...desired.values(), ...decideOrphans(input)];
+  const own = input.desired.map((service) => decideService(service, input));
+  const desired = withFollowers(own, input.desired, input.observed);
+  const services = [...desired, ...decideOrphans(input)];
   const changes = services.filter((each) => each.action !== "keep");
   // A container that nobody of ours made is no drift; it goes when a release is rolled out anyway.
   const reasons = changes.filter((each) => each.action !== "remove" || isOurs(each.name, input));
@@ -178,28 +178,6 @@ function isDrift(service: ReleaseService, container: ObservedContainer): boolean
   // What may end has done so with 0. Any other code says that it failed, was killed, or that the
   // host went down: without a restart policy the engine does not start it again.
   return restarts || container.exitCode !== 0;
-}
-
-/** Services that share a namespace with a replaced one are replaced too, however long the chain. */
-function followReplaced(
-  desired: readonly ReleaseService[],
-  plans: Map<string, ServicePlan>,
-): void {
-  for (let changed = true; changed;) {
-    changed = false;
-    for (const service of desired) {
-      const plan = plans.get(service.name);
-      if (plan === undefined || ["create", "recreate"].includes(plan.action)) continue;
-      if (service.expectation.replicas === 0) continue;
-      const causes = Object.entries(service.follows).filter(([name]) =>
-        ["recreate", "create"].includes(plans.get(name)?.action ?? "")
-      );
-      if (causes.length === 0) continue;
-      const because = causes.map(([name, reason]) => `${reason}, and ${name} is replaced`);
-      plans.set(service.name, { name: service.name, action: "recreate", because });
-      changed = true;
-    }
-  }
 }
 
 function decideOrphans(input: DecideInput): ServicePlan[] {

@@ -154,6 +154,8 @@ function later(container: FakeContainer, delay: number | undefined, act: () => v
 
 function joinNetworks(state: EngineState, container: FakeContainer): void {
   for (const [name, endpoint] of container.endpoints) {
+    // A new network of the same name is another one to a container that was in the old one.
+    if (endpoint.networkId !== "") state.network(endpoint.networkId);
     endpoint.networkId = state.network(name).id;
   }
   const shared = /^container:(.+)$/.exec(asText(container.hostConfig["NetworkMode"]))?.[1];

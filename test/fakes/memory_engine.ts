@@ -19,6 +19,8 @@ export interface MemoryEngine extends ProjectEngine {
   readonly calls: string[];
   /** Called before containers are listed; may change them, or throw. */
   onList: () => void;
+  /** Called before a container is inspected; may change them, or throw. */
+  onInspect: () => void;
   /** Called before every mutating call with its text; may throw. */
   onCall: (call: string) => void;
 }
@@ -65,6 +67,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     logs: {},
     calls,
     onList: () => {},
+    onInspect: () => {},
     onCall: () => {},
     info: () =>
       Promise.resolve({
@@ -80,6 +83,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       return Promise.resolve(engine.containers.filter((each) => matches(each.labels, labels)));
     },
     inspectContainer(id) {
+      engine.onInspect();
       const container = engine.containers.find((each) => each.id === id);
       if (container === undefined) return Promise.resolve(undefined);
       return Promise.resolve({
@@ -87,6 +91,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         restartPolicy: "no",
         startedAt: engine.starts[id],
         restartCount: engine.restarts[id] ?? 0,
+        stopTimeoutSeconds: 10,
         oomKilled: false,
         error: "",
         healthOutput: container.health === "unhealthy" ? "probe says no\n" : "",

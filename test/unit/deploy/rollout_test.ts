@@ -356,6 +356,27 @@ describe("rollout() that fails", () => {
     assert.deepEqual(states, { db: "running", web: "running", gone: "exited" });
   });
 
+  it("waits for the end of what was being stopped when a step was cut, and starts it again", async () => {
+    const world = createWorld();
+    let looks = 0;
+    world.onUp = () => {
+      world.onUp = () => {};
+      world.engine.onInspect = () => {
+        if (++looks !== 6) return;
+        world.engine.containers = world.engine.containers.map((each) =>
+          each.service === "web" ? { ...each, state: "exited" as const, exitCode: 137 } : each
+        );
+      };
+      throw new Error("compose was cut off");
+    };
+    const result = await rollout(world.parts, work(), SIGNAL);
+    assert.ok(result.kind === "rolled_back");
+    assert.match(result.text, /restored web/);
+    const web = world.engine.containers.find((each) => each.service === "web");
+    assert.deepEqual([web?.id, web?.state], ["web:web-1", "running"]);
+    assert.ok(looks > 6);
+  });
+
   it("says that no container had changed when it failed before any did", async () => {
     const world = createWorld();
     world.onUp = () => {

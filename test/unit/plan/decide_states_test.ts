@@ -113,14 +113,25 @@ describe("decide() and services that follow others", () => {
     assert.equal(actions({ desired, observed: { containers } })["b"], "recreate");
   });
 
-  it("leaves a follower alone when what it follows is only started or scaled", () => {
+  it("replaces one in the namespace of a service that is started again, while it runs itself", () => {
+    const always = { ...EXPECTED, restarts: true, mayFinish: false };
+    const a = serviceOf("a", { expectation: always });
+    const stopped = containerOf("a", { state: "exited", exitCode: 1 });
+    const table = [
+      ["recreate", "shares the network namespace of a", containerOf("b")],
+      ["keep", "depends on a with restart: true", containerOf("b")],
+      ["keep", "shares the ipc namespace of a", containerOf("b", { state: "exited", exitCode: 0 })],
+    ] as const;
+    for (const [action, reason, b] of table) {
+      const desired = [a, serviceOf("b", { follows: { a: reason } })];
+      const observed = { containers: [stopped, b] };
+      assert.deepEqual(actions({ desired, observed }), { a: "start", b: action }, reason);
+    }
+  });
+
+  it("leaves a follower alone when what it follows is only scaled", () => {
     const always = { ...EXPECTED, restarts: true, mayFinish: false };
     const desired = [serviceOf("a", { expectation: always }), chain[1] ?? serviceOf("b")];
-    const stopped = [containerOf("a", { state: "exited", exitCode: 1 }), containerOf("b")];
-    assert.deepEqual(actions({ desired, observed: { containers: stopped } }), {
-      a: "start",
-      b: "keep",
-    });
     const scaled = [serviceOf("a", { expectation: { ...always, replicas: 2 } }), desired[1]!];
     assert.deepEqual(
       actions({ desired: scaled, observed: { containers: [containerOf("a"), containerOf("b")] } }),

@@ -1,0 +1,39 @@
+import type { Engine } from "../docker/engine.ts";
+import {
+  type ObservedStack,
+  type ReleaseService,
+  type ServicePlan,
+  withFollowers,
+} from "../model/mod.ts";
+
+/**
+ * The plans, with a replacement for each service of which a container cannot be started: it was
+ * stopped, and its network was removed since. A new network of the same name is another one to it.
+ */
+export async function replaceLost(
+  engine: Engine,
+  plans: readonly ServicePlan[],
+  { desired, observed }: {
+    readonly desired: readonly ReleaseService[];
+    readonly observed: ObservedStack;
+  },
+  signal: AbortSignal,
+): Promise<readonly ServicePlan[]> {
+  const wanted = desired.filter((each) => each.expectation.replicas > 0).map(({ name }) => name);
+  const starting = plans.filter((each) => each.action === "start" || each.action === "scale")
+    .map((each) => each.name).filter((name) => wanted.includes(name));
+  const stopped = observed.containers.filter((each) =>
+    each.state !== "running" && starting.includes(each.service)
+  );
+  if (stopped.length === 0) return plans;
+  const networks = new Set((await engine.listNetworks({}, signal)).map((each) => each.id));
+  const lost = stopped.filter(({ networkIds = [] }) => networkIds.some((id) => !networks.has(id)));
+  if (lost.length === 0) return plans;
+  const changed = plans.map((plan): ServicePlan => {
+    const container = lost.find((each) => each.service === plan.name);
+    if (container === undefined || !starting.includes(plan.name)) return plan;
+    const because = [`a network of container ${container.name} was removed`];
+    return { name: plan.name, action: "recreate", because };
+  });
+  return withFollowers(changed, desired, observed);
+}

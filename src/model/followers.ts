@@ -1,0 +1,45 @@
+import type { ObservedStack } from "./observed.ts";
+import type { ServicePlan } from "./plan.ts";
+import type { ReleaseService } from "./release.ts";
+
+/** How a reason in {@link ReleaseService.follows} begins when a namespace is shared. */
+export const SHARES = "shares the";
+
+/**
+ * The plans with those of followers: services that share something with a replaced one are replaced
+ * too, however long the chain. A running container that shares a namespace of one that is started
+ * again would stay in the dead one for ever, so it is replaced as well.
+ */
+export function withFollowers(
+  plans: readonly ServicePlan[],
+  desired: readonly ReleaseService[],
+  observed: ObservedStack,
+): ServicePlan[] {
+  const byName = new Map(plans.map((each) => [each.name, each]));
+  const runs = (name: string) =>
+    observed.containers.some((each) => each.service === name && each.state === "running");
+  for (let changed = true; changed;) {
+    changed = false;
+    for (const service of desired) {
+      const plan = byName.get(service.name);
+      if (plan === undefined || isNew(plan) || service.expectation.replicas === 0) continue;
+      const because = Object.entries(service.follows).flatMap(([name, reason]) => {
+        const followed = byName.get(name);
+        if (followed !== undefined && isNew(followed)) {
+          return [`${reason}, and ${name} is replaced`];
+        }
+        return followed?.action === "start" && reason.startsWith(SHARES) && runs(service.name)
+          ? [`${reason}, and ${name} is started again`]
+          : [];
+      });
+      if (because.length === 0) continue;
+      byName.set(service.name, { name: service.name, action: "recreate", because });
+      changed = true;
+    }
+  }
+  return [...byName.values()];
+}
+
+function isNew({ action }: ServicePlan): boolean {
+  return action === "create" || action === "recreate";
+}
