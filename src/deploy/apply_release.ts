@@ -12,7 +12,7 @@ import { giveNamesBack, removeServices, signalServices, stopServices } from "./a
 import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import { awaitConditions } from "./await_conditions.ts";
 import type { Compose, ComposeCall } from "./compose.ts";
-import { removeHalfReplaced } from "./half_replaced.ts";
+import { clearHalfReplaced } from "./half_replaced.ts";
 import { replaceLost } from "./lost_networks.ts";
 import { observe } from "./observe.ts";
 import { readiness } from "./readiness.ts";
@@ -70,7 +70,7 @@ export async function applyRelease(
 ): Promise<void> {
   const { release, tree } = asked.placed;
   const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
-  await removeHalfReplaced(parts.engine, release.key, signal);
+  await clearHalfReplaced(parts.engine, release.key, signal);
   const observed = await observe(parts.engine, release.key, signal);
   const from = { desired: release.services, observed };
   const services = await replaceLost(parts.engine, asked.services, from, signal);

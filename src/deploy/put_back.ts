@@ -11,7 +11,7 @@ import {
 } from "../model/mod.ts";
 import { applyRelease, type Placed } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
-import { removeHalfReplaced } from "./half_replaced.ts";
+import { clearHalfReplaced } from "./half_replaced.ts";
 import { stopsLate } from "./late_stop.ts";
 import { observe } from "./observe.ts";
 import type { Rollout, RolloutParts, RolloutResult } from "./rollout.ts";
@@ -88,7 +88,7 @@ async function restore(
   const { next, previous, endangered } = work;
   const { key } = next.release;
   await pointTags(parts.engine, previous.release, work.previousImages, signal);
-  await removeHalfReplaced(parts.engine, key, signal);
+  await clearHalfReplaced(parts.engine, key, signal);
   const observed = await observe(parts.engine, key, signal);
   const planned = parts.replan(previous.release, observed, next.release);
   const services = startAgain(planned, work.ranBefore, {

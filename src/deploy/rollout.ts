@@ -9,7 +9,7 @@ import {
 import { type ApplyParts, applyRelease, type Placed } from "./apply_release.ts";
 import { observe } from "./observe.ts";
 import { engineWasAway } from "./engine_away.ts";
-import { removeHalfReplaced } from "./half_replaced.ts";
+import { clearHalfReplaced } from "./half_replaced.ts";
 import { putBack, startAgain } from "./put_back.ts";
 
 /** How often a release is begun while the engine goes away in the middle: it may be its doing. */
@@ -91,7 +91,7 @@ async function planAgain(
   signal: AbortSignal,
 ): Promise<Rollout> {
   const { release } = work.next;
-  await removeHalfReplaced(parts.engine, release.key, signal);
+  await clearHalfReplaced(parts.engine, release.key, signal);
   const observed = await observe(parts.engine, release.key, signal);
   const planned = parts.replan(release, observed, release);
   const begun = work.services.filter((each) => each.action !== "keep").map((each) => each.name);

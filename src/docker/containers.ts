@@ -137,9 +137,15 @@ export function observedContainer(entry: JsonRecord): ObservedContainer {
       if (published === undefined) return [];
       return [{ address: asText(port["IP"]), port: published, protocol: asText(port["Type"]) }];
     }),
-    networkIds: Object.values(asRecord(asRecord(entry["NetworkSettings"])["Networks"]))
-      .map((network) => asText(asRecord(network)["NetworkID"])).filter((id) => id !== ""),
+    networkIds: networkIdsOf(entry),
   };
+}
+
+/** A container that was never started has none yet. */
+function networkIdsOf(answer: JsonRecord): string[] {
+  const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
+  return Object.values(networks).map((each) => asText(asRecord(each)["NetworkID"]))
+    .filter((id) => id !== "");
 }
 
 /** Names of legacy links contain a second slash; the own one does not. */
@@ -174,6 +180,7 @@ function detailed(answer: JsonRecord): ContainerDetails {
       imageId: asText(answer["Image"]),
       labels,
       hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
+      networkIds: networkIdsOf(answer),
     },
     restartPolicy: asText(restartPolicy["Name"]),
     startedAt: instant(asText(state["StartedAt"])),

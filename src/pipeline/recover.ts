@@ -1,4 +1,4 @@
-import { engineWasAway, observe, removeHalfReplaced } from "../deploy/mod.ts";
+import { clearHalfReplaced, engineWasAway, observe } from "../deploy/mod.ts";
 import {
   formatStackKey,
   isStackwrightError,
@@ -66,7 +66,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
     parts.ledger.fail(intent, "failed", "interrupted, and its files cannot be had any more");
     return;
   }
-  await removeHalfReplaced(parts.engine, intent.key, signal);
+  await clearHalfReplaced(parts.engine, intent.key, signal);
   const observed = await observe(parts.engine, intent.key, signal);
   const plan = decide({
     desired: next.release.services,

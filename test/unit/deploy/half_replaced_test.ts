@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isHalfReplaced } from "../../../src/deploy/mod.ts";
-import type { ObservedContainer } from "../../../src/model/mod.ts";
+import { clearHalfReplaced, isHalfReplaced } from "../../../src/deploy/mod.ts";
+import { COMPOSE_LABELS, type ObservedContainer, stackKey } from "../../../src/model/mod.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 
 const WAITING: ObservedContainer = {
   id: "2",
@@ -30,4 +31,27 @@ describe("isHalfReplaced()", () => {
       assert.equal(isHalfReplaced({ ...WAITING, ...change }), false);
     });
   }
+});
+
+describe("clearHalfReplaced()", () => {
+  const waiting = { ...WAITING, labels: { ...WAITING.labels, [COMPOSE_LABELS.project]: "shop" } };
+  const clear = async (others: readonly ObservedContainer[]) => {
+    const engine = createMemoryEngine([waiting, ...others]);
+    await clearHalfReplaced(engine, stackKey("", "shop"), new AbortController().signal);
+    return engine.calls;
+  };
+
+  it("removes one whose predecessor exists", async () => {
+    const old = runningContainer("shop", "web", { id: `0123456789ab${"0".repeat(52)}` });
+    assert.deepEqual(await clear([old]), ["remove 2"]);
+    assert.deepEqual(await clear([{ ...old, name: "moved", state: "exited" }]), ["remove 2"]);
+  });
+
+  it("removes one whose name another has", async () => {
+    assert.deepEqual(await clear([runningContainer("shop", "web")]), ["remove 2"]);
+  });
+
+  it("lets one take the place of a predecessor that is gone: it has its anonymous volumes", async () => {
+    assert.deepEqual(await clear([]), ["rename 2 shop-web-1"]);
+  });
 });
