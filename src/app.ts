@@ -40,8 +40,6 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Milliseconds in which webhooks about the same are collected, and a storm of them is answered. */
-const WEBHOOK_SETTLE_MS = 250;
 /** Milliseconds that requests under way may take after everything else has stopped. */
 const REQUEST_GRACE_MS = 10_000;
 
@@ -201,7 +199,7 @@ async function listen(
         webhooks: {
           secret: webhookSecret,
           sources: webhookSources(settings),
-          operation: receiveWebhookOperation({ intake, settleMs: WEBHOOK_SETTLE_MS }),
+          operation: receiveWebhookOperation({ intake }),
           onAuthentic: (repository: string) => countWebhook(meter, repository),
         },
       }),

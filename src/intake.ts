@@ -7,6 +7,7 @@ import type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/adm
 import { cancellation, CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
 import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type Place } from "./intake/lanes.ts";
+import { createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
 import { type Run, StackwrightError, type Work } from "./model/mod.ts";
 import { type Clock, type Ids, redactTexts } from "./system/mod.ts";
@@ -29,6 +30,8 @@ export interface IntakeParts extends PerformParts {
   readonly onEnd?: (run: Run, work: Work) => void;
   /** Milliseconds; {@link SHUTDOWN_GRACE_MS} by default. */
   readonly graceMs?: number;
+  /** Milliseconds without a request that end a burst of them, see {@link Pace}; 0 for no bursts. */
+  readonly quietMs?: number;
 }
 
 /** Makes the gate, open. */
@@ -46,7 +49,8 @@ interface Waiting {
 /** When a piece of work begins. */
 interface Turn {
   readonly place: Place | undefined;
-  readonly settleMs: number;
+  /** Whether the burst it came in has to be over. */
+  readonly waits: boolean;
 }
 
 /** Who may cancel a piece of work. */
@@ -60,15 +64,22 @@ class Gate implements Intake {
   readonly #parts: IntakeParts;
   readonly #active: ActiveRuns;
   readonly #lanes: Lanes<Waiting> = createLanes();
+  readonly #closed = new AbortController();
+  readonly #pace: Pace;
   #closing: Promise<void> | undefined;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
     this.#active = new ActiveRuns(parts.clock);
+    this.#pace = createPace(parts.clock, this.#closed.signal, parts.quietMs);
   }
 
   get open(): boolean {
     return this.#closing === undefined;
+  }
+
+  arrive(): boolean {
+    return this.#pace.arrive();
   }
 
   submit(work: Work, options: SubmitOptions = {}): Admission {
@@ -89,7 +100,7 @@ class Gate implements Intake {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#close().finally(() => this.#closed.abort());
     return this.#closing;
   }
 
@@ -97,25 +108,25 @@ class Gate implements Intake {
     if (!this.open) throw new StackwrightError("shutting_down", "application is shutting down");
   }
 
-  #start(work: Work, { signal, repository, lane, settleMs = 0 }: SubmitOptions): Admission {
+  #start(work: Work, { signal, repository, lane, waits = false }: SubmitOptions): Admission {
     const { runs, ids, redactor } = this.#parts;
     const known = repository === undefined ? {} : { repository: redactor.redact(repository) };
     const facts = { ...openingFacts(work), ...known };
     const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
     const controller = new AbortController();
     const item: Waiting = { id: run.id, work, finished: Promise.resolve(run) };
-    const place = lane === undefined ? undefined : this.#lanes.enter(lane, item, settleMs > 0);
-    item.finished = this.#inTurn(item, { place, settleMs }, { controller, client: signal });
+    const place = lane === undefined ? undefined : this.#lanes.enter(lane, item, waits);
+    item.finished = this.#inTurn(item, { place, waits }, { controller, client: signal });
     this.#active.add(run.id, { controller, finished: item.finished });
     return { run, finished: item.finished };
   }
 
-  async #inTurn(item: Waiting, { place, settleMs }: Turn, cancel: Cancel): Promise<Run> {
+  async #inTurn(item: Waiting, { place, waits }: Turn, cancel: Cancel): Promise<Run> {
     try {
       const { signal } = cancel.controller;
       await place?.turn(signal);
       // Shutdown wakes it; performing it then ends at once.
-      if (settleMs > 0) await this.#parts.clock.sleep(settleMs, signal).catch(() => {});
+      if (waits) await this.#pace.calm(signal);
       place?.begin();
       return await this.#perform(item, cancel);
     } finally {

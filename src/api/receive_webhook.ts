@@ -40,8 +40,6 @@ export interface WebhookOperation extends OperationFacts<WebhookResult> {
 /** What receiving webhooks needs. */
 export interface WebhookParts {
   readonly intake: Intake;
-  /** Milliseconds in which a burst of the same webhooks becomes one run; none by default. */
-  readonly settleMs?: number;
 }
 
 /**
@@ -84,7 +82,8 @@ async function receive(
     const run = intake.skip({ trigger: "webhook", repository, target, message });
     return { outcome: "skipped", message, ...facts(run) };
   }
-  const admissions = request.sources.map((source) => submit(source, parts));
+  const waits = !intake.arrive();
+  const admissions = request.sources.map((source) => submit(source, parts, waits));
   const [first] = admissions;
   if (first === undefined) throw new Error("BUG: a webhook without sources");
   if (!wait) {
@@ -101,12 +100,12 @@ function facts({ id, repository }: Run): Pick<WebhookResult, "job_id" | "reposit
   return { job_id: id, repository };
 }
 
-function submit(source: SourceRequest, { intake, settleMs = 0 }: WebhookParts) {
+function submit(source: SourceRequest, { intake }: WebhookParts, waits: boolean) {
   const { kind, url, reference, target } = source;
   const repository = source.identity ?? sourceLocation(kind, url).name;
   return intake.submit({ trigger: "webhook", origin: "automatic", sources: [source] }, {
     repository,
-    settleMs,
+    waits,
     lane: JSON.stringify(["webhook", kind, repository.toLowerCase(), reference, target]),
   });
 }

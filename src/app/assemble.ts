@@ -194,6 +194,7 @@ function createSource(
     credentials: gitCredentials(settings),
     options: {
       temporaryPrefix: scratchPrefix("git"),
+      http,
       submodules: git.cloneSubmodules,
       rewrites: git.urlRewrites,
       githubToken: (app, url, signal) => tokens.token(app, url, signal),

@@ -20,11 +20,8 @@ export interface SubmitOptions {
    * the source after all that was asked for before; whoever comes while one waits gets its run.
    */
   readonly lane?: string;
-  /**
-   * Milliseconds until the work begins: whoever asks for the same in the meantime shares the run, and
-   * a storm of requests is answered before the programs it starts take the processors.
-   */
-  readonly settleMs?: number;
+  /** Begins when the burst that it came in is over; whoever asks for the same until then joins it. */
+  readonly waits?: boolean;
 }
 
 /** A trigger that asked for nothing that could be done. */
@@ -36,6 +33,11 @@ export interface NothingToDo extends RunFacts {
 
 /** The one gate through which work enters. */
 export interface Intake {
+  /**
+   * Notes a request of a kind that may come in bursts; says whether it is the first one, whose work
+   * begins at once. That of the others `waits`.
+   */
+  arrive(): boolean;
   /**
    * Opens a run and starts the work behind it, or joins the run that waits in the work's lane; of
    * the work in a lane the newest counts. Without a `signal` only shutdown cancels it; that of a

@@ -14,9 +14,9 @@ export interface Lanes<Item> {
   waiting(key: string): Item | undefined;
   /**
    * Takes a place under `key`, where nothing must be waiting: to run at once, or to wait. One that
-   * `settles` can be joined until it says that it begins.
+   * `lingers` can be joined until it says that it begins.
    */
-  enter(key: string, item: Item, settles?: boolean): Place;
+  enter(key: string, item: Item, lingers?: boolean): Place;
 }
 
 interface Holder<Item> {
@@ -39,8 +39,8 @@ export function createLanes<Item>(): Lanes<Item> {
       if (lane === undefined) return undefined;
       return lane.waiting?.item ?? (lane.running.begun ? undefined : lane.running.item);
     },
-    enter(key, item, settles = false) {
-      const holder = { item, turn: Promise.withResolvers<void>(), begun: !settles };
+    enter(key, item, lingers = false) {
+      const holder = { item, turn: Promise.withResolvers<void>(), begun: !lingers };
       const lane = lanes.get(key);
       if (lane === undefined) {
         lanes.set(key, { running: holder, waiting: undefined });

@@ -96,6 +96,7 @@ function isTokenHost(url: RepositoryUrl, hosts: readonly string[]): boolean {
   });
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host is this machine. */
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -1,5 +1,5 @@
 import type { StackwrightError } from "../model/mod.ts";
-import type { Clock, CommandResult, Commands, Redactor } from "../system/mod.ts";
+import type { Clock, CommandResult, Commands, HttpClient, Redactor } from "../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import {
   gitCommand,
@@ -8,7 +8,9 @@ import {
   withPlainMask,
 } from "./git_command.ts";
 import { classifyFailure, damagedError, gitError, type GitFailure } from "./git_failure.ts";
+import type { RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
+import { SmartHttp } from "./smart_http.ts";
 
 /** Limits of git commands. */
 export interface GitOptions {
@@ -22,6 +24,8 @@ export interface GitOptions {
   readonly localTimeoutMs: number;
   /** How often an exchange is begun when the network fails. */
   readonly attempts: number;
+  /** What asks for references over HTTP; without it git does. */
+  readonly http: HttpClient | undefined;
 }
 
 /** How a command ended; `failure` is set when its exit code was not zero. */
@@ -47,9 +51,24 @@ const FIRST_PAUSE_MS = 250;
 /** Runs git commands in their own surroundings, with time limits, and sorts their failures. */
 export class Git {
   readonly #parts: GitParts;
+  readonly #smart: SmartHttp | undefined;
 
   constructor(parts: GitParts) {
     this.#parts = parts;
+    const { options: { http }, access, clock } = parts;
+    this.#smart = http === undefined ? undefined : new SmartHttp({ http, access, clock });
+  }
+
+  /**
+   * What a remote has of some full names, asked without a program; `undefined` when that is not to be
+   * had this way, for whatever reason.
+   */
+  async refs(
+    url: RepositoryUrl,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<RemoteRefs | undefined> {
+    return await this.#smart?.ask(url, names, signal);
   }
 
   /** Runs a command that needs no remote. */

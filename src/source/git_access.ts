@@ -7,6 +7,7 @@ import {
   type GitCredentials,
   type GitHubApp,
   type GitLogin,
+  isLoopback,
   resolveLogin,
 } from "./credentials.ts";
 import type { RemoteAccess } from "./git_command.ts";
@@ -80,6 +81,27 @@ export class GitAccess {
     return url.scheme === "ssh" ? await this.#ssh(url, login) : this.#http(url, login);
   }
 
+  /**
+   * How to log in where a remote is asked over HTTP without git; `undefined` where only git keeps the
+   * operator's rules: certificates that are not checked, proxies for this machine, and exceptions
+   * from proxies by address.
+   */
+  async forHttp(url: RepositoryUrl, signal: AbortSignal): Promise<GitLogin | undefined> {
+    const { credentials, options } = this.#parts;
+    const own = findDomain(url.host, credentials.domains);
+    if (own?.insecureSkipTls === true || credentials.global.insecureSkipTls === true) {
+      return undefined;
+    }
+    const proxy = url.scheme === "https" ? options.httpsProxy : options.httpProxy;
+    if (proxy !== "") {
+      const isPlain = /^http:/i.test(proxy) && !/[/:]/.test(options.noProxy);
+      if (!isPlain || isLoopback(url.host)) return undefined;
+    }
+    const login = await this.#login(url, signal);
+    if (login.kind === "password") this.#hide(login);
+    return login;
+  }
+
   /** Removes keys and everything else that was made. May be called twice. */
   async close(): Promise<void> {
     const directory = this.#directory;
@@ -105,7 +127,7 @@ export class GitAccess {
   }
 
   #http(url: RepositoryUrl, login: GitLogin): RemoteAccess {
-    const { credentials, options, redactor } = this.#parts;
+    const { credentials, options } = this.#parts;
     const origin = `${url.scheme}://${url.host}${url.port === "" ? "" : `:${url.port}`}`;
     const config: [string, string][] = [];
     const env: Record<string, string> = {
@@ -119,13 +141,17 @@ export class GitAccess {
       config.push([`http.${origin}.sslVerify`, "false"]);
     }
     if (login.kind === "password") {
-      redactor.add(login.password);
-      redactor.add(`${login.user}:${login.password}`);
+      this.#hide(login);
       config.push([`credential.${origin}.helper`, HELPER]);
       env["STACKWRIGHT_GIT_USER"] = login.user;
       env["STACKWRIGHT_GIT_PASSWORD"] = login.password;
     }
     return { scheme: url.scheme, config, env };
+  }
+
+  #hide({ user, password }: { readonly user: string; readonly password: string }): void {
+    this.#parts.redactor.add(password);
+    this.#parts.redactor.add(`${user}:${password}`);
   }
 
   async #ssh(url: RepositoryUrl, login: GitLogin): Promise<RemoteAccess> {

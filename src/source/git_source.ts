@@ -60,6 +60,7 @@ const DEFAULTS: GitSourceOptions = {
   remoteTimeoutMs: 10 * 60 * 1000,
   localTimeoutMs: 5 * 60 * 1000,
   attempts: 3,
+  http: undefined,
   temporaryPrefix: "/tmp/stackwright-git-",
   httpProxy: "",
   httpsProxy: "",

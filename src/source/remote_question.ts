@@ -12,6 +12,8 @@ export async function askRemote(
   names: string[],
   signal: AbortSignal,
 ): Promise<RemoteRefs> {
+  const answered = await parts.git.refs(url, names, signal);
+  if (answered !== undefined) return answered;
   const patterns = names.flatMap((name) =>
     name.startsWith("refs/tags/") ? [name, `${name}^{}`] : [name]
   );

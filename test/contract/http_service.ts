@@ -70,10 +70,10 @@ export interface HttpServiceOptions {
   readonly engine?: MemoryEngine;
   /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
   readonly webhookSecret?: string;
-  /** Milliseconds of the service's clock in which webhooks are collected; none by default. */
-  readonly settleMs?: number;
   /** The status of every stack; none by default. */
   readonly deployments?: OperationParts["deployments"];
+  /** Whether webhooks that come in a burst wait for its end, on the clock that stands still. */
+  readonly bursts?: boolean;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
   /** Instead of the usual ones. */
   readonly limits?: Partial<ServerLimits>;
@@ -99,6 +99,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     ids,
     redactor,
     log,
+    ...(options.bursts ? {} : { quietMs: 0 }),
   });
   const operations = createOperations({
     intake,
@@ -127,10 +128,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     agree: () => true,
     configured: () => undefined,
   });
-  const operation = receiveWebhookOperation({
-    intake,
-    ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
-  });
+  const operation = receiveWebhookOperation({ intake });
   const authentic: string[] = [];
   const onAuthentic = (repository: string) => void authentic.push(repository);
   const handlerParts = {

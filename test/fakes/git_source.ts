@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +15,9 @@ import {
   type Clock,
   type Command,
   type Commands,
+  createHttpClient,
   createRedactor,
+  type HttpClient,
   type Log,
   type Redactor,
   systemClock,
@@ -64,6 +67,7 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
   const redactor = createRedactor();
   const started: Command[] = [];
   const warnings: string[] = [];
+  const http = httpClient(settings.options);
   const source = createGitSource({
     commands: recording(started),
     files: systemFiles,
@@ -75,6 +79,7 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
     options: {
       path: process.env["PATH"] ?? "/usr/bin:/bin",
       temporaryPrefix: `${directory}/stackwright-git-`,
+      http,
       ...settings.options,
     },
   });
@@ -91,9 +96,24 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
     again: () => build(directory, settings),
     close: async () => {
       await source.close();
+      http.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** As the service has it: with the same proxies and certificates as git. */
+function httpClient(
+  { httpProxy = "", httpsProxy = "", noProxy = "", caFile = "" }: Partial<GitSourceOptions> = {},
+): HttpClient {
+  return createHttpClient({
+    proxy: {
+      http: httpProxy || undefined,
+      https: httpsProxy || undefined,
+      noProxy: noProxy === "" ? [] : noProxy.split(","),
+    },
+    caCertificates: caFile === "" ? undefined : readFileSync(caFile, "utf8"),
+  });
 }
 
 function recording(started: Command[]): Commands {

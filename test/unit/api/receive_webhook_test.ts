@@ -6,7 +6,7 @@ import { type SourceRequest, StackwrightError } from "../../../src/model/mod.ts"
 import { reduceTargets } from "../../../src/plan/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
-import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 function createWorld(execute: Execute) {
@@ -22,7 +22,7 @@ function createWorld(execute: Execute) {
     redactor: createRedactor(),
     log: createRecordingLog(),
   });
-  return { runs, receive: receiveWebhookOperation({ intake }) };
+  return { clock, runs, receive: receiveWebhookOperation({ intake }) };
 }
 
 const source = (rest: Partial<SourceRequest>): SourceRequest => ({
@@ -37,6 +37,31 @@ const deploy = (...sources: SourceRequest[]) => ({ kind: "deploy" as const, sour
 const shop = { context: "default", stack: "shop", status: "succeeded" } as const;
 
 describe("receiveWebhook", () => {
+  it("begins with the first webhook at once, and with the others when no more come", async () => {
+    const begun: string[] = [];
+    const { receive, clock } = createWorld(({ sources: [first] }) => {
+      begun.push(first?.reference ?? "");
+      return Promise.resolve();
+    });
+    const push = (...references: string[]) =>
+      receive.call(deploy(...references.map((reference) => source({ reference }))), {
+        wait: false,
+      });
+    await push("a", "b");
+    await settle();
+    assert.deepEqual(begun, ["a", "b"], "all that the first one is about");
+    await push("c");
+    const joined = await push("c");
+    await settle();
+    assert.deepEqual(begun, ["a", "b"]);
+    await clock.advance(1000);
+    assert.deepEqual(begun, ["a", "b", "c"]);
+    assert.equal(joined.job_id, "run-3");
+    await push("d");
+    await settle();
+    assert.deepEqual(begun, ["a", "b", "c", "d"]);
+  });
+
   it("gives each reference a run of its own and answers with the first", async () => {
     const { receive, runs } = createWorld(() => Promise.resolve());
     const sources = ["refs/heads/main", "refs/tags/v1"].map((reference) => source({ reference }));

@@ -55,7 +55,7 @@ describe("createLanes()", () => {
     assert.equal((await watch(lanes.enter("a", "4"))).came, true);
   });
 
-  it("lets others join an item that settles until it begins", () => {
+  it("lets others join an item that lingers until it begins", () => {
     const lanes = createLanes<string>();
     const place = lanes.enter("a", "first", true);
     assert.equal(lanes.waiting("a"), "first");

@@ -1,0 +1,81 @@
+import { type Packet, readPackets, writePackets } from "./pkt_line.ts";
+import type { RemoteRefs } from "./remote_refs.ts";
+
+/** What a server says when it is asked for what it has, in protocol 2 or in an older one. */
+export type Advertisement =
+  | { readonly version: 2; readonly capabilities: readonly string[] }
+  /** It told all that it has at once. */
+  | { readonly version: 0; readonly refs: RemoteRefs };
+
+const ID = "[0-9a-f]{40}(?:[0-9a-f]{24})?";
+
+/** Reads the first answer of a server; `undefined` when it is none of the usual ones. */
+export function readAdvertisement(body: string): Advertisement | undefined {
+  const packets = readPackets(new TextEncoder().encode(body));
+  if (packets === undefined || packets.at(-1) !== "flush") return undefined;
+  const lines = textsOf(
+    textOf(packets[0]) === "# service=git-upload-pack" && packets[1] === "flush"
+      ? packets.slice(2, -1)
+      : packets.slice(0, -1),
+  );
+  if (lines === undefined) return undefined;
+  if (lines[0] === "version 2") return { version: 2, capabilities: lines.slice(1) };
+  const refs = readOldRefs(lines[0] === "version 1" ? lines.slice(1) : lines);
+  return refs === undefined ? undefined : { version: 0, refs };
+}
+
+/** The question for some full names in protocol 2, to a server with these capabilities. */
+export function lsRefsRequest(names: readonly string[], capabilities: readonly string[]): string {
+  const format = capabilities.find((each) => each.startsWith("object-format="));
+  return writePackets([
+    "command=ls-refs",
+    ...(format === undefined ? [] : [format]),
+    "delimiter",
+    "peel",
+    "symrefs",
+    ...names.map((name) => `ref-prefix ${name}`),
+    "flush",
+  ]);
+}
+
+/** Reads the answer to {@link lsRefsRequest}; `undefined` when it is no such answer. */
+export function readLsRefs(body: string): RemoteRefs | undefined {
+  const packets = readPackets(new TextEncoder().encode(body));
+  const isWhole = packets?.at(-1) === "flush";
+  const lines = isWhole ? textsOf(packets.slice(0, -1)) : undefined;
+  if (lines === undefined) return undefined;
+  const ids = new Map<string, string>();
+  let head: string | undefined;
+  for (const line of lines) {
+    const [, id, name, rest] = new RegExp(`^(${ID}) ([^ ]+)((?: [^ ]+)*)$`).exec(line) ?? [];
+    if (id === undefined || name === undefined || rest === undefined) return undefined;
+    ids.set(name, id);
+    const peeled = new RegExp(` peeled:(${ID})(?= |$)`).exec(rest)?.[1];
+    if (peeled !== undefined) ids.set(`${name}^{}`, peeled);
+    if (name === "HEAD") head = / symref-target:([^ ]+)/.exec(rest)?.[1];
+  }
+  return { ids, head };
+}
+
+/** All references of protocol 0 or 1; the capabilities stand behind the first one. */
+function readOldRefs(lines: readonly string[]): RemoteRefs | undefined {
+  const ids = new Map<string, string>();
+  const [first = "", capabilities = ""] = lines[0]?.split("\0") ?? [];
+  for (const line of [first, ...lines.slice(1)]) {
+    const [, id, name] = new RegExp(`^(${ID}) ([^ ]+)$`).exec(line) ?? [];
+    if (id === undefined || name === undefined) return undefined;
+    // An empty repository has this instead of references.
+    if (name !== "capabilities^{}") ids.set(name, id);
+  }
+  return { ids, head: /(?:^| )symref=HEAD:([^ ]+)/.exec(capabilities)?.[1] };
+}
+
+function textOf(packet: Packet | undefined): string | undefined {
+  return typeof packet === "object" ? packet.text : undefined;
+}
+
+/** The texts, where there is nothing else. */
+function textsOf(packets: readonly Packet[]): string[] | undefined {
+  const texts = packets.map(textOf).filter((text) => text !== undefined);
+  return texts.length === packets.length ? texts : undefined;
+}
