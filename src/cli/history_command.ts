@@ -3,7 +3,30 @@ import { shortId } from "../model/mod.ts";
 import { formatTime } from "../system/mod.ts";
 import { readArguments, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
+import { type PeopleTime, peopleTime } from "./people_time.ts";
+import { table } from "./table.ts";
 import { withAssembly } from "./with_assembly.ts";
+
+interface Listed {
+  readonly number: number;
+  readonly current: boolean;
+  readonly status: string;
+  readonly revision: string;
+  readonly created_at: string;
+  readonly message: string;
+}
+
+function textOf(releases: readonly Listed[], time: PeopleTime): string {
+  const rows = releases.map(({ number, current, status, revision, created_at: at, message }) => [
+    current ? "*" : " ",
+    String(number),
+    time(new Date(at)),
+    status,
+    shortId(revision),
+    message.split("\n")[0] ?? "",
+  ]);
+  return table([["", "RELEASE", "TIME", "STATE", "COMMIT", "WHAT"], ...rows]);
+}
 
 /** Releases that are listed. */
 const LIMIT = 50;
@@ -12,7 +35,8 @@ const LIMIT = 50;
 export const historyCommand: Command = {
   help: `Usage: stackwright history [--json] [--context NAME] <stack>
 
-Newest first, with number, time, state, commit and what became of it. Numbers are what diff and
+Newest first, with number, time, state, commit and what became of it; the current one is marked with a
+star. Numbers are what diff and
 rollback take.
 `,
   async run(io) {
@@ -30,18 +54,7 @@ rollback take.
         message: release.message,
       }));
       if (args.json) io.out(JSON.stringify(releases) + "\n");
-      else {
-        for (const each of releases) {
-          const mark = each.current ? "*" : " ";
-          const [message] = each.message.split("\n");
-          io.out(
-            `${mark} ${String(each.number).padStart(4)}  ${each.created_at}  ${
-              each.status.padEnd(11)
-            }  ` +
-              `${shortId(each.revision)}  ${message}\n`,
-          );
-        }
-      }
+      else io.out(textOf(releases, peopleTime(io)));
       return Promise.resolve(EXIT.ok);
     });
   },

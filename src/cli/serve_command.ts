@@ -5,10 +5,12 @@ import type { Settings } from "../settings/mod.ts";
 import {
   createLog,
   type Log,
+  type LogOptions,
   type Redactor,
   systemClock,
   systemCommands,
   systemFiles,
+  writesToJournal,
 } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
@@ -20,8 +22,8 @@ export const serveCommand: Command = {
   help: `Usage: stackwright serve [--json]
 
 Runs until SIGTERM or SIGINT; a second signal ends it at once. Settings come from environment
-variables, see docs/settings.md. Logs go to standard error: JSON lines, or sentences when a person
-watches and --json is not given.
+variables, see docs/settings.md. Logs go to standard error: as LOG_FORMAT says, by default
+sentences on a terminal and in systemd's journal, and JSON lines elsewhere or with --json.
 
 Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run here.
 `,
@@ -32,7 +34,7 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
     const log = createLog({
       level: settings.logLevel,
       timeZone: settings.timeZone,
-      format: io.interactive && !json ? "text" : "json",
+      format: json ? "json" : logFormat(io, settings.logFormat),
       redactor,
       write: (line) => io.err(line),
     });
@@ -41,6 +43,16 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
     return await serve(io, settings, { log, redactor });
   },
 };
+
+/** Nobody has to say it: people get sentences, the journal its priorities, collectors JSON. */
+function logFormat(
+  { env, interactive }: CommandIo,
+  asked: Settings["logFormat"],
+): LogOptions["format"] {
+  if (asked === "json") return "json";
+  if (writesToJournal(env)) return "journal";
+  return asked === "text" || interactive ? "text" : "json";
+}
 
 async function serve(
   io: CommandIo,

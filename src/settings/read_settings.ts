@@ -26,7 +26,9 @@ import {
   type DeploySettings,
   type GitSettings,
   type HttpSettings,
+  LOG_FORMATS,
   LOG_LEVELS,
+  type LogFormat,
   type LogLevel,
   type Settings,
 } from "./settings.ts";
@@ -56,6 +58,7 @@ export function readSettings(
   const git = gitSettings(reader);
   const settings: Settings = {
     logLevel: logLevel(reader),
+    logFormat: logFormat(reader),
     timeZone: timeZone(reader),
     apiSecret: reader.text("API_SECRET"),
     webhookSecret: reader.text("WEBHOOK_SECRET"),
@@ -108,6 +111,15 @@ function logLevel(reader: VariableReader): LogLevel {
     reader.refuse("LOG_LEVEL", `expected ${LOG_LEVELS.join(", ")}; found ${quote(text)}`);
   }
   return level ?? "info";
+}
+
+function logFormat(reader: VariableReader): LogFormat {
+  const text = (reader.text("LOG_FORMAT") ?? "auto").trim().toLowerCase();
+  const format = LOG_FORMATS.find((name) => name === text);
+  if (format === undefined) {
+    reader.refuse("LOG_FORMAT", `expected ${LOG_FORMATS.join(", ")}; found ${quote(text)}`);
+  }
+  return format ?? "auto";
 }
 
 function timeZone(reader: VariableReader): string {

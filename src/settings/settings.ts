@@ -4,6 +4,12 @@ import type { AppCredentials, GitDomain } from "./git_domains.ts";
 /** Values of LOG_LEVEL, least important first. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
+/** Values of LOG_FORMAT. */
+export const LOG_FORMATS = ["auto", "text", "json"] as const;
+
+/** How log lines are written. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 /** Least important level that is logged. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -77,6 +83,7 @@ export interface DeploySettings {
 /** Everything the environment decides, read once and frozen. Holds secrets: never log it. */
 export interface Settings {
   readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
   readonly timeZone: string;
   readonly apiSecret: string | undefined;
   readonly webhookSecret: string | undefined;

@@ -36,6 +36,12 @@ const FILE: Extra = { file: true };
 /** Every variable Stackwright reads: the parser, `--help` and the documentation use this table. */
 export const SETTINGS_TABLE = [
   row("LOG_LEVEL", "text", "info", "debug, info, warn or error."),
+  row(
+    "LOG_FORMAT",
+    "text",
+    "auto",
+    "text, json, or auto: text on a terminal and in the journal of systemd, json elsewhere.",
+  ),
   row("TZ", "text", "UTC", "Time zone of timestamps and schedules, by its IANA name."),
   row("HTTP_PORT", "integer", "8080", "Port of API, webhooks and tool server.", PORT),
   row(

@@ -36,8 +36,11 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** IANA time zone of the timestamps. */
   readonly timeZone: string;
-  /** One JSON object a line, or one sentence a line for a person at a terminal. */
-  readonly format: "json" | "text";
+  /**
+   * One JSON object a line, or one sentence a line for a person at a terminal, or the same for the
+   * journal, which has the time itself and wants the priority.
+   */
+  readonly format: "json" | "text" | "journal";
   readonly redactor: Redactor;
   /** Receives each finished line, with its line break. */
   readonly write: (line: string) => void;
@@ -135,8 +138,21 @@ function formatLine(record: LogRecord, time: string, options: LogOptions): strin
     .map(([name, value]) =>
       ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
     );
+  if (options.format === "journal") {
+    const priority = `<${PRIORITIES[level]}>`;
+    return `${priority}${message}${rest.join("")}`.replaceAll("\n", `\n${priority}`) + "\n";
+  }
   return `${time.slice(11, 19)} ${level.padEnd(8)} ${message}${rest.join("")}\n`;
 }
+
+/** Priorities of syslog(3) for our levels. */
+const PRIORITIES: Readonly<Record<string, number>> = {
+  debug: 7,
+  info: 6,
+  warning: 4,
+  error: 3,
+  critical: 2,
+};
 
 /** Causes of an error that are shown; one that is its own cause has no end of them. */
 const MOST_CAUSES = 10;

@@ -8,6 +8,7 @@ export * from "./deadline.ts";
 export * from "./files.ts";
 export * from "./http_client.ts";
 export * from "./ids.ts";
+export * from "./journal.ts";
 export * from "./limiter.ts";
 export * from "./log.ts";
 export * from "./meter.ts";

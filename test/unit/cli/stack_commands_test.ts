@@ -14,6 +14,8 @@ const WEB = stackKey("", "web");
 const A = "a".repeat(40);
 const B = "b".repeat(40);
 const TIME = "2026-03-10T12:00:00.123+01:00";
+/** The same for people. */
+const SHOWN = "2026-03-10 12:00:00";
 
 const decision: TargetDecision = {
   trigger: "poll",
@@ -70,9 +72,10 @@ describe("stackwright history", () => {
       const { code, out, err } = await command("history", "web");
       assert.deepEqual([code, err], [EXIT.ok, ""]);
       assert.deepEqual(out.split("\n").map((line) => line.replaceAll(/ +/g, " ")), [
-        ` 3 ${TIME} failed aaaaaaaaaaaa web is unhealthy`,
-        `* 2 ${TIME} deployed bbbbbbbbbbbb second`,
-        ` 1 ${TIME} deployed aaaaaaaaaaaa first`,
+        " RELEASE TIME STATE COMMIT WHAT",
+        ` 3 ${SHOWN} failed aaaaaaaaaaaa web is unhealthy`,
+        `* 2 ${SHOWN} deployed bbbbbbbbbbbb second`,
+        ` 1 ${SHOWN} deployed aaaaaaaaaaaa first`,
         "",
       ]);
       const json = await command("history", "--json", "web");

@@ -47,6 +47,7 @@ function lines(environment: Environment, options?: SettingsOptions): string[] {
 
 const DEFAULTS: Settings = {
   logLevel: "info",
+  logFormat: "auto",
   timeZone: "UTC",
   apiSecret: undefined,
   webhookSecret: undefined,
@@ -142,6 +143,7 @@ describe("readSettings", () => {
 
   const accepted: [Environment, Partial<Settings>][] = [
     [{ LOG_LEVEL: "WARN" }, { logLevel: "warn" }],
+    [{ LOG_FORMAT: " JSON " }, { logFormat: "json" }],
     [{ TZ: "Europe/Berlin" }, { timeZone: "Europe/Berlin" }],
     [{ HTTP_PORT: "1" }, { http: { ...http, port: 1 } }],
     [{ HTTP_HOST: "127.0.0.1" }, {
@@ -252,6 +254,7 @@ describe("readSettings", () => {
 
   const refused: [Environment, string][] = [
     [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL: expected debug, info, warn, error; found "loud"'],
+    [{ LOG_FORMAT: "xml" }, 'LOG_FORMAT: expected auto, text, json; found "xml"'],
     [{ TZ: "Mars/Base" }, 'TZ: expected a time zone such as Europe/Berlin, found "Mars/Base"'],
     [{ HTTP_PORT: "0" }, 'HTTP_PORT: expected a whole number 1 to 65535, found "0"'],
     [{ HTTP_PORT: "80a" }, 'HTTP_PORT: expected a whole number 1 to 65535, found "80a"'],

@@ -67,6 +67,7 @@ const BY_NAME: Readonly<Record<string, Environment>> = { AZURE_AUTHORITY_HOST: A
 /** Two values each, for what has more to say than its type. */
 const VALUES: Readonly<Record<string, readonly [string, string]>> = {
   LOG_LEVEL: ["debug", "warn"],
+  LOG_FORMAT: ["text", "json"],
   TZ: ["Europe/Berlin", "UTC"],
   DOCKER_TLS_VERIFY: ["1", ""],
   GITHUB_APP_ID: ["1", "2"],

@@ -9,6 +9,7 @@ import {
   type Log,
   type LogLevel,
   type LogOptions,
+  writesToJournal,
 } from "../../../src/system/mod.ts";
 
 /** What a log writes while `use` uses it. */
@@ -267,3 +268,21 @@ function ownCause(): Error {
   error.cause = error;
   return error;
 }
+
+describe("lines for the journal", () => {
+  it("begin with their priority, each of them, and have no time", () => {
+    const lines = written((log) => {
+      log.error("two\nlines", { stack: "web" });
+      log.warning("careful");
+      log.info("fine");
+    }, { format: "journal" });
+    assert.deepEqual(lines, ["<3>two\n<3>lines stack=web\n", "<4>careful\n", "<6>fine\n"]);
+  });
+
+  it("are written where standard error is what the journal gave", () => {
+    const error = () => ({ dev: 8n, ino: 42n });
+    assert.equal(writesToJournal({ JOURNAL_STREAM: "8:42" }, error), true);
+    assert.equal(writesToJournal({ JOURNAL_STREAM: "8:43" }, error), false);
+    assert.equal(writesToJournal({}, error), false);
+  });
+});
