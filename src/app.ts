@@ -1,6 +1,7 @@
 import { createOperations, receiveWebhookOperation } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
+import { localRepository } from "./app/local_repository.ts";
 import { createProjects } from "./app/projects.ts";
 import { onceDone } from "./app/remember.ts";
 import { stackFigures } from "./app/stack_figures.ts";
@@ -9,14 +10,14 @@ import type { System } from "./app/system.ts";
 import { webhookSources } from "./app/webhook_sources.ts";
 import { parsePollRequest } from "./config/mod.ts";
 import { createIntake, type Intake } from "./intake.ts";
-import { messageOf } from "./model/mod.ts";
+import { messageOf, type SourceRequest } from "./model/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { reduceTargets } from "./plan/mod.ts";
 import { createPrometheus, createRuns, type Prometheus, type RunStore } from "./record/mod.ts";
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
 import type { Settings } from "./settings/mod.ts";
 import { createNetworks, formatTime } from "./system/mod.ts";
-import { checkSchedule, runPolls } from "./trigger/mod.ts";
+import { checkSchedule, lookAtRepository, runPolls } from "./trigger/mod.ts";
 
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";
@@ -151,17 +152,22 @@ async function keepRecovering(
 
 async function startPolls(
   settings: Settings,
-  { clock, log }: System,
+  { clock, log, files }: System,
   intake: Intake,
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
+  const look = (request: SourceRequest) => {
+    const path = localRepository(request);
+    return path === undefined ? undefined : lookAtRepository(files, path);
+  };
   await runPolls(settings.polls, {
     submit: (work) => intake.submit(work),
     clock,
     log,
     timeZone: settings.timeZone,
     random: Math.random,
+    look,
   }, signal);
 }
 

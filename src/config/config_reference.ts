@@ -39,6 +39,7 @@ function typeText(schema: unknown): string {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
     return typeText(schema.unwrap());
   }
+  if (schema instanceof z.ZodUnknown) return "anything";
   if (schema instanceof z.ZodPipe) return "scalar";
   if (schema instanceof z.ZodUnion) return unionText(schema);
   if (schema instanceof z.ZodArray) return `list of ${typeText(schema.element)}`;

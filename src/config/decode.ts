@@ -43,6 +43,7 @@ class Walk {
     if (node.kind === "null") {
       return nullable ? undefined : this.#refuse("expected a value", node, path);
     }
+    if (inner instanceof z.ZodUnknown) return plainValue(node);
     if (inner instanceof z.ZodPipe) return this.#text(inner, node, path);
     if (inner instanceof z.ZodUnion) return this.#union(inner, node, path);
     if (inner instanceof z.ZodObject) return this.#object(inner, node, path);
@@ -149,6 +150,22 @@ function unwrap(schema: unknown): { inner: unknown; nullable: boolean } {
     inner = inner.unwrap();
   }
   return { inner, nullable };
+}
+
+/** Any value: maps and lists as they are, scalars as the texts that were written. */
+function plainValue(node: Located): unknown {
+  switch (node.kind) {
+    case "scalar":
+      return node.text;
+    case "null":
+      return null;
+    case "list":
+      return node.items.map(plainValue);
+    case "map":
+      return Object.fromEntries(
+        [...node.entries].map(([key, { value }]) => [key, plainValue(value)]),
+      );
+  }
 }
 
 function leafValue(schema: z.ZodType, node: Located): unknown {

@@ -151,10 +151,29 @@ export function secretReferences(
       name,
       typeof value === "string"
         ? { kind: "text", text: value }
-        : { kind: "store", storeRef: value.store_ref, remoteRef: textMap(value.remote_ref) },
+        : { kind: "store", storeRef: value.store_ref, remoteRef: storeFields(value.remote_ref) },
     ]);
   }
   return Object.fromEntries(references);
+}
+
+/**
+ * The fields of a reference to a store: what lies deeper has its path for a name, and what holds it is
+ * its text in JSON.
+ */
+function storeFields(
+  written: Readonly<Record<string, unknown>> | null | undefined,
+  above = "",
+): Readonly<Record<string, string>> {
+  const fields: [string, string][] = [];
+  for (const [key, value] of Object.entries(written ?? {})) {
+    const name = above + key;
+    if (value === null || value === undefined) continue;
+    fields.push([name, typeof value === "string" ? value : JSON.stringify(value)]);
+    if (typeof value !== "object") continue;
+    fields.push(...Object.entries(storeFields(value as Record<string, unknown>, `${name}.`)));
+  }
+  return Object.fromEntries(fields);
 }
 
 /** A map of scalars without its nulls. */

@@ -5,6 +5,7 @@ import {
   duration,
   field,
   flag,
+  freeMap,
   needed,
   scalar,
   scalarMap,
@@ -55,7 +56,7 @@ const secretStore = z.strictObject({
       .min(1, { error: "expected the name of a secret store, found an empty text" }),
     "Name of a webhook secret store.",
   ),
-  remote_ref: field(scalarMap(), "Values for the templates of the store."),
+  remote_ref: field(freeMap(), "Values for the templates of the store."),
 });
 
 /** One secret reference: text for the provider, or a store with fields (interface.md §2.5). */

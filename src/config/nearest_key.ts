@@ -47,6 +47,7 @@ function at(row: readonly number[], index: number): number {
 
 /** Names that keys of the configuration had in earlier files of those who migrate. */
 const FORMER: Readonly<Record<string, string>> = {
+  branch: "reference",
   auto_discover: "auto_discovery",
   auto_discover_opts: "auto_discovery",
   build_opts: "build",

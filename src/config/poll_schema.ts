@@ -28,7 +28,8 @@ export const pollEntrySchema = z.strictObject({
   target: field(scalar(), "Configuration target; absent is the default file."),
   interval: field(
     duration(0),
-    `Time between polls, 0 for none, else at least ${LEAST_INTERVAL}s; 180s when absent and there ` +
+    "Time between polls; 0 for none, where a watched repository is polled at the start and when it " +
+      `changes; else at least ${LEAST_INTERVAL}s. 180s when absent and there ` +
       "is no schedule.",
   ),
   schedule: field(
@@ -37,7 +38,11 @@ export const pollEntrySchema = z.strictObject({
       "allowed. Not together with an interval.",
   ),
   run_once: field(flag(), "Poll once at the start and never again.", false),
-  watch: field(flag(), "Watch a local repository and poll when it changes.", true),
+  watch: field(
+    flag(),
+    "Poll a repository on this machine as soon as a branch or tag of it changes; not with `schedule` or `run_once`.",
+    true,
+  ),
   deployments: field(
     z.array(deploymentSchema),
     "Deployment configurations instead of the repository's file.",

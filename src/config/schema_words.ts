@@ -22,6 +22,11 @@ export function scalarMap() {
   return z.record(z.string(), scalar().nullable());
 }
 
+/** A mapping of free names to anything; scalars in it are read as the text their author wrote. */
+export function freeMap() {
+  return z.record(z.string(), z.unknown().nullable());
+}
+
 /** `true` or `false`; unquoted YAML may also say yes, no, on or off. */
 export function flag() {
   return z.boolean({ error: "expected true or false" });

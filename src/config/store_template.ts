@@ -206,8 +206,9 @@ function command(
 
 function fieldOf(path: string, at: number): TemplateValue {
   const [, root, name, ...deeper] = path.split(".");
-  if (root === "remote_ref" && name !== undefined && name !== "" && deeper.length === 0) {
-    return { kind: "field", root, name };
+  const isWhole = name !== undefined && name !== "" && !deeper.includes("");
+  if (root === "remote_ref" && isWhole) {
+    return { kind: "field", root, name: [name, ...deeper].join(".") };
   }
   if (root === "auth" && deeper.length === 0 && AUTH_FIELDS.some((each) => each === name)) {
     return { kind: "field", root, name: name ?? "" };

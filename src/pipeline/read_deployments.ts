@@ -58,7 +58,8 @@ async function readConfigFile(
   throw new StackwrightError(
     "config_not_found",
     `${revision.source.name} has no deployment configuration at ${revision.reference}: ` +
-      `expected ${names.slice(0, 2).join(" or ")} in ${where}`,
+      `expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)} in ${where}` +
+      (target === "" ? "" : `; with a target there is no other file`),
   );
 }
 

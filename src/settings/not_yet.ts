@@ -1,3 +1,4 @@
+import { parseLocatedYaml } from "../config/mod.ts";
 import { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
 import { quote, type VariableReader } from "./variable_reader.ts";
 
@@ -9,7 +10,9 @@ export function notYet(reader: VariableReader): readonly string[] {
   return NOT_YET.flatMap((row) => {
     const name = nameOfSet(reader, row);
     if (name === undefined) return [];
-    const message = `this version does not act on it yet: ${row.missing}`;
+    const message = row.settled === true
+      ? `nothing acts on it: ${row.missing}`
+      : `this version does not act on it yet: ${row.missing}`;
     if (!row.refused) return [`${name} is set, but ${message}`];
     reader.refuse(name, `${message}; unset it to start without`);
     return [];
@@ -18,8 +21,22 @@ export function notYet(reader: VariableReader): readonly string[] {
 
 function nameOfSet(reader: VariableReader, row: NotYetRow): string | undefined {
   if (row.flag) return isOn(reader, row.name) ? row.name : undefined;
+  if (row.switchInside === true && isOffInside(reader.textOf(row.name))) return undefined;
   const names = [...reader.namesOf(row.name), ...(row.file ? [`${row.name}_FILE`] : [])];
   return names.find((name) => reader.isSet(name));
+}
+
+/** What cannot be read is not off. */
+function isOffInside(text: string | undefined): boolean {
+  if (text === undefined) return false;
+  try {
+    const [first, second] = parseLocatedYaml(text, "");
+    if (first?.root.kind !== "map" || second !== undefined) return false;
+    const enabled = first.root.entries.get("enabled")?.value;
+    return enabled === undefined || (enabled.kind === "scalar" && enabled.value === false);
+  } catch {
+    return false;
+  }
 }
 
 function isOn(reader: VariableReader, name: string): boolean {

@@ -9,6 +9,10 @@ export interface NotYetRow {
   readonly refused: boolean;
   /** What does not happen, as a clause. */
   readonly missing: string;
+  /** Whether this version does it in another way, which `missing` says, and none ever will do this. */
+  readonly settled?: true;
+  /** Whether it is a YAML map that asks for nothing until its key `enabled` is true. */
+  readonly switchInside?: true;
 }
 
 /**
@@ -17,7 +21,7 @@ export interface NotYetRow {
  */
 export const NOT_YET: readonly NotYetRow[] = [
   refused("SYNC_WINDOWS", "deployments are not limited to windows", true),
-  refused("OCI_TRUST_POLICY", "no signature is verified", true),
+  { ...refused("OCI_TRUST_POLICY", "no signature is verified", true), switchInside: true },
   {
     ...flag("INTERPOLATE_EXTERNAL_SECRETS", "references are taken as they are written"),
     refused: true,
@@ -25,6 +29,17 @@ export const NOT_YET: readonly NotYetRow[] = [
   {
     ...flag("INTERPOLATE_RESOLVED_SECRETS", "values of secrets are taken as they are"),
     refused: true,
+  },
+  {
+    ...text("DOCKER_AUTH_CONFIG", "registries get the credentials of config.json in DOCKER_CONFIG"),
+    settled: true,
+  },
+  {
+    ...text(
+      "MAX_DEPLOYMENT_LOOP_COUNT",
+      "a release that fails is held back by growing pauses, and what is deployed is not deployed again",
+    ),
+    settled: true,
   },
   flag("CERT_ROTATION_ENABLED", "no certificate is rotated"),
   text("CERT_ROTATION_THRESHOLD", "no certificate is rotated"),

@@ -263,10 +263,14 @@ export function settingsReference(): string {
   ].join("\n");
 }
 
-function notYetRow({ name, file, flag, refused, missing }: NotYetRow): string {
+function notYetRow(row: NotYetRow): string {
+  const { name, file, flag, refused, missing } = row;
   const names = code([name, ...(file ? [`${name}_FILE`] : [])]);
-  const reaction = `${refused ? "error" : "warning"}${flag ? " when true" : ""}`;
-  return `| ${names} | ${reaction} | Until then, ${missing}. |`;
+  const isSwitch = flag ? " when true" : row.switchInside === true ? " with `enabled: true`" : "";
+  const reaction = `${refused ? "error" : "warning"}${isSwitch}`;
+  return `| ${names} | ${reaction} | ${
+    row.settled === true ? "Instead" : "Until then"
+  }, ${missing}. |`;
 }
 
 function code(words: readonly string[]): string {

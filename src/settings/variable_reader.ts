@@ -62,6 +62,16 @@ export class VariableReader {
     return this.#raw(name) !== undefined;
   }
 
+  /** The text of a variable that need not be of the table, or of the file that `X_FILE` names. */
+  textOf(name: string): string | undefined {
+    const file = this.#raw(`${name}_FILE`);
+    try {
+      return this.#raw(name) ?? (file === undefined ? undefined : this.#readFile(file));
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Whether a variable is in the table of settings. */
   knows(name: string): boolean {
     return this.#rows.has(name);

@@ -3,5 +3,6 @@
  * trigger only says that something should be looked at; it never decides what to do about it.
  */
 export * from "./poll_loop.ts";
+export * from "./repository_changes.ts";
 export * from "./schedule.ts";
 export * from "./webhooks/mod.ts";

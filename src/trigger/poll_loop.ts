@@ -1,6 +1,7 @@
 import type { PollEntry } from "../config/mod.ts";
-import { isStackwrightError, type Run, type Work } from "../model/mod.ts";
+import { isStackwrightError, type Run, type SourceRequest, type Work } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
+import type { LookAtRepository } from "./repository_changes.ts";
 import { nextFiring } from "./schedule.ts";
 
 /** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
@@ -13,6 +14,8 @@ export interface PollLoopParts {
   readonly log: Log;
   /** IANA zone of schedules that name none. */
   readonly timeZone: string;
+  /** How changes of a source on this machine are seen; `undefined` for one that is elsewhere. */
+  readonly look?: (request: SourceRequest) => LookAtRepository | undefined;
 }
 
 /** What all poll loops together need. */
@@ -27,6 +30,8 @@ const MOST_AT_ONCE = 8;
 const LONGEST_SPREAD = 30;
 /** Longest single sleep: timers take at most 24 days, and the clock may be set meanwhile. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000;
+/** Between looks at a watched repository. */
+const LOOK_EVERY_MS = 2000;
 
 /**
  * Polls every entry, each in a loop of its own, until `signal` aborts or no entry is due any more;
@@ -47,9 +52,11 @@ export async function runPolls(
 
 /**
  * Polls one entry until `signal` aborts; never rejects. An interval polls at once, or after
- * `firstDelaySeconds`, and then the interval after the end of each run, so that runs of an entry never overlap. A schedule polls at
- * its firings only; those that pass while a run is active count as missed. With `runOnce` it polls at
- * once, whatever else is set, and ends after that run, good or bad. An entry without any of them polls nothing.
+ * `firstDelaySeconds`, and then the interval after the end of each run, so that runs of an entry never
+ * overlap. A watched repository on this machine is polled as soon as it changed, too; without an
+ * interval at the start and then only. A schedule polls at its firings only; those that pass while a
+ * run is active count as missed. With `runOnce` it polls at once, whatever else is set, and ends after
+ * that run, good or bad. An entry without any of them polls nothing.
  */
 export async function runPollLoop(
   entry: PollEntry,
@@ -76,19 +83,38 @@ class PollLoop {
   }
 
   async run(firstDelaySeconds: number): Promise<void> {
-    const { schedule, intervalSeconds, runOnce } = this.#entry;
+    const { schedule, intervalSeconds, runOnce, watch, request } = this.#entry;
     if (schedule !== undefined && !runOnce) return await this.#runScheduled(schedule);
-    if (intervalSeconds === 0 && !runOnce) {
+    const look = watch && !runOnce ? this.#parts.look?.(request) : undefined;
+    if (intervalSeconds === 0 && !runOnce && look === undefined) {
       this.#parts.log.info("a poll entry has interval 0 and no schedule: it is not polled", {
         target: this.#entry.request.target,
       });
       return;
     }
     await this.#sleep(firstDelaySeconds);
+    // Taken before each run: a change that comes while it runs is one for the next.
+    let seen = await look?.();
     await this.#poll();
     while (!runOnce) {
-      await this.#sleep(intervalSeconds);
+      if (look === undefined) await this.#sleep(intervalSeconds);
+      else await this.#sleepUntilChanged(look, seen);
+      seen = await look?.();
       await this.#poll();
+    }
+  }
+
+  /** Sleeps for the interval, for ever where it is 0, or until the repository changed. */
+  async #sleepUntilChanged(look: LookAtRepository, seen: string | undefined): Promise<void> {
+    const { intervalSeconds, request } = this.#entry;
+    const whole = intervalSeconds === 0 ? Number.POSITIVE_INFINITY : intervalSeconds * 1000;
+    for (let rest = whole; rest > 0; rest -= LOOK_EVERY_MS) {
+      await this.#parts.clock.sleep(Math.min(rest, LOOK_EVERY_MS), this.#signal);
+      if (await look() === seen) continue;
+      this.#parts.log.debug("a watched repository changed: it is polled", {
+        target: request.target,
+      });
+      return;
     }
   }
 

@@ -70,12 +70,12 @@ function decodedBase64(text: string): string {
   return Buffer.from(text, "base64").toString("utf8");
 }
 
-/** Everything but letters, digits and `-_.~`, so that it fits into paths and queries alike. */
+/** As in the query of a URL: everything but letters, digits and `-_.~`, and a space as `+`. */
 function encodedUrl(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  ).replaceAll("%20", "+");
 }
 
 function decodedUrl(text: string): string {

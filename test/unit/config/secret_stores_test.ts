@@ -121,6 +121,18 @@ describe("parseSecretFile()", () => {
       },
     );
     assert.deepEqual(parseSecretFile("{}", "f"), {});
+    const deep = "A: {store_ref: s, remote_ref: {k: {a: 010, b: ~, c: {d: [x]}}, n: ~}}";
+    assert.deepEqual(parseSecretFile(deep, "f")["A"], {
+      kind: "store",
+      storeRef: "s",
+      remoteRef: {
+        "k": '{"a":"010","b":null,"c":{"d":["x"]}}',
+        "k.a": "010",
+        "k.c": '{"d":["x"]}',
+        "k.c.d": '["x"]',
+        "k.c.d.0": "x",
+      },
+    });
   });
 
   for (

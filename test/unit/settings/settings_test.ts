@@ -458,6 +458,34 @@ describe("readSettings for what this version does not have", () => {
     assert.match(notices[0] ?? "", /^MCP_ENABLED is set, but/);
   });
 
+  it("readSettings() refuses a trust policy for artifacts, unless it is off", () => {
+    const on = [
+      "enabled: true",
+      "{enabled: yes}",
+      "enabled: true\n---\nenabled: false",
+      "[",
+      "- a",
+    ];
+    for (const text of on) {
+      assert.match(lines({ OCI_TRUST_POLICY: text }).join(), /^OCI_TRUST_POLICY: .*not act on it/);
+    }
+    for (const text of ["enabled: false", "{public_keys: []}", '{"enabled": false}']) {
+      assert.deepEqual(read({ OCI_TRUST_POLICY: text }).notices, []);
+    }
+    const file = { DATA_DIR: "/data", OCI_TRUST_POLICY_FILE: "/policy" };
+    assert.deepEqual(readSettings(file, () => "enabled: false").notices, []);
+    assert.throws(() => readSettings(file, () => "enabled: true"), /OCI_TRUST_POLICY_FILE/);
+  });
+
+  it("readSettings() says what is done instead of what doco-cd's settings ask for", () => {
+    for (const name of ["MAX_DEPLOYMENT_LOOP_COUNT", "DOCKER_AUTH_CONFIG"]) {
+      const [notice = "", ...more] = read({ [name]: "4711" }).notices;
+      assert.match(notice, new RegExp(`^${name} is set, but nothing acts on it: `));
+      assert.ok(!notice.includes("4711"));
+      assert.deepEqual(more, []);
+    }
+  });
+
   it("readSettings() says nothing of a switch that is off", () => {
     for (const { name } of NOT_YET.filter((row) => row.flag)) {
       for (const off of ["false", "0", ""]) assert.deepEqual(read({ [name]: off }).notices, []);
@@ -486,7 +514,7 @@ describe("readSettings for what this version does not have", () => {
     const [, text = ""] = settingsReference().split("## Not in this version");
     for (const { name, refused } of NOT_YET) {
       const row = text.split("\n").find((line) => line.startsWith(`| \`${name}\``)) ?? "";
-      assert.match(row, refused ? /\| error( when true)? \|/ : /\| warning/);
+      assert.match(row, refused ? /\| error( when true| with `enabled: true`)? \|/ : /\| warning/);
     }
   });
 });

@@ -49,6 +49,66 @@ describe("runPollLoop()", () => {
     await loop;
   });
 
+  describe("of a repository that is watched", () => {
+    /** What a look finds, and how often somebody looked. */
+    function createRepository() {
+      const repository = { state: "1", looks: 0 };
+      const look = () => () => {
+        repository.looks++;
+        return Promise.resolve(repository.state);
+      };
+      return { repository, look };
+    }
+
+    it("polls at once when it changed, and at the interval else", async () => {
+      const { clock, began, parts, stop } = createWorld({ seconds: 7 });
+      const { repository, look } = createRepository();
+      const loop = runPollLoop(entry({ intervalSeconds: 60 }), { ...parts, look }, stop.signal);
+      await clock.advance(20_000);
+      repository.state = "2";
+      await clock.advance(2_000);
+      assert.deepEqual(began, [0, 21]);
+      await clock.advance(67_000);
+      assert.deepEqual(began, [0, 21, 88]);
+      stop.abort();
+      await loop;
+    });
+
+    it("with interval 0 polls at the start, and then when it changed", async () => {
+      const { clock, began, parts, stop, log } = createWorld({ seconds: 7 });
+      const { repository, look } = createRepository();
+      const loop = runPollLoop(entry(), { ...parts, look }, stop.signal);
+      await clock.advance(100_000);
+      assert.deepEqual(began, [0]);
+      repository.state = "2";
+      await clock.advance(2_000);
+      repository.state = "3";
+      await clock.advance(100_000);
+      assert.equal(began.length, 3, "a change during a run is one for the next");
+      assert.deepEqual(log.lines.filter(({ level }) => level === "info"), []);
+      stop.abort();
+      await loop;
+    });
+
+    for (
+      const [what, changed] of [
+        ["watch: false", { watch: false, intervalSeconds: 60 }],
+        ["a schedule", { schedule: "0 0 1 1 *" }],
+        ["run_once", { runOnce: true }],
+      ] as const
+    ) {
+      it(`is not looked at with ${what}`, async () => {
+        const { clock, parts, stop } = createWorld();
+        const { repository, look } = createRepository();
+        const loop = runPollLoop(entry(changed), { ...parts, look }, stop.signal);
+        await clock.advance(100_000);
+        assert.equal(repository.looks, 0);
+        stop.abort();
+        await loop;
+      });
+    }
+  });
+
   it("with run_once polls once and ends", async () => {
     const { clock, began, start } = createWorld();
     const loop = start(entry({ intervalSeconds: 60, runOnce: true }));
