@@ -8,7 +8,7 @@ import {
 } from "../model/mod.ts";
 import { servicesOf } from "./compose_model.ts";
 import { conditionsOf, type StartCondition } from "./conditions.ts";
-import { exchange, type Holder, inTheWay } from "./in_the_way.ts";
+import { exchange, inTheWay } from "./in_the_way.ts";
 import { groupChanges } from "./step_groups.ts";
 
 /** One thing to do to an engine while a plan is carried out. */
@@ -87,10 +87,10 @@ function startSteps(
     names.forEach((name) => later.delete(name));
     const staysDown = kind.endsWith("stopped");
     const holders = [
-      ...removed.map((name) => ({ name, stays: false })),
+      ...removed,
       ...orphans(input, removed),
-      ...[...later].map((name) => ({ name, stays: false })),
-    ].filter((each) => !stopped.has(each.name));
+      ...later,
+    ].filter((each) => !stopped.has(each));
     const freed = [
       ...inTheWay(holders, names, input),
       ...(isReplace(kind) ? exchange(names, input) : []),
@@ -117,13 +117,15 @@ function isReplace(kind: string): boolean {
   return kind.startsWith("replace");
 }
 
-/** Services of ours that are in no model any more, and that the plan leaves as they are. */
-function orphans(input: ApplyInput, removed: readonly string[]): Holder[] {
+/**
+ * Services of ours that are in no model any more, and that the plan leaves as they are: an author
+ * wants to keep them, or a deployment was interrupted and is gone on with.
+ */
+function orphans(input: ApplyInput, removed: readonly string[]): string[] {
   const ours = input.containers.filter(({ labels }) => labels[LABELS.manager] === MANAGER);
-  const names = new Set(ours.map((each) => each.service));
+  const names = [...new Set(ours.map((each) => each.service))];
   const wanted = servicesOf(input.model);
-  return [...names].filter((name) => wanted[name] === undefined && !removed.includes(name))
-    .map((name) => ({ name, stays: true }));
+  return names.filter((name) => wanted[name] === undefined && !removed.includes(name));
 }
 
 function removeStep(services: readonly string[]): ApplyStep[] {

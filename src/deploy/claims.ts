@@ -2,6 +2,8 @@ import {
   COMPOSE_LABELS,
   type ComposeModel,
   type HostPort,
+  LABELS,
+  MANAGER,
   type ObservedContainer,
 } from "../model/mod.ts";
 import {
@@ -122,10 +124,11 @@ export function clashes(
         ports.some((each) => portsClash(each, port))
       );
       const owner = `container ${other.name}${projectText(other)}`;
+      const advice = adviceFor(other);
       const port = held &&
-        `service ${name} needs port ${held.port}/${held.protocol}, which ${owner} holds`;
+        `service ${name} needs port ${held.port}/${held.protocol}, which ${owner} holds${advice}`;
       const taken = names.includes(other.name) &&
-        `service ${name} needs the container name ${other.name}, which ${owner} has`;
+        `service ${name} needs the container name ${other.name}, which ${owner} has${advice}`;
       return [port, taken].filter((each): each is string => typeof each === "string");
     });
   });
@@ -134,4 +137,12 @@ export function clashes(
 function projectText(container: ObservedContainer): string {
   const project = container.labels[COMPOSE_LABELS.project];
   return project === undefined ? "" : ` of project ${project}`;
+}
+
+/** What to do when another stack of ours is in the way, which may be waiting for this one. */
+function adviceFor({ labels }: ObservedContainer): string {
+  const stack = labels[COMPOSE_LABELS.project];
+  if (labels[LABELS.manager] !== MANAGER || stack === undefined) return "";
+  return `; it waits until ${stack} lets go, and when ${stack} waits for this stack in turn, ` +
+    "give one of them something else for one commit";
 }

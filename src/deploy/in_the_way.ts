@@ -1,13 +1,5 @@
 import type { ComposeModel, ObservedContainer } from "../model/mod.ts";
 import { type Claims, claimsClash, claimsOf } from "./claims.ts";
-import { servicesOf } from "./compose_model.ts";
-
-/** A service whose containers go, or are made anew, in this deployment. */
-export interface Holder {
-  readonly name: string;
-  /** Whether nobody decided that it goes: then only what the engine gives to one alone counts. */
-  readonly stays: boolean;
-}
 
 /** What runs, and what shall run. */
 export interface Neighbours {
@@ -17,23 +9,25 @@ export interface Neighbours {
   readonly containers: readonly ObservedContainer[];
 }
 
-/** Of `holders`, those that hold something which one of `started` needs. */
+/**
+ * Of `holders`, services whose containers go or are made anew, those that hold something which one of
+ * `started` needs.
+ */
 export function inTheWay(
-  holders: readonly Holder[],
+  holders: readonly string[],
   started: readonly string[],
   neighbours: Neighbours,
 ): string[] {
   const needs = started.map((name) => ({ name, claims: claimsOf(neighbours.model, name) }));
   return holders.filter((holder) => {
-    const held = heldBy(holder.name, neighbours);
-    const inModel = servicesOf(neighbours.model)[holder.name] !== undefined;
+    const held = heldBy(holder, neighbours);
     // What it writes to after this deployment too is shared on purpose.
-    const keeps = inModel ? claimsOf(neighbours.model, holder.name).writes : [];
-    const writes = holder.stays ? [] : held.writes.filter((each) => !keeps.includes(each));
+    const keeps = claimsOf(neighbours.model, holder).writes;
+    const writes = held.writes.filter((each) => !keeps.includes(each));
     return needs.some(({ name, claims }) =>
-      name !== holder.name && claimsClash({ ...held, writes }, claims)
+      name !== holder && claimsClash({ ...held, writes }, claims)
     );
-  }).map((each) => each.name);
+  });
 }
 
 /** Whether two services that are replaced together exchange what the engine gives to one alone. */

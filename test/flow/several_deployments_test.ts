@@ -39,6 +39,40 @@ function kinds(world: World, out: string): Record<string, string> {
   );
 }
 
+describe("two stacks that exchange a port", () => {
+  it("are told who waits for whom, and deployed when one lets go first", () =>
+    inWorld("fake", async (world) => {
+      const [one, two] = [`${world.stack}-one`, `${world.stack}-two`];
+      const commitPorts = async (first: number, second: number) => {
+        const web = (port: number) =>
+          composeFile({ web: service({ ports: [`127.0.0.1:${port}:80`] }) });
+        await world.repository.commit({
+          ".stackwright.yaml": configFile(
+            { name: one, working_dir: "one" },
+            { name: two, working_dir: "two" },
+          ),
+          "one/compose.yaml": web(first),
+          "two/compose.yaml": web(second),
+        });
+      };
+      await commitPorts(8081, 8082);
+      await pollTo(world, "succeeded");
+      await commitPorts(8082, 8081);
+      const { deployments = [] } = await pollTo(world, "failed");
+      const message = (stack: string) =>
+        deployments.find((each) => each.stack === stack)?.message ?? "";
+      const text = (port: number, holder: string) =>
+        new RegExp(`needs port ${port}/tcp, .* project ${holder} holds; it waits until ${holder}`);
+      assert.match(message(one), text(8082, two));
+      assert.match(message(two), text(8081, one));
+      await commitPorts(8083, 8081);
+      await world.poll();
+      await pollTo(world, "succeeded");
+      await commitPorts(8082, 8081);
+      await pollTo(world, "succeeded");
+    }));
+});
+
 describe("stackwright plan and apply with several deployments", () => {
   it("show and do the same for explicit, discovered, vanished and destroyed stacks", () =>
     inWorld("fake", async (world) => {

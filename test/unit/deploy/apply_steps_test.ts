@@ -275,19 +275,19 @@ const TABLE: readonly {
     before: ["stop a b", "replace a=1 b=1"],
   },
   {
-    what: "stops an orphan of ours that holds a port, though it stays, not one that shares data",
+    what: "stops orphans of ours that are in the way, though they are not to be removed",
     given: {
       actions: { a: "create" },
       next: { a: { ...port("80"), volumes: [{ type: "volume", source: "data" }] } },
-      previous: { old: port("80"), sharer: { volumes: [{ type: "volume", source: "data" }] } },
+      previous: { sharer: { volumes: [{ type: "volume", source: "data" }] } },
       containers: ["old", "sharer", "foreign"].map((name) =>
         runningContainer("shop", name, {
           labels: name === "foreign" ? {} : { [LABELS.manager]: MANAGER },
-          hostPorts: name === "foreign" ? [{ address: "", port: 80, protocol: "tcp" }] : [],
+          hostPorts: name === "sharer" ? [] : [{ address: "", port: 80, protocol: "tcp" }],
         })
       ),
     },
-    before: ["stop old", "complete a=1"],
+    before: ["stop old sharer", "complete a=1"],
   },
   {
     what: "waits between two calls for what depends_on asks for",
