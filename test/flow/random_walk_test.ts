@@ -7,6 +7,7 @@ import {
   expectedOf,
   filesOf,
   firstState,
+  JOB,
   seededRandom,
   simplerWalks,
   step,
@@ -19,6 +20,9 @@ import { createWorld, type World } from "./world.ts";
 const SEED = Number(process.env["WALK_SEED"] ?? "20261121");
 const STEPS = Number(process.env["WALK_STEPS"] ?? "300");
 const ENGINE = process.env["WALK_ENGINE"] === "real" ? "real" : "fake";
+
+/** Another one for each process, below those that the kernel gives to connections. */
+const PORT = 10000 + process.pid % 10000;
 
 /** What ran after a step: the ids of each service's containers. */
 type Running = ReadonlyMap<string, readonly string[]>;
@@ -74,6 +78,7 @@ interface Failure {
 async function walk(states: readonly WalkState[], judged: Judge): Promise<Failure | undefined> {
   const world = await createWorld({ engine: ENGINE });
   try {
+    world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
     let before: {
       readonly running: Running;
       readonly expected: Readonly<Record<string, Expected>>;
@@ -83,7 +88,7 @@ async function walk(states: readonly WalkState[], judged: Judge): Promise<Failur
     };
     let paths: string[] = [];
     for (const [at, state] of states.entries()) {
-      const files = filesOf(state, world.stack);
+      const files = filesOf(state, world.stack, PORT);
       const gone = paths.filter((path) => files[path] === undefined);
       if (gone.length > 0) await world.repository.git("rm", "--quiet", ...gone);
       await world.repository.commit(files, `step ${at}`);

@@ -11,6 +11,11 @@ export interface WalkService {
   readonly volume?: string;
   /** Another service it must be replaced with. */
   readonly follows?: string;
+  /** Whether it follows by sharing that one's network, where that one has exactly one container. */
+  readonly shares: boolean;
+  /** Another service it waits for, until that one is healthy or, being a job, has ended. */
+  readonly waits?: string;
+  readonly healthcheck: boolean;
   /** Only part of the stack while the profile is on. */
   readonly profile: boolean;
   readonly stopGrace: number;
@@ -21,6 +26,8 @@ export interface WalkState {
   readonly services: Readonly<Record<string, WalkService>>;
   readonly variable: string;
   readonly profileOn: boolean;
+  /** The service that publishes the only port there is, as far as it can. */
+  readonly port?: string;
   /** Changes nothing: text of a comment, of a file nobody uses. */
   readonly noise: number;
 }
@@ -37,7 +44,9 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-const NAMES = ["api", "cache", "db", "web", "worker"];
+const NAMES = ["api", "cache", "db", "migrate", "web", "worker"];
+/** A service that ends by itself, whatever else is said of it. */
+export const JOB = "migrate";
 
 /** The state before the first step. */
 export function firstState(): WalkState {
@@ -54,6 +63,8 @@ function service(fields: Partial<WalkService>): WalkService {
     environment: "0",
     replicas: 1,
     usesVariable: false,
+    shares: false,
+    healthcheck: false,
     profile: false,
     stopGrace: 0,
     ...fields,
@@ -89,8 +100,14 @@ export function step(state: WalkState, random: () => number): WalkState {
     () => ({ ...state, noise: state.noise + 1 }),
     () => addService(state, pick(NAMES), service({ environment: digit() })),
     () => removeService(state, name),
-    () => follow(state, name, pick(names)),
+    () => refer(state, { name, key: "follows", other: pick(names) }),
     () => without("follows"),
+    () => edit({ shares: !old.shares }),
+    () => refer(state, { name, key: "waits", other: pick(names) }),
+    () => without("waits"),
+    () => edit({ healthcheck: !old.healthcheck }),
+    () => ({ ...state, port: name }),
+    () => rename(state, name, pick(NAMES)),
   ];
   const next = pick(edits)();
   return Object.values(next.services).some((each) => !each.profile) ? next : state;
@@ -103,23 +120,92 @@ function addService(state: WalkState, name: string, added: WalkService): WalkSta
 }
 
 function removeService(state: WalkState, name: string): WalkState {
-  const isFollowed = Object.values(state.services).some((each) => each.follows === name);
-  if (isFollowed || Object.keys(state.services).length === 1) return state;
+  if (isReferredTo(state, name) || Object.keys(state.services).length === 1) return state;
   const { [name]: _gone, ...services } = state.services;
   return { ...state, services };
 }
 
-/** Follows never form a cycle: a service follows one earlier in the alphabet, without a profile. */
-function follow(state: WalkState, name: string, other: string): WalkState {
-  const [service, followed] = [state.services[name], state.services[other]];
-  if (service === undefined || followed === undefined || other >= name || followed.profile) {
+/** With its data, its port and what it follows, as far as the new name allows that. */
+function rename(state: WalkState, name: string, other: string): WalkState {
+  const old = state.services[name];
+  const isTaken = other in state.services || [name, other].includes(JOB);
+  if (old === undefined || isTaken || isReferredTo(state, name)) return state;
+  const { follows, waits, ...rest } = old;
+  const renamed = {
+    ...rest,
+    ...(follows !== undefined && follows < other ? { follows } : {}),
+    ...(waits !== undefined && waits < other ? { waits } : {}),
+  };
+  const { [name]: _gone, ...services } = state.services;
+  const port = state.port === name ? { port: other } : {};
+  return { ...state, ...port, services: { ...services, [other]: renamed } };
+}
+
+function isReferredTo({ services }: WalkState, name: string): boolean {
+  return Object.values(services).some((each) => each.follows === name || each.waits === name);
+}
+
+/**
+ * References never form a cycle: a service refers to one earlier in the alphabet, without a profile.
+ * Nobody follows a job, which does not run.
+ */
+function refer(
+  state: WalkState,
+  { name, key, other }: {
+    readonly name: string;
+    readonly key: "follows" | "waits";
+    readonly other: string;
+  },
+): WalkState {
+  const [service, referred] = [state.services[name], state.services[other]];
+  if (service === undefined || referred === undefined || other >= name || referred.profile) {
     return state;
   }
-  return { ...state, services: { ...state.services, [name]: { ...service, follows: other } } };
+  if (key === "follows" && other === JOB) return state;
+  return { ...state, services: { ...state.services, [name]: { ...service, [key]: other } } };
+}
+
+/** The service one follows, as far as that one is part of the stack whatever the profile. */
+function followedBy(state: WalkState, name: string): string | undefined {
+  const follows = state.services[name]?.follows;
+  return follows !== undefined && state.services[follows]?.profile === false ? follows : undefined;
+}
+
+function sharesNetwork(state: WalkState, name: string): boolean {
+  const followed = followedBy(state, name);
+  return followed !== undefined && state.services[name]?.shares === true &&
+    state.services[followed]?.replicas === 1;
+}
+
+function publishes(state: WalkState, name: string): boolean {
+  return state.port === name && (state.services[name]?.replicas ?? 0) <= 1 &&
+    !sharesNetwork(state, name);
+}
+
+/** What a service waits for beside what it follows: name and condition. */
+function awaitedBy(state: WalkState, name: string): readonly [string, string] | undefined {
+  const waits = state.services[name]?.waits;
+  const awaited = waits === undefined ? undefined : state.services[waits];
+  if (waits === undefined || awaited?.profile !== false || waits === followedBy(state, name)) {
+    return undefined;
+  }
+  if (waits === JOB) return [waits, "service_completed_successfully"];
+  return [waits, awaited.healthcheck ? "service_healthy" : "service_started"];
+}
+
+function dependsOn(state: WalkState, name: string): Record<string, unknown> {
+  const awaited = awaitedBy(state, name);
+  const followed = followedBy(state, name);
+  return {
+    ...(awaited === undefined ? {} : { [awaited[0]]: { condition: awaited[1] } }),
+    ...(followed === undefined || sharesNetwork(state, name)
+      ? {}
+      : { [followed]: { condition: "service_started", restart: true } }),
+  };
 }
 
 /** The files of a repository in a state. */
-export function filesOf(state: WalkState, stack: string): Record<string, string> {
+export function filesOf(state: WalkState, stack: string, port: number): Record<string, string> {
   const files: Record<string, string> = {
     ".stackwright.yaml": `name: ${stack}\nprune_images: false\n${
       state.profileOn ? "profiles: [extra]\n" : ""
@@ -138,11 +224,12 @@ export function filesOf(state: WalkState, stack: string): Record<string, string>
       volumes.add(each.volume);
       mounts.push(`${each.volume}:/data`);
     }
-    const followed = each.follows === undefined ? undefined : state.services[each.follows];
+    const dependencies = dependsOn(state, name);
+    const test = { test: ["CMD", "true"], interval: "300ms" };
     return [
       `  ${name}:`,
       `    image: ${IMAGE}`,
-      `    command: [sleep, "100000"]`,
+      `    command: [${name === JOB ? '"true"' : 'sleep, "100000"'}]`,
       `    stop_grace_period: 0s`,
       `    environment: {VALUE: "${each.environment}"${
         each.usesVariable ? ', FROM_FILE: "${VARIABLE}"' : ""
@@ -150,9 +237,14 @@ export function filesOf(state: WalkState, stack: string): Record<string, string>
       `    deploy: {replicas: ${each.replicas}}`,
       ...(mounts.length === 0 ? [] : [`    volumes: ${JSON.stringify(mounts)}`]),
       ...(each.profile ? [`    profiles: [extra]`] : []),
-      ...(followed === undefined || followed.profile
+      ...(each.healthcheck ? [`    healthcheck: ${JSON.stringify(test)}`] : []),
+      ...(publishes(state, name) ? [`    ports: ["127.0.0.1:${port}:80"]`] : []),
+      ...(sharesNetwork(state, name)
+        ? [`    network_mode: "service:${followedBy(state, name)}"`]
+        : []),
+      ...(Object.keys(dependencies).length === 0
         ? []
-        : [`    depends_on: {${each.follows}: {condition: service_started, restart: true}}`]),
+        : [`    depends_on: ${JSON.stringify(dependencies)}`]),
     ].join("\n");
   });
   const volumeLines = [...volumes].sort().map((name) => `  ${name}: {}`);
@@ -186,30 +278,46 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
   const identity = (name: string): string => {
     const each = state.services[name];
     if (each === undefined) return "";
-    const { replicas: _replicas, follows, profile, usesVariable, ...own } = each;
-    const followed = follows !== undefined && state.services[follows]?.profile === false
-      ? follows
-      : "";
+    const { replicas: _replicas, follows: _follows, waits: _waits, shares: _shares, ...rest } =
+      each;
+    const { usesVariable, ...own } = rest;
+    const followed = followedBy(state, name);
     return JSON.stringify({
       ...own,
       // A profile that is on is still part of what compose hands over.
-      profile,
       variable: usesVariable ? state.variable : "",
-      follows: followed === "" ? "" : identity(followed),
+      follows: followed === undefined ? "" : identity(followed),
       followed,
+      shares: sharesNetwork(state, name),
+      awaited: awaitedBy(state, name),
+      publishes: publishes(state, name),
     });
   };
-  const followed = (each: WalkService) =>
-    each.follows !== undefined && state.services[each.follows]?.profile === false
-      ? { follows: each.follows }
-      : {};
   return Object.fromEntries(
-    active.map(([name, each]) => [
-      name,
-      { replicas: each.replicas, identity: identity(name), ...followed(each) },
-    ]),
+    active.map(([name, each]) => {
+      const followed = followedBy(state, name);
+      return [name, {
+        // A job does not run when the deployment is over.
+        replicas: name === JOB ? 0 : each.replicas,
+        identity: identity(name),
+        ...(followed === undefined ? {} : { follows: followed }),
+      }];
+    }),
   );
 }
+
+const FIELDS = [
+  "file",
+  "volume",
+  "follows",
+  "shares",
+  "waits",
+  "healthcheck",
+  "environment",
+  "replicas",
+  "usesVariable",
+  "profile",
+] as const;
 
 /**
  * The next simpler walks: without one service, without one kind of edit, or with one service's fields
@@ -220,9 +328,9 @@ export function* simplerWalks(states: readonly WalkState[]): Generator<readonly 
   const candidates = [
     ...names.map((name) => states.map((each) => withoutService(each, name))),
     ...names.flatMap((name) =>
-      (["file", "volume", "follows", "environment", "replicas", "usesVariable", "profile"] as const)
-        .map((field) => states.map((each) => withDefault(each, name, field)))
+      FIELDS.map((field) => states.map((each) => withDefault(each, name, field)))
     ),
+    states.map(({ port: _port, ...each }) => each),
     states.map((each) => ({ ...each, noise: 0 })),
     states.map((each) => ({ ...each, variable: "0" })),
     states.map((each) => ({ ...each, profileOn: false })),
@@ -240,10 +348,11 @@ function isValid({ services }: WalkState): boolean {
 function withoutService(state: WalkState, name: string): WalkState {
   const { [name]: _gone, ...others } = state.services;
   const services = Object.fromEntries(
-    Object.entries(others).map(([other, { follows, ...each }]) => [
-      other,
-      follows === undefined || follows === name ? each : { ...each, follows },
-    ]),
+    Object.entries(others).map(([other, { follows, waits, ...each }]) => [other, {
+      ...each,
+      ...(follows === undefined || follows === name ? {} : { follows }),
+      ...(waits === undefined || waits === name ? {} : { waits }),
+    }]),
   );
   return { ...state, services };
 }
