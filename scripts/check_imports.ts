@@ -48,7 +48,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   app: room(
     "model system settings config source verify secrets docker trigger plan deploy record pipeline intake api serve",
   ),
-  cli: room("model system settings config plan app", "diff"),
+  cli: room("model system settings config plan app", "diff yaml"),
   main: room("cli"),
 };
 

@@ -13,6 +13,8 @@ export interface CommandIo {
   err(text: string): void;
   /** Whether a person watches standard error. */
   readonly interactive: boolean;
+  /** Whether standard output may have colours; it has none by default. */
+  readonly colours?: boolean;
   /** Learns the secrets that the command reads, and stands before everything it says. */
   readonly redactor: Redactor;
   /** Time; that of the system by default. */

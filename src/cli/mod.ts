@@ -5,6 +5,7 @@
 import process from "node:process";
 import { formatProblem, isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
 import { createRedactor } from "../system/redactor.ts";
+import { seesColours } from "./colours.ts";
 import { COMMANDS } from "./commands.ts";
 import { type CommandIo, EXIT } from "./io.ts";
 import { trackedOutput } from "./standard_streams.ts";
@@ -22,6 +23,7 @@ export async function main(): Promise<number> {
     out: (text) => out.write(text),
     err: (text) => err.write(text),
     interactive: process.stderr.isTTY === true,
+    colours: seesColours(process.stdout.isTTY === true, process.env),
     redactor: createRedactor(),
     signal: new AbortController().signal,
   });

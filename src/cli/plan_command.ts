@@ -2,9 +2,11 @@ import { type PlannedStack, type PlannedStacks, planOnce, type UnplannedStack } 
 import { formatProblem } from "../model/mod.ts";
 import { scratchPrefix, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
+import { colouredDiff } from "./colours.ts";
 import { unifiedDiff } from "./diff_command.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { type LiveProgress, liveProgress } from "./live_progress.ts";
+import { plainModel } from "./plain_model.ts";
 import { withAssembly } from "./with_assembly.ts";
 
 /** `stackwright plan` */
@@ -33,8 +35,9 @@ Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack ca
       const view = { stacks: stacks.map(viewOf), failures: failures.map(failureView) };
       io.out(JSON.stringify(view) + "\n");
     } else {
-      stacks.forEach((stack) => io.out(textOf(stack)));
+      stacks.forEach((stack) => io.out(textOf(stack, io)));
       failures.forEach((failure) => io.err(failureText(failure)));
+      io.out(summaryOf(stacks, failures.length));
     }
     if (failures.length > 0) return EXIT.failed;
     return stacks.some((each) => each.plan.kind !== "skip") ? EXIT.changes : EXIT.ok;
@@ -86,13 +89,34 @@ function failureText({ context, name, error }: UnplannedStack): string {
   return [`stackwright: ${context}/${name}: ${message}`, ...further].join("\n") + "\n";
 }
 
-function textOf(stack: PlannedStack): string {
-  const { context, name, plan, diff } = viewOf(stack);
+function textOf({ context, name, plan, before, after }: PlannedStack, io: CommandIo): string {
   const services = plan.services.map((each) =>
     `  ${each.name}: ${each.action}: ${each.because.join("; ")}\n`
   );
   const head = `${context}/${name}: ${
     plan.kind === "skip" ? "nothing to do" : plan.kind
   }: ${plan.message}\n`;
-  return head + services.join("") + diff;
+  // What is only looked after has no diff to speak of: its labels may differ all the same.
+  const diff = unifiedDiff("deployed", "planned", plainModel(before), plainModel(after));
+  return head + services.join("") + colouredDiff(diff, io);
+}
+
+/** One line with the counts, as the last thing that is read. */
+function summaryOf(stacks: readonly PlannedStack[], failed: number): string {
+  const counts = new Map<string, number>();
+  const count = (what: string, by = 1) => counts.set(what, (counts.get(what) ?? 0) + by);
+  for (const { plan } of stacks) {
+    for (const { action } of plan.kind === "skip" ? [] : plan.services) {
+      if (action !== "keep") count(`to ${action}`);
+    }
+  }
+  const changed = stacks.filter(({ plan }) => plan.kind !== "skip").length;
+  const services = [...counts].map(([what, number]) => `${number} ${what}`).join(", ");
+  const parts = [
+    `${stacks.length + failed} ${stacks.length + failed === 1 ? "stack" : "stacks"}`,
+    `${changed} with changes${services === "" ? "" : ` (services: ${services})`}`,
+    `${stacks.length - changed} without`,
+    ...(failed === 0 ? [] : [`${failed} that cannot be planned`]),
+  ];
+  return `plan: ${parts.join(", ")}\n`;
 }

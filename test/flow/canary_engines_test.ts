@@ -135,7 +135,7 @@ for (const engine of (await engines()).filter((each) => each === "real")) {
 
         const explained = await commandTo(world, 0, ["explain", world.stack]);
         const planned = await commandTo(world, 2, ["plan", "--ref", "main", world.repository.url]);
-        assert.match(planned.out, /"FROM_DOTENV": "\*\*\* \([0-9a-f]{8}\)"/);
+        assert.match(planned.out, /FROM_DOTENV: "\*\*\* \([0-9a-f]{8}\)"/);
         await assertSilent(
           world,
           canaries,

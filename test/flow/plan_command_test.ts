@@ -62,8 +62,13 @@ for (const engine of await engines()) {
         const head = `default/${world.stack}: deploy: create db, web\n`;
         assert.ok(out.startsWith(`${head}  db: create: first deployment\n`), out);
         assert.match(out, /^--- deployed\n\+\+\+ planned\n@@/m);
-        assert.match(out, /^\+.*"REVISION": "one"/m);
-        assert.match(out, /^\+.*"DB_PASSWORD": "\*\*\* \([0-9a-f]{8}\)"/m);
+        assert.match(out, /^\+ +REVISION: one$/m);
+        assert.match(out, /^\+ +DB_PASSWORD: "\*\*\* \([0-9a-f]{8}\)"$/m);
+        assert.doesNotMatch(out, /stackwright\.(?:digest|manager)/);
+        assert.match(
+          out,
+          /\nplan: 1 stack, 1 with changes \(services: 2 to create\), 0 without\n$/,
+        );
         assert.doesNotMatch(out, /canary/);
         assert.equal(world.proxy.mutations(), 0);
         assert.equal(ledgerText(world), before);
@@ -73,7 +78,7 @@ for (const engine of await engines()) {
           await commandTo(world, 0, ["plan", world.repository.url]),
           {
             code: 0,
-            out: await noChanges(world),
+            out: `${await noChanges(world)}plan: 1 stack, 0 with changes, 1 without\n`,
             err: "",
           },
         );
@@ -134,7 +139,11 @@ for (const engine of await engines()) {
         assert.doesNotMatch(out, /canary/);
         const text = await commandTo(world, 2, ["plan", cwd]);
         assert.ok(text.out.startsWith(`default/${world.stack}: deploy: recreate web\n`), text.out);
-        assert.ok(text.out.endsWith(byUrl.diff), text.out);
+        assert.match(text.out, /^-.* REVISION: one\n[^]*^\+.* REVISION: two\n/m);
+        assert.match(
+          text.out,
+          /\nplan: 1 stack, 1 with changes \(services: 1 to recreate\), 0 without\n$/,
+        );
       }));
 
     it("--ref plans another commit, a branch of the remote or of the checkout", () =>

@@ -1,0 +1,30 @@
+import type { CommandIo } from "./io.ts";
+
+const CODES = { added: "32", removed: "31", place: "36", head: "1" } as const;
+
+/** The lines of a unified diff in the usual colours, where its reader sees colours. */
+export function colouredDiff(
+  diff: string,
+  { colours = false }: Pick<CommandIo, "colours">,
+): string {
+  if (!colours) return diff;
+  return diff.split("\n").map((line) => {
+    const kind = kindOf(line);
+    return kind === undefined ? line : `\u001b[${CODES[kind]}m${line}\u001b[0m`;
+  }).join("\n");
+}
+
+function kindOf(line: string): keyof typeof CODES | undefined {
+  if (line.startsWith("+++ ") || line.startsWith("--- ")) return "head";
+  if (line.startsWith("+")) return "added";
+  if (line.startsWith("-")) return "removed";
+  return line.startsWith("@@") ? "place" : undefined;
+}
+
+/** Whether colours reach a person: on a terminal that knows them, and unless `NO_COLOR` is set. */
+export function seesColours(
+  isTerminal: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+}
