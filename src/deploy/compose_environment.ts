@@ -52,6 +52,12 @@ const NO_REMOTE_FILES = {
   COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
 } as const;
 
+/**
+ * Compose 5 builds with `buildx bake`, which asks at the keyboard before it reads a Dockerfile outside of
+ * its context. Everything a build reads was found to be the repository's own by then.
+ */
+const BUILDS_ASK_NOTHING = { BUILDX_BAKE_ENTITLEMENTS_FS: "0" } as const;
+
 /** What docker tells a plugin: without it the plugin takes itself for a program of another grammar. */
 const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as const;
 
@@ -136,7 +142,7 @@ export function actingCall(
   const changed = { ...model, ...renamed("configs"), ...renamed("secrets") };
   return {
     model: withExplicitBinds({ ...changed, services: Object.fromEntries(services) }),
-    environment: { ...values, ...program, ...NO_REMOTE_FILES },
+    environment: { ...values, ...program, ...NO_REMOTE_FILES, ...BUILDS_ASK_NOTHING },
   };
 }
 

@@ -23,7 +23,7 @@ interface Started {
 const OURS = new RegExp(
   "^(?:PATH|HOME|TMPDIR|XDG_RUNTIME_DIR|SSL_CERT_(?:FILE|DIR)|PWD|SHLVL|_|OLDPWD" +
     "|DOCKER_(?:HOST|CONFIG|API_VERSION|CERT_PATH|TLS_VERIFY|CLI_PLUGIN_ORIGINAL_CLI_COMMAND)" +
-    "|COMPOSE_EXPERIMENTAL_(?:GIT|OCI)_REMOTE|STACKWRIGHT_VALUE_[A-Z_]*)$",
+    "|COMPOSE_EXPERIMENTAL_(?:GIT|OCI)_REMOTE|BUILDX_BAKE_ENTITLEMENTS_FS|STACKWRIGHT_VALUE_[A-Z_]*)$",
 );
 
 /** What a dotenv file of an attacker sets; all of it may be used inside a container. */

@@ -68,6 +68,7 @@ describe("Compose and the programs it runs", () => {
       DOCKER_HOST: "unix:///e.sock",
       COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
       COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
+      BUILDX_BAKE_ENTITLEMENTS_FS: "0",
     });
     assert.equal(command?.timeoutMs, 5000);
     assert.equal(command?.endsWithUs, true);
@@ -100,7 +101,9 @@ describe("Compose and the programs it runs", () => {
     const { env = {}, stdin } = asked[0] ?? {};
     assert.equal(env["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"], "a$b");
     assert.deepEqual(
-      Object.keys(env).filter((name) => !/^(?:PATH|DOCKER_HOST|COMPOSE_EXP.*)$/.test(name)),
+      Object.keys(env).filter((name) =>
+        !/^(?:PATH|DOCKER_HOST|COMPOSE_EXP.*|BUILDX_BAKE.*)$/.test(name)
+      ),
       ["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"],
     );
     assert.deepEqual(JSON.parse(String(stdin)), {
