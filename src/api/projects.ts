@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PROJECT_ACTIONS, type Projects, type ProjectSummary } from "../deploy/mod.ts";
+import { PROJECT_ACTIONS, type Projects, type ProjectSummary, volumesText } from "../deploy/mod.ts";
 import type { ContainerSummary } from "../docker/mod.ts";
 import { COMPOSE_LABELS, type StackKey, toStackwrightError } from "../model/mod.ts";
 import { contextInput, stackKeyOf } from "./context.ts";
@@ -126,10 +126,13 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
 export function removeProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
   return defineOperation({
     id: "destroyProject",
-    summary: "Remove a compose project, with its volumes and images if asked.",
+    summary:
+      "Remove a compose project, by default with its volumes and all their data, and images.",
     tag: "Projects",
     input: timed.extend({
-      volumes: z.boolean().default(true).describe("Remove its volumes."),
+      volumes: z.boolean().default(true).describe(
+        "Delete its volumes with all their data; the answer names each.",
+      ),
       images: z.boolean().default(true).describe("Remove images that nothing else uses."),
     }),
     output: z.string(),
@@ -137,9 +140,11 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
   }, async ({ project_name: name, context, timeout, volumes, images }, call) => {
     const key = stackKeyOf(context, name);
     const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };
-    const remove = () => projects.remove(key, what, call.signal);
-    await audited(call, { action: "remove", key, volumes, images }, remove);
-    return `project removed: ${name}`;
+    let deleted: readonly string[] = [];
+    await audited(call, { action: "remove", key, volumes, images }, async () => {
+      deleted = await projects.remove(key, what, call.signal);
+    });
+    return `project removed: ${name}${volumesText("deleted", deleted)}`;
   });
 }
 

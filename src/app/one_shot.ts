@@ -123,10 +123,11 @@ async function planRemovals(
   signal: AbortSignal,
 ): Promise<PlannedStack[]> {
   const stacks: PlannedStack[] = [];
-  for (const { stack: { key, directory } } of (await planObsolete(parts, run, signal)).removals) {
+  for (const removal of (await planObsolete(parts, run, signal)).removals) {
+    const { stack: { key, directory }, removeVolumes } = removal;
     const observed = await observe(parts.engine, key, signal);
     const because = `nothing names it any more: it was discovered in ${directory}`;
-    const planned = planDestroy(parts, key, observed, because);
+    const planned = await planDestroy(parts, key, { observed, because, removeVolumes }, signal);
     stacks.push({ ...key, ...planned, before: deployedText(parts, key), after: "" });
   }
   return stacks;

@@ -18,13 +18,13 @@ export interface Destroy {
  * interrupted: what is gone already is fine.
  *
  * A service goes before the ones it depends on. External networks and volumes carry no project label
- * and stay.
+ * and stay. Returns the names of the volumes that are gone with their data.
  */
 export async function destroyStack(
   engine: Engine,
   destroy: Destroy,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly string[]> {
   const project = { [COMPOSE_LABELS.project]: destroy.key.name };
   const containers = await engine.listContainers(project, signal);
   for (const container of inRemovalOrder(containers, destroy.dependsOn)) {
@@ -38,15 +38,28 @@ export async function destroyStack(
   for (const network of await engine.listNetworks(project, signal)) {
     await engine.removeNetwork(network.id, signal);
   }
-  if (destroy.removeVolumes) {
-    for (const volume of await engine.listVolumes(project, signal)) {
-      await engine.removeVolume(volume.name, signal);
-    }
-  }
-  if (!destroy.removeImages) return;
+  const volumes = destroy.removeVolumes ? await volumesOf(engine, destroy.key, signal) : [];
+  for (const name of volumes) await engine.removeVolume(name, signal);
+  if (!destroy.removeImages) return volumes;
   const images = containers.map((each) => each.imageId)
     .filter((id) => destroy.keptImages?.has(id) !== true);
   await removeUnusedImages(engine, images, signal);
+  return volumes;
+}
+
+/** Names of the volumes of a stack, which a destroy deletes unless they are to stay, sorted. */
+export async function volumesOf(
+  engine: Pick<Engine, "listVolumes">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const found = await engine.listVolumes({ [COMPOSE_LABELS.project]: key.name }, signal);
+  return found.map((each) => each.name).sort();
+}
+
+/** What becomes of volumes, to be added to a sentence: each by its name, since its data goes with it. */
+export function volumesText(verb: "deletes" | "deleted", names: readonly string[]): string {
+  return names.map((name) => `; ${verb} volume ${name}`).join("");
 }
 
 /** Removes images by their ids; those that any container still needs stay. */

@@ -46,12 +46,15 @@ export interface ProjectParts {
   readonly engine: ProjectEngine;
   readonly clock: Clock;
   readonly stackLock: KeyedLock;
-  /** Destroys a stack that the ledger knows; false when it knows none of that name. */
+  /**
+   * Destroys a stack that the ledger knows, and returns its volumes that are gone; `undefined` when it
+   * knows none of that name.
+   */
   readonly destroyRecorded: (
     key: StackKey,
     what: ProjectRemoval,
     signal: AbortSignal,
-  ) => Promise<boolean>;
+  ) => Promise<readonly string[] | undefined>;
   /**
    * Holds a stack that the ledger knows as it is while it is stopped, and lets it go when it is
    * started; false for a project that is none of ours.
@@ -121,25 +124,29 @@ export class Projects {
   }
 
   /**
-   * Removes a project with its networks. May be called again after it failed. Throws `not_found`,
-   * `timeout`, and what the engine throws.
+   * Removes a project with its networks. May be called again after it failed. Returns the names of the
+   * volumes that are gone with their data. Throws `not_found`, `timeout`, and what the engine throws.
    */
   async remove(
     key: StackKey,
     what: ProjectRemoval & { readonly timeoutSeconds: number },
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<readonly string[]> {
     const { removeVolumes, removeImages, timeoutSeconds } = what;
+    let deleted: readonly string[] = [];
     await this.#within(key, timeoutSeconds, async (within) => {
-      if (await this.#parts.destroyRecorded(key, { removeVolumes, removeImages }, within)) return;
+      const volumes = { removeVolumes, removeImages };
+      const recorded = await this.#parts.destroyRecorded(key, volumes, within);
+      if (recorded !== undefined) return void (deleted = recorded);
       const containers = await this.describe(key, within);
       const dependsOn = Object.fromEntries(
         containers.map((each) => [each.service, dependenciesInLabels(each.labels)]),
       );
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
       const destroy = { key, removeVolumes, removeImages, dependsOn, ...kept };
-      await destroyStack(this.#parts.engine, destroy, within);
+      deleted = await destroyStack(this.#parts.engine, destroy, within);
     }, signal);
+    return deleted;
   }
 
   async #containers(labels: Readonly<Record<string, string | undefined>>, signal: AbortSignal) {

@@ -1,3 +1,4 @@
+import { volumesText } from "../deploy/mod.ts";
 import type { RunReporter, RunTarget } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
 import type { Decision } from "./decide_target.ts";
@@ -124,10 +125,10 @@ async function destroy(
   const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
   const by = { configuration: configuration.source.name, ...elsewhere };
   target.progress("removing what runs");
-  const done = await destroyTarget(parts, key, by, what, signal);
+  const deleted = await destroyTarget(parts, key, by, what, signal);
   return targetEntry(
     target,
-    done ? { status: "succeeded", message: "destroyed" } : {
+    deleted ? { status: "succeeded", message: `destroyed${volumesText("deleted", deleted)}` } : {
       status: "skipped",
       reason: "nothing_to_destroy",
       message: `${key.name} does not run`,

@@ -1,4 +1,11 @@
-import { destroyStack, observe, ownerOf, stackDirectories, StackFiles } from "../deploy/mod.ts";
+import {
+  destroyStack,
+  observe,
+  ownerOf,
+  stackDirectories,
+  StackFiles,
+  volumesText,
+} from "../deploy/mod.ts";
 import {
   LABELS,
   MANAGER,
@@ -26,7 +33,7 @@ export interface SourceIdentity {
 
 /**
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
- * Returns false when there was nothing.
+ * Returns the names of the volumes that are gone, or `undefined` when there was nothing.
  *
  * Only the source whose configuration deployed it may do that, and a configuration that deploys from
  * the repository which did. Throws `conflict` for any other, and for containers that nobody of ours
@@ -38,14 +45,13 @@ export async function destroyTarget(
   by: SourceIdentity,
   what: DestroyWhat,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<readonly string[] | undefined> {
   const observed = await observe(parts.engine, key, signal);
   const recorded = parts.ledger.current(key);
-  if (observed.containers.length === 0 && recorded === undefined) return false;
+  if (observed.containers.length === 0 && recorded === undefined) return undefined;
   requireOwner(key, by, { observed, recorded });
   const intent = parts.ledger.beginDestroy(key, { ...what });
-  await finishDestroy(parts, intent, signal);
-  return true;
+  return await finishDestroy(parts, intent, signal);
 }
 
 function requireOwner(
@@ -75,29 +81,32 @@ function requireOwner(
 
 /**
  * Destroys a stack because a person said so, whatever its source says. The caller holds its lock.
- * Returns false when the ledger knows nothing that runs under that name.
+ * Returns as {@link destroyTarget}: `undefined` when the ledger knows nothing that runs under that
+ * name.
  */
 export async function destroyRecorded(
   parts: PipelineParts,
   key: StackKey,
   what: DestroyWhat,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (parts.ledger.current(key) === undefined) return false;
-  await finishDestroy(parts, parts.ledger.beginDestroy(key, { ...what }), signal);
-  return true;
+): Promise<readonly string[] | undefined> {
+  if (parts.ledger.current(key) === undefined) return undefined;
+  return await finishDestroy(parts, parts.ledger.beginDestroy(key, { ...what }), signal);
 }
 
-/** Carries out a destroy that is written down; may be called again after an interruption. */
+/**
+ * Carries out a destroy that is written down; may be called again after an interruption. Returns the
+ * names of the volumes that are gone.
+ */
 export async function finishDestroy(
   parts: PipelineParts,
   intent: Intent,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { key, options } = intent;
   const services = parts.ledger.current(key)?.services ?? [];
   const removeImages = options["removeImages"] === true;
-  await destroyStack(parts.engine, {
+  const volumes = await destroyStack(parts.engine, {
     key,
     removeVolumes: options["removeVolumes"] === true,
     removeImages,
@@ -105,5 +114,6 @@ export async function finishDestroy(
     dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
   }, signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
-  parts.ledger.destroyed(intent, "destroyed");
+  parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`);
+  return volumes;
 }

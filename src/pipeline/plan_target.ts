@@ -1,4 +1,4 @@
-import { canonicalJson, observe, ownership } from "../deploy/mod.ts";
+import { canonicalJson, observe, ownership, volumesOf, volumesText } from "../deploy/mod.ts";
 import {
   LABELS,
   type ObservedStack,
@@ -42,7 +42,9 @@ export async function planTarget(
   const recorded = parts.ledger.current(key);
   const { forceRecreate, removeOrphans, destroy, pause } = deployment;
   if (destroy.enabled && !pause) {
-    return { ...planDestroy(parts, key, observed, "destroy is set"), recorded };
+    const { removeVolumes } = destroy;
+    const why = { observed, because: "destroy is set", removeVolumes };
+    return { ...await planDestroy(parts, key, why, signal), recorded };
   }
   ownership(key, observed, target.configuration.source.name);
   const resolved = await resolveSecrets(parts, target, signal);
@@ -73,27 +75,47 @@ export async function planTarget(
   return { id, plan, release, recorded };
 }
 
-/** The plan to destroy a stack. */
-export function planDestroy(
-  parts: Pick<PipelineParts, "key">,
+/** Why a stack would be destroyed, and what of. */
+export interface ToDestroy {
+  readonly observed: ObservedStack;
+  readonly because: string;
+  readonly removeVolumes: boolean;
+}
+
+/**
+ * The plan to destroy a stack. Its message names each volume that would be deleted with its data.
+ * Throws what the engine throws.
+ */
+export async function planDestroy(
+  parts: Pick<PipelineParts, "key" | "engine" | "ledger">,
   key: StackKey,
-  observed: ObservedStack,
-  because: string,
-): Pick<DryPlan, "id" | "plan"> {
-  const plan = destroyed(observed, because);
-  const facts = { key, kind: plan.kind, observed: fingerprint(observed) };
+  { observed, because, removeVolumes }: ToDestroy,
+  signal: AbortSignal,
+): Promise<Pick<DryPlan, "id" | "plan">> {
+  const isThere = observed.containers.length > 0 || parts.ledger.current(key) !== undefined;
+  const volumes = removeVolumes && isThere ? await volumesOf(parts.engine, key, signal) : [];
+  const plan = isThere ? destroyed(observed, because, volumes) : NOTHING_TO_DESTROY;
+  const facts = { key, kind: plan.kind, observed: fingerprint(observed), volumes };
   return { id: parts.key.digest(canonicalJson(facts)), plan };
 }
 
-function destroyed(observed: ObservedStack, reason: string): Plan {
+const NOTHING_TO_DESTROY: Plan = {
+  kind: "skip",
+  reason: "nothing_to_destroy",
+  message: "there is nothing to destroy",
+  services: [],
+};
+
+function destroyed(observed: ObservedStack, reason: string, volumes: readonly string[]): Plan {
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
-  if (names.length === 0) {
-    const message = "there is nothing to destroy";
-    return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
-  }
-  const because = [reason];
-  const services = names.map((name) => ({ name, action: "remove" as const, because }));
-  return { kind: "destroy", message: `destroy ${names.join(", ")}`, services };
+  const services = names.map((name) => ({
+    name,
+    action: "remove" as const,
+    because: [reason],
+  }));
+  const what = names.length === 0 ? "what is left" : names.join(", ");
+  const message = `destroy ${what}${volumesText("deletes", volumes)}`;
+  return { kind: "destroy", message, services };
 }
 
 /** What of the observed state a plan rests on. Health flickers and is left out. */

@@ -57,7 +57,7 @@ async function resumeWithEngine(
 
 async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal): Promise<void> {
   const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
-  if (intent.kind === "destroy") return await finishDestroy(parts, intent, signal);
+  if (intent.kind === "destroy") return void await finishDestroy(parts, intent, signal);
   const recorded = intent.releaseId === undefined
     ? undefined
     : parts.ledger.release(intent.releaseId);

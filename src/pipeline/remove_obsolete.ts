@@ -1,4 +1,5 @@
 import { passesWebhookFilter } from "../config/mod.ts";
+import { volumesText } from "../deploy/mod.ts";
 import {
   type Deployment,
   type DiscoveredStack,
@@ -132,10 +133,11 @@ async function remove(
       const what = { removeVolumes, removeImages };
       const identity = { configuration: owner.source };
       const work = () => destroyTarget(parts, key, identity, what, signal);
-      const done = await deploying(parts, stack.repository, work, signal);
-      if (!done) return parts.ledger.discovered.remove(key);
-      note(parts, run, stack, { kind: "destroy", why });
-      reporter.target(entry(run, stack, { status: "succeeded", message: `removed: ${why}` }));
+      const deleted = await deploying(parts, stack.repository, work, signal);
+      if (deleted === undefined) return parts.ledger.discovered.remove(key);
+      const message = `removed: ${why}${volumesText("deleted", deleted)}`;
+      note(parts, run, stack, { kind: "destroy", why: message });
+      reporter.target(entry(run, stack, { status: "succeeded", message }));
     }, signal);
   } catch (thrown) {
     signal.throwIfAborted();

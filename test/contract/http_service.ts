@@ -110,7 +110,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       engine: options.engine ?? createMemoryEngine(),
       clock,
       stackLock: createKeyedLock(),
-      destroyRecorded: () => Promise.resolve(false),
+      destroyRecorded: () => Promise.resolve(undefined),
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),

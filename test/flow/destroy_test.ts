@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
 import { createWorld, engines, IMAGE, type World } from "./world.ts";
@@ -74,7 +75,13 @@ for (const engine of await engines()) {
           assert.equal(isOnDisk(world), true);
 
           await commit(world, {}, { destroy: row.destroy });
-          await pollTo(world, "succeeded");
+          const planned = await commandTo(world, 2, ["plan", world.repository.url]);
+          const volume = row.volumes === 0 ? `volume ${world.stack}_store` : "";
+          const deletes = volume === "" ? "" : `; deletes ${volume}`;
+          assert.ok(planned.out.includes(`destroy web, worker${deletes}\n`), planned.out);
+          const destroyed = await pollTo(world, "succeeded");
+          const deleted = volume === "" ? "" : `; deleted ${volume}`;
+          assert.equal(destroyed.deployments?.[0]?.message, `destroyed${deleted}`);
           const left = { containers: 0, networks: 0, volumes: row.volumes };
           assert.deepEqual(await leftovers(world), left);
           assert.equal(isOnDisk(world), false);
@@ -129,6 +136,8 @@ describe("destroy", () => {
       await pollTo(world, "succeeded");
       for (const each of await world.containers()) world.fake?.removeContainer(each.name);
       await commit(world, {}, { destroy: true });
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(out, /: destroy what is left; deletes volume \S+_store\n/);
       await pollTo(world, "succeeded");
       assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
     }));

@@ -70,7 +70,10 @@ for (const engine of await engines()) {
         assert.match(text, new RegExp(`"Networks":\\["${world.stack}_default"\\]`));
         assert.match(text, new RegExp(`"Mounts":\\["${world.stack}_data"\\]`));
 
-        assert.equal((await act(world, "DELETE", "?volumes=true&images=false"))[0], 200);
+        assert.deepEqual(await act(world, "DELETE", "?volumes=true&images=false"), [
+          200,
+          `project removed: ${world.stack}; deleted volume ${world.stack}_data`,
+        ]);
         assert.deepEqual(await ids(world), {});
         assert.doesNotMatch(await docker(world, "volume", "ls"), new RegExp(world.stack));
         assert.doesNotMatch(await docker(world, "network", "ls"), new RegExp(world.stack));

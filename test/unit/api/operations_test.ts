@@ -45,7 +45,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       engine: memory,
       clock,
       stackLock: createKeyedLock(),
-      destroyRecorded: () => Promise.resolve(false),
+      destroyRecorded: () => Promise.resolve(undefined),
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),
