@@ -194,6 +194,7 @@ function replan({ release, observed, failed, removeOrphans }: {
     observed,
     previous: failed.services,
     policy: { forceRecreate: false, removeOrphans },
+    takenBack: failed.services,
     images: {},
   }).services;
 }

@@ -24,6 +24,11 @@ export interface DecideInput {
     readonly removeOrphans: boolean;
   };
   /**
+   * The services of a release that failed and is taken back: containers of those that it added go,
+   * whatever the policy says about orphans.
+   */
+  readonly takenBack?: readonly ReleaseService[];
+  /**
    * Image each service would run if it were replaced now, by service; only of services whose image
    * may move under the same name.
    */
@@ -181,11 +186,10 @@ function isDrift(service: ReleaseService, container: ObservedContainer): boolean
 }
 
 function decideOrphans(input: DecideInput): ServicePlan[] {
-  if (!input.policy.removeOrphans) return [];
   const desired = new Set(input.desired.map((each) => each.name));
-  const orphans = new Set(
-    input.observed.containers.map((each) => each.service).filter((name) => !desired.has(name)),
-  );
+  const surplus = input.observed.containers.filter((each) => !desired.has(each.service));
+  if (!input.policy.removeOrphans) return takenBack(surplus, input.takenBack ?? []);
+  const orphans = new Set(surplus.map((each) => each.service));
   // A stack that nobody managed is adopted as it is: what its owner left there stays this time.
   if (input.previous === undefined && !input.observed.containers.some(isManaged)) {
     return [...orphans].map((name) => keepForeign({ name, action: "remove", because: [] }));
@@ -194,6 +198,21 @@ function decideOrphans(input: DecideInput): ServicePlan[] {
     name,
     action: "remove" as const,
     because: ["the service is no longer in the compose files"],
+  }));
+}
+
+/** Services that a release had added which failed; an orphan of before has another digest. */
+function takenBack(
+  surplus: readonly ObservedContainer[],
+  services: readonly ReleaseService[],
+): ServicePlan[] {
+  const made = services.filter(({ name, digest }) =>
+    surplus.some((each) => each.service === name && each.labels[LABELS.digest] === digest)
+  );
+  return made.map(({ name }) => ({
+    name,
+    action: "remove" as const,
+    because: ["the release that failed had added it"],
   }));
 }
 

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, it } from "node:test";
+import { badService } from "./bad_service.ts";
+import { rows } from "./commands.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
+import { actions, commit, inWorld, pollTo, states } from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+const KEEPS = { remove_orphans: false };
+
+async function deploy(world: World, services: Record<string, Part>, status: string) {
+  await commit(world, { "compose.yaml": composeFile(services) }, KEEPS);
+  return await pollTo(world, status);
+}
+
+for (const engine of await engines()) {
+  describe(`services that a failed release added, on the ${engine} engine`, () => {
+    it("go when it is taken back although orphans stay, and an orphan of before stays", () =>
+      inWorld(engine, async (world) => {
+        const [kept, web] = [service(), service()];
+        await deploy(world, { kept, old: service(), web }, "succeeded");
+        await deploy(world, { kept, web }, "skipped");
+        const before = await states(world);
+        assert.deepEqual(Object.keys(before), ["kept-1", "old-1", "web-1"]);
+        const bad = { kept, web: badService(world), worker: service() };
+        const failed = await deploy(world, bad, "failed");
+        assert.equal(actions(failed)["worker"], "create");
+        assert.match(JSON.stringify(failed), /the previous release was put back/);
+        assert.deepEqual(await states(world), before);
+      }));
+
+    if (engine === "real") return;
+
+    it("go also when the service was killed meanwhile and the release fails at the next start", () =>
+      inWorld(engine, async (world) => {
+        const web = service();
+        await deploy(world, { web }, "succeeded");
+        await deploy(world, { web: badService(world), worker: service() }, "failed");
+        // The ledger and the engine as a kill leaves them: all is made, nothing is judged.
+        await world.stop();
+        const database = new DatabaseSync(join(world.dataDir, "state.db"));
+        database.exec(
+          "UPDATE intents SET closed_at = NULL, outcome = NULL, owner = '1:gone' " +
+            "WHERE rowid = (SELECT max(rowid) FROM intents)",
+        );
+        database.exec("UPDATE releases SET status = 'applying' WHERE number = 2");
+        database.close();
+        await world.restart();
+        await world.app.polled;
+        const [release] = rows(world, "SELECT status FROM releases WHERE number = 2");
+        assert.equal(release?.["status"], "rolled_back");
+        assert.deepEqual(await states(world), { "web-1": "running" });
+      }));
+  });
+}
