@@ -2,7 +2,6 @@ import type { Engine } from "../docker/engine.ts";
 import {
   type ObservedStack,
   own,
-  type Release,
   type ReleaseService,
   type ServicePlan,
   type StackwrightError,
@@ -87,7 +86,7 @@ async function restore(
 ): Promise<string> {
   const { next, previous, endangered } = work;
   const { key } = next.release;
-  await pointTags(parts.engine, previous.release, work.previousImages, signal);
+  await pointTags(parts.engine, previous.release.services, work.previousImages, signal);
   await clearHalfReplaced(parts.engine, key, signal);
   const observed = await observe(parts.engine, key, signal);
   const planned = parts.replan(previous.release, observed, next.release);
@@ -140,16 +139,16 @@ export function startAgain(
 }
 
 /**
- * Points the tags that a release's services name at the images it ran: a pull or build may have moved
+ * Points the tags that services name at the images that they ran: a pull or build may have moved
  * them since. Images that are gone are left to be pulled.
  */
 export async function pointTags(
   engine: Engine,
-  release: Release,
+  services: readonly ReleaseService[],
   images: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const service of release.services) {
+  for (const service of services) {
     const image = own(images, service.name);
     const reference = service.image;
     if (image === undefined || reference === "" || reference.includes("@")) continue;

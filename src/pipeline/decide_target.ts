@@ -135,7 +135,7 @@ async function decideRendered(
     parts,
     target,
     release.digest,
-    () => prepareImages(parts, target, prepared, plan, signal),
+    () => prepareImages(parts, target, prepared, { plan, observed }, signal),
     signal,
   );
   return { kind: "deploy", plan, prepared, observed, adopts: false, changes: [] };

@@ -138,7 +138,7 @@ async function prepareRepair(
   target.progress("preparing a repair");
   const placed = await place(parts, recorded, signal);
   if (placed === undefined) return stays("but its files are neither on disk nor in the mirror");
-  await pointTags(parts.engine, placed.release, recorded.images, signal);
+  await pointTags(parts.engine, placed.release.services, recorded.images, signal);
   await requireNoClash(parts, placed.release, plan, signal);
   await requireImages(
     parts,

@@ -1,5 +1,7 @@
 import {
   type ComposeCall,
+  imagesByService,
+  pointTags,
   registryHint,
   registrySecrets,
   withBuildArguments,
@@ -8,6 +10,7 @@ import {
 import {
   isStackwrightError,
   messageOf,
+  type ObservedStack,
   type Plan,
   type ReleaseService,
   StackwrightError,
@@ -59,7 +62,9 @@ export async function refreshImages(
 
 /**
  * Sees to it that every image a plan needs is on the engine: pulls what is missing, builds what
- * changed. Nothing that runs is touched.
+ * changed. Nothing that runs is touched, and when a build fails, names mean what they did before.
+ * More containers of a service that was built get the image that the others run: its name may mean
+ * one that was never released.
  *
  * Throws `pull_failed` or `build_failed`.
  */
@@ -67,7 +72,7 @@ export async function prepareImages(
   parts: PipelineParts,
   target: Target,
   prepared: PreparedRelease,
-  plan: Plan,
+  { plan, observed }: { readonly plan: Plan; readonly observed: ObservedStack },
   signal: AbortSignal,
 ): Promise<void> {
   const acting = new Map(plan.services.map((each) => [each.name, each.action]));
@@ -76,6 +81,8 @@ export async function prepareImages(
     return service.expectation.replicas > 0 && action !== undefined && action !== "keep" &&
       action !== "remove";
   });
+  const scaled = needed.filter((each) => each.builds && acting.get(each.name) === "scale");
+  await pointTags(parts.engine, scaled, imagesByService(observed), signal);
   const missing = await missingImages(parts, needed, signal);
   const builds = needed.filter((each) =>
     each.builds && (acting.get(each.name) !== "start" && acting.get(each.name) !== "scale" ||
@@ -140,7 +147,47 @@ async function build(
   const doing = `building ${names.join(", ")} of ${target.key.name}`;
   const limit = { doing, timeoutSeconds: target.deployment.timeoutSeconds };
   const work = (within: AbortSignal) => parts.compose.build(call, asked, within);
-  await operation(parts, "build", () => withImageLimit(parts, limit, work, signal));
+  const named = await imagesNamed(parts, services, signal);
+  try {
+    await operation(parts, "build", () => withImageLimit(parts, limit, work, signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    await nameAgain(parts, named, signal);
+    throw error;
+  }
+}
+
+/** What the images of services mean now, by name; nothing where there is no such image. */
+async function imagesNamed(
+  { engine }: PipelineParts,
+  services: readonly ReleaseService[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const named = new Map<string, string | undefined>();
+  for (const { image } of services) named.set(image, await engine.imageId(image, signal));
+  return named;
+}
+
+/**
+ * Undoes what builds that worked did to names, when one beside them failed: nobody released that. A
+ * Dockerfile may name what another service builds, so they cannot be built under other names.
+ */
+async function nameAgain(
+  { engine, log }: PipelineParts,
+  named: ReadonlyMap<string, string | undefined>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (const [image, before] of named) {
+      if (await engine.imageId(image, signal) === before) continue;
+      if (before === undefined) await engine.removeImage(image, signal);
+      else await engine.tagImage(before, image, signal);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    // The build that failed is what is to be told; scaling looks at what runs, not at names.
+    log.warning(`images of a failed build keep their names: ${messageOf(error)}`);
+  }
 }
 
 /** Adds to the failure of `work` what is known about the credentials for the registries of `images`. */

@@ -70,7 +70,7 @@ async function attempt(
     );
   }
   progress("looking at what runs");
-  await pointTags(parts.engine, placed.release, wanted.images, signal);
+  await pointTags(parts.engine, placed.release.services, wanted.images, signal);
   const observed = await observe(parts.engine, key, signal);
   const plan = decide({
     desired: wanted.services,

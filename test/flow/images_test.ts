@@ -374,6 +374,36 @@ for (
         assert.notEqual(await inside(world, "/built.txt"), first);
       }));
 
+    it("what was built beside a failed build is never run, nor what a name means by accident", () =>
+      withImages(engine, async (world) => {
+        const compose = (replicas: number) => ({
+          "compose.yaml": composeFile({
+            app: { ...service({ build: "./app", deploy: { replicas } }), image: undefined },
+            other: { ...service({ build: "./other" }), image: undefined },
+          }),
+        });
+        await commit(world, { ...files, ...compose(1) }, { build: { quiet: true } });
+        await pollTo(world, "succeeded");
+        const name = `${world.stack}-app`;
+        const [first] = (await world.containers()).map((each) => each.imageId);
+        const isRun = async (replicas: number) => {
+          const own = (await world.containers()).filter((each) => each.service === "app");
+          assert.deepEqual(own.map((each) => each.imageId), Array(replicas).fill(first));
+        };
+        const broken = `FROM ${IMAGE}\nRUN ["/bin/sh", "-c", "sleep 2; exit 7"]\n`;
+        await commit(world, { "app/page.txt": "never released", "other/Dockerfile": broken });
+        await pollTo(world, "failed");
+        assert.equal(await world.engine.imageId(name, never), first);
+
+        await commit(world, { ...files, ...compose(2) });
+        assert.equal(actions(await pollTo(world, "succeeded"))["app"], "scale");
+        await isRun(2);
+        await docker(world, "tag", IMAGE, name);
+        await commit(world, compose(3));
+        await pollTo(world, "succeeded");
+        await isRun(3);
+      }));
+
     it("a build that fails changes nothing that runs, and the run shows its output", () =>
       withImages(engine, async (world) => {
         await commit(world, files);

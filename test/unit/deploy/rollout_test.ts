@@ -437,7 +437,7 @@ describe("pointTags()", () => {
       o: "o",
     };
     const images = { moved: "older", same: "s", lost: "vanished", pinned: "o", nameless: "o" };
-    await pointTags(engine, release, images, SIGNAL);
+    await pointTags(engine, release.services, images, SIGNAL);
     assert.deepEqual(engine.calls, ["tag older moved:1"]);
   });
 });
