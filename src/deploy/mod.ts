@@ -4,6 +4,7 @@
  * plans; nothing here decides what should run.
  */
 export * from "./apply_release.ts";
+export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";
 export { clashes } from "./claims.ts";
 export * from "./compose.ts";

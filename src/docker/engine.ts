@@ -25,8 +25,23 @@ export interface ResourceSummary {
   readonly name: string;
   readonly driver: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** What a volume's driver was told when it was made; may hold secrets. Absent for networks. */
+  /** What its driver was told when it was made; may hold secrets. */
   readonly options?: Readonly<Record<string, string>>;
+  /** What else a network is; absent for volumes. */
+  readonly network?: NetworkFacts;
+}
+
+/** What a network was made with, besides its driver. */
+export interface NetworkFacts {
+  readonly internal: boolean;
+  readonly attachable: boolean;
+  readonly ipv6: boolean;
+  /** Address ranges, chosen by whoever made it or by the engine. */
+  readonly pools: readonly {
+    readonly subnet: string;
+    readonly gateway: string;
+    readonly range: string;
+  }[];
 }
 
 /** Details of a container that only inspection shows. */

@@ -25,7 +25,20 @@ export async function listNetworks(
 ): Promise<ResourceSummary[]> {
   const query = labelFilters(labels);
   const answer = await api.json({ method: "GET", path: "/networks", query }, signal);
-  return asList(answer).map((network) => summary(asRecord(network), "Id"));
+  return asList(answer).map(asRecord).map((network) => ({
+    ...summary(network, "Id"),
+    options: asTexts(network["Options"]),
+    network: {
+      internal: network["Internal"] === true,
+      attachable: network["Attachable"] === true,
+      ipv6: network["EnableIPv6"] === true,
+      pools: asList(asRecord(network["IPAM"])["Config"]).map(asRecord).map((pool) => ({
+        subnet: asText(pool["Subnet"]),
+        gateway: asText(pool["Gateway"]),
+        range: asText(pool["IPRange"]),
+      })),
+    },
+  }));
 }
 
 /** Removes a volume or network; one that is gone is fine. */

@@ -1,4 +1,9 @@
-import { makeRelease, requireSameVolumes, stackDirectories } from "../deploy/mod.ts";
+import {
+  makeRelease,
+  requireSameNetworks,
+  requireSameVolumes,
+  stackDirectories,
+} from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
@@ -89,6 +94,7 @@ async function releaseOf(
     digest: (text) => parts.key.digest(text),
   });
   requireSameVolumes(release.model, resources.volumes);
+  requireSameNetworks(release.model, resources.networks);
   return release;
 }
 
@@ -110,7 +116,7 @@ function closureOf(
   };
 }
 
-/** Volumes of the project, and which of these and its networks somebody else made: without our labels. */
+/** Networks and volumes of the project, and which of them somebody else made: without our labels. */
 async function projectResources(parts: PipelineParts, name: string, signal: AbortSignal) {
   const project = { [COMPOSE_LABELS.project]: name };
   const [networks, volumes] = await Promise.all([
@@ -120,5 +126,5 @@ async function projectResources(parts: PipelineParts, name: string, signal: Abor
   const foreign = [...networks, ...volumes].filter((each) =>
     each.labels[LABELS.manager] === undefined
   );
-  return { volumes, foreign: new Set(foreign.map((each) => each.name)) };
+  return { networks, volumes, foreign: new Set(foreign.map((each) => each.name)) };
 }

@@ -84,7 +84,7 @@ export function networkView(state: EngineState, network: FakeNetwork): JsonRecor
     Created: network.created.toISOString(),
     Scope: "local",
     Driver: network.driver,
-    EnableIPv6: false,
+    EnableIPv6: network.spec["EnableIPv6"] ?? false,
     IPAM: asRecord(network.spec["IPAM"]),
     Internal: network.spec["Internal"] ?? false,
     Attachable: network.spec["Attachable"] ?? false,

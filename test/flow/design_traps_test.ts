@@ -149,6 +149,34 @@ for (const engine of await engines()) {
         assert.equal(world.proxy.mutations(), 0);
       }));
 
+    it("a network that is to be another one is refused, and deployed under another name", () =>
+      inWorld(engine, async (world) => {
+        const network = (more: Record<string, unknown>) => ({
+          "compose.yaml": composeFile({
+            other: service(),
+            web: service({ networks: ["inner"] }),
+          }, { networks: { inner: more } }),
+        });
+        await commit(world, network({}));
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        world.proxy.reset();
+        await commit(world, network({ internal: true }));
+        const { deployments } = await pollTo(world, "failed");
+        const message = deployments?.[0]?.message ?? "";
+        assert.match(message, /network \S+_inner exists with another internal, and/);
+        assert.equal(world.proxy.mutations(), 0);
+        assert.deepEqual(await ids(world), before);
+
+        const name = `${world.stack}_inner2`;
+        await commit(world, network({ internal: true, name }));
+        await pollTo(world, "succeeded");
+        assert.deepEqual(replaced(before, await ids(world)), ["web-1"]);
+        const found = await docker(world, "network", "inspect", name);
+        assert.equal(JSON.parse(found)[0].Internal, true);
+        await pollTo(world, "skipped");
+      }));
+
     it("changed options of a volume that exists are refused, and nothing is touched", () =>
       inWorld(engine, async (world) => {
         const volume = (size: string, more = {}) => ({
