@@ -2,6 +2,7 @@ import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { Clock, Ids, ProcessOwner } from "../system/mod.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { DiscoveredStacks } from "./discovered_stacks.ts";
+import { forgetGoneStacks, forgetReleases } from "./forget_releases.ts";
 import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { type Intent, Intents } from "./intents.ts";
@@ -177,12 +178,16 @@ export class Ledger {
       this.#releases.setStatus(releaseId, "deployed", this.#redact(message), this.#now());
       if (!keepsFailure) this.failures.clear(key);
       this.#finish(intent, "succeeded", message);
+      forgetReleases(this.#database, key);
     });
   }
 
   /** Closes an intent whose release failed; the current release stays what it was. */
   fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
-    this.#database.transaction(() => this.#fail(intent, status, message));
+    this.#database.transaction(() => {
+      this.#fail(intent, status, message);
+      forgetReleases(this.#database, intent.key);
+    });
   }
 
   /** Closes the intent of a destroy that is done: the stack has no release any more, its history stays. */
@@ -194,6 +199,7 @@ export class Ledger {
       this.stops.remove(intent.key);
       this.discovered.remove(intent.key);
       this.#finish(intent, "succeeded", message);
+      forgetGoneStacks(this.#database, this.#now());
     });
   }
 
@@ -241,6 +247,11 @@ export class Ledger {
   /** Proves that the ledger can be written, by writing. */
   checkWritable(): void {
     this.#database.checkWritable();
+  }
+
+  /** Moves what was written lately into the database's own file. */
+  checkpoint(): void {
+    this.#database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
   /** Closes the database. May be called twice. */

@@ -119,6 +119,9 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (context, name)
   ) STRICT;
   `,
+  `
+  ALTER TABLE releases ADD COLUMN sealed_in TEXT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

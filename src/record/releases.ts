@@ -1,6 +1,6 @@
 import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
+import type { LedgerDatabase, Row } from "./ledger_database.ts";
 import {
   clearFacts,
   type RecordedRelease,
@@ -80,7 +80,7 @@ export class Releases {
 
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */
   open(recorded: RecordedRelease): Release {
-    const [row] = this.#database.all(`SELECT sealed FROM releases WHERE id = ?`, recorded.id);
+    const row = this.#sealedOf(recorded.id);
     if (row === undefined) {
       throw new StackwrightError(
         "not_found",
@@ -103,13 +103,17 @@ export class Releases {
     return { ...facts, ...(configuration && { configuration }), model, invocation };
   }
 
-  /** Adds a release that is about to be applied, under the next number of its stack. */
+  /**
+   * Adds a release that is about to be applied, under the next number of its stack. One whose model is
+   * that of the current release, a repair for instance, is not written whole again.
+   */
   add(id: string, release: Release, now: number): void {
     const { context, name } = release.key;
+    const same = this.#sameModel(release);
     this.#database.run(
-      `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed)
+      `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed, sealed_in)
        VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
-               ?, ?, 'applying', ?, ?, ?)`,
+               ?, ?, 'applying', ?, ?, ?, ?)`,
       id,
       context,
       name,
@@ -119,7 +123,8 @@ export class Releases {
       release.revision.id,
       now,
       clearFacts(release, {}),
-      this.#seal(release),
+      same === undefined ? this.#seal(release) : new Uint8Array(),
+      same ?? null,
     );
   }
 
@@ -162,7 +167,7 @@ export class Releases {
   /** Puts an equal release, made from other inputs, in the place of a recorded one. */
   replace(recorded: RecordedRelease, release: Release): void {
     this.#database.run(
-      `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed = ? WHERE id = ?`,
+      `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed = ?, sealed_in = NULL WHERE id = ?`,
       release.revision.id,
       release.digest,
       clearFacts(release, recorded.images),
@@ -184,6 +189,35 @@ export class Releases {
       JSON.stringify({ ...facts, configuration: facts.configuration ?? null }),
       recorded.id,
     );
+  }
+
+  /** The row with the sealed part of a release, which may be that of an equal one before. */
+  #sealedOf(id: string): Row | undefined {
+    return this.#database.all(
+      `SELECT o.id, o.sealed FROM releases r JOIN releases o ON o.id = coalesce(r.sealed_in, r.id)
+       WHERE r.id = ?`,
+      id,
+    )[0];
+  }
+
+  /** The release that has the model and variables of `release` already, if the current one does. */
+  #sameModel({ key, digest, model, invocation }: Release): string | undefined {
+    const [current] = this.#database.all(
+      `SELECT r.id FROM stacks s JOIN releases r ON r.id = s.release_id
+       WHERE s.context = ? AND s.name = ? AND r.digest = ?`,
+      key.context,
+      key.name,
+      digest,
+    );
+    const row = current && this.#sealedOf(String(current["id"]));
+    if (row === undefined) return undefined;
+    try {
+      const text = this.#key.open(row["sealed"] as Uint8Array);
+      return text === JSON.stringify({ model, invocation }) ? String(row["id"]) : undefined;
+    } catch {
+      // Sealed with a key that is lost: this one is written whole, and can be opened.
+      return undefined;
+    }
   }
 
   #seal({ model, invocation }: Release): Uint8Array {

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { type Release, stackKey } from "../../../src/model/mod.ts";
+import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
+import { createIds } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { releaseOf } from "./releases.ts";
+
+const DAY_MS = 24 * 3600 * 1000;
+const WEB = stackKey("", "web");
+
+/** Runs `work` with a ledger in a directory of its own. */
+async function withLedger(
+  work: (ledger: Ledger, place: Place) => Promise<void> | void,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-bounded-"));
+  const clock = createFakeClock();
+  const path = join(directory, "state.db");
+  const key = new InstanceKey(new Uint8Array(32).fill(7));
+  const ledger = new Ledger(path, { key, clock, ids: createIds(clock) });
+  try {
+    await work(ledger, { clock, path });
+  } finally {
+    ledger.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+interface Place {
+  readonly clock: ReturnType<typeof createFakeClock>;
+  readonly path: string;
+}
+
+function deploy(ledger: Ledger, release: Release): string {
+  const intent = ledger.beginDeploy(release);
+  ledger.succeed(intent, { web: `sha256:${release.digest}` }, "deployed");
+  return intent.releaseId ?? "";
+}
+
+function fail(ledger: Ledger, release: Release): void {
+  ledger.fail(ledger.beginDeploy(release), "rolled_back", "it did not become healthy");
+}
+
+const numbers = (ledger: Ledger, key = WEB) => ledger.history(key, 9999).map((each) => each.number);
+
+describe("a bounded ledger", () => {
+  it("keeps the last hundred releases of a stack, and what a rollback may need", () =>
+    withLedger((ledger) => {
+      for (const id of ["a", "b", "c"]) deploy(ledger, releaseOf(WEB, id));
+      const [, , first] = ledger.history(WEB, 3);
+      assert.ok(first);
+      ledger.pins.set(WEB, { releaseId: first.id, revision: "x", pinnedAt: new Date(0) });
+      for (let count = 0; count < 110; count++) fail(ledger, releaseOf(WEB, `bad${count}`));
+      const kept = numbers(ledger);
+      assert.equal(kept.length, 103);
+      assert.deepEqual(kept.slice(-4), [14, 3, 2, 1]);
+      const [current] = ledger.currents();
+      assert.equal(current?.number, 3);
+      assert.equal(ledger.open(first).digest, "digest-a");
+      assert.equal(ledger.release(first.id)?.number, 1);
+
+      ledger.pins.remove(WEB);
+      for (let count = 0; count < 12; count++) deploy(ledger, releaseOf(WEB, `good${count}`));
+      // Ten good ones that differ are kept beyond the last hundred.
+      assert.equal(numbers(ledger).at(-1), 26);
+      assert.deepEqual(ledger.openIntents(), []);
+    }));
+
+  it("reads history page by page", () =>
+    withLedger((ledger) => {
+      for (const id of ["a", "b", "c", "d", "e"]) deploy(ledger, releaseOf(WEB, id));
+      const page = (before?: number) => ledger.history(WEB, 2, before).map((each) => each.number);
+      assert.deepEqual([page(), page(4), page(2), page(1)], [[5, 4], [3, 2], [1], []]);
+    }));
+
+  it("writes no model again for a repair, and opens it all the same when its first one is gone", () =>
+    withLedger(async (ledger, { path }) => {
+      const large = releaseOf(WEB, "a", {
+        model: { services: { web: { x: "y".repeat(200_000) } } },
+      });
+      const first = deploy(ledger, large);
+      for (let count = 0; count < 120; count++) deploy(ledger, large);
+      ledger.close();
+      assert.ok((await stat(path)).size < 2_000_000);
+      const again = new Ledger(path, {
+        key: new InstanceKey(new Uint8Array(32).fill(7)),
+        clock: createFakeClock(),
+        ids: createIds(createFakeClock()),
+      });
+      try {
+        const current = again.current(WEB);
+        assert.ok(current);
+        assert.equal(current.number, 121);
+        assert.deepEqual(again.open(current).model, large.model);
+        assert.ok(again.release(first), "the others need it");
+      } finally {
+        again.close();
+      }
+    }));
+
+  it("forgets a stack that was destroyed a season ago", () =>
+    withLedger(async (ledger, { clock }) => {
+      const gone = stackKey("", "preview-1");
+      deploy(ledger, releaseOf(gone, "a"));
+      ledger.destroyed(ledger.beginDestroy(gone, {}), "destroyed");
+      assert.equal(numbers(ledger, gone).length, 1);
+      deploy(ledger, releaseOf(WEB, "a"));
+      await clock.advance(91 * DAY_MS);
+      const other = stackKey("", "preview-2");
+      deploy(ledger, releaseOf(other, "a"));
+      ledger.destroyed(ledger.beginDestroy(other, {}), "destroyed");
+      assert.deepEqual([gone, other, WEB].map((each) => numbers(ledger, each).length), [0, 1, 1]);
+    }));
+
+  it("stays under 100 MB in a year of polls every minute with 200 stacks", () =>
+    withLedger(async (ledger, { clock, path }) => {
+      const stacks = ["one", "two"].map((name) => stackKey("", name));
+      // What a stack has at most does not grow any more: it is measured, and counted 200 times.
+      const live = async (from: number, to: number) => {
+        for (let change = from; change < to; change++) {
+          await clock.advance(DAY_MS);
+          for (const key of stacks) oneDay(ledger, key, change, clock.now());
+        }
+      };
+      const size = async () => {
+        ledger.checkpoint();
+        return (await stat(path)).size;
+      };
+      const empty = await size();
+      await live(0, 60);
+      const full = await size();
+      await live(60, 80);
+      const later = await size();
+      assert.ok(later <= full * 1.1, `it grew from ${full} to ${later} bytes`);
+      const bytes = empty + (later - empty) / stacks.length * 200;
+      assert.ok(bytes < 100_000_000, `200 stacks take ${bytes} bytes`);
+    }));
+});
+
+/** A day of a stack: two releases, a repair, and polls in between that found nothing to do. */
+function oneDay(ledger: Ledger, key: Release["key"], change: number, at: Date): void {
+  const say = (kind: "skip" | "deploy", message: string, revision: string) =>
+    ledger.decisions.add(key, {
+      trigger: "poll",
+      origin: "automatic",
+      revision,
+      kind,
+      message,
+      changes: [{ input: "compose.yaml", from: revision, to: `${revision}-2` }],
+      services: ["db", "web", "worker"].map((name) => ({
+        name,
+        action: "keep" as const,
+        because: ["digest 0123456789ab is unchanged"],
+      })),
+    }, at);
+  for (const part of ["morning", "evening"]) {
+    const release = releaseOf(key, `${change}-${part}`);
+    deploy(ledger, release);
+    say("deploy", "recreate web", release.digest);
+    for (let poll = 0; poll < 3; poll++) say("skip", "no changes", release.digest);
+  }
+  deploy(ledger, releaseOf(key, `${change}-evening`));
+}
