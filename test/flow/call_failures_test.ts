@@ -50,11 +50,16 @@ const OTHER = "stackwright-test/other:1";
 const web = (v: string, more: Part = {}) => service({ labels: { v }, ...more });
 const worker = service({ labels: { v: "w" } });
 const compose = (services: Readonly<Record<string, Part>>): Files => ({
-  "compose.yaml": composeFile(services),
+  "compose.yaml": composeFile(services, { volumes: { data: {} } }),
 });
 const page = { volumes: ["./page.txt:/page.txt:ro"] };
 const FIRST = compose({ web: web("1"), worker });
 const SECOND = compose({ web: web("2"), worker });
+
+/** A service that ends by itself. */
+const JOB = "migrate";
+const COMPLETED = "service_completed_successfully";
+const handed = { ports: ["127.0.0.1:8080:80"], volumes: ["data:/data"] };
 
 const SCENARIOS: readonly Scenario[] = [
   {
@@ -109,6 +114,28 @@ const SCENARIOS: readonly Scenario[] = [
     step: (world, git) => command(world, ["rollback", world.stack], { commands: git }),
     before: { web: "2", worker: "w" },
     after: { web: "1", worker: "w" },
+  },
+  {
+    name: "a rename with a port that waits for a job",
+    earlier: [compose({ old: web("1", handed), worker })],
+    next: compose({
+      [JOB]: service({ command: ["true"] }),
+      new: web("2", { ...handed, depends_on: { [JOB]: { condition: COMPLETED } } }),
+      worker,
+    }),
+    before: { old: "1", worker: "w" },
+    after: { new: "2", worker: "w" },
+  },
+  {
+    name: "a port that goes to a service its old holder shares the network of",
+    earlier: [compose({ app: web("1", handed), worker })],
+    next: compose({
+      app: web("2", { network_mode: "service:vpn" }),
+      vpn: service({ ...handed, labels: { v: "p" } }),
+      worker,
+    }),
+    before: { app: "1", worker: "w" },
+    after: { app: "2", vpn: "p", worker: "w" },
   },
   {
     name: "a destroy",
@@ -204,7 +231,9 @@ async function survive(
     if (recoversByRestart(fault)) await world.restart();
     await recover(world, scenario, where);
     const now = await running(world, scenario.watched);
-    const others = (await world.containers()).filter((each) => each.state !== "running");
+    const others = (await world.containers()).filter((each) =>
+      each.state !== "running" && each.service !== JOB
+    );
     assert.deepEqual(others.map((each) => each.name), [], `${where}: left over`);
     const either = scenario.step === undefined
       ? [scenario.after]
@@ -243,6 +272,7 @@ async function inScenario<T>(
   try {
     world.fake?.addImage(BROKEN, { where: "both", onStart: { exit: 3, afterMs: 0 } });
     world.fake?.addImage(OTHER, { where: "registry" });
+    world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
     for (const files of scenario.earlier) {
       await commit(world, timeout, files);
       const { run } = await world.poll();
