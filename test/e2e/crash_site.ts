@@ -53,6 +53,12 @@ export class Site {
     return all.sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
+  /** Names of the volumes of a service; one that nobody named has 64 hex digits. */
+  async volumes(service: string): Promise<readonly string[]> {
+    const all = await this.#parts.engine.describeContainers({ [PROJECT]: this.stack }, never);
+    return all.filter((each) => each.service === service).flatMap((each) => each.mounts);
+  }
+
   /** Starts the service and kills it after the `k`-th change; false when there were fewer. */
   async killAfter(k: number): Promise<boolean> {
     this.#killAt = k;
@@ -249,6 +255,7 @@ services:
     stop_grace_period: 0s
     labels: {rev: ${revision}}
     healthcheck: {test: ["CMD", "true"], interval: 1s}
+    volumes: [/anonymous]
   worker:
     image: ${IMAGE}
     command: [sleep, "100000"]

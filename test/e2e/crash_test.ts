@@ -23,11 +23,14 @@ for (const program of PROGRAMS) {
           await site.commit("first");
           await site.settle();
           const worker = idOf(await site.containers(), "worker");
+          const volumes = await site.volumes("web");
+          assert.match(volumes.join(), /^[0-9a-f]{64}$/);
           const total = await killAfterEach(site, async (k) => {
             await site.commit(`rev-${k}`);
           });
           assert.ok(total >= 3, `an update makes ${total} changes`);
           assert.equal(idOf(await site.containers(), "worker"), worker, "worker was never changed");
+          assert.deepEqual(await site.volumes("web"), volumes, "its data is still there");
         } finally {
           await site.close();
         }
