@@ -10,6 +10,7 @@ import {
 import { classifyFailure, damagedError, gitError, type GitFailure } from "./git_failure.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
+import { createSharedQuestions, type SharedQuestions } from "./shared_questions.ts";
 import { SmartHttp } from "./smart_http.ts";
 
 /** Limits of git commands. */
@@ -52,11 +53,23 @@ const FIRST_PAUSE_MS = 250;
 export class Git {
   readonly #parts: GitParts;
   readonly #smart: SmartHttp | undefined;
+  readonly #questions: SharedQuestions<RemoteRefs> = createSharedQuestions();
 
   constructor(parts: GitParts) {
     this.#parts = parts;
     const { options: { http }, access, clock } = parts;
     this.#smart = http === undefined ? undefined : new SmartHttp({ http, access, clock });
+  }
+
+  /** Asks a remote for some names with `ask`, once for all who want to know the same now. */
+  async asking(
+    url: RepositoryUrl,
+    names: readonly string[],
+    ask: (signal: AbortSignal) => Promise<RemoteRefs>,
+    signal: AbortSignal,
+  ): Promise<RemoteRefs> {
+    const key = JSON.stringify([url.remote, url.user, url.password, ...names]);
+    return await this.#questions.ask(key, signal, ask);
   }
 
   /**

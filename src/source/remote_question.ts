@@ -12,6 +12,16 @@ export async function askRemote(
   names: string[],
   signal: AbortSignal,
 ): Promise<RemoteRefs> {
+  const ask = (shared: AbortSignal) => askAlone(parts, url, names, shared);
+  return await parts.git.asking(url, names, ask, signal);
+}
+
+async function askAlone(
+  parts: MirrorParts,
+  url: RepositoryUrl,
+  names: string[],
+  signal: AbortSignal,
+): Promise<RemoteRefs> {
   const answered = await parts.git.refs(url, names, signal);
   if (answered !== undefined) return answered;
   const patterns = names.flatMap((name) =>

@@ -305,6 +305,25 @@ describe("references over HTTP without git", () => {
     }
   });
 
+  it("are asked once for all who want to know the same at the same time", async () => {
+    for (const options of [{}, { http: undefined }]) {
+      const server = await startGitHttpServer({ root });
+      const t = await createTestSource({ options });
+      try {
+        const url = `${server.origin}/o/remote.git`;
+        await t.resolve(url, "main");
+        server.seen.length = 0;
+        const found = await Promise.all([1, 2, 3, 4].map(() => t.resolve(url, "main")));
+        assert.equal(new Set(found.map(({ id }) => id)).size, 1);
+        const asks = "http" in options ? "GET" : "POST";
+        assert.equal(server.seen.filter(({ method }) => method === asks).length, 1);
+      } finally {
+        await t.close();
+        await server.close();
+      }
+    }
+  });
+
   it("are left to git for a while by a server whose answers are not as usual", async () => {
     const server = await startGitHttpServer({
       root,
