@@ -22,6 +22,7 @@ import { checkSchedule, lookAtRepository, runPolls } from "./trigger/mod.ts";
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";
 export { openDataDirectory } from "./app/data_directory.ts";
+export * from "./app/doctor.ts";
 export * from "./app/one_shot.ts";
 export { settingFiles, type SettingFilesParts } from "./app/setting_files.ts";
 export * from "./app/stack_statuses.ts";

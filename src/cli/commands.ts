@@ -75,6 +75,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import("./rollback_command.ts")).unpinCommand,
   },
   {
+    name: "doctor",
+    summary: "Say what the service would work with: engine, compose, git, sources, addresses.",
+    load: async () => (await import("./doctor_command.ts")).doctorCommand,
+  },
+  {
     name: "healthcheck",
     summary: "Ask the service on this host whether it is healthy.",
     load: async () => (await import("./healthcheck_command.ts")).healthcheckCommand,

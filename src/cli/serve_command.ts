@@ -1,5 +1,5 @@
 import process from "node:process";
-import { type App, startApp } from "../app.ts";
+import { type App, quickCheck, startApp, type System } from "../app.ts";
 import { isStackwrightError, messageOf } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import {
@@ -60,26 +60,44 @@ async function serve(
   { log, redactor }: { log: Log; redactor: Redactor },
 ): Promise<number> {
   const stopped = stopSignal(log);
+  const system: System = {
+    clock: systemClock,
+    commands: systemCommands,
+    files: systemFiles,
+    log,
+    redactor,
+    env: io.env,
+    version: VERSION,
+  };
   let app: App;
   try {
-    app = await startApp(settings, {
-      clock: systemClock,
-      commands: systemCommands,
-      files: systemFiles,
-      log,
-      redactor,
-      env: io.env,
-      version: VERSION,
-    });
+    app = await startApp(settings, system);
   } catch (error) {
     if (isStackwrightError(error, "settings_invalid")) throw error;
     log.critical(`could not start: ${messageOf(error)}`, { error });
     return EXIT.unavailable;
   }
+  const told = new AbortController();
+  const telling = sayWhatIsThere(settings, system, told.signal);
   await stopped;
+  told.abort();
+  await telling;
   await app.close();
   log.info("stopped");
   return EXIT.ok;
+}
+
+/** The same few lines as `doctor`: what is missing is seen at the start, not at the first deployment. */
+async function sayWhatIsThere(
+  settings: Settings,
+  system: System,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { about, isFine, says } of await quickCheck(settings, system, signal)) {
+    if (signal.aborted) return;
+    if (isFine) system.log.info(`${about}: ${says}`);
+    else system.log.warning(`${about}: ${says}`);
+  }
 }
 
 /** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */

@@ -18,6 +18,7 @@ export const COMMANDS = [
   "diff",
   "rollback",
   "unpin",
+  "doctor",
   "healthcheck",
   "version",
 ] as const;

@@ -1,0 +1,125 @@
+import { createEngine } from "../docker/mod.ts";
+import { findComposeProgram } from "../deploy/mod.ts";
+import { messageOf } from "../model/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import { requestName } from "./request_name.ts";
+import { engineEnvironment } from "./engine_environment.ts";
+import type { System } from "./system.ts";
+
+/** One thing that was looked at. */
+export interface Finding {
+  /** What it is about: `engine`, `compose`, `git`, `source`, `address`, `data`. */
+  readonly about: string;
+  /** Whether the service can work with it as it is. */
+  readonly isFine: boolean;
+  /** A few words. */
+  readonly says: string;
+}
+
+/** Longest time a program or the engine may take to say its version, in milliseconds. */
+const LIMIT_MS = 10_000;
+
+/**
+ * Looks at what the service works with, without asking any other machine: engine, compose, git,
+ * sources with their intervals, addresses, data directory. Never rejects for what it finds.
+ */
+export async function quickCheck(
+  settings: Settings,
+  system: System,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const programs = await Promise.all([
+    finding("engine", () => engineSays(settings, system, signal)),
+    finding("compose", () => composeSays(settings, system, signal)),
+    finding("git", () => programSays(system, ["git", "--version"], signal)),
+  ]);
+  return [...programs, ...sources(settings), ...places(settings)];
+}
+
+async function finding(about: string, ask: () => Promise<string>): Promise<Finding> {
+  try {
+    return { about, isFine: true, says: await ask() };
+  } catch (error) {
+    return { about, isFine: false, says: messageOf(error) };
+  }
+}
+
+async function engineSays(
+  settings: Settings,
+  { env, clock }: System,
+  signal: AbortSignal,
+): Promise<string> {
+  const engine = createEngine({ env: engineEnvironment(settings, env), clock });
+  try {
+    const { version, apiVersion } = await engine.info(AbortSignal.any([signal, limit()]));
+    return `${version}, API ${apiVersion}`;
+  } finally {
+    engine.close();
+  }
+}
+
+function limit(): AbortSignal {
+  return AbortSignal.timeout(LIMIT_MS);
+}
+
+async function composeSays(
+  settings: Settings,
+  system: System,
+  signal: AbortSignal,
+): Promise<string> {
+  const program = await findComposeProgram(system.files, engineEnvironment(settings, system.env));
+  const version = ["version", "--short"] as const;
+  return program === "docker"
+    ? await programSays(system, ["docker", "compose", ...version], signal)
+    : await programSays(system, [program, ...version], signal);
+}
+
+async function programSays(
+  { commands, env }: System,
+  argv: readonly [string, ...string[]],
+  signal: AbortSignal,
+): Promise<string> {
+  const { code, stdout, stderr } = await commands.run({
+    argv,
+    env: { PATH: env["PATH"] ?? "", HOME: env["HOME"] ?? "/", LC_ALL: "C" },
+    timeoutMs: LIMIT_MS,
+  }, signal);
+  const text = (bytes: Uint8Array | string) =>
+    (typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes)).trim();
+  if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}: ${text(stderr)}`);
+  return text(stdout).replace(/^git version /, "");
+}
+
+function sources({ polls, webhookSecret, apiSecret }: Settings): Finding[] {
+  const polled = polls.map(({ request, intervalSeconds, schedule, runOnce }) => {
+    const when = runOnce
+      ? "once"
+      : schedule ?? (intervalSeconds === 0 ? "never" : `every ${intervalSeconds} s`);
+    const says = `${requestName(request)}@${request.reference}, ${when}`;
+    return { about: "source", isFine: true, says };
+  });
+  const others = [
+    ...(webhookSecret === undefined ? [] : ["webhooks"]),
+    ...(apiSecret === undefined ? [] : ["requests to the API"]),
+  ];
+  if (polled.length > 0 || others.length > 0) {
+    const says = `also by ${others.join(" and ")}`;
+    return others.length === 0 ? polled : [...polled, { about: "source", isFine: true, says }];
+  }
+  const says = "none: set POLL_CONFIG, WEBHOOK_SECRET or API_SECRET, or nothing is ever deployed";
+  return [{ about: "source", isFine: false, says }];
+}
+
+function places({ http, data }: Settings): Finding[] {
+  const scheme = http.tls === undefined ? "http" : "https";
+  const place = (host: string, port: number) =>
+    `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return [
+    {
+      about: "address",
+      isFine: true,
+      says: `${place(http.host, http.port)}, metrics ${place(http.metricsHost, http.metricsPort)}`,
+    },
+    { about: "data", isFine: true, says: data.dir },
+  ];
+}

@@ -1,0 +1,44 @@
+import { type Finding, quickCheck } from "../app.ts";
+import { createLog, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
+import { readArguments } from "./arguments.ts";
+import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { settingsOf } from "./settings_of.ts";
+import { table } from "./table.ts";
+import { VERSION } from "./version.ts";
+
+/** `stackwright doctor` */
+export const doctorCommand: Command = {
+  help: `Usage: stackwright doctor [--quick] [--json]
+
+Says in a few lines what the service would work with: engine, compose, git, sources with their intervals,
+addresses, data directory. It asks no other machine and changes nothing; the service says the same when it
+starts. Exits 0 when all of it can be worked with, 1 when something cannot, 78 when a setting is wrong.
+`,
+  async run(io) {
+    const { json } = readArguments(io.args.filter((each) => each !== "--quick"), 0);
+    const settings = await settingsOf(io);
+    const findings = await quickCheck(settings, systemOf(io, settings.timeZone), io.signal);
+    if (json) io.out(JSON.stringify(findings.map(viewOf)) + "\n");
+    else {
+      const rows = findings.map(({ about, isFine, says }) => [isFine ? "ok" : "!!", about, says]);
+      io.out(table([["", "WHAT", "SAYS"], ...rows]));
+    }
+    return findings.every(({ isFine }) => isFine) ? EXIT.ok : EXIT.failed;
+  },
+};
+
+function viewOf({ about, isFine, says }: Finding) {
+  return { about, ok: isFine, says };
+}
+
+function systemOf(io: CommandIo, timeZone: string) {
+  const { redactor, commands = systemCommands, clock = systemClock, env } = io;
+  const log = createLog({
+    level: "warn",
+    timeZone,
+    format: "text",
+    redactor,
+    write: (line) => io.err(line),
+  });
+  return { clock, commands, files: systemFiles, log, redactor, env, version: VERSION };
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import { describe, it } from "node:test";
+import { EXIT } from "../../../src/cli/io.ts";
+import { run, withFiles } from "./command_line.ts";
+
+const POLLS = `- {url: "https://me:canary-4711@git.test/me/shop.git", reference: main, interval: 60}
+- {url: "https://git.test/me/blog.git", schedule: "0 4 * * *"}`;
+
+describe("stackwright doctor", () => {
+  it("says what there is and what is missing, without a secret", async () => {
+    await withFiles({}, async (directory) => {
+      const env = {
+        DATA_DIR: directory,
+        DOCKER_HOST: `unix://${directory}/engine.sock`,
+        HTTP_HOST: "127.0.0.1",
+        POLL_CONFIG: POLLS,
+        PATH: process.env["PATH"] ?? "",
+      };
+      const { code, out } = await run(["doctor", "--quick", "--json"], { env });
+      assert.equal(code, EXIT.failed, out);
+      const findings = JSON.parse(out) as { about: string; ok: boolean; says: string }[];
+      const of = (about: string) => findings.filter((each) => each.about === about);
+      assert.equal(of("engine")[0]?.ok, false);
+      assert.match(of("engine")[0]?.says ?? "", /engine\.sock/);
+      assert.match(of("git")[0]?.says ?? "", /^\d+\.\d+/);
+      assert.deepEqual(of("source").map(({ says }) => says), [
+        "git.test/me/shop@main, every 60 s",
+        "git.test/me/blog@refs/heads/main, 0 4 * * *",
+      ]);
+      assert.deepEqual(of("address").map(({ says }) => says), [
+        "http://127.0.0.1:8080, metrics http://127.0.0.1:9120",
+      ]);
+      assert.doesNotMatch(out, /canary/);
+      const text = await run(["doctor"], { env });
+      assert.match(text.out, /^!! +engine .*\n/m);
+      assert.match(text.out, /^ok +git +\d/m);
+    });
+  });
+
+  it("misses a way to be told what to deploy", async () => {
+    const { out } = await run(["doctor", "--json"], {
+      env: { DATA_DIR: "/nonexistent", DOCKER_HOST: "unix:///nonexistent/engine.sock" },
+    });
+    assert.match(out, /none: set POLL_CONFIG/);
+  });
+});
