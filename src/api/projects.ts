@@ -15,20 +15,25 @@ export const projectView = z.strictObject({
   ID: z.string(),
   Name: z.string(),
   Status: z.string().describe("States of its containers, counted: `exited(1), running(2)`."),
-  ConfigFiles: z.string().optional().describe("Compose files, where its containers tell them."),
+  ConfigFiles: z.string().describe("Compose files, where its containers tell them, else empty."),
+  Reason: z.string().describe("Why its status cannot be told; empty, since it always can."),
 });
 
-/** One container of a project on the wire; neither its environment nor its command line. */
+/** One container of a project on the wire; neither its environment nor its arguments. */
 export const containerView = z.strictObject({
   ID: z.string(),
   Name: z.string(),
+  Names: z.array(z.string()).describe("Its name as the engine has it, with a slash in front."),
   Image: z.string(),
+  Command: z.string().describe("The program it runs; arguments may hold secrets."),
   Project: z.string(),
   Service: z.string(),
   Created: z.int().describe("Unix time in seconds."),
   State: z.enum(["created", "running", "paused", "restarting", "removing", "exited", "dead"]),
   Status: z.string().describe("The engine's sentence: `Up 2 hours (healthy)`."),
-  Health: z.enum(["starting", "healthy", "unhealthy"]).optional(),
+  Health: z.enum(["", "starting", "healthy", "unhealthy"]).describe(
+    "Empty without a health check.",
+  ),
   ExitCode: z.int().describe("0 while it runs."),
   Publishers: z.array(z.strictObject({
     URL: z.string().describe("Address of the host; empty when the port is not published."),
@@ -41,6 +46,7 @@ export const containerView = z.strictObject({
   ),
   Networks: z.array(z.string()).optional(),
   Mounts: z.array(z.string()).optional(),
+  LocalVolumes: z.int().describe("How many volumes of the engine itself it mounts."),
 });
 
 /** See {@link projectView}. */
@@ -180,7 +186,8 @@ function viewProject({ name, status, configFiles }: ProjectSummary): ProjectView
     ID: name,
     Name: name,
     Status: status,
-    ...(configFiles === "" ? {} : { ConfigFiles: configFiles }),
+    ConfigFiles: configFiles,
+    Reason: "",
   };
 }
 
@@ -189,13 +196,15 @@ function viewContainer(container: ContainerSummary): ContainerView {
   return {
     ID: container.id,
     Name: container.name,
+    Names: [`/${container.name}`],
     Image: container.image,
+    Command: container.program,
     Project: labels[COMPOSE_LABELS.project] ?? "",
     Service: container.service,
     Created: Math.floor(container.createdAt.getTime() / 1000),
     State: container.state,
     Status: container.status,
-    ...(health === "none" ? {} : { Health: health }),
+    Health: health === "none" ? "" : health,
     ExitCode: container.exitCode ?? 0,
     Publishers: container.ports.map((port) => ({
       URL: port.address,
@@ -206,6 +215,7 @@ function viewContainer(container: ContainerSummary): ContainerView {
     Labels: Object.fromEntries(Object.entries(labels).filter(([name]) => TOLD_LABELS.test(name))),
     Networks: [...networks],
     Mounts: [...mounts],
+    LocalVolumes: container.localVolumes,
   };
 }
 

@@ -1,7 +1,7 @@
 import { basename, join, posix, resolve } from "node:path";
 import { type DeclaredStack, validateCheckout } from "../config/mod.ts";
 import { formatProblem, messageOf, type Problem, StackwrightError } from "../model/mod.ts";
-import { requireSupported } from "../plan/mod.ts";
+import { ignoredFields, requireSupported } from "../plan/mod.ts";
 import { systemFiles, writtenSecrets } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
@@ -61,11 +61,13 @@ Exits 0 when everything is right, 1 when something is not.
 
 /** What would be refused on every engine: it is valid, and this version cannot deploy it. */
 function notSupported({ deployment, given, place }: DeclaredStack): Problem[] {
+  const less = ignoredFields(deployment, given)
+    .map((message) => ({ ...place("name"), message }));
   try {
     requireSupported(deployment, given, { swarm: "inactive" });
-    return [];
+    return less;
   } catch (error) {
-    return [{ ...place("name"), message: messageOf(error) }];
+    return [...less, { ...place("name"), message: messageOf(error) }];
   }
 }
 

@@ -15,8 +15,10 @@ export interface ContainerPort {
   readonly protocol: string;
 }
 
-/** A container as people want to see it in a list; no environment, no command line. */
+/** A container as people want to see it in a list; no environment, no arguments. */
 export interface ContainerSummary extends ObservedContainer {
+  /** What it runs, without arguments: those may hold secrets. */
+  readonly program: string;
   /** Reference of its image. */
   readonly image: string;
   readonly createdAt: Date;
@@ -27,6 +29,8 @@ export interface ContainerSummary extends ObservedContainer {
   readonly networks: readonly string[];
   /** Names of its volumes; of a mounted path, the path on the host. */
   readonly mounts: readonly string[];
+  /** How many volumes of the engine itself it mounts. */
+  readonly localVolumes: number;
 }
 
 /** Containers in any state that carry all `labels`, with all that a list shows, by one call. */
@@ -42,16 +46,18 @@ export async function describeContainers(
 
 function summary(entry: JsonRecord): ContainerSummary {
   const networks = asRecord(asRecord(entry["NetworkSettings"])["Networks"]);
+  const mounts = asList(entry["Mounts"]).map(asRecord);
   return {
     ...observedContainer(entry),
+    program: /^"?([^\s"]*)/.exec(asText(entry["Command"]))?.[1] ?? "",
     image: asText(entry["Image"]),
     createdAt: new Date((asNumber(entry["Created"]) ?? 0) * 1000),
     status: asText(entry["Status"]),
     ports: asList(entry["Ports"]).map((port) => containerPort(asRecord(port))),
     networks: Object.keys(networks).sort(),
-    mounts: asList(entry["Mounts"]).map(asRecord).map((mount) =>
-      asText(mount["Name"]) || asText(mount["Source"])
-    ).sort(),
+    mounts: mounts.map((mount) => asText(mount["Name"]) || asText(mount["Source"])).sort(),
+    localVolumes:
+      mounts.filter((mount) => mount["Type"] === "volume" && mount["Driver"] === "local").length,
   };
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { labelsOf } from "../deploy/mod.ts";
 import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import type { Revealed } from "./encrypted_files.ts";
@@ -43,6 +44,9 @@ export async function renderTarget(
   signal: AbortSignal,
 ): Promise<RenderedTarget> {
   const { deployment, revision } = target;
+  for (const warning of ignoredFields(deployment, target.declared.given)) {
+    parts.log.warning(warning, { stack: target.key.name });
+  }
   const inputs = await composeInputs(parts.source, revision, deployment, signal);
   noteUnused(parts, target, inputs);
   const tree = await writeTree(parts, target, inputs, signal);

@@ -1,8 +1,23 @@
 import { type Deployment, StackwrightError } from "../model/mod.ts";
 
 /**
- * Refuses configuration whose behaviour this version does not have yet: a field that is read and
- * then ignored is a promise broken in silence.
+ * A sentence for each field that this version does not act on, where that only means doing less: what
+ * is deployed is what its author wrote.
+ */
+export function ignoredFields(
+  { name, reconciliation }: Deployment,
+  given: ReadonlySet<string>,
+): readonly string[] {
+  if (!given.has("reconciliation") || !reconciliation.enabled) return [];
+  return [
+    `deployment ${name}: this version of Stackwright does not act on reconciliation yet: containers ` +
+    "are looked at when their source is polled, not between",
+  ];
+}
+
+/**
+ * Refuses configuration whose behaviour this version does not have yet, where ignoring it would
+ * deploy something else than its author wrote; see {@link ignoredFields} for the rest.
  *
  * `given` are the dotted key paths the author wrote; the engine's swarm state decides the mode where
  * the configuration does not. Throws `unsupported` naming every such field.
@@ -19,7 +34,6 @@ export function requireSupported(
       : "",
     deployment.source === "oci" ? "source: oci" : "",
     deployment.swarm.enabled === true ? "swarm.enabled" : "",
-    given.has("reconciliation") && deployment.reconciliation.enabled ? "reconciliation" : "",
     given.has("oci") ? "oci" : "",
   ].filter((field) => field !== "");
   if (fields.length === 0) return;

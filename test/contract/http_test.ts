@@ -585,12 +585,15 @@ describe("projects", () => {
   it("tell states of their containers and no label that could hold a secret", () =>
     withService({ engine: createMemoryEngine(shop()) }, async (service) => {
       const list = await (await service.fetch("/v1/api/projects")).json();
-      assert.deepEqual(list.content, [{ ID: "shop", Name: "shop", Status: "running(2)" }]);
+      const project = { ID: "shop", Name: "shop", Status: "running(2)" };
+      assert.deepEqual(list.content, [{ ...project, ConfigFiles: "", Reason: "" }]);
       const text = await (await service.fetch("/v1/api/project/shop")).text();
       assert.doesNotMatch(text, /hunter2|secret/);
       const { content } = JSON.parse(text);
       assert.deepEqual(content.map((each: { Service: string }) => each.Service), ["db", "web"]);
       assert.equal(content[1].Health, "healthy");
+      const { Command, Names, LocalVolumes } = content[1];
+      assert.deepEqual([Command, Names, LocalVolumes], ["app", [`/${content[1].Name}`], 0]);
     }));
 
   for (

@@ -105,12 +105,14 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       const found = await engine.listContainers(labels, signal);
       return found.map((each) => ({
         ...each,
+        program: "app",
         image: "app:1",
         createdAt: new Date(0),
         status: each.state,
         ports: [],
         networks: [],
         mounts: [],
+        localVolumes: 0,
       }));
     },
     renameContainer: (id, name) => call(`rename ${id} ${name}`),

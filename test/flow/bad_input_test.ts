@@ -91,8 +91,8 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     title: "a field that this version does not act on",
-    files: (world) => ({ [CONFIG]: `name: ${world.stack}\nreconciliation: {events: [die]}\n` }),
-    says: [/reconciliation/, /Nothing was changed/],
+    files: (world) => ({ [CONFIG]: `name: ${world.stack}\nswarm: {enabled: true}\n` }),
+    says: [/swarm\.enabled/, /Nothing was changed/],
   },
   {
     title: "a compose file with an error",
@@ -137,7 +137,11 @@ const MISTAKES: readonly Mistake[] = [
   {
     title: "a target without a configuration",
     entry: () => ({ target: "other" }),
-    says: [/has no deployment configuration/, /\.stackwright\.other\.yaml/],
+    says: [
+      /has no deployment configuration/,
+      /\.stackwright\.other\.yaml/,
+      /\.doco-cd\.other\.yml/,
+    ],
   },
   {
     title: "a reference that does not exist",

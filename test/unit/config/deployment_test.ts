@@ -322,6 +322,10 @@ const REFUSED: [string, string][] = [
     '"auto_discovery" today',
   ],
   [
+    "branch: main",
+    '2:1: branch: unknown key "branch"; what it was for is said with "reference" today',
+  ],
+  [
     "build_opts: {quiet: true}",
     '2:1: build_opts: unknown key "build_opts"; what it was for is said with "build" today',
   ],

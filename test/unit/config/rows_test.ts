@@ -7,10 +7,10 @@ import * as z from "zod";
 import { parseDeployments } from "../../../src/config/mod.ts";
 import { deploymentSchema } from "../../../src/config/deployment_schema.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
-import { requireSupported } from "../../../src/plan/mod.ts";
+import { ignoredFields, requireSupported } from "../../../src/plan/mod.ts";
 import { ELSEWHERE } from "../../flow/configuration_rows/elsewhere.ts";
 import { ROWS } from "../../flow/configuration_rows/rows.ts";
-import { UNSUPPORTED } from "../../flow/configuration_rows/rows_refused.ts";
+import { IGNORED, UNSUPPORTED } from "../../flow/configuration_rows/rows_refused.ts";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 
@@ -81,6 +81,19 @@ describe("the rows of the deployment configuration", () => {
   for (const { file, title } of ELSEWHERE) {
     it(`${file} has the test "${title}"`, async () => {
       assert.ok((await readFile(join(ROOT, file), "utf8")).includes(title));
+    });
+  }
+
+  for (const [key, written] of Object.entries(IGNORED)) {
+    it(`ignoredFields() says what is not done for ${key}, and it is deployed`, () => {
+      const [found] = parseDeployments(`name: shop\n${written}\n`, { file: "f", trusted: true });
+      assert.ok(found);
+      assert.match(
+        ignoredFields(found.deployment, found.given).join(),
+        /not act on reconciliation/,
+      );
+      requireSupported(found.deployment, found.given, { swarm: "inactive" });
+      assert.ok(keys.includes(key), key);
     });
   }
 

@@ -14,7 +14,6 @@ describe("requireSupported()", () => {
   const refused: readonly (readonly [field: string, lines: string, swarm?: string])[] = [
     ["swarm.enabled", "swarm: {enabled: true}"],
     ["swarm mode", "", "manager"],
-    ["reconciliation", "reconciliation: {enabled: true}"],
   ];
   for (const [field, lines, swarm] of refused) {
     it(`refuses ${field}, by name, when it is written`, () => {
@@ -29,8 +28,8 @@ describe("requireSupported()", () => {
 
   it("names every such field at once", () => {
     assert.throws(
-      () => check("swarm: {enabled: true}\nreconciliation: {enabled: true}"),
-      /swarm\.enabled, reconciliation/,
+      () => check("swarm: {enabled: true}\noci: {verify: true}"),
+      /swarm\.enabled, oci/,
     );
   });
 
@@ -47,6 +46,7 @@ describe("requireSupported()", () => {
     ["swarm mode turned off on a manager", "swarm: {enabled: false}", "manager"],
     ["a worker", "", "worker"],
     ["reconciliation turned off", "reconciliation: {enabled: false}"],
+    ["reconciliation, which it then does not do", "reconciliation: {enabled: true}"],
     ["auto-discovery turned off", "auto_discovery: {enabled: false}"],
     ["the default context by its name", "context: default"],
     ["another repository", "repository_url: https://h.example/o/r\nenv_files: ['remote:a.env']"],
