@@ -104,7 +104,7 @@ for (const engine of await engines()) {
         const run = await automaticPollTo(world, "skipped");
         assert.match(
           target(run).reason ?? "",
-          /^paused: rolled back to release 3; .*; repaired release 3: create web$/,
+          /^paused: rolled back to release 1; .*; repaired release 3: create web$/,
         );
         assert.equal(await label(world, "web", "number"), "1");
         assert.equal(rows(world, "SELECT * FROM pins").length, 1, "it stays pinned");
