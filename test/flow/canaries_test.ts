@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import process from "node:process";
 import { join, relative } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { encryptDotenv, encryptYaml } from "../fakes/sops_encryptor.ts";
@@ -436,9 +435,9 @@ describe("secret canaries", () => {
   it("leave no private directory of the service behind", async () => {
     await house.restart();
     await poll();
-    const before = await scratchDirectories();
+    const before = await scratchDirectories(house.pid());
     await house.stop();
-    const after = await scratchDirectories();
+    const after = await scratchDirectories(house.pid());
     assert.ok(after.length < before.length, before.join());
   });
 });
@@ -448,9 +447,8 @@ function messages(run: RunBody): string {
   return [run.message, ...(run.deployments ?? []).map((each) => each.message)].join("\n");
 }
 
-/** Private directories of this process in the system's place for them: others have some, too. */
-async function scratchDirectories(): Promise<string[]> {
-  return (await readdir(tmpdir())).filter((each) =>
-    new RegExp(`^stackwright-(?:git|plan)-\\d+-${process.pid}-`).test(each)
-  );
+/** Private directories of a process in the system's place for them: others have some, too. */
+async function scratchDirectories(pid: number | undefined): Promise<string[]> {
+  const name = new RegExp(`^stackwright-(?:git|plan)-\\d+-${pid}-`);
+  return (await readdir(tmpdir())).filter((each) => name.test(each));
 }

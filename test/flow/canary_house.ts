@@ -62,6 +62,8 @@ export interface CanaryHouse {
   poll(entry: Record<string, unknown>): Promise<RunBody & { readonly heard: Heard }>;
   /** Runs a command on the same data directory, with everything logged. */
   command(args: readonly string[], env?: Record<string, string>): Promise<number>;
+  /** Process id of the service; that of its last process once it has ended. */
+  pid(): number | undefined;
   /** Ends the service. */
   stop(): Promise<void>;
   /** Ends the service and starts it with further settings. */
@@ -243,6 +245,7 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
         signal: new AbortController().signal,
       });
     },
+    pid: () => service.pid,
     async stop() {
       await stop();
     },
