@@ -85,6 +85,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import("./healthcheck_command.ts")).healthcheckCommand,
   },
   {
+    name: "completion",
+    summary: "Print what completes commands in a shell.",
+    load: async () => (await import("./completion_command.ts")).completionCommand,
+  },
+  {
     name: "version",
     summary: "Print the version.",
     load: async () => (await import("./version_command.ts")).versionCommand,

@@ -97,7 +97,9 @@ function textOf({ context, name, plan, before, after }: PlannedStack, io: Comman
     plan.kind === "skip" ? "nothing to do" : plan.kind
   }: ${plan.message}\n`;
   // What is only looked after has no diff to speak of: its labels may differ all the same.
-  const diff = unifiedDiff("deployed", "planned", plainModel(before), plainModel(after));
+  // Masked before it becomes YAML, which breaks long texts into lines that no mask would find again.
+  const shown = (model: string) => plainModel(io.redactor.redact(model));
+  const diff = unifiedDiff("deployed", "planned", shown(before), shown(after));
   return head + services.join("") + colouredDiff(diff, io);
 }
 

@@ -20,6 +20,7 @@ export const COMMANDS = [
   "unpin",
   "doctor",
   "healthcheck",
+  "completion",
   "version",
 ] as const;
 

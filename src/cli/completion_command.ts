@@ -1,0 +1,62 @@
+import { StackwrightError } from "../model/mod.ts";
+import { readArguments } from "./arguments.ts";
+import { COMMANDS } from "./commands.ts";
+import { type Command, EXIT } from "./io.ts";
+
+/** `stackwright completion` */
+export const completionCommand: Command = {
+  help: `Usage: stackwright completion [--json] bash|zsh|fish
+
+Prints a script for the shell, which completes the names of commands. For the shell that runs:
+
+  source <(stackwright completion bash)     # or zsh
+  stackwright completion fish | source
+`,
+  run(io) {
+    const { operands: [shell = ""] } = readArguments(io.args, 1);
+    const script = SCRIPTS[shell];
+    if (script === undefined) {
+      throw new StackwrightError(
+        "bad_request",
+        `completion is there for bash, zsh and fish${shell === "" ? "" : `, not for ${shell}`}; ` +
+          "see --help",
+      );
+    }
+    io.out(script());
+    return Promise.resolve(EXIT.ok);
+  },
+};
+
+const names = () => COMMANDS.map(({ name }) => name).join(" ");
+/** Summaries hold neither quotes nor colons that a shell would take for its own. */
+const quoted = (text: string) => `'${text.replaceAll("'", "")}'`;
+
+const SCRIPTS: Readonly<Record<string, () => string>> = {
+  bash: () =>
+    `_stackwright() {
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${names()}" -- "\${COMP_WORDS[1]}"))
+  else
+    COMPREPLY=($(compgen -W "--help --json" -f -- "\${COMP_WORDS[COMP_CWORD]}"))
+  fi
+}
+complete -o filenames -F _stackwright stackwright
+`,
+  zsh: () =>
+    `_stackwright() {
+  local -a commands=(
+${
+      COMMANDS.map(({ name, summary }) =>
+        `    ${quoted(`${name}:${summary.replaceAll(":", "\\:")}`)}`
+      ).join("\n")
+    }
+  )
+  if (( CURRENT == 2 )); then _describe command commands; else _files; fi
+}
+compdef _stackwright stackwright
+`,
+  fish: () =>
+    COMMANDS.map(({ name, summary }) =>
+      `complete -c stackwright -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}\n`
+    ).join(""),
+};

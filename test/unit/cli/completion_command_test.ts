@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { describe, it } from "node:test";
+import { EXIT } from "../../../src/cli/io.ts";
+import { COMMANDS, run } from "./command_line.ts";
+
+/** What bash proposes for a command line that is being typed. */
+function completed(script: string, ...words: readonly string[]): string[] {
+  const line = words.map((word) => `'${word}'`).join(" ");
+  const ask = `COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _stackwright; ` +
+    `printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const out = execFileSync("bash", ["--norc", "-c", `${script}\n${ask}`], { encoding: "utf8" });
+  return out.trim().split("\n");
+}
+
+describe("stackwright completion", () => {
+  it("completes the names of commands in bash", async () => {
+    const { code, out } = await run(["completion", "bash"]);
+    assert.equal(code, EXIT.ok);
+    assert.deepEqual(completed(out, "stackwright", "ro"), ["rollback"]);
+    assert.deepEqual(completed(out, "stackwright", "").sort(), [...COMMANDS].sort());
+    assert.deepEqual(completed(out, "stackwright", "plan", "--j"), ["--json"]);
+  });
+
+  for (const shell of ["zsh", "fish"]) {
+    it(`names every command to ${shell}`, async () => {
+      const { code, out } = await run(["completion", shell]);
+      assert.equal(code, EXIT.ok);
+      for (const name of COMMANDS) assert.ok(out.includes(name), name);
+    });
+  }
+
+  it("refuses other shells", async () => {
+    const { code, err } = await run(["completion", "tcsh"]);
+    assert.equal(code, EXIT.usage);
+    assert.match(err, /bash, zsh and fish, not for tcsh/);
+  });
+});
