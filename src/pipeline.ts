@@ -32,6 +32,7 @@ import {
   requireGit,
   resolveRequest,
   revisionOf,
+  settleOwner,
   skippedEntry,
   type Target,
   targetEntry,
@@ -185,6 +186,8 @@ async function deployTarget(
       if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
       noteDecision(parts, target, decision);
       noteDiscovered(parts, target, decision);
+      const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
+      if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
       if (decision.kind === "skip") {
         reports.target(skippedEntry(target, decision));
         return "done";

@@ -40,7 +40,7 @@ import { openDataDirectory } from "./data_directory.ts";
 import { engineEnvironment, passedVariables } from "./engine_environment.ts";
 import { gitCredentials } from "./git_credentials.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
-import { findHostDataDirectory } from "./host_data_directory.ts";
+import { findHostDataDirectory, findLocalPath } from "./host_data_directory.ts";
 import { type Ask, onceDone, remembered } from "./remember.ts";
 import type { System } from "./system.ts";
 
@@ -173,6 +173,13 @@ function openLedger(
     ids,
     owner: systemProcessOwner(),
     redact: (text) => system.redactor.redact(text),
+    onRewritten: () =>
+      system.log.error(
+        `${
+          join(dir, LEDGER_FILE)
+        } was deleted while it is in use: it was written anew with all it ` +
+          "held; stop Stackwright before you remove or restore it",
+      ),
   });
 }
 
@@ -246,6 +253,8 @@ function parts(
       onMutation: () => made.meter.count("mutations_total", { by: "compose" }),
     }),
     files,
+    commands,
+    localPath: (path, signal) => findLocalPath({ files, engine: made.engine }, path, signal),
     clock,
     log,
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),

@@ -1,6 +1,27 @@
-import { containerMounts, type EngineClient, hostPath, ownContainerId } from "../docker/mod.ts";
+import {
+  containerMounts,
+  type EngineClient,
+  hostPath,
+  localPath,
+  ownContainerId,
+} from "../docker/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
+
+/**
+ * Where this process sees a path of the engine's host: the same path on a host; in a container, where
+ * one of its mounts shows it, and `undefined` where none does.
+ */
+export async function findLocalPath(
+  parts: { readonly files: Files; readonly engine: EngineClient },
+  path: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const mountInfo = await parts.files.readIfExists("/proc/self/mountinfo");
+  const id = mountInfo && ownContainerId(new TextDecoder().decode(mountInfo));
+  const mounts = id === undefined ? [] : await containerMounts(parts.engine.api, id, signal);
+  return mounts.length === 0 ? path : localPath(path, mounts);
+}
 
 /**
  * Where the data directory lies on the engine's host, which is what containers mount from: the same

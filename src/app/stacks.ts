@@ -1,6 +1,14 @@
-import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
-import { rollBack, type RollbackResult, shownModel } from "../pipeline/mod.ts";
+import {
+  formatOwner,
+  ownerFrom,
+  type Progress,
+  type StackKey,
+  type StackOwner,
+  StackwrightError,
+} from "../model/mod.ts";
+import { recordedOwner, rollBack, type RollbackResult, shownModel } from "../pipeline/mod.ts";
 import type { FailureRecord, Pin, RecordedDecision, RecordedRelease } from "../record/mod.ts";
+import { sourceLocation } from "../source/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
 /** What is known about why a stack is as it is. */
@@ -63,6 +71,66 @@ export async function rollBackStack(
 /** Lets automatic updates happen again. Returns false when they were not held back. */
 export function unpinStack({ ledger }: Assembly, key: StackKey): boolean {
   return ledger.pins.remove(key);
+}
+
+/** How a stack changed hands. */
+export interface Adoption {
+  readonly owner: StackOwner;
+  /** Whose it was; absent when that was not known. */
+  readonly before?: StackOwner;
+}
+
+/**
+ * Hands a stack to another source or branch, whose next deployment takes over its containers, volumes
+ * and files. `source` is a URL or a name such as `github.com/me/shop`; without it, the one that was
+ * refused is meant. The owner before is refused from then on.
+ *
+ * Throws `bad_request` for a source that is none, `not_found` when nobody was refused, `conflict` when
+ * several were.
+ */
+export function adoptStack(
+  { ledger }: Assembly,
+  key: StackKey,
+  { source, reference }: { readonly source: string; readonly reference: string },
+): Adoption {
+  const before = recordedOwner(ledger, key);
+  const owner = source === ""
+    ? refusedOwner(ledger.owners.refused(key), key, reference)
+    : ownerFrom({ source: namedSource(source), reference: inFull(reference), id: "" });
+  ledger.owners.adopt(key, owner);
+  if (before === undefined) return { owner };
+  return { owner, before: { source: before.source, reference: before.reference } };
+}
+
+function refusedOwner(refused: readonly StackOwner[], key: StackKey, reference: string) {
+  const wanted = refused.filter((each) => reference === "" || each.reference === inFull(reference));
+  const [only, ...others] = wanted;
+  if (only === undefined) {
+    throw new StackwrightError(
+      "not_found",
+      `nobody was refused ${key.name}: name the source that is to have it with --source`,
+    );
+  }
+  if (others.length === 0) return only;
+  throw new StackwrightError(
+    "conflict",
+    `several want ${key.name}: ${
+      wanted.map(formatOwner).join(", ")
+    }; say which with --source, and ` +
+      "--reference for a branch",
+  );
+}
+
+/** A name is what a URL becomes; a scheme makes it one. */
+function namedSource(source: string) {
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/\s]+@[^/\s]+:/.test(source) ||
+    source.startsWith("/");
+  const local = /^local(\/.*)$/.exec(source)?.[1];
+  return sourceLocation("git", local ?? (isUrl ? source : `https://${source}`));
+}
+
+function inFull(reference: string): string {
+  return reference === "" || reference.startsWith("refs/") ? reference : `refs/heads/${reference}`;
 }
 
 function unknownStack(key: StackKey): StackwrightError {

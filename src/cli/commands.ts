@@ -80,6 +80,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import("./doctor_command.ts")).doctorCommand,
   },
   {
+    name: "adopt",
+    summary: "Hand a stack to another repository or branch, with its volumes and files.",
+    load: async () => (await import("./adopt_command.ts")).adoptCommand,
+  },
+  {
     name: "healthcheck",
     summary: "Ask the service on this host whether it is healthy.",
     load: async () => (await import("./healthcheck_command.ts")).healthcheckCommand,

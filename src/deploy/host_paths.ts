@@ -22,6 +22,8 @@ export interface FollowedPath {
    * host into a container.
    */
   readonly by: "us" | "engine";
+  /** Whether even a path in the tree is refused: it would not be led to a stable place. */
+  readonly everywhere?: boolean;
 }
 
 /** What of a rendered model leaves the source. */
@@ -29,6 +31,8 @@ export interface FollowedPaths {
   readonly paths: readonly FollowedPath[];
   /** Named volumes as the engine knows them, by what uses them. */
   readonly volumes: readonly { readonly what: string; readonly name: string }[];
+  /** Containers, by name or id, whose mounts a service gets, whatever project they are of. */
+  readonly containers: readonly { readonly what: string; readonly name: string }[];
   /** Parts that no repository may use, a clause each. */
   readonly refused: readonly string[];
 }
@@ -41,6 +45,7 @@ export interface FollowedPaths {
 export function followedPaths(model: ComposeModel): FollowedPaths {
   const paths: FollowedPath[] = [];
   const refused: string[] = [];
+  const containers: { what: string; name: string }[] = [];
   for (const [name, service] of Object.entries(servicesOf(model))) {
     const of = (what: string) => `service ${name}: ${what}`;
     const add = (by: FollowedPath["by"], what: string, path: string) => {
@@ -54,6 +59,10 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
     }
     for (const volume of objectsAt(service, "volumes")) {
       if (volume["type"] === "bind") add("engine", "volume", textAt(volume, "source"));
+    }
+    for (const each of textsOf(service["volumes_from"])) {
+      const container = /^container:([^:]*)/.exec(each)?.[1];
+      if (container !== undefined) containers.push({ what: of("volumes_from"), name: container });
     }
     for (const option of textsOf(service["security_opt"])) {
       // Compose reads the profile itself, relative to the project.
@@ -80,7 +89,7 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
       }
     }
   }
-  return { paths, refused, volumes: volumesOf(model, paths) };
+  return { paths, refused, containers, volumes: volumesOf(model, paths) };
 }
 
 /** Compose notices what it cannot give to a service when the old container is gone. */
@@ -94,11 +103,42 @@ function isUsed(model: ComposeModel, kind: "configs" | "secrets", name: string):
 function volumesOf(model: ComposeModel, paths: FollowedPath[]): FollowedPaths["volumes"] {
   return Object.entries(objectAt(model, "volumes")).map(([key, volume]) => {
     const definition = isObject(volume) ? volume : {};
-    const device = textAt(objectAt(definition, "driver_opts"), "device");
-    if (isAbsolute(device)) {
-      paths.push({ what: `volumes.${key}`, path: resolve(device), by: "engine" });
+    const options = objectAt(definition, "driver_opts");
+    const device = deviceOf(options);
+    if (device !== undefined) paths.push({ what: `volumes.${key}`, path: device, by: "engine" });
+    for (const path of pathsInOptions(options)) {
+      paths.push({ what: `volumes.${key}.driver_opts`, path, by: "engine", everywhere: true });
     }
     return { what: `volumes.${key}`, name: textAt(definition, "name") || key };
+  });
+}
+
+/** File systems whose device is no path of the host. */
+const ELSEWHERE = /^(?:tmpfs|overlay|nfs\d?|cifs|smb3|ceph|glusterfs)$/;
+
+/** What a volume is mounted from; the engine's working directory is the root. */
+function deviceOf(options: JsonObject): string | undefined {
+  const device = textAt(options, "device");
+  if (device === "") return undefined;
+  if (isAbsolute(device)) return resolve(device);
+  return ELSEWHERE.test(textAt(options, "type")) ? undefined : resolve("/", device);
+}
+
+/**
+ * Paths in options of a volume besides its device: layers of an overlay, places of other drivers. They
+ * are read as the kernel reads them: a backslash keeps the next character, the working directory is
+ * the root.
+ */
+function pathsInOptions(options: JsonObject): string[] {
+  const others = Object.entries(options).filter(([key]) => key !== "device" && key !== "type");
+  return others.flatMap(([, value]) => {
+    const text = typeof value === "string" ? value.replaceAll("\\", "") : "";
+    return text.split(",").flatMap((option) => {
+      const isLayer = /^\s*(?:lowerdir|upperdir|workdir|datadir)\+?=/.test(option);
+      const parts = option.split(/[:=;\s]+/);
+      const found = isLayer ? parts.slice(1) : parts.filter((part) => part.includes("/"));
+      return found.filter((part) => part !== "").map((part) => resolve("/", part));
+    });
   });
 }
 

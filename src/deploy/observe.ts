@@ -1,12 +1,9 @@
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
-  LABELS,
-  MANAGER,
   type ObservedContainer,
   type ObservedStack,
   type StackKey,
-  StackwrightError,
 } from "../model/mod.ts";
 
 /** What an engine runs for a stack now, in one call; one-off containers are left out. */
@@ -35,36 +32,4 @@ export async function observeAll(
 
 function isPartOfStack({ labels }: ObservedContainer): boolean {
   return labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true";
-}
-
-/** Whose containers a stack has. */
-export type Ownership = "nobody" | "ours" | "unmanaged";
-
-/**
- * The name of the source that decides about a container: the one with its configuration. That is
- * stable, while the repository a configuration deploys from may change.
- */
-export function ownerOf(labels: Readonly<Record<string, string>>): string | undefined {
-  return labels[LABELS.sourceConfiguration] ?? labels[LABELS.sourceName];
-}
-
-/**
- * Decides whether a stack may be deployed by the configuration in `sourceName` (decisions.md, taking
- * over).
- *
- * Throws `conflict` when containers of that name were deployed by another source: two repositories
- * with one stack name would otherwise replace each other for ever.
- */
-export function ownership(key: StackKey, observed: ObservedStack, sourceName: string): Ownership {
-  const managed = observed.containers.filter((each) => each.labels[LABELS.manager] === MANAGER);
-  const stranger = managed.find((each) => ownerOf(each.labels) !== sourceName);
-  if (stranger !== undefined) {
-    throw new StackwrightError(
-      "conflict",
-      `${key.name} already runs from ${ownerOf(stranger.labels)} (container ${stranger.name}), ` +
-        `so it was not deployed from ${sourceName}; destroy it there first, or choose another name`,
-    );
-  }
-  if (observed.containers.length === 0) return "nobody";
-  return managed.length > 0 ? "ours" : "unmanaged";
 }

@@ -3,7 +3,12 @@ import type { ObservedContainer, ObservedStack, ReleaseService } from "../model/
 /** Whether the services of a release are as they should be. */
 export type Readiness =
   | { readonly kind: "ready" }
-  | { readonly kind: "waiting"; readonly services: Readonly<Record<string, string>> }
+  | {
+    readonly kind: "waiting";
+    readonly services: Readonly<Record<string, string>>;
+    /** Those of them that have too few containers. */
+    readonly incomplete: readonly string[];
+  }
   | {
     readonly kind: "failed";
     readonly service: string;
@@ -19,6 +24,7 @@ export type Readiness =
  */
 export function readiness(services: readonly ReleaseService[], observed: ObservedStack): Readiness {
   const waiting: Record<string, string> = {};
+  const incomplete: string[] = [];
   for (const service of services) {
     if (service.expectation.replicas === 0 || !service.expectation.autostart) continue;
     const containers = observed.containers.filter((each) => each.service === service.name);
@@ -30,13 +36,14 @@ export function readiness(services: readonly ReleaseService[], observed: Observe
       if (judged.kind === "waiting") waiting[service.name] = judged.why;
     }
     if (containers.length < service.expectation.replicas) {
+      incomplete.push(service.name);
       waiting[service.name] =
         `${containers.length} of ${service.expectation.replicas} containers exist`;
     }
   }
   return Object.keys(waiting).length === 0
     ? { kind: "ready" }
-    : { kind: "waiting", services: waiting };
+    : { kind: "waiting", services: waiting, incomplete };
 }
 
 type Judgement =

@@ -1,12 +1,14 @@
 import { join, relative } from "node:path";
-import {
-  type LiveManifest,
-  messageOf,
-  type Release,
-  type StackKey,
-  StackwrightError,
-} from "../model/mod.ts";
+import { type LiveManifest, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { FileInfo, Files } from "../system/mod.ts";
+import {
+  between,
+  filesDigest,
+  readFilesRecord,
+  type ShownRelease,
+  sureContent,
+  writeFilesRecord,
+} from "./files_record.ts";
 import { LiveDirectory } from "./live_directory.ts";
 
 /** Directories of a stack below a data directory. */
@@ -48,23 +50,30 @@ export class StackFiles {
   }
 
   /**
-   * Makes the stack's files those of `release`, whose tree is at `tree`; `before` is the manifest of
-   * what lies there now. May be called again after it was interrupted.
+   * Makes the stack's files those of `release`, whose tree is at `tree`. What lies there now is told by
+   * a record of its own, and by `before` where an earlier version left none. May be called again after
+   * it was interrupted.
    *
    * Throws `data_dir_unusable` when the disk refuses.
    */
   async switchTo(
     tree: string,
-    release: Pick<Release, "live">,
+    release: ShownRelease,
     before: LiveManifest,
   ): Promise<void> {
     const { stack, current } = this.#directories;
     try {
       await this.#files.makeDirectory(stack);
       const done = this.#noteSwitch(tree);
-      await this.#updateLive(tree, before, release.live);
+      const known = (await readFilesRecord(this.#files, stack))?.live ?? before;
       // Relative, so that it also leads there where the host sees the data directory elsewhere.
-      await this.#files.replaceLink(relative(stack, tree), current);
+      const link = relative(stack, tree);
+      const record = (live: LiveManifest, shows: string) =>
+        writeFilesRecord(this.#files, stack, { live, shows, current: link });
+      await record(between(known, release.live), "");
+      await this.#updateLive(tree, known, release.live);
+      await record(release.live, filesDigest(release));
+      await this.#files.replaceLink(link, current);
       done();
     } catch (cause) {
       if (cause instanceof StackwrightError) throw cause;
@@ -74,6 +83,18 @@ export class StackFiles {
         { cause },
       );
     }
+  }
+
+  /**
+   * Whether what lies on disk is what a release says. Where nothing is known of it, which an earlier
+   * version leaves behind, it is taken for that.
+   */
+  async show(release: ShownRelease): Promise<boolean> {
+    const { stack, current } = this.#directories;
+    const record = await readFilesRecord(this.#files, stack);
+    if (record === undefined) return true;
+    if (record.shows !== filesDigest(release)) return false;
+    return record.current === await this.#files.readLink(current);
   }
 
   /** Whether there is anything at a path of `live`. */
@@ -91,14 +112,27 @@ export class StackFiles {
    * container wrote into it; one that upstream removed goes; what containers made stays.
    */
   async #updateLive(tree: string, before: LiveManifest, after: LiveManifest): Promise<void> {
-    for (const path of Object.keys(before.files)) {
-      if (after.files[path] === undefined) await this.#live.remove(path);
+    for (const [path, content] of Object.entries(before.files)) {
+      if (after.files[path] === undefined) await this.#remove(path, sureContent(content));
     }
-    for (const directory of after.directories) await this.#live.makeDirectory(directory);
+    for (const directory of after.directories) {
+      // It stands in for what is not in the source; what there is already is better.
+      if (!await this.#isThere(directory)) await this.#live.makeDirectory(directory);
+    }
     for (const [path, content] of Object.entries(after.files)) {
       if (before.files[path] === content && await this.#isThere(path)) continue;
       await this.#copy(join(tree, path), path);
     }
+  }
+
+  /** What is a directory now, and was a file to us, was made by a container. */
+  async #remove(path: string, content: string): Promise<void> {
+    if (content.startsWith("submodule:")) return await this.#live.remove(path);
+    await this.#live.at(path, { makes: false }, async (place) => {
+      const info = await this.#files.stat(place);
+      if (info?.kind !== "directory") await this.#files.remove(place);
+      else await this.#makeRoom(place);
+    });
   }
 
   async #isThere(path: string): Promise<boolean> {

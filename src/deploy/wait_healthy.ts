@@ -47,6 +47,7 @@ export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promis
   const { engine, clock, services, deadline } = wait;
   if (services.length === 0) return;
   const restarts = new RestartWatch(wait.known);
+  let incomplete = 0;
   for (let good = 0, needed = GOOD_SAMPLES; good < needed;) {
     const details = await inspectServices(wait, signal);
     const now = readiness(services, { containers: details.map((each) => each.container) });
@@ -57,6 +58,14 @@ export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promis
     if (now.kind !== "ready") good = 0;
     else good = same ? good + 1 : 1;
     const missing = now.kind === "waiting" ? missingText(now.services) : "";
+    // Nobody makes containers any more by now, so none that is missing will come.
+    incomplete = now.kind === "waiting" && now.incomplete.length > 0 ? incomplete + 1 : 0;
+    if (incomplete === GOOD_SAMPLES) {
+      throw new StackwrightError(
+        "unhealthy",
+        `${missing}; somebody removed what is missing while the release was rolled out`,
+      );
+    }
     if (missing !== "" && clock.now() >= deadline) {
       throw new StackwrightError(
         "timeout",

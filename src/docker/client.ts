@@ -1,6 +1,7 @@
 import type { Clock } from "../system/mod.ts";
 import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
+import { type ContainerRecipe, containerRecipe, createContainer } from "./container_recipe.ts";
 import * as containers from "./containers.ts";
 import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
@@ -73,6 +74,9 @@ function containerCalls(api: EngineApi) {
       describeContainers(api, labels, signal),
     inspectContainer: (id: string, signal: AbortSignal) =>
       containers.inspectContainer(api, id, signal),
+    containerRecipe: (id: string, signal: AbortSignal) => containerRecipe(api, id, signal),
+    createContainer: (recipe: ContainerRecipe, signal: AbortSignal) =>
+      createContainer(api, recipe, signal),
     containerLogs: (id: string, lines: number, signal: AbortSignal) =>
       containers.containerLogs(api, { id, lines }, signal),
     startContainer: (id: string, signal: AbortSignal) => act(api, { id, verb: "start" }, signal),

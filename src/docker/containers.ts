@@ -6,7 +6,7 @@ import {
   type ObservedContainer,
 } from "../model/mod.ts";
 import { type ApiRequest, type EngineApi, pathName } from "./api.ts";
-import type { ContainerDetails, LabelFilter } from "./engine.ts";
+import type { ContainerDetails, ContainerMount, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import {
   asList,
@@ -190,6 +190,18 @@ function detailed(answer: JsonRecord): ContainerDetails {
     oomKilled: state["OOMKilled"] === true,
     error: asText(state["Error"]),
     healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
+    mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
+  };
+}
+
+function mountOf(mount: JsonRecord): ContainerMount {
+  const type = asText(mount["Type"]);
+  return {
+    kind: type === "bind" || type === "volume" ? type : "other",
+    name: asText(mount["Name"]),
+    source: asText(mount["Source"]),
+    destination: asText(mount["Destination"]),
+    writable: mount["RW"] !== false,
   };
 }
 

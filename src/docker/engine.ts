@@ -1,4 +1,7 @@
 import type { ObservedContainer } from "../model/mod.ts";
+import type { ContainerRecipe } from "./container_recipe.ts";
+
+export type { ContainerRecipe } from "./container_recipe.ts";
 
 /** What an engine says of itself. */
 export interface EngineInfo {
@@ -44,6 +47,18 @@ export interface NetworkFacts {
   }[];
 }
 
+/** One mount of a container, as the engine made it. */
+export interface ContainerMount {
+  readonly kind: "bind" | "volume" | "other";
+  /** Name of a volume, else empty. */
+  readonly name: string;
+  /** Path on the engine's host. */
+  readonly source: string;
+  /** Path in the container. */
+  readonly destination: string;
+  readonly writable: boolean;
+}
+
 /** Details of a container that only inspection shows. */
 export interface ContainerDetails {
   readonly container: ObservedContainer;
@@ -58,6 +73,7 @@ export interface ContainerDetails {
   readonly error: string;
   /** Output of the last health check, empty without one. */
   readonly healthOutput: string;
+  readonly mounts: readonly ContainerMount[];
 }
 
 /** Label filters: `key` must exist, or equal the value when there is one. */
@@ -78,6 +94,10 @@ export interface Engine {
   listContainers(labels: LabelFilter, signal: AbortSignal): Promise<ObservedContainer[]>;
   /** One container; `undefined` when there is none. */
   inspectContainer(id: string, signal: AbortSignal): Promise<ContainerDetails | undefined>;
+  /** How a container was made; `undefined` when there is none. */
+  containerRecipe(id: string, signal: AbortSignal): Promise<ContainerRecipe | undefined>;
+  /** Mutating. Makes a container as another one was made, without starting it; returns its id. */
+  createContainer(recipe: ContainerRecipe, signal: AbortSignal): Promise<string>;
   /** The last `lines` lines a container wrote to standard output and error, oldest first. */
   containerLogs(id: string, lines: number, signal: AbortSignal): Promise<string[]>;
   /** Mutating. Starting one that runs is fine. */

@@ -39,3 +39,12 @@ export function hostPath(directory: string, mounts: readonly OwnMount[]): string
     .sort((a, b) => b.destination.length - a.destination.length);
   return longest && longest.source + directory.slice(longest.destination.length);
 }
+
+/** Where a path of the engine's host is in this container, by the longest mount that shows it. */
+export function localPath(path: string, mounts: readonly OwnMount[]): string | undefined {
+  const turned = mounts.map(({ source, destination }) => ({
+    source: destination,
+    destination: source,
+  }));
+  return hostPath(path, turned);
+}

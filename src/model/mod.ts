@@ -17,4 +17,5 @@ export * from "./release.ts";
 export * from "./revision.ts";
 export * from "./run.ts";
 export * from "./stack_key.ts";
+export * from "./stack_owner.ts";
 export * from "./work.ts";

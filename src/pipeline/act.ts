@@ -1,5 +1,5 @@
 import { volumesText } from "../deploy/mod.ts";
-import type { RunReporter, RunTarget } from "../model/mod.ts";
+import { ownerFrom, type RunReporter, type RunTarget } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
 import type { Decision } from "./decide_target.ts";
 import { destroyTarget } from "./destroy_target.ts";
@@ -123,7 +123,7 @@ async function destroy(
   const what = { removeVolumes, removeImages };
   const { key, configuration, deployment } = target;
   const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
-  const by = { configuration: configuration.source.name, ...elsewhere };
+  const by = { configuration: ownerFrom(configuration), ...elsewhere };
   target.progress("removing what runs");
   const deleted = await destroyTarget(parts, key, by, what, signal);
   return targetEntry(

@@ -20,6 +20,7 @@ import {
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { composeCall } from "./compose_call.ts";
+import { adoptContainers } from "./adopt_containers.ts";
 import { placeBeside } from "./configuration_files.ts";
 import { withValues } from "./model_values.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -93,18 +94,22 @@ export async function finishRollout(
   const { key } = work.next.release;
   const recorded = parts.ledger.current(key);
   const previous = recorded === undefined ? undefined : await place(parts, recorded, signal);
-  const result = await rollout(rolloutParts(parts, work), {
-    next: work.next,
-    services: work.services,
-    verify: work.verify ?? [],
-    previous,
-    ranBefore: work.observed.containers.filter((each) => each.state === "running")
-      .map((each) => each.service),
-    liveNow: recorded?.live ?? NOTHING_LIVE,
-    previousImages: recorded?.images ?? {},
-    timeoutSeconds: work.timeoutSeconds,
-    rollback: parts.options.rollback,
-  }, signal);
+  const rollOut = () =>
+    rollout(rolloutParts(parts, work), {
+      next: work.next,
+      services: work.services,
+      verify: work.verify ?? [],
+      previous,
+      ranBefore: work.observed.containers.filter((each) => each.state === "running")
+        .map((each) => each.service),
+      liveNow: recorded?.live ?? NOTHING_LIVE,
+      previousImages: recorded?.images ?? {},
+      timeoutSeconds: work.timeoutSeconds,
+      rollback: parts.options.rollback,
+    }, signal);
+  const { observed, progress, next: { release } } = work;
+  const adoption = { release, observed, progress, hasPrevious: previous !== undefined };
+  const result = await adoptContainers(parts, adoption, rollOut, signal);
   if (result.kind === "deployed") {
     const keepsFailure = work.remembers === false;
     parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
@@ -175,7 +180,10 @@ function rolloutParts(parts: PipelineParts, work: Undertaking): RolloutParts {
 }
 
 /** The files of a stack, with every switch of them in the ledger. */
-function stackFiles({ files, ledger, clock, options }: PipelineParts, key: StackKey): StackFiles {
+export function stackFiles(
+  { files, ledger, clock, options }: PipelineParts,
+  key: StackKey,
+): StackFiles {
   const { dataDir } = options;
   const note = (tree: string) =>
     ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());

@@ -1,4 +1,3 @@
-import { ownership } from "../deploy/mod.ts";
 import {
   type InputChange,
   isStackwrightError,
@@ -11,6 +10,7 @@ import {
 } from "../model/mod.ts";
 import { decide, decideRetry, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
+import { withOldData } from "./bring_old_data.ts";
 import { look } from "./glance.ts";
 import { decideHeld, type HeldDecision, type Hold, pausedHold, stopHold } from "./hold.ts";
 import { changesSince } from "./input_changes.ts";
@@ -21,6 +21,8 @@ import { prepareImages, refreshImages } from "./prepare_images.ts";
 import { type PreparedRelease, prepareRelease } from "./prepare_release.ts";
 import { requireNoClash } from "./recorded_images.ts";
 import { type ResolvedTarget, resolveSecrets } from "./resolve_secrets.ts";
+import { withFiles } from "./stale_files.ts";
+import { ownershipOf, requireNotAnothers } from "./stack_owner.ts";
 import type { Target } from "./target.ts";
 
 /** What is to be done about a target, decided before anything was touched. */
@@ -65,6 +67,7 @@ export async function decideTarget(
   requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
   if (deployment.destroy.enabled) return { kind: "destroy", changes: [] };
   const recorded = parts.ledger.current(key);
+  requireNotAnothers(parts, target);
   const hold = await pinHold(parts, target, signal);
   if (hold !== undefined) return await held(parts, target, hold, signal);
   if (recorded !== undefined && await isSuperseded(parts, target, recorded, signal)) {
@@ -72,14 +75,15 @@ export async function decideTarget(
   }
   target.progress("looking at what runs");
   const observed = await look(parts, target, signal);
-  const owner = ownership(key, observed, target.configuration.source.name);
+  const owner = await ownershipOf(parts, target, observed, signal);
   const resolved = await resolveSecrets(parts, target, signal);
   const { forceRecreate, forceImagePull } = deployment;
   const changes = recorded === undefined || forceRecreate || forceImagePull
     ? undefined
     : await changesSince(parts, resolved, recorded.closure, signal);
   if (changes?.length === 0 && recorded !== undefined) {
-    const plan = planFor(target, recorded.services, recorded, observed);
+    const compared = planFor(target, recorded.services, recorded, observed);
+    const plan = await withFiles(parts, key, recorded, compared);
     if (plan.kind === "skip") {
       moveRevision(parts, target, recorded);
       return { kind: "skip", plan, changes };
@@ -119,11 +123,13 @@ async function decideRendered(
     signal,
   );
   const planned = planFor(target, release.services, recorded, observed, images);
-  const plan = planAfterFailure(release, planned, {
+  const decided = planAfterFailure(release, planned, {
     failed: parts.ledger.failures.get(target.key)?.release,
     deployed: recorded?.digest,
     observed,
   });
+  const needed = await withFiles(parts, target.key, release, decided);
+  const plan = await withOldData(parts, release, observed, needed, signal);
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
     return { kind: "skip", plan, changes: [] };

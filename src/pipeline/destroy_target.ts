@@ -7,13 +7,17 @@ import {
   volumesText,
 } from "../deploy/mod.ts";
 import {
+  formatOwner,
+  isSameOwner,
   LABELS,
   MANAGER,
   type ObservedStack,
   type StackKey,
+  type StackOwner,
   StackwrightError,
 } from "../model/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
+import type { RecordedOwner } from "../record/owners.ts";
 import type { PipelineParts } from "./parts.ts";
 import { imagesOfOthers } from "./prune_images.ts";
 
@@ -25,8 +29,8 @@ export type DestroyWhat = {
 
 /** Who wants a stack removed. */
 export interface SourceIdentity {
-  /** Name of the source with the configuration. */
-  readonly configuration: string;
+  /** The source with the configuration. */
+  readonly configuration: StackOwner;
   /** Name of the repository that the configuration deploys from, where that is another one. */
   readonly repository?: string;
 }
@@ -49,34 +53,43 @@ export async function destroyTarget(
   const observed = await observe(parts.engine, key, signal);
   const recorded = parts.ledger.current(key);
   if (observed.containers.length === 0 && recorded === undefined) return undefined;
-  requireOwner(key, by, { observed, recorded });
+  requireOwner(key, by, { observed, recorded, owner: parts.ledger.owners.get(key) });
   const intent = parts.ledger.beginDestroy(key, { ...what });
   return await finishDestroy(parts, intent, signal);
+}
+
+interface Owned {
+  readonly observed: ObservedStack;
+  readonly recorded: RecordedRelease | undefined;
+  readonly owner: RecordedOwner | undefined;
 }
 
 function requireOwner(
   key: StackKey,
   { configuration, repository }: SourceIdentity,
-  { observed, recorded }: { observed: ObservedStack; recorded: RecordedRelease | undefined },
+  { observed, recorded, owner }: Owned,
 ): void {
   const isOwner = (name: string | undefined) =>
-    name !== undefined && (name === configuration || name === repository);
-  const refuse = (owner: string) =>
+    name !== undefined && (name === configuration.source || name === repository);
+  const refuse = (whose: string) =>
     new StackwrightError(
       "conflict",
-      `${key.name} is not destroyed: ${owner}, not to ${configuration}`,
+      `${key.name} is not destroyed: ${whose}, not to ${formatOwner(configuration)}`,
     );
-  const foreign = observed.containers.find((each) =>
-    each.labels[LABELS.manager] !== MANAGER || !isOwner(ownerOf(each.labels))
+  if (owner !== undefined && !isSameOwner(owner, configuration) && owner.source !== repository) {
+    throw refuse(`it belongs to ${formatOwner(owner)}`);
+  }
+  const foreign = observed.containers.find(({ labels }) =>
+    labels[LABELS.manager] !== MANAGER || (owner?.adopted !== true && !isOwner(ownerOf(labels)))
   );
   if (foreign !== undefined) {
-    const owner = ownerOf(foreign.labels) ?? "nobody Stackwright knows";
-    throw refuse(`its container ${foreign.name} belongs to ${owner}`);
+    const whose = ownerOf(foreign.labels) ?? "nobody Stackwright knows";
+    throw refuse(`its container ${foreign.name} belongs to ${whose}`);
   }
   // Without containers the volumes are all that is left, and their labels are not looked at.
-  if (observed.containers.length > 0 || recorded === undefined) return;
-  const owner = (recorded.configuration ?? recorded.revision).source.name;
-  if (!isOwner(owner)) throw refuse(`it belongs to ${owner}`);
+  if (observed.containers.length > 0 || recorded === undefined || owner !== undefined) return;
+  const { source } = recorded.configuration ?? recorded.revision;
+  if (!isOwner(source.name)) throw refuse(`it belongs to ${source.name}`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ownership, type Placed, pointTags } from "../deploy/mod.ts";
+import { type Placed, pointTags } from "../deploy/mod.ts";
 import {
   messageOf,
   type ObservedStack,
@@ -13,6 +13,8 @@ import { place } from "./carry_out.ts";
 import { look } from "./glance.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash } from "./recorded_images.ts";
+import { withFiles } from "./stale_files.ts";
+import { ownershipOf } from "./stack_owner.ts";
 import type { Target } from "./target.ts";
 
 /** Why what a source wants is not deployed now. */
@@ -84,9 +86,9 @@ export async function decideHeld(
     const message = `${hold.message}; whether it runs is not known: ${messageOf(error)}`;
     return { kind: "skip", hold: { ...hold, message } };
   }
-  const plan = repairPlan(recorded, observed);
+  const plan = await withFiles(parts, key, recorded, repairPlan(recorded, observed));
   if (plan.kind === "skip") return { kind: "skip", hold };
-  ownership(key, observed, target.configuration.source.name);
+  await ownershipOf(parts, target, observed, signal);
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);
 }
 

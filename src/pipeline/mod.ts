@@ -34,6 +34,7 @@ export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";
 export * from "./shown_model.ts";
 export { skippedEntry } from "./skipped_entry.ts";
+export * from "./stack_owner.ts";
 export * from "./target.ts";
 export * from "./target_stage.ts";
 export * from "./target_meter.ts";

@@ -4,7 +4,7 @@ import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
-import type { Clock, Files, Limiter, Log, Meter, WatchedLock } from "../system/mod.ts";
+import type { Clock, Commands, Files, Limiter, Log, Meter, WatchedLock } from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
 
@@ -51,6 +51,9 @@ export interface PipelineParts {
   readonly key: InstanceKey;
   readonly secrets: ExternalSecrets;
   readonly files: Files;
+  readonly commands: Commands;
+  /** Where this process sees a path of the engine's host; `undefined` where it does not. */
+  localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;

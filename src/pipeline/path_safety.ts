@@ -47,6 +47,7 @@ export async function requireSafeModel(
   target: Target,
   model: ComposeModel,
   tree: string,
+  signal: AbortSignal,
 ): Promise<void> {
   const found = followedPaths(model);
   const name = target.key.name;
@@ -61,9 +62,36 @@ export async function requireSafeModel(
     if (each.by === "us") await requireInTree(parts, name, each, tree);
     else await requireNotOurs(parts, name, each, tree);
   }
+  for (const each of found.containers) await requireMountsNotOurs(parts, name, each, tree, signal);
   const own = OWN_VOLUME.exec(parts.options.hostDataDir)?.[1];
   const volume = found.volumes.find((each) => each.name === own);
   if (volume !== undefined) throw ours(name, volume.what);
+}
+
+/** A container's mounts are handed on as they are, whatever project it is of. */
+async function requireMountsNotOurs(
+  parts: PipelineParts,
+  name: string,
+  { what, name: container }: { readonly what: string; readonly name: string },
+  tree: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const details = await parts.engine.inspectContainer(container, signal);
+  if (details === undefined) {
+    throw new StackwrightError(
+      "config_invalid",
+      `deployment ${name}: ${what}: there is no container ${container}`,
+    );
+  }
+  for (const { kind, source, name: volume } of details.mounts) {
+    const from = `${what} container:${container}`;
+    if (volume !== "" && volume === OWN_VOLUME.exec(parts.options.hostDataDir)?.[1]) {
+      throw ours(name, from);
+    }
+    if (kind !== "bind") continue;
+    const mount = { what: from, path: source, by: "engine" as const, everywhere: true };
+    await requireNotOurs(parts, name, mount, tree);
+  }
 }
 
 async function requireInTree(
@@ -86,10 +114,10 @@ async function requireInTree(
 async function requireNotOurs(
   parts: PipelineParts,
   name: string,
-  { what, path }: FollowedPath,
+  { what, path, everywhere }: FollowedPath,
   tree: string,
 ): Promise<void> {
-  if (insideTree(path, tree) !== undefined) return;
+  if (everywhere !== true && insideTree(path, tree) !== undefined) return;
   const real = await parts.files.realPath(path) ?? path;
   for (const mine of [parts.options.hostDataDir, ...parts.options.protectedPaths]) {
     const relations = [path, real].map((each) => pathRelation(each, mine));

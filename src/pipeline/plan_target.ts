@@ -1,4 +1,4 @@
-import { canonicalJson, observe, ownership, volumesOf, volumesText } from "../deploy/mod.ts";
+import { canonicalJson, observe, volumesOf, volumesText } from "../deploy/mod.ts";
 import {
   LABELS,
   type ObservedStack,
@@ -8,12 +8,14 @@ import {
 } from "../model/mod.ts";
 import { decide, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
+import { withOldData } from "./bring_old_data.ts";
 import { pausedHold, stopHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
 import { pinHold } from "./pin_hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import { prepareRelease } from "./prepare_release.ts";
 import { resolveSecrets } from "./resolve_secrets.ts";
+import { ownershipOf } from "./stack_owner.ts";
 import type { Target } from "./target.ts";
 
 /** A plan that was made only to be looked at. */
@@ -46,7 +48,7 @@ export async function planTarget(
     const why = { observed, because: "destroy is set", removeVolumes };
     return { ...await planDestroy(parts, key, why, signal), recorded };
   }
-  ownership(key, observed, target.configuration.source.name);
+  await ownershipOf(parts, target, observed, signal);
   const resolved = await resolveSecrets(parts, target, signal);
   const { release } = await prepareRelease(parts, resolved, signal);
   const policy = { forceRecreate, removeOrphans };
@@ -57,11 +59,12 @@ export async function planTarget(
     policy,
     images: {},
   });
-  const decided = planAfterFailure(release, compared, {
+  const needed = planAfterFailure(release, compared, {
     failed: parts.ledger.failures.get(key)?.release,
     deployed: recorded?.digest,
     observed,
   });
+  const decided = await withOldData(parts, release, observed, needed, signal);
   const hold = stopHold(parts, key) ??
     (pause ? pausedHold(`deployment ${key.name} is paused`) : await pinHold(parts, target, signal));
   const plan = hold === undefined ? decided : { kind: "skip" as const, ...hold };

@@ -8,6 +8,7 @@ import {
   formatStackKey,
   isStackwrightError,
   type Origin,
+  ownerFrom,
   type Revision,
   type RunReporter,
   type RunTarget,
@@ -118,7 +119,7 @@ async function remove(
   signal: AbortSignal,
 ): Promise<void> {
   const { stack, removeVolumes, removeImages } = removal;
-  const { key, owner, directory } = stack;
+  const { key, directory } = stack;
   const log = parts.log.with({ stack: key.name, context: key.context });
   const release = parts.ledger.current(key)?.id;
   const isUnchanged = () =>
@@ -131,7 +132,7 @@ async function remove(
       const why = `nothing names it any more: it was discovered in ${directory}`;
       log.info(`removing the stack: ${why}`);
       const what = { removeVolumes, removeImages };
-      const identity = { configuration: owner.source };
+      const identity = { configuration: ownerFrom(run.configuration) };
       const work = () => destroyTarget(parts, key, identity, what, signal);
       const deleted = await deploying(parts, stack.repository, work, signal);
       if (deleted === undefined) return parts.ledger.discovered.remove(key);

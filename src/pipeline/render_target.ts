@@ -68,7 +68,7 @@ export async function renderTarget(
   const model = await operation(parts, "render", render);
   plain.hideModel(model, invocation);
   const values = await modelValues(parts, { model, project, variables }, signal);
-  await requireSafeModel(parts, target, model, tree);
+  await requireSafeModel(parts, target, model, tree, signal);
   requireNoJobs(model, target.key.name);
   await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
   requirePlain(model, revealed);

@@ -7,6 +7,7 @@ import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { type Intent, Intents } from "./intents.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
+import { Owners } from "./owners.ts";
 import { type Pin, Pins } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { type DeployedStack, Releases } from "./releases.ts";
@@ -34,6 +35,8 @@ export class Ledger {
   readonly pins: Pins;
   /** Stacks that a person stopped. */
   readonly stops: Stops;
+  /** Whose each stack is. */
+  readonly owners: Owners;
   /** Stacks that were found by auto-discovery. */
   readonly discovered: DiscoveredStacks;
   /** The last finished runs. */
@@ -56,13 +59,16 @@ export class Ledger {
       ids: Ids;
       owner?: ProcessOwner;
       redact?: (text: string) => string;
+      /** Is told that the file was deleted while it was open, and was written anew. */
+      onRewritten?: () => void;
     },
   ) {
-    this.#database = new LedgerDatabase(path);
+    this.#database = new LedgerDatabase(path, parts.onRewritten);
     this.failures = new FailureMemory(this.#database, parts.redact);
     this.decisions = new DecisionLog(this.#database, parts.redact);
     this.pins = new Pins(this.#database);
     this.stops = new Stops(this.#database);
+    this.owners = new Owners(this.#database);
     this.discovered = new DiscoveredStacks(this.#database);
     this.runs = new RunArchive(this.#database);
     this.shownTrees = new ShownTrees(this.#database);
@@ -198,6 +204,7 @@ export class Ledger {
       this.pins.remove(intent.key);
       this.stops.remove(intent.key);
       this.discovered.remove(intent.key);
+      this.owners.remove(intent.key);
       this.#finish(intent, "succeeded", message);
       forgetGoneStacks(this.#database, this.#now());
     });

@@ -1,9 +1,13 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { messageOf, StackwrightError } from "../model/mod.ts";
+import { existsNow, removeNow, replaceNow } from "../system/mod.ts";
 import { migrate } from "./ledger_schema.ts";
 
 /** One row as SQLite gives it. */
 export type Row = Readonly<Record<string, unknown>>;
+
+/** Path of a database that has no file. */
+const IN_MEMORY = ":memory:";
 
 /**
  * The ledger's SQLite file: WAL, durable when a call returns, errors in our words.
@@ -13,27 +17,28 @@ export type Row = Readonly<Record<string, unknown>>;
  */
 export class LedgerDatabase {
   readonly path: string;
-  readonly #database: DatabaseSync;
+  readonly #onRewritten: () => void;
+  #database: DatabaseSync;
   /** By their text, of which there are as many as there are in this room. */
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens, or makes, the database at `path` and brings it to the newest schema. */
-  constructor(path: string) {
+  /**
+   * Opens, or makes, the database at `path` and brings it to the newest schema. `onRewritten` is told
+   * when the file was deleted meanwhile and had to be written anew.
+   */
+  constructor(path: string, onRewritten: () => void = () => {}) {
     this.path = path;
-    this.#database = this.#guard(() => new DatabaseSync(path));
-    this.#guard(() => {
-      // FULL, not NORMAL: an intent that a power cut can lose protects nothing.
-      this.#database.exec(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; " +
-          "PRAGMA busy_timeout = 5000;",
-      );
-      migrate(this.#database, path);
-    });
+    this.#onRewritten = onRewritten;
+    this.#database = this.#guard(() => open(path));
+    this.#guard(() => migrate(this.#database, path));
   }
 
   /** Changes something. */
   run(sql: string, ...values: SQLInputValue[]): void {
-    this.#guard(() => this.#statement(sql).run(...values));
+    this.#guard(() => {
+      this.#requireFile();
+      this.#statement(sql).run(...values);
+    });
   }
 
   /** Reads rows. */
@@ -44,6 +49,7 @@ export class LedgerDatabase {
   /** Does several changes, all or none. */
   transaction(work: () => void): void {
     this.#guard(() => {
+      this.#requireFile();
       this.#database.exec("BEGIN IMMEDIATE");
       try {
         work();
@@ -68,12 +74,34 @@ export class LedgerDatabase {
 
   /** Proves that the database can be written, by taking the write lock. */
   checkWritable(): void {
-    this.#guard(() => this.#database.exec("BEGIN IMMEDIATE; ROLLBACK;"));
+    this.#guard(() => {
+      this.#requireFile();
+      this.#database.exec("BEGIN IMMEDIATE; ROLLBACK;");
+    });
   }
 
   /** Closes the database. May be called twice. */
   close(): void {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  /**
+   * What is written into a file without a name is lost with this process. All of it can still be read,
+   * so it is written to a new file before anything is added.
+   */
+  #requireFile(): void {
+    if (this.path === IN_MEMORY || this.#database.isTransaction) return;
+    if (existsNow(this.path)) return;
+    const copy = `${this.path}.new`;
+    removeNow(copy);
+    this.#database.prepare("VACUUM INTO ?").run(copy);
+    this.#database.close();
+    this.#statements.clear();
+    // Journals of the file that is gone would be taken for the new one's.
+    for (const journal of ["-wal", "-shm"]) removeNow(this.path + journal);
+    replaceNow(copy, this.path);
+    this.#database = open(this.path);
+    this.#onRewritten();
   }
 
   #statement(sql: string): StatementSync {
@@ -91,6 +119,16 @@ export class LedgerDatabase {
       throw explain(error, this.path);
     }
   }
+}
+
+function open(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  // FULL, not NORMAL: an intent that a power cut can lose protects nothing.
+  database.exec(
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; " +
+      "PRAGMA busy_timeout = 5000;",
+  );
+  return database;
 }
 
 function explain(error: unknown, path: string): StackwrightError {

@@ -122,6 +122,23 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE releases ADD COLUMN sealed_in TEXT;
   `,
+  `
+  CREATE TABLE owners (
+    context   TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    source    TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    adopted   INTEGER NOT NULL,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  CREATE TABLE refused_owners (
+    context   TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    source    TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    PRIMARY KEY (context, name, source, reference)
+  ) STRICT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -1,4 +1,4 @@
-import { constants, readFileSync } from "node:fs";
+import { constants, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
@@ -63,6 +63,21 @@ export interface Files {
 /** The text of a file, at once: only for settings, which are read before anything else runs. */
 export function readFileNow(path: string): string {
   return readFileSync(path, "utf8");
+}
+
+/** Whether there is anything at a path, at once: for what may not be interrupted by other work. */
+export function existsNow(path: string): boolean {
+  return existsSync(path);
+}
+
+/** Puts a file in the place of another, which need not be there, at once; see {@link existsNow}. */
+export function replaceNow(from: string, to: string): void {
+  renameSync(from, to);
+}
+
+/** Removes a file, at once; nothing there is fine. See {@link existsNow}. */
+export function removeNow(path: string): void {
+  rmSync(path, { force: true });
 }
 
 /** The real file system. */

@@ -95,7 +95,13 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         oomKilled: false,
         error: "",
         healthOutput: container.health === "unhealthy" ? "probe says no\n" : "",
+        mounts: [],
       });
+    },
+    containerRecipe: () => Promise.resolve(undefined),
+    async createContainer({ id, name }) {
+      await call(`create ${name}`);
+      return id;
     },
     containerLogs: (id, lines) => Promise.resolve([...engine.logs[id] ?? []].slice(-lines)),
     startContainer: (id) => call(`start ${id}`),

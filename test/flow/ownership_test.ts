@@ -1,8 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
+import { startByHand } from "./by_hand.ts";
+import { commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { actions, commit, docker, ids, inWorld, pollTo, readInside, writeInside } from "./steps.ts";
+import {
+  actions,
+  commit,
+  docker,
+  ids,
+  inWorld,
+  label,
+  pollTo,
+  readInside,
+  writeInside,
+} from "./steps.ts";
 import { createWorld, engines, type World } from "./world.ts";
 
 const never = new AbortController().signal;
@@ -18,27 +29,6 @@ const WANTED = (more: Part = {}) => ({
     web: service({ volumes: ["store:/store"], networks: ["inner"], ...more }),
   }, { volumes: { store: {} }, networks: { inner: {} } }),
 });
-
-/** Starts a project as a person at a terminal does. */
-async function startByHand(world: World, model: string): Promise<void> {
-  const compose = await createComposeCommand(composePlugins()[0] ?? "");
-  const host = world.fake?.host ?? "unix:///var/run/docker.sock";
-  try {
-    const up = await compose.run(host, [
-      "-p",
-      world.stack,
-      "-f",
-      "-",
-      "up",
-      "-d",
-      "--pull",
-      "never",
-    ], model);
-    assert.equal(up.code, 0, up.output);
-  } finally {
-    await compose.close();
-  }
-}
 
 /** Networks by id and volumes with their creation time: what may not be made anew. */
 async function resources(world: World): Promise<unknown> {
@@ -125,7 +115,111 @@ describe("a stack of another repository", () => {
         await other.close();
       }
     }));
+
+  it("stays its owner's while it has no container; a person hands it over, with its data", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (other, take) => {
+        await commit(world, WANTED());
+        await pollTo(world, "succeeded");
+        for (const each of await world.containers()) {
+          await world.engine.removeContainer(each.id, { force: true, volumes: false }, never);
+        }
+        const refused = await take("failed");
+        assert.match(refused, /already runs from /);
+        assert.ok(refused.includes(`stackwright adopt ${world.stack} --source `), refused);
+        assert.deepEqual(await world.containers(), []);
+
+        const { out } = await commandTo(world, 0, ["adopt", world.stack]);
+        assert.ok(out.includes(nameOf(other)), out);
+        await take("succeeded");
+        await take("skipped");
+        const owned = await label(world, "web", "stackwright.source.name");
+        assert.equal(owned?.endsWith(nameOf(other)), true);
+        const lost = await pollTo(world, "failed");
+        assert.match(JSON.stringify(lost), /already runs from /);
+        await take("skipped");
+      })));
+
+  it("is handed over while it runs, and becomes what the other repository says", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (other, take) => {
+        await commit(world, { "compose.yaml": composeFile({ old: service(), web: service() }) });
+        await pollTo(world, "succeeded");
+        const by = ["--source", other.repository.url, "--reference", "main"];
+        await commandTo(world, 0, ["adopt", world.stack, ...by]);
+        await pollTo(world, "failed");
+        await take("succeeded");
+        assert.deepEqual(Object.keys(await ids(world)).sort(), ["web-1"]);
+        await pollTo(world, "failed");
+      })));
+
+  it("leaves volumes that are still its owner's", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (_other, take) => {
+        await commit(world, WANTED());
+        await pollTo(world, "succeeded");
+        await commit(world, WANTED(), { destroy: { enabled: true, remove_volumes: false } });
+        await pollTo(world, "succeeded");
+        assert.match(await take("failed"), /already has data of .*_store/);
+        await commandTo(world, 0, ["adopt", world.stack]);
+        await take("succeeded");
+      })));
+
+  it("may be a branch of the same one: a conflict instead of replacing each other", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, WANTED());
+      await pollTo(world, "succeeded");
+      await commit(world, WANTED({ tty: true }));
+      await world.repository.branch("dev");
+      await commit(world, WANTED());
+      const before = await ids(world);
+      const dev = await pollTo(world, "failed", { reference: "dev" });
+      assert.match(JSON.stringify(dev), /refs\/heads\/main.*refs\/heads\/dev/);
+      assert.deepEqual(await ids(world), before);
+      await pollTo(world, "skipped");
+      await commandTo(world, 0, ["adopt", world.stack]);
+      await pollTo(world, "succeeded", { reference: "dev" });
+      await pollTo(world, "failed");
+    }));
+
+  it("that doco-cd deployed is a conflict, one from this repository is adopted", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, WANTED());
+      const peer = (url: string) =>
+        composeFile({ web: service({ labels: { "cd.doco.source.url": url } }) });
+      await startByHand(world, peer("https://user:word@git.example.com/them/shop.git"));
+      const failed = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(failed, /https:\/\/git.example.com\/them\/shop.git by doco-cd/);
+      await startByHand(world, peer(world.repository.url));
+      await pollTo(world, "succeeded");
+    }));
+
+  it("cannot be adopted by nobody", () =>
+    inWorld("fake", async (world) => {
+      const { err } = await commandTo(world, 1, ["adopt", world.stack]);
+      assert.match(err, /--source/);
+      await commandTo(world, 64, ["adopt", world.stack, "--source", "no repository"]);
+    }));
 });
+
+/** Another repository whose stack has the name of the world's. */
+async function withOther(
+  world: World,
+  test: (other: World, take: (status: string) => Promise<string>) => Promise<void>,
+): Promise<void> {
+  const other = await createWorld({ engine: "fake" });
+  try {
+    await other.repository.commit({
+      ".stackwright.yaml": `name: ${world.stack}\n`,
+      ...WANTED({ tty: true }),
+    });
+    await test(other, async (status) => {
+      return JSON.stringify(await pollTo(world, status, { url: other.repository.url }));
+    });
+  } finally {
+    await other.close();
+  }
+}
 
 /** What a world's repository is called in labels: its path is part of it. */
 function nameOf(world: World): string {

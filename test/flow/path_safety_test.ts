@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { FakeFile } from "../fakes/git_repository.ts";
-import { configFile, type Part, service } from "./compose_text.ts";
-import { inWorld } from "./steps.ts";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { startByHand } from "./by_hand.ts";
+import { commit, inWorld, pollTo } from "./steps.ts";
 import { createWorld, IMAGE, type World } from "./world.ts";
 
 /** Stands in every file that no repository may read. */
@@ -398,6 +399,26 @@ const MOUNTS: readonly Attack[] = [
     says: OURS,
   },
   {
+    title: "an overlay over the data directory",
+    files: ({ dataDir }) =>
+      web({ volumes: ["vol:/x"] }, {
+        volumes: {
+          vol: {
+            driver_opts: { type: "overlay", device: "overlay", o: `lowerdir=/none:${dataDir}` },
+          },
+        },
+      }),
+    says: OURS,
+  },
+  {
+    title: "a place of another driver in the data directory",
+    files: ({ dataDir }) =>
+      web({ volumes: ["vol:/x"] }, {
+        volumes: { vol: { driver: "local-persist", driver_opts: { mountpoint: `${dataDir}/x` } } },
+      }),
+    says: OURS,
+  },
+  {
     title: "a secret that is the ledger",
     files: ({ dataDir }) =>
       web({ secrets: ["s"] }, { secrets: { s: { file: `${dataDir}/state.db` } } }),
@@ -595,6 +616,26 @@ describe("what repositories may do", () => {
       const sockets = warnings.filter((each) => /engine's socket/.test(each));
       assert.equal(sockets.length, 4, warnings.join("\n"));
       assert.ok(!warnings.some((each) => /media/.test(each)), warnings.join("\n"));
+    }));
+
+  it("takes over mounts of another project's container, but none of ours", () =>
+    inWorld("fake", async (world) => {
+      const model = (volume: string) =>
+        composeFile({ web: service({ container_name: `${world.stack}-x`, volumes: [volume] }) });
+      const project = `${world.stack}-x`;
+      await commit(world, {
+        "compose.yaml": JSON.stringify(one({ volumes_from: [`container:${project}:ro`] })),
+      });
+      const missing = await pollTo(world, "failed");
+      assert.match(JSON.stringify(missing), /there is no container/);
+      for (const volume of [`${world.dataDir}/releases/default/other:/x`, `${world.dataDir}:/x`]) {
+        await startByHand(world, model(volume), { project });
+        world.proxy.reset();
+        assert.match(JSON.stringify(await pollTo(world, "failed")), OURS);
+        assert.equal(world.proxy.mutations(), 0);
+      }
+      await startByHand(world, model("/srv/media:/media"), { project });
+      await pollTo(world, "succeeded");
     }));
 
   it("gets no secret of the service by name, whatever PASS_ENV says", () =>

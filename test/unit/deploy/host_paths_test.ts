@@ -56,6 +56,32 @@ describe("followedPaths()", () => {
       if (expected !== undefined) assert.match(refused[0] ?? "", expected);
     });
   }
+
+  const options: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
+    ["a bound directory", { type: "none", o: "bind", device: "/srv/x" }, ["/srv/x"]],
+    ["a device below the engine's own directory", { type: "none", device: "srv/x" }, ["/srv/x"]],
+    ["a share", { type: "nfs", o: "addr=10.0.0.1,rw", device: ":/srv/x" }, []],
+    ["a file system in memory", { type: "tmpfs", device: "tmpfs", o: "size=1m,uid=1000" }, []],
+    [
+      "the layers of an overlay",
+      { type: "overlay", device: "overlay", o: "lowerdir=/a:b/c,upperdir=data,workdir=/d\\e" },
+      ["/a", "/b/c", "/data", "/de"],
+    ],
+    ["a place of another driver", { mountpoint: "/srv/x", size: "1G" }, ["/srv/x"]],
+  ];
+  for (const [what, driver_opts, expected] of options) {
+    it(`followedPaths() finds the paths in the options of a volume: ${what}`, () => {
+      const { paths } = followedPaths({ services: {}, volumes: { v: { name: "v", driver_opts } } });
+      assert.deepEqual(paths.map((each) => each.path), expected);
+    });
+  }
+
+  it("followedPaths() names the containers whose mounts are taken over", () => {
+    const web = { volumes_from: ["db", "container:shop:ro", "container:other"] };
+    const { containers } = followedPaths({ services: { web } });
+    const what = "service web: volumes_from";
+    assert.deepEqual(containers, [{ what, name: "shop" }, { what, name: "other" }]);
+  });
 });
 
 describe("followedPaths() of configs and secrets", () => {

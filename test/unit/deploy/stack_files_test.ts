@@ -23,7 +23,13 @@ class Stack {
   /** Switches to a release with `entries`; their path and content stand for their object id. */
   async switchTo(
     entries: Readonly<Record<string, Entry>>,
-    options: { directories?: readonly string[]; files?: Files; live?: readonly string[] } = {},
+    options: {
+      directories?: readonly string[];
+      files?: Files;
+      live?: readonly string[];
+      /** Whether nobody notes that it lies there now, as after a kill. */
+      forgets?: boolean;
+    } = {},
   ): Promise<void> {
     const tree = join(this.#root, "trees", `${this.#count++}`);
     for (const [path, entry] of Object.entries(entries)) await put(join(tree, path), entry);
@@ -36,8 +42,8 @@ class Stack {
       directories: options.directories ?? [],
     };
     const files = new StackFiles(options.files ?? systemFiles, this.directories);
-    await files.switchTo(tree, { live }, this.#before);
-    this.#before = live;
+    await files.switchTo(tree, { live, services: [] }, this.#before);
+    if (options.forgets !== true) this.#before = live;
   }
 
   get directories() {
@@ -340,6 +346,51 @@ function breakingAfter(allowed: number): Files {
     makeDirectory: guarded(systemFiles.makeDirectory),
   };
 }
+
+describe("StackFiles.show()", () => {
+  const release = (files: Record<string, string>) => ({
+    live: { files, directories: [] },
+    services: [],
+  });
+
+  test("tells what lies on disk, whatever is said to be deployed", async (stack) => {
+    const files = new StackFiles(systemFiles, stack.directories);
+    assert.equal(await files.show(release({ "data/a": JSON.stringify("1") })), true, "unknown");
+    await stack.switchTo({ "data/a": "1" });
+    assert.equal(await files.show(release({ "data/a": JSON.stringify("1") })), true);
+    assert.equal(await files.show(release({ "data/a": JSON.stringify("2") })), false);
+    await systemFiles.replaceLink("elsewhere", stack.directories.current);
+    assert.equal(await files.show(release({ "data/a": JSON.stringify("1") })), false);
+  });
+
+  test("after a switch that broke off, is none; what it left is put right all the same", async (stack) => {
+    await stack.switchTo({ "data/a": "1", "data/b": "1" });
+    await fs.writeFile(stack.live("data/b"), "container");
+    let breaks = 0;
+    for (let allowed = 1;; allowed++) {
+      const before = { "data/a": JSON.stringify("1"), "data/b": JSON.stringify("1") };
+      const files = breakingAfter(allowed);
+      const next = { "data/a": "2", "data/b": "1", "data/new": "2" };
+      const broke = await stack.switchTo(next, { files, forgets: true }).then(
+        () => false,
+        () => true,
+      );
+      if (!broke) break;
+      breaks++;
+      const now = new StackFiles(systemFiles, stack.directories);
+      // The first change but one is the note that something will be changed.
+      assert.equal(await now.show(release(before)), allowed === 1, `after ${allowed} changes`);
+      // Whoever comes next believes that the first release lies there.
+      await stack.switchTo({ "data/a": "1", "data/b": "1" }, { forgets: true });
+      assert.equal(await now.show(release(before)), true);
+      const texts = await Promise.all(
+        ["data/a", "data/b", "data/new"].map((path) => stack.text(path)),
+      );
+      assert.deepEqual(texts, ["1", "container", undefined]);
+    }
+    assert.ok(breaks > 3, `it broke off ${breaks} times`);
+  });
+});
 
 describe("StackFiles.liveExists() and remove()", () => {
   test("see what is live, and take everything away", async (stack) => {

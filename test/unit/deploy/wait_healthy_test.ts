@@ -77,6 +77,16 @@ describe("waitHealthy()", () => {
     ]);
   });
 
+  it("gives up on a container that somebody removed, long before the deadline", async () => {
+    const wait = waitOn([good, []]);
+    await wait.clock.advance(2500);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(500);
+    const error = wait.ended();
+    assert.ok(isStackwrightError(error, "unhealthy"), String(error));
+    assert.match(error.message, /^web: 0 of 1 containers exist; somebody removed/);
+  });
+
   it("asks nothing when there is nothing to wait for", async () => {
     const wait = waitOn([good], []);
     await wait.done;
@@ -179,7 +189,8 @@ describe("waitHealthy()", () => {
   });
 
   it("gives up at the deadline and names every service that is missing, with the reason", async () => {
-    const wait = waitOn([starting], [
+    const created = runningContainer("shop", "db", { state: "created" });
+    const wait = waitOn([[...starting, created]], [
       WEB,
       serviceOf("db"),
       serviceOf("ok", {
@@ -194,7 +205,7 @@ describe("waitHealthy()", () => {
     assert.equal(
       error.message,
       "not healthy within the deployment's timeout: " +
-        "web: health check is starting, db: 0 of 1 containers exist",
+        "web: health check is starting, db: created but not started",
     );
   });
 

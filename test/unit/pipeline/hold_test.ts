@@ -114,6 +114,8 @@ function createShop(directory: string) {
     ledger,
     key,
     files: systemFiles,
+    commands: { run: unused, start: unused },
+    localPath: unused,
     clock,
     log,
     preparing: createLimiter(1),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { mkdtemp, open, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ import { releaseOf } from "./releases.ts";
 
 const WEB = stackKey("", "web");
 
-function openLedger(path: string): Ledger {
+function openLedger(path: string, more: { onRewritten?: () => void } = {}): Ledger {
   const clock = createFakeClock();
   const key = new InstanceKey(new Uint8Array(32).fill(7));
-  return new Ledger(path, { key, clock, ids: createIds(clock) });
+  return new Ledger(path, { key, clock, ids: createIds(clock), ...more });
 }
 
 /** Whether an error has the code and names the ledger. */
@@ -90,6 +90,31 @@ describe("Ledger in trouble", () => {
       }
     });
   });
+
+  for (const gone of [["state.db"], ["state.db", "state.db-wal", "state.db-shm"]]) {
+    it(`${gone.join(", ")} deleted while it is open is written anew, with all it held`, async () => {
+      await inDirectory(async (directory) => {
+        const path = join(directory, "state.db");
+        let told = 0;
+        const ledger = openLedger(path, { onRewritten: () => void told++ });
+        ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "a1")), {}, "first");
+        for (const name of gone) await rm(join(directory, name));
+        const intent = ledger.beginDeploy(releaseOf(WEB, "b2"));
+        ledger.succeed(intent, {}, "second");
+        assert.equal(told, 1);
+        ledger.close();
+        const again = openLedger(path);
+        try {
+          assert.deepEqual(again.history(WEB, 9).map((each) => each.message), ["second", "first"]);
+          assert.equal(again.current(WEB)?.revision.id, "b2");
+        } finally {
+          again.close();
+        }
+        const left = (await readdir(directory)).filter((name) => !name.startsWith("state.db-"));
+        assert.deepEqual(left, ["state.db"]);
+      });
+    });
+  }
 
   it("a path that cannot be a database is the data directory's fault", async () => {
     await inDirectory((directory) => {

@@ -132,6 +132,57 @@ describe("DecisionLog", () => {
   );
 });
 
+describe("Owners", () => {
+  const [mine, branch, other] = [
+    { source: "host/a/shop", reference: "" },
+    { source: "host/a/shop", reference: "refs/heads/main" },
+    { source: "host/b/shop", reference: "refs/heads/main" },
+  ];
+
+  it(
+    "settle() records the owner, learns its branch and keeps it",
+    withLedger(({ owners }) => {
+      assert.equal(owners.get(WEB), undefined);
+      owners.settle(WEB, mine);
+      assert.deepEqual(owners.get(WEB), { ...mine, adopted: false });
+      owners.settle(WEB, branch);
+      owners.settle(WEB, mine);
+      assert.deepEqual(owners.get(WEB), { ...branch, adopted: false });
+      assert.equal(owners.get(THERE), undefined);
+    }),
+  );
+
+  it(
+    "adopt() makes another the owner and forgets who was refused",
+    withLedger((ledger) => {
+      const { owners } = ledger;
+      owners.settle(WEB, branch);
+      owners.refuse(WEB, other);
+      owners.refuse(WEB, other);
+      owners.refuse(THERE, mine);
+      assert.deepEqual(owners.refused(WEB), [other]);
+      owners.adopt(WEB, other);
+      assert.deepEqual(owners.get(WEB), { ...other, adopted: true });
+      assert.deepEqual(owners.refused(WEB), []);
+      assert.deepEqual(owners.refused(THERE), [mine]);
+      owners.settle(WEB, other);
+      assert.deepEqual(owners.get(WEB), { ...other, adopted: true });
+      ledger.destroyed(ledger.beginDestroy(WEB, {}), "gone");
+      assert.equal(owners.get(WEB), undefined);
+    }),
+  );
+
+  it(
+    "refuse() keeps so many and no more",
+    withLedger(({ owners }) => {
+      for (let count = 0; count < 50; count++) {
+        owners.refuse(WEB, { source: `host/${count}/shop`, reference: "" });
+      }
+      assert.equal(owners.refused(WEB).length, 20);
+    }),
+  );
+});
+
 describe("Pins", () => {
   it(
     "set() replaces the pin of a stack, remove() says whether there was one",

@@ -1,0 +1,29 @@
+import { adoptStack } from "../app.ts";
+import { formatOwner } from "../model/mod.ts";
+import { readArguments, stackOf } from "./arguments.ts";
+import { type Command, EXIT } from "./io.ts";
+import { withAssembly } from "./with_assembly.ts";
+
+/** `stackwright adopt` */
+export const adoptCommand: Command = {
+  help: `Usage: stackwright adopt [--json] [--context NAME] [--source REPOSITORY]
+                         [--reference BRANCH] <stack>
+
+A stack belongs to the repository, and the branch, that deployed it. Another one with the same stack
+name is refused, until this command hands the stack to it; its next deployment then takes it over.
+Without --source it is the one that was refused. Whose it was before is refused from then on.
+`,
+  async run(io) {
+    const args = readArguments(io.args, 1, ["context", "source", "reference"]);
+    const key = stackOf(args);
+    const { source = "", reference = "" } = args.values;
+    return await withAssembly(io, ({ assembly }) => {
+      const { owner, before } = adoptStack(assembly, key, { source, reference });
+      const past = before === undefined ? "" : `, no longer to ${formatOwner(before)}`;
+      const text = `${key.name} belongs to ${formatOwner(owner)} now${past}`;
+      const shown = { owner, ...(before === undefined ? {} : { before }) };
+      io.out(args.json ? JSON.stringify(shown) + "\n" : `${text}\n`);
+      return Promise.resolve(EXIT.ok);
+    });
+  },
+};

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { LiveManifest, Release } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+import { canonicalJson } from "./compose_model.ts";
+
+/** The parts of a release that its files on disk follow from. */
+export type ShownRelease = Pick<Release, "live" | "services">;
+
+/** What lies on disk for the containers of a stack, whatever the ledger says is deployed. */
+export interface FilesRecord {
+  /** Under `live/`. What was being written when the process ended has a mark for its content. */
+  readonly live: LiveManifest;
+  /** {@link filesDigest} of the release that was put in place. */
+  readonly shows: string;
+  /** Where `current` leads then. */
+  readonly current: string;
+}
+
+/** Begins the content of a file that may be half written. */
+const UNSURE = "unsure ";
+
+/** Name of the record, beside `current` and `live`, where no container sees it. */
+const FILE = "files.json";
+
+/** Tells files of releases apart: equal while containers see the same under `current` and `live`. */
+export function filesDigest({ live, services }: ShownRelease): string {
+  const mounted = services.map(({ inputs, inPlace }) => [
+    Object.entries(inputs).filter(([name]) => name.startsWith("file:")).sort(),
+    Object.entries(inPlace?.files ?? {}).sort(),
+  ]);
+  const directories = [...live.directories].sort();
+  const text = canonicalJson({ files: live.files, directories, mounted });
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+/** What may lie there while `before` becomes `after`: each file that differs is unsure. */
+export function between(before: LiveManifest, after: LiveManifest): LiveManifest {
+  const paths = [...new Set([...Object.keys(before.files), ...Object.keys(after.files)])];
+  const files = paths.map((path) => {
+    const [was, willBe] = [before.files[path], after.files[path]];
+    return [path, was === willBe ? was : UNSURE + sureContent(willBe ?? was ?? "")];
+  });
+  const directories = [...new Set([...before.directories, ...after.directories])];
+  return { files: Object.fromEntries(files), directories };
+}
+
+/** The content of a file without the mark of one that may be half written. */
+export function sureContent(content: string): string {
+  return content.startsWith(UNSURE) ? content.slice(UNSURE.length) : content;
+}
+
+/** Reads the record of a stack; `undefined` for one that is not there or cannot be read. */
+export async function readFilesRecord(
+  files: Files,
+  stack: string,
+): Promise<FilesRecord | undefined> {
+  const bytes = await files.readIfExists(join(stack, FILE));
+  if (bytes === undefined) return undefined;
+  try {
+    const { live, shows, current } = JSON.parse(new TextDecoder().decode(bytes));
+    if (typeof live?.files !== "object" || !Array.isArray(live.directories)) return undefined;
+    return { live, shows: String(shows), current: String(current) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the record of a stack. */
+export async function writeFilesRecord(
+  files: Files,
+  stack: string,
+  record: FilesRecord,
+): Promise<void> {
+  await files.write(join(stack, FILE), JSON.stringify(record), { mode: 0o600 });
+}

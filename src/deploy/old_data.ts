@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import type { Engine } from "../docker/engine.ts";
+import {
+  type ComposeModel,
+  LABELS,
+  MANAGER,
+  type ObservedContainer,
+  type ObservedStack,
+} from "../model/mod.ts";
+import { objectsAt, servicesOf, textAt } from "./compose_model.ts";
+import { insideTree } from "./tree_paths.ts";
+
+/** What a container that nobody of ours made keeps where its successor will not look. */
+export interface OldData {
+  readonly service: string;
+  /** Where it is mounted, in both. */
+  readonly target: string;
+  /** Path on the engine's host that the old container mounts there. */
+  readonly source: string;
+  /** Path below `live` that the new one will mount. */
+  readonly path: string;
+  /** Running containers that may be writing to it. */
+  readonly writers: readonly ObservedContainer[];
+}
+
+/**
+ * The mounts of a project which somebody else deployed that its adoption leads elsewhere: relative
+ * ones, which were below that one's copy of the repository and will be below `live`, at `hostLive` on
+ * the engine's host. Mounts inside another that is found come along with it.
+ */
+export async function findOldData(
+  engine: Engine,
+  { model, hostLive }: { readonly model: ComposeModel; readonly hostLive: string },
+  { containers }: ObservedStack,
+  signal: AbortSignal,
+): Promise<OldData[]> {
+  const foreign = containers.filter(({ labels }) => labels[LABELS.manager] !== MANAGER);
+  if (foreign.length === 0) return [];
+  const mounted = await Promise.all(foreign.map(async (container) => ({
+    container,
+    binds: (await engine.inspectContainer(container.id, signal))?.mounts
+      .filter(({ kind }) => kind === "bind") ?? [],
+  })));
+  const found = new Map<string, OldData>();
+  for (const { service, target, path } of liveMounts(model, hostLive)) {
+    for (const { container, binds } of mounted) {
+      if (container.service !== service) continue;
+      const bind = binds.find((each) => plain(each.destination) === plain(target));
+      if (bind === undefined || insideTree(bind.source, hostLive) !== undefined) continue;
+      const writers = mounted.filter((each) =>
+        each.container.state === "running" &&
+        each.binds.some(({ source, writable }) => writable && overlap(source, bind.source))
+      ).map((each) => each.container);
+      found.set(path, { service, target, source: bind.source, path, writers });
+    }
+  }
+  const all = [...found.values()];
+  return all.filter(({ path }) =>
+    !all.some((outer) =>
+      outer.path !== path && insideTree(`/${path}`, `/${outer.path}`) !== undefined
+    )
+  );
+}
+
+/** What the services of a model mount from `live`. */
+function liveMounts(model: ComposeModel, hostLive: string) {
+  return Object.entries(servicesOf(model)).flatMap(([service, definition]) =>
+    objectsAt(definition, "volumes").flatMap((volume) => {
+      const path = volume["type"] === "bind"
+        ? insideTree(textAt(volume, "source"), hostLive)
+        : undefined;
+      return path === undefined ? [] : [{ service, target: textAt(volume, "target"), path }];
+    })
+  );
+}
+
+function overlap(one: string, other: string): boolean {
+  return insideTree(one, other) !== undefined || insideTree(other, one) !== undefined;
+}
+
+function plain(path: string): string {
+  return join("/", path, ".").replace(/(.)\/$/, "$1");
+}

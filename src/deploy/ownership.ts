@@ -1,0 +1,94 @@
+import type { ResourceSummary } from "../docker/engine.ts";
+import {
+  DEFAULT_CONTEXT,
+  formatOwner,
+  isSameOwner,
+  LABELS,
+  MANAGER,
+  type ObservedStack,
+  type StackKey,
+  type StackOwner,
+  StackwrightError,
+} from "../model/mod.ts";
+
+/** Whose containers a stack has. */
+export type Ownership = "nobody" | "ours" | "unmanaged";
+
+/** What tells whose a stack is, besides its containers. */
+export interface OwnershipFacts {
+  readonly observed: ObservedStack;
+  /** Volumes of its project. */
+  readonly volumes: readonly Pick<ResourceSummary, "name" | "labels">[];
+  /** Whose it is by the ledger, which knows it also while there is nothing on the engine. */
+  readonly recorded?: StackOwner;
+  /** Whether a person handed it over: then labels, which change with the containers, do not count. */
+  readonly adopted: boolean;
+}
+
+/** Who wants a stack. */
+export interface Claimant extends StackOwner {
+  /** Name of the repository that is deployed, where the configuration is in another one. */
+  readonly repository: string;
+}
+
+/**
+ * The name of the source that decides about a container: the one with its configuration. That is
+ * stable, while the repository a configuration deploys from may change.
+ */
+export function ownerOf(labels: Readonly<Record<string, string>>): string | undefined {
+  return labels[LABELS.sourceConfiguration] ?? labels[LABELS.sourceName];
+}
+
+/**
+ * Decides whether a stack may be deployed by `claimant`: two repositories, or two branches, with one
+ * stack name would otherwise replace each other for ever, or get each other's data.
+ *
+ * Throws `conflict` when the ledger, a container or a volume says that it is another's.
+ */
+export function ownership(key: StackKey, facts: OwnershipFacts, claimant: Claimant): Ownership {
+  const { observed, volumes, recorded, adopted } = facts;
+  const managed = observed.containers.filter(({ labels }) => labels[LABELS.manager] === MANAGER);
+  requireRecorded(key, recorded, claimant);
+  const stranger = managed.find(({ labels }) => ownerOf(labels) !== claimant.source);
+  if (!adopted) {
+    if (stranger !== undefined) {
+      const owner = ownerOf(stranger.labels) ?? "another source";
+      throw notYours(key, `runs from ${owner} (container ${stranger.name})`, claimant);
+    }
+    const theirs = volumes.find(({ labels }) => isOfAnother(labels, claimant));
+    if (theirs !== undefined) {
+      const owner = theirs.labels[LABELS.sourceName] ?? "another source";
+      throw notYours(key, `has data of ${owner} (volume ${theirs.name})`, claimant);
+    }
+  }
+  if (observed.containers.length === 0) return "nobody";
+  return managed.length > 0 ? "ours" : "unmanaged";
+}
+
+/** The part of {@link ownership} that needs no engine. */
+export function requireRecorded(
+  key: StackKey,
+  recorded: StackOwner | undefined,
+  claimant: Claimant,
+): void {
+  if (recorded === undefined || isSameOwner(recorded, claimant)) return;
+  throw notYours(key, `runs from ${formatOwner(recorded)}`, claimant);
+}
+
+/** The error for a stack that is another's, with what a person can do. */
+export function notYours(key: StackKey, how: string, claimant: StackOwner): StackwrightError {
+  const context = key.context === DEFAULT_CONTEXT ? "" : ` --context ${key.context}`;
+  return new StackwrightError(
+    "conflict",
+    `${key.name} already ${how}, so it was not deployed from ${formatOwner(claimant)}; choose ` +
+      `another name, or hand it over: stackwright adopt ${key.name}${context} ` +
+      `--source ${claimant.source}`,
+  );
+}
+
+/** Volumes carry the repository that was deployed, not the one with the configuration. */
+function isOfAnother(labels: Readonly<Record<string, string>>, claimant: Claimant): boolean {
+  if (labels[LABELS.manager] !== MANAGER) return false;
+  const name = labels[LABELS.sourceName];
+  return name !== claimant.source && name !== claimant.repository;
+}

@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { type RolloutResult, stackDirectories } from "../deploy/mod.ts";
+import type { ContainerRecipe } from "../docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  LABELS,
+  MANAGER,
+  messageOf,
+  type ObservedStack,
+  type Progress,
+  type Release,
+  type StackKey,
+  toStackwrightError,
+} from "../model/mod.ts";
+import { bringOldData } from "./bring_old_data.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** A rollout that may replace containers which nobody of ours made. */
+export interface Adoption {
+  readonly release: Release;
+  readonly observed: ObservedStack;
+  readonly progress: Progress;
+  /** Whether there is a release to go back to. */
+  readonly hasPrevious: boolean;
+}
+
+/**
+ * Rolls a release out over containers that nobody of ours made: brings their data along first, and
+ * puts them back when the release fails and there is none of ours to go back to. Compose replaces a
+ * container by its labels, which cannot be taken off, so they are made anew from what they were made
+ * from, with their volumes; what they wrote into themselves is gone, as with every replacement.
+ */
+export async function adoptContainers(
+  parts: PipelineParts,
+  adoption: Adoption,
+  rollOut: () => Promise<RolloutResult>,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { release, hasPrevious } = adoption;
+  const recipes: ContainerRecipe[] = [];
+  let brought: readonly string[];
+  try {
+    if (!hasPrevious) recipes.push(...await recipesOf(parts, adoption.observed, signal));
+    brought = await bringOldData(parts, adoption, signal);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = toStackwrightError(thrown, `adopting ${release.key.name}`);
+    return { kind: "failed", error, text: "nothing was replaced" };
+  }
+  const result = await rollOut();
+  const isOver = result.kind !== "failed" || recipes.length === 0 || !parts.options.rollback;
+  if (isOver) return result;
+  const { error } = result;
+  adoption.progress("putting the earlier containers back");
+  try {
+    const names = await putRecipesBack(parts, release.key, recipes, signal);
+    const { live } = stackDirectories(parts.options.dataDir, release.key);
+    // The next attempt copies what they write from now on.
+    for (const path of brought) await parts.files.remove(join(live, path));
+    const text = `the containers that nobody managed were put back: ${names.join(", ")}`;
+    return { kind: "rolled_back", error, text };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const text = `putting the earlier containers back failed too: ${messageOf(thrown)}`;
+    return { kind: "failed", error, text };
+  }
+}
+
+async function recipesOf(
+  { engine }: PipelineParts,
+  { containers }: ObservedStack,
+  signal: AbortSignal,
+): Promise<ContainerRecipe[]> {
+  const foreign = containers.filter(({ labels }) => labels[LABELS.manager] !== MANAGER);
+  const found = await Promise.all(
+    foreign.map(({ id }) => engine.containerRecipe(id, signal)),
+  );
+  return found.filter((each) => each !== undefined).sort(byNeed);
+}
+
+/** Those that share another container's network come after it. */
+function byNeed(a: ContainerRecipe, b: ContainerRecipe): number {
+  return Number(shared(a) !== undefined) - Number(shared(b) !== undefined);
+}
+
+function shared({ body }: ContainerRecipe): string | undefined {
+  const mode = (body["HostConfig"] as { NetworkMode?: string } | undefined)?.NetworkMode ?? "";
+  return /^container:(.+)$/.exec(mode)?.[1];
+}
+
+async function putRecipesBack(
+  { engine }: PipelineParts,
+  key: StackKey,
+  recipes: readonly ContainerRecipe[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const project = { [COMPOSE_LABELS.project]: key.name };
+  const now = await engine.listContainers(project, signal);
+  for (const { id, labels } of now) {
+    // No release of ours is good yet, so all of ours are of the one that failed.
+    if (labels[LABELS.manager] !== MANAGER) continue;
+    await engine.removeContainer(id, { force: true, volumes: false }, signal);
+  }
+  const ids = new Map<string, string>();
+  for (const recipe of recipes) {
+    const isThere = now.some(({ id }) => id === recipe.id);
+    const id = isThere ? recipe.id : await engine.createContainer(movedTo(recipe, ids), signal);
+    ids.set(recipe.id, id);
+    if (recipe.runs) await engine.startContainer(id, signal);
+  }
+  return recipes.map(({ name }) => name);
+}
+
+/** The recipe with the network of the container that took the place of the one it shared. */
+function movedTo(recipe: ContainerRecipe, ids: ReadonlyMap<string, string>): ContainerRecipe {
+  const id = ids.get(shared(recipe) ?? "");
+  if (id === undefined) return recipe;
+  const HostConfig = { ...recipe.body["HostConfig"] as object, NetworkMode: `container:${id}` };
+  return { ...recipe, body: { ...recipe.body, HostConfig } };
+}

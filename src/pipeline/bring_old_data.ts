@@ -1,0 +1,191 @@
+import { dirname, join } from "node:path";
+import { findOldData, type OldData, stackDirectories } from "../deploy/mod.ts";
+import {
+  messageOf,
+  type ObservedStack,
+  type Plan,
+  type Progress,
+  type Release,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** How often it is told how far a copy is, in milliseconds. */
+const TELL_MS = 2000;
+/** Where a copy is made, beside `live`: what is there under its own name is whole. */
+const UNFINISHED = ".bringing";
+
+/**
+ * Adds to the plan of a stack that is adopted what becomes of the data in its relative mounts: it is
+ * copied below `live` before its containers are replaced.
+ *
+ * Throws `conflict` where the data cannot be reached from here and nobody has put it in its place: a
+ * service that starts without its data looks like loss.
+ */
+export async function withOldData(
+  parts: PipelineParts,
+  release: Release,
+  observed: ObservedStack,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (plan.kind !== "deploy") return plan;
+  const brought = await toBring(parts, release, observed, signal);
+  if (brought.length === 0) return plan;
+  const services = plan.services.map((each) => {
+    const own = brought.filter(({ data }) => data.service === each.name);
+    const because = own.map(({ data }) =>
+      `what ${data.source} holds (mounted at ${data.target}) is copied to ${
+        join(stackDirectories(parts.options.hostDataDir, release.key).live, data.path)
+      } first, and stays there, too`
+    );
+    return { ...each, because: [...each.because, ...because] };
+  });
+  const sources = brought.map(({ data }) => data.source).join(", ");
+  return { ...plan, message: `${plan.message}; with the data in ${sources}`, services };
+}
+
+/**
+ * Copies what {@link withOldData} announces, and returns the paths below `live`. The containers that may write to it are stopped for it,
+ * and started again when it fails; the data itself is only read. Does nothing for what is in its place.
+ *
+ * Throws `conflict` as {@link withOldData} does, `data_dir_unusable` when it cannot be copied.
+ */
+export async function bringOldData(
+  parts: PipelineParts,
+  { release, observed, progress }: {
+    readonly release: Release;
+    readonly observed: ObservedStack;
+    readonly progress: Progress;
+  },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const stopped: string[] = [];
+  const copied: string[] = [];
+  try {
+    for (const { data, local } of await toBring(parts, release, observed, signal)) {
+      for (const { id, name } of data.writers) {
+        if (stopped.includes(id)) continue;
+        progress(`stopping ${name}, whose data is brought along`);
+        await parts.engine.stopContainer(id, undefined, signal);
+        stopped.push(id);
+      }
+      await copy(parts, release.key, { data, local, progress }, signal);
+      copied.push(data.path);
+    }
+    return copied;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    for (const id of stopped) await parts.engine.startContainer(id, signal);
+    throw error;
+  }
+}
+
+interface ToBring {
+  readonly data: OldData;
+  /** Where this process sees it. */
+  readonly local: string;
+}
+
+async function toBring(
+  parts: PipelineParts,
+  { key, model }: Release,
+  observed: ObservedStack,
+  signal: AbortSignal,
+): Promise<ToBring[]> {
+  const hostLive = stackDirectories(parts.options.hostDataDir, key).live;
+  const { live } = stackDirectories(parts.options.dataDir, key);
+  const found = await findOldData(parts.engine, { model, hostLive }, observed, signal);
+  const wanted: ToBring[] = [];
+  for (const data of found) {
+    if (await holdsSomething(parts, join(live, data.path))) continue;
+    const seen = await parts.localPath(data.source, signal);
+    const local = seen === undefined ? undefined : await parts.files.realPath(seen);
+    if (local === undefined) throw unreachable(key, data, join(hostLive, data.path));
+    if (await holdsSomething(parts, local)) wanted.push({ data, local });
+  }
+  return wanted;
+}
+
+async function holdsSomething({ files }: PipelineParts, place: string): Promise<boolean> {
+  const info = await files.stat(place);
+  if (info?.kind !== "directory") return info !== undefined;
+  return (await files.list(place)).length > 0;
+}
+
+function unreachable(key: StackKey, { service, target, source }: OldData, place: string) {
+  return new StackwrightError(
+    "conflict",
+    `${key.name} is not adopted: service ${service} has its data (mounted at ${target}) in ${source}, ` +
+      `which Stackwright cannot see, and would start without it; stop the stack and copy it: ` +
+      `cp -a ${source} ${place}, or mount ${source} into the container of Stackwright; if nobody ` +
+      `needs it, remove the container of ${service}`,
+  );
+}
+
+async function copy(
+  parts: PipelineParts,
+  key: StackKey,
+  { data, local, progress }: ToBring & { readonly progress: Progress },
+  signal: AbortSignal,
+): Promise<void> {
+  const { stack, live } = stackDirectories(parts.options.dataDir, key);
+  const [unfinished, place] = [join(stack, UNFINISHED), join(live, data.path)];
+  const { files } = parts;
+  try {
+    await files.makeDirectory(stack);
+    await files.remove(unfinished);
+    await runCopy(parts, { from: local, to: unfinished, shown: data.source, progress }, signal);
+    await files.makeDirectory(dirname(place));
+    // Nothing is in it: else it would not be copied.
+    await files.remove(place);
+    await files.rename(unfinished, place);
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    await files.remove(unfinished).catch(() => {});
+    throw new StackwrightError(
+      "data_dir_unusable",
+      `${key.name} is not adopted: its data in ${data.source} could not be copied to ${place}: ${
+        messageOf(cause)
+      }`,
+      { cause },
+    );
+  }
+}
+
+/** `cp` knows owners, sparse files and links, which no service may lose. */
+async function runCopy(
+  { commands, clock }: PipelineParts,
+  { from, to, shown, progress }: {
+    readonly from: string;
+    readonly to: string;
+    readonly shown: string;
+    readonly progress: Progress;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const env = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
+  const size = async (path: string) => {
+    const { code, stdout } = await commands.run({ argv: ["du", "-sk", "--", path], env }, signal);
+    const kilobytes = Number(/^\d+/.exec(new TextDecoder().decode(stdout))?.[0] ?? 0);
+    return code === 0 ? Math.ceil(kilobytes / 1024) : 0;
+  };
+  const total = await size(from);
+  progress(`copying ${total} MB from ${shown}`);
+  const ended = new AbortController();
+  const telling = (async () => {
+    for (;;) {
+      await clock.sleep(TELL_MS, AbortSignal.any([signal, ended.signal]));
+      progress(`copied ${await size(to)} of ${total} MB from ${shown}`);
+    }
+  })().catch(() => {});
+  try {
+    const argv = ["cp", "-a", "--", from, to] as const;
+    const { code, stderr } = await commands.run({ argv: [...argv], env, endsWithUs: true }, signal);
+    if (code !== 0) throw new Error(`cp ended with ${code}: ${stderr.trim().slice(-500)}`);
+  } finally {
+    ended.abort();
+    await telling;
+  }
+}

@@ -1,0 +1,122 @@
+import {
+  type Claimant,
+  notYours,
+  type Ownership,
+  ownership,
+  requireRecorded,
+} from "../deploy/mod.ts";
+import {
+  COMPOSE_LABELS,
+  isStackwrightError,
+  LABELS,
+  MANAGER,
+  type ObservedStack,
+  ownerFrom,
+  type StackKey,
+  type StackOwner,
+} from "../model/mod.ts";
+import type { Ledger } from "../record/ledger.ts";
+import { sameRepository } from "../source/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** Where the closest peer notes on a container what it was deployed from. */
+const PEER_SOURCE = "cd.doco.source.url";
+
+/** Whose a stack is by the ledger; releases of before owners were recorded tell it, too. */
+export function recordedOwner(
+  ledger: Pick<Ledger, "owners" | "current">,
+  key: StackKey,
+): (StackOwner & { readonly adopted: boolean }) | undefined {
+  const known = ledger.owners.get(key);
+  if (known !== undefined) return known;
+  const release = ledger.current(key);
+  if (release === undefined) return undefined;
+  const { source } = release.configuration ?? release.revision;
+  return { source: source.name, reference: "", adopted: false };
+}
+
+/**
+ * Refuses a target whose stack is another's by the ledger: asked before anything else, so that who
+ * does not own a stack neither unpins nor repairs it.
+ *
+ * Throws `conflict`, and remembers who was refused: a person may hand the stack over.
+ */
+export function requireNotAnothers(parts: PipelineParts, target: Target): void {
+  const claimant = claimantOf(target);
+  remembering(
+    parts,
+    target,
+    () => requireRecorded(target.key, recordedOwner(parts.ledger, target.key), claimant),
+  );
+}
+
+/**
+ * Tells whose containers a target's stack has. The volumes are asked where nothing else tells whose
+ * it was.
+ *
+ * Throws `conflict` when it is another's, as {@link requireNotAnothers} does.
+ */
+export async function ownershipOf(
+  parts: PipelineParts,
+  target: Target,
+  observed: ObservedStack,
+  signal: AbortSignal,
+): Promise<Ownership> {
+  const { key } = target;
+  const claimant = claimantOf(target);
+  const recorded = recordedOwner(parts.ledger, key);
+  const adopted = recorded?.adopted === true;
+  const isSettled = recorded !== undefined ||
+    observed.containers.some((each) => each.labels[LABELS.manager] === MANAGER);
+  const volumes = isSettled
+    ? []
+    : await parts.engine.listVolumes({ [COMPOSE_LABELS.project]: key.name }, signal);
+  return remembering(parts, target, () => {
+    const found = ownership(key, {
+      observed,
+      volumes,
+      adopted,
+      ...(recorded === undefined ? {} : { recorded }),
+    }, claimant);
+    if (!adopted) requireNotOfPeer(key, observed, claimant);
+    return found;
+  });
+}
+
+/** Records whose a stack is that is about to be deployed, or that is as its source wants it. */
+export function settleOwner({ ledger }: PipelineParts, { key, configuration }: Target): void {
+  ledger.owners.settle(key, ownerFrom(configuration));
+}
+
+/** Adopting what the peer deployed is moving in; from another repository it is a mix-up of names. */
+function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Claimant): void {
+  for (const { name, labels } of observed.containers) {
+    const url = labels[PEER_SOURCE] ?? "";
+    if (labels[LABELS.manager] === MANAGER || url === "") continue;
+    const isTheirs = [claimant.source, claimant.repository].some((each) =>
+      sameRepository(url, each)
+    );
+    if (!isTheirs) {
+      const shown = url.replace(/\/\/[^/@]*@/, "//");
+      throw notYours(key, `runs from ${shown} by doco-cd (container ${name})`, claimant);
+    }
+  }
+}
+
+function claimantOf({ configuration, revision }: Target): Claimant {
+  return { ...ownerFrom(configuration), repository: revision.source.name };
+}
+
+function remembering<T>(
+  { ledger }: PipelineParts,
+  { key, configuration }: Target,
+  ask: () => T,
+): T {
+  try {
+    return ask();
+  } catch (error) {
+    if (isStackwrightError(error, "conflict")) ledger.owners.refuse(key, ownerFrom(configuration));
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+import type { StackKey, StackOwner } from "../model/mod.ts";
+import type { LedgerDatabase, Row } from "./ledger_database.ts";
+
+/** The owner of a stack as it is recorded. */
+export interface RecordedOwner extends StackOwner {
+  /** Whether a person handed the stack to it: then what labels say of the owner before is void. */
+  readonly adopted: boolean;
+}
+
+/** Refused ones that are kept for each stack: whoever may push must not fill the disk. */
+const MOST_REFUSED = 20;
+
+/**
+ * Remembers whose each stack is, also while it has no container, and who wanted it in vain: that is
+ * whom a person may hand it to.
+ */
+export class Owners {
+  readonly #database: LedgerDatabase;
+
+  constructor(database: LedgerDatabase) {
+    this.#database = database;
+  }
+
+  /** Whose a stack is; `undefined` when that was never recorded. */
+  get(key: StackKey): RecordedOwner | undefined {
+    const [row] = this.#database.all(
+      `SELECT * FROM owners WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+    return row && { ...toOwner(row), adopted: row["adopted"] === 1 };
+  }
+
+  /** Records that a stack is deployed by `owner`; what is known more exactly stays. */
+  settle(key: StackKey, owner: StackOwner): void {
+    const known = this.get(key);
+    const isKnown = known?.source === owner.source &&
+      (known.reference !== "" || owner.reference === "");
+    if (!isKnown) this.#set(key, { ...owner, adopted: known?.adopted ?? false });
+  }
+
+  /** Hands a stack to another owner because a person says so. Nobody is refused any more. */
+  adopt(key: StackKey, owner: StackOwner): void {
+    this.#database.transaction(() => {
+      this.#set(key, { ...owner, adopted: true });
+      this.#forgetRefused(key);
+    });
+  }
+
+  /** Forgets whose a stack was: it is gone. Call it inside a transaction. */
+  remove(key: StackKey): void {
+    this.#database.run(`DELETE FROM owners WHERE context = ? AND name = ?`, key.context, key.name);
+    this.#forgetRefused(key);
+  }
+
+  /** Remembers that somebody wanted a stack of another; writes only what is new. */
+  refuse(key: StackKey, wanted: StackOwner): void {
+    const known = this.refused(key);
+    const isKnown = known.some((each) =>
+      each.source === wanted.source && each.reference === wanted.reference
+    );
+    if (isKnown || known.length >= MOST_REFUSED) return;
+    this.#database.run(
+      `INSERT INTO refused_owners VALUES (?, ?, ?, ?)`,
+      key.context,
+      key.name,
+      wanted.source,
+      wanted.reference,
+    );
+  }
+
+  /** Who wanted a stack in vain, sorted. */
+  refused(key: StackKey): StackOwner[] {
+    return this.#database.all(
+      `SELECT * FROM refused_owners WHERE context = ? AND name = ? ORDER BY source, reference`,
+      key.context,
+      key.name,
+    ).map(toOwner);
+  }
+
+  #set(key: StackKey, { source, reference, adopted }: RecordedOwner): void {
+    this.#database.run(
+      `INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?, ?)`,
+      key.context,
+      key.name,
+      source,
+      reference,
+      adopted ? 1 : 0,
+    );
+  }
+
+  #forgetRefused(key: StackKey): void {
+    this.#database.run(
+      `DELETE FROM refused_owners WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+  }
+}
+
+function toOwner(row: Row): StackOwner {
+  return { source: String(row["source"]), reference: String(row["reference"]) };
+}

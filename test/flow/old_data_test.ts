@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { startByHand } from "./by_hand.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, ids, inWorld, pollTo, readInside, reasons, states, writeInside } from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+const COMPOSE = composeFile({
+  other: service(),
+  web: service({ volumes: ["./data:/data", "./state.db:/state.db", "./empty:/empty"] }),
+});
+
+/** A project that somebody started from a directory, in which its container wrote. */
+async function withProject(
+  world: World,
+  test: (directory: string) => Promise<void>,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-old-data-"));
+  try {
+    await mkdir(join(directory, "data/deep"), { recursive: true });
+    await mkdir(join(directory, "empty"));
+    await writeFile(join(directory, "state.db"), "state");
+    await writeFile(join(directory, "data/deep/file"), "deep", { mode: 0o640 });
+    await writeFile(join(directory, "data/seed"), "old seed");
+    await startByHand(world, COMPOSE, { directory });
+    await writeInside(world, "web", "/data/written", "precious");
+    await test(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+for (const engine of await engines()) {
+  describe(`data in relative mounts of a project that is adopted, on the ${engine} engine`, () => {
+    it("comes along, stays where it was, and the plan and the run say so", () =>
+      inWorld(engine, (world) =>
+        withProject(world, async (directory) => {
+          await commit(world, { "compose.yaml": COMPOSE, "data/seed": "new seed" });
+          const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+          assert.ok(
+            out.includes(`what ${directory}/data holds (mounted at /data) is copied to `),
+            out,
+          );
+          const before = await ids(world);
+          const finished = await pollTo(world, "succeeded");
+          assert.match(reasons(finished, "web"), /state\.db holds .* is copied to /);
+          assert.doesNotMatch(JSON.stringify(finished), /\/empty/);
+          assert.notEqual((await ids(world))["web-1"], before["web-1"]);
+          const inside = (path: string) => readInside(world, "web", path);
+          assert.equal(await inside("/data/written"), "precious");
+          assert.equal(await inside("/data/deep/file"), "deep");
+          assert.equal(await inside("/data/seed"), "new seed");
+          assert.equal(await inside("/state.db"), "state");
+          const live = join(world.dataDir, "releases/default", world.stack, "live");
+          assert.equal((await stat(join(live, "data/deep/file"))).mode & 0o777, 0o640);
+          assert.equal(await readFile(join(directory, "data/seed"), "utf8"), "old seed");
+          assert.equal(await readFile(join(directory, "data/written"), "utf8"), "precious");
+          await pollTo(world, "skipped");
+        })));
+
+    it("that cannot be reached stops the adoption, until somebody brings it", () =>
+      inWorld(engine, (world) =>
+        withProject(world, async (directory) => {
+          await commit(world, { "compose.yaml": COMPOSE });
+          await rm(join(directory, "data"), { recursive: true });
+          const before = await ids(world);
+          world.proxy.reset();
+          const failed = JSON.stringify(await pollTo(world, "failed"));
+          assert.match(failed, /service web has its data \(mounted at \/data\) in .*cannot see/);
+          assert.equal(world.proxy.mutations(), 0);
+          assert.deepEqual(await ids(world), before);
+          const live = join(world.dataDir, "releases/default", world.stack, "live");
+          await mkdir(join(live, "data"), { recursive: true });
+          await writeFile(join(live, "data/written"), "brought by hand");
+          await pollTo(world, "succeeded");
+          assert.equal(await readInside(world, "web", "/data/written"), "brought by hand");
+          assert.equal(await readInside(world, "web", "/state.db"), "state");
+        })));
+  });
+}
+
+describe("data in relative mounts of a project that is adopted", () => {
+  it("that cannot be copied leaves the project as it runs", () =>
+    inWorld("fake", (world) =>
+      withProject(world, async () => {
+        await commit(world, { "compose.yaml": COMPOSE });
+        const before = await ids(world);
+        // There is no room for the copy: something else has its place.
+        const live = join(world.dataDir, "releases/default", world.stack, "live");
+        await mkdir(join(live, ".."), { recursive: true });
+        await writeFile(live, "");
+        const failed = JSON.stringify(await pollTo(world, "failed"));
+        assert.match(failed, /could not be copied to .*nothing was replaced/);
+        assert.deepEqual(await ids(world), before);
+        assert.deepEqual(await states(world), { "other-1": "running", "web-1": "running" });
+        await rm(live);
+        await pollTo(world, "succeeded");
+        assert.equal(await readInside(world, "web", "/data/written"), "precious");
+      })));
+});

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Claimant, ownership, type OwnershipFacts } from "../../../src/deploy/mod.ts";
+import {
+  isStackwrightError,
+  LABELS,
+  MANAGER,
+  type ObservedContainer,
+  stackKey,
+} from "../../../src/model/mod.ts";
+
+const KEY = stackKey("", "shop");
+const MAIN = "refs/heads/main";
+const MINE: Claimant = { source: "host/a/shop", reference: MAIN, repository: "host/a/shop" };
+
+function facts(more: Partial<OwnershipFacts> = {}): OwnershipFacts {
+  return { observed: { containers: [] }, volumes: [], adopted: false, ...more };
+}
+
+function containers(...labels: Record<string, string>[]) {
+  const all = labels.map((each, index): ObservedContainer => ({
+    id: `${index}`,
+    name: `shop-${index}`,
+    service: "web",
+    state: "running",
+    health: "none",
+    exitCode: undefined,
+    imageId: "sha256:1",
+    labels: each,
+  }));
+  return { observed: { containers: all } };
+}
+
+function labels(source: string, more: Record<string, string> = {}) {
+  return { [LABELS.manager]: MANAGER, [LABELS.sourceName]: source, ...more };
+}
+
+function refuses(given: OwnershipFacts, pattern: RegExp, claimant = MINE): void {
+  assert.throws(
+    () => ownership(KEY, given, claimant),
+    (error) =>
+      isStackwrightError(error, "conflict") && pattern.test(error.message) &&
+      error.message.includes("stackwright adopt shop --source host/a/shop"),
+  );
+}
+
+describe("ownership()", () => {
+  it("tells whose containers there are", () => {
+    assert.equal(ownership(KEY, facts(), MINE), "nobody");
+    assert.equal(ownership(KEY, facts(containers(labels("host/a/shop"))), MINE), "ours");
+    assert.equal(ownership(KEY, facts(containers({})), MINE), "unmanaged");
+    const beside = labels("host/x/app", { [LABELS.sourceConfiguration]: "host/a/shop" });
+    assert.equal(ownership(KEY, facts(containers(beside)), MINE), "ours");
+  });
+
+  it("asks the ledger, the containers and the volumes", () => {
+    const theirs = { source: "host/b/shop", reference: MAIN };
+    refuses(facts({ recorded: theirs }), /already runs from host\/b\/shop \(refs\/heads\/main\)/);
+    refuses(facts(containers(labels("host/b/shop"))), /host\/b\/shop \(container shop-0\)/);
+    const volumes = [{ name: "shop_data", labels: labels("host/b/shop") }];
+    refuses(facts({ volumes }), /data of host\/b\/shop \(volume shop_data\)/);
+    const own = [{ name: "shop_data", labels: labels("host/x/app") }, { name: "old", labels: {} }];
+    assert.equal(
+      ownership(KEY, facts({ volumes: own }), { ...MINE, repository: "host/x/app" }),
+      "nobody",
+    );
+  });
+
+  it("tells branches of one source apart, and no other references", () => {
+    const recorded = { source: "host/a/shop", reference: "refs/heads/dev" };
+    refuses(facts({ recorded }), /refs\/heads\/dev/);
+    assert.equal(ownership(KEY, facts({ recorded }), { ...MINE, reference: "" }), "nobody");
+    const unknown = { source: "host/a/shop", reference: "" };
+    assert.equal(ownership(KEY, facts({ recorded: unknown }), MINE), "nobody");
+  });
+
+  it("labels do not count where a person handed the stack over", () => {
+    const given = facts({ ...containers(labels("host/b/shop")), recorded: MINE, adopted: true });
+    assert.equal(ownership(KEY, given, MINE), "ours");
+    refuses({ ...given, recorded: { source: "host/c/shop", reference: "" } }, /host\/c\/shop/);
+  });
+});
