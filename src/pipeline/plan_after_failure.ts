@@ -13,17 +13,19 @@ export interface EarlierAttempts {
 
 /**
  * Containers that a failed release left behind carry its digests, so comparing digests finds nothing
- * to do. That is no success: what does not work is replaced when the release is attempted again.
+ * to do, or to start what ended. That is no success: what does not work is replaced when the release
+ * is attempted again.
  */
 export function planAfterFailure(
   release: Pick<Release, "digest" | "services">,
   plan: Plan,
   earlier: EarlierAttempts,
 ): Plan {
-  if (plan.kind !== "skip" || earlier.failed !== release.digest) return plan;
+  if (plan.kind === "destroy" || earlier.failed !== release.digest) return plan;
   if (earlier.deployed === release.digest) return plan;
   const services = plan.services.map((each) => {
     const service = release.services.find(({ name }) => name === each.name);
+    if (each.action !== "keep" && each.action !== "start") return each;
     if (service === undefined || readiness([service], earlier.observed).kind === "ready") {
       return each;
     }
