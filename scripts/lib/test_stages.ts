@@ -142,13 +142,17 @@ function flows(root: string): string[] {
 
 /** Flows whose outcome compose decides as much as the service; the others would only be repeated. */
 const WITH_COMPOSE = [
+  "anonymous_volume",
   "design_traps_test",
   "drift",
   "first_deployment",
+  "hand_over",
   "interpolation",
+  "lost_namespace",
   "mounts",
   "random_walk",
   "recreate_ignore",
+  "start_order",
   "unaffected",
 ];
 
