@@ -158,7 +158,10 @@ export class Site {
       ...this.#env(),
       HTTP_PORT: String(this.#port),
       METRICS_PORT: String(await freePort()),
-      POLL_CONFIG: JSON.stringify([{ url: repository.url, reference: "main", interval: 600 }]),
+      POLL_CONFIG: JSON.stringify([
+        // What a test commits is deployed when the test says so.
+        { url: repository.url, reference: "main", interval: 600, watch: false },
+      ]),
     });
     return this.#service;
   }
