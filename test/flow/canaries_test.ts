@@ -434,6 +434,8 @@ describe("secret canaries", () => {
 
   it("leave no private directory of the service behind", async () => {
     await house.restart();
+    // Something new: what did not change is asked for without git.
+    await house.repository.commit({ "news.txt": "fetched by git\n" });
     await poll();
     const before = await scratchDirectories(house.pid());
     await house.stop();
