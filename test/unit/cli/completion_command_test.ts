@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { describe, it } from "node:test";
+import { COMMANDS as LISTED } from "../../../src/cli/commands.ts";
 import { EXIT } from "../../../src/cli/io.ts";
-import { COMMANDS, run } from "./command_line.ts";
+import { run } from "./command_line.ts";
+
+const COMMANDS = LISTED.map(({ name }) => name);
 
 /** What bash proposes for a command line that is being typed. */
 function completed(script: string, ...words: readonly string[]): string[] {
