@@ -1,6 +1,8 @@
+import { visible } from "../system/visible.ts";
 import type { CommandIo } from "./io.ts";
 
 const CODES = { added: "32", removed: "31", place: "36", head: "1" } as const;
+const RESET = "\u001b[0m";
 
 /** The lines of a unified diff in the usual colours, where its reader sees colours. */
 export function colouredDiff(
@@ -10,7 +12,18 @@ export function colouredDiff(
   if (!colours) return diff;
   return diff.split("\n").map((line) => {
     const kind = kindOf(line);
-    return kind === undefined ? line : `\u001b[${CODES[kind]}m${line}\u001b[0m`;
+    return kind === undefined ? line : `\u001b[${CODES[kind]}m${line}${RESET}`;
+  }).join("\n");
+}
+
+/** Lines that are coloured as a whole stay so; whatever else steers a terminal is shown. */
+export function visibleLines(text: string): string {
+  return text.split("\n").map((line) => {
+    const end = line.length - RESET.length;
+    const start = Object.values(CODES).map((code) => `\u001b[${code}m`)
+      .find((each) => line.startsWith(each) && line.endsWith(RESET) && each.length <= end);
+    if (start === undefined) return visible(line);
+    return start + visible(line.slice(start.length, end)) + RESET;
   }).join("\n");
 }
 

@@ -4,8 +4,10 @@
  */
 import process from "node:process";
 import { formatProblem, isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
+import { redactOutput } from "../system/redact_texts.ts";
 import { createRedactor } from "../system/redactor.ts";
-import { seesColours } from "./colours.ts";
+import { visible } from "../system/visible.ts";
+import { seesColours, visibleLines } from "./colours.ts";
 import { COMMANDS } from "./commands.ts";
 import { type CommandIo, EXIT } from "./io.ts";
 import { trackedOutput } from "./standard_streams.ts";
@@ -36,10 +38,12 @@ export async function main(): Promise<number> {
 /** Runs the command a command line names. Never throws: every failure is words and an exit code. */
 export async function runCommand(plain: CommandIo): Promise<number> {
   const { redactor } = plain;
+  const said = (text: string) => redactOutput(text, (each) => redactor.redact(each));
   const io: CommandIo = {
     ...plain,
-    out: (text) => plain.out(redactor.redact(text)),
-    err: (text) => plain.err(redactor.redact(text)),
+    out: (text) =>
+      plain.out(plain.colours === true ? visibleLines(said(text)) : visible(said(text))),
+    err: (text) => plain.err(visible(said(text))),
   };
   try {
     return await runNamed(io);

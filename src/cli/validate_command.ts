@@ -1,5 +1,5 @@
 import { basename, join, posix, resolve } from "node:path";
-import { type DeclaredStack, validateCheckout } from "../config/mod.ts";
+import { type DeclaredStack, MOST_BYTES, validateCheckout } from "../config/mod.ts";
 import { formatProblem, messageOf, type Problem, StackwrightError } from "../model/mod.ts";
 import { ignoredFields, requireSupported } from "../plan/mod.ts";
 import { systemFiles, writtenSecrets } from "../system/mod.ts";
@@ -30,7 +30,9 @@ Exits 0 when everything is right, 1 when something is not.
       if (bytes === undefined) return undefined;
       const text = new TextDecoder().decode(bytes);
       // What is wrong is described with the values that are there.
-      writtenSecrets(text).forEach((each) => io.redactor.add(each));
+      if (bytes.length <= MOST_BYTES) {
+        writtenSecrets(text).forEach((each) => io.redactor.add(each));
+      }
       return text;
     };
     const result = await validateCheckout({

@@ -1,5 +1,6 @@
-import { LineCounter, parseAllDocuments, visit } from "yaml";
+import { LineCounter, visit } from "yaml";
 import { messageOf, type Problem, type StackwrightError } from "../model/mod.ts";
+import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 import { invalidInput } from "./problem_sink.ts";
 import { yamlMessage } from "./yaml_message.ts";
 
@@ -36,7 +37,8 @@ const UNCLEAR = /\r(?!\n)|[\u0000\u0085\u2028\u2029]/;
  * Finds every path that rendering a compose file reads. It is a guard, so it does not guess: whatever
  * compose might understand differently is refused.
  *
- * Throws `config_invalid` with a position for a text that is no YAML, or no compose file, or unclear.
+ * Throws `config_invalid` with a position for a text that is no YAML, or no compose file, or unclear,
+ * or too large.
  */
 export function composePaths(text: string, file: string): ComposePaths {
   const found = {
@@ -76,6 +78,8 @@ function includeOf(include: unknown, file: string): ComposeInclude {
 }
 
 function documentsOf(text: string, file: string): unknown[] {
+  const tooMuch = tooMuchYaml(text);
+  if (tooMuch !== undefined) throw refused(file, { line: 1, message: tooMuch });
   const at = UNCLEAR.exec(text);
   if (at !== null) {
     const line = text.slice(0, at.index).split("\n").length;
@@ -86,18 +90,14 @@ function documentsOf(text: string, file: string): unknown[] {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
-  const documents = parseAllDocuments(text, {
-    merge: true,
-    logLevel: "silent",
-    // Pretty errors quote the text, which may hold secrets.
-    prettyErrors: false,
-    lineCounter: lines,
-  });
-  if (!Array.isArray(documents)) return [];
-  return documents.map((document) => {
+  return parseYaml(text, { merge: true, lineCounter: lines }).map((document) => {
     for (const error of document.errors) {
       const message = yamlMessage(error);
       throw refused(file, { ...position(error.pos[0]), message });
+    }
+    const twice = keyGivenTwice(document);
+    if (twice !== undefined) {
+      throw refused(file, { ...position(twice), message: "not valid YAML: a key is given twice" });
     }
     visit(document, {
       Node(_key, node) {

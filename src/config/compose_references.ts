@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path/posix";
-import { parseAllDocuments } from "yaml";
+import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 
 /** What one compose file makes compose read besides itself, as its author wrote it. */
 export interface ComposeReferences {
@@ -59,10 +59,12 @@ export function composeReferences(text: string): ComposeReferences {
 }
 
 function documentsOf(text: string): unknown[] {
+  if (tooMuchYaml(text) !== undefined) return [undefined];
   try {
-    const documents = parseAllDocuments(text, { merge: true, logLevel: "silent" });
-    if (!Array.isArray(documents)) return [undefined];
-    return documents.map((document) => document.errors.length > 0 ? undefined : document.toJS());
+    return parseYaml(text, { merge: true }).map((document) => {
+      const isBroken = document.errors.length > 0 || keyGivenTwice(document) !== undefined;
+      return isBroken ? undefined : document.toJS();
+    });
   } catch {
     return [undefined];
   }

@@ -30,9 +30,13 @@ export function decode<S extends z.ZodType>(
   return { value, given: walk.given };
 }
 
+/** Unknown keys for which the nearest known one is looked up: hardly more problems are shown. */
+const MOST_NEAREST = 100;
+
 class Walk {
   readonly given = new Set<string>();
   readonly #sink: ProblemSink;
+  #unknown = 0;
 
   constructor(sink: ProblemSink) {
     this.#sink = sink;
@@ -80,7 +84,7 @@ class Walk {
     const meant = new Set<string | undefined>();
     for (const [key, entry] of node.entries) {
       if (!known.includes(key)) {
-        const near = nearestKey(key, known);
+        const near = this.#unknown++ < MOST_NEAREST ? nearestKey(key, known) : undefined;
         meant.add(near);
         this.#sink.add(entry.at, joinPath(path, clip(key, 60)), unknownKey(key, near, known));
         continue;

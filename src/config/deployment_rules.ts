@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { type Deployment, stackKey } from "../model/mod.ts";
+import { type Deployment, stackKey, withoutEnd } from "../model/mod.ts";
 import { DEPLOYMENT_DEFAULTS as D, LOOKED_UP_COMPOSE_FILES } from "./deployment_defaults.ts";
 import {
   autoDiscoveryOptions,
@@ -126,8 +126,8 @@ export function isProjectName(name: string): boolean {
 
 /** The project name nearest to `name`, empty when nothing of it can be used. */
 export function normaliseName(name: string): string {
-  return name.trim().toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^[_-]+|-+$/g, "")
-    .slice(0, 60);
+  const usable = name.trim().toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^[_-]+/, "");
+  return withoutEnd(usable, "-").slice(0, 60);
 }
 
 function checkSideFilesInside(deployment: Deployment, report: Report): void {

@@ -7,12 +7,12 @@ import {
   isSeq,
   LineCounter,
   type Pair,
-  parseAllDocuments,
   type Scalar,
   type YAMLError,
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
+import { parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 import {
   clip,
   type Located,
@@ -24,8 +24,6 @@ import { DEEPEST } from "./located_json.ts";
 import { invalidInput, ProblemSink } from "./problem_sink.ts";
 import { yamlMessage } from "./yaml_message.ts";
 
-/** Size above which a configuration file is refused: larger ones block the process noticeably. */
-export const MOST_BYTES = 256 * 1024;
 /** Values one document may have after aliases and merge keys; a bomb has millions. */
 const MOST_VALUES = 100_000;
 /** Documents one file may have. */
@@ -38,8 +36,8 @@ const MOST_SYNTAX_ERRORS = 3;
  * text of scalars. Merge keys and aliases are resolved; empty documents are left out.
  *
  * Throws `config_invalid` with a position for a syntax error, a duplicate key, an alias that leads
- * nowhere or explodes, nesting deeper than 50 levels, a text over {@link MOST_BYTES}, more than 1000 documents, and when no
- * document remains.
+ * nowhere or explodes, nesting deeper than 50 levels, a text that is too large or has too many signs,
+ * more than 1000 documents, and when no document remains.
  */
 export function parseLocatedYaml(text: string, file: string): LocatedDocument[] {
   refuseUnreadable(text, file);
@@ -64,10 +62,8 @@ export function parseLocatedYaml(text: string, file: string): LocatedDocument[] 
 }
 
 function refuseUnreadable(text: string, file: string): void {
-  const bytes = new TextEncoder().encode(text).length;
-  if (bytes > MOST_BYTES) {
-    throw refusal(file, `the file has ${bytes} bytes, the most that is read is ${MOST_BYTES}`);
-  }
+  const tooMuch = tooMuchYaml(text);
+  if (tooMuch !== undefined) throw refusal(file, tooMuch);
   const nul = text.indexOf("\0");
   if (nul >= 0) {
     throw refusal(file, "the file is not text: it contains a zero byte");
@@ -82,10 +78,7 @@ function refusal(file: string, message: string): Error {
 
 function parseDocuments(text: string, lines: LineCounter, file: string): Document.Parsed[] {
   try {
-    // Keys are compared here: the library's own check takes quadratic time. Its pretty errors quote
-    // the text, which may hold secrets.
-    const options = { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false };
-    return [...parseAllDocuments(text, options)] as Document.Parsed[];
+    return parseYaml(text, { lineCounter: lines, merge: true });
   } catch (error) {
     if (error instanceof RangeError) throw refusal(file, "the values are nested too deeply");
     throw refusal(file, "the YAML library cannot read this text");

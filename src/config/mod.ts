@@ -3,6 +3,7 @@
  * reference. Everything wrong with a text is reported at once, with file, line, column and key
  * path. Nothing here reads a file or knows where a text came from.
  */
+export * from "./bounded_yaml.ts";
 export * from "./compose_paths.ts";
 export * from "./compose_references.ts";
 export * from "./config_file_names.ts";
@@ -28,6 +29,7 @@ export * from "./json_schema.ts";
 export * from "./located.ts";
 export * from "./located_json.ts";
 export * from "./located_yaml.ts";
+export { nearestName } from "./nearest_key.ts";
 export * from "./pattern.ts";
 export * from "./poll_config.ts";
 export * from "./poll_schema.ts";

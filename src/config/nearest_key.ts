@@ -59,3 +59,18 @@ export function formerKey(unknown: string, known: readonly string[]): string | u
   const today = Object.hasOwn(FORMER, unknown) ? FORMER[unknown] : undefined;
   return today !== undefined && known.includes(today) ? today : undefined;
 }
+
+/**
+ * The known name of a variable that somebody slipped at: one letter of at least six is wrong, missing,
+ * too many or in its neighbour's place, two of at least twelve. `undefined` when there is none.
+ */
+export function nearestName(unknown: string, known: readonly string[]): string | undefined {
+  if (unknown.length < 6 || unknown.length > 64 || !/^[A-Z][A-Z0-9_]*$/.test(unknown)) {
+    return undefined;
+  }
+  const allowed = unknown.length < 12 ? 1 : 2;
+  const near = known.filter((each) => Math.abs(each.length - unknown.length) <= allowed);
+  const distances = near.map((each) => [each, editDistance(unknown, each)] as const)
+    .filter(([, distance]) => distance <= allowed).sort(([, a], [, b]) => a - b);
+  return distances[0]?.[0];
+}

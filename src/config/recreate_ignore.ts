@@ -1,5 +1,6 @@
-import { type Document, parseDocument } from "yaml";
+import type { Document } from "yaml";
 import { StackwrightError } from "../model/mod.ts";
+import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 
 /** What an author may name: mounted configs and secrets by name, bind mounts by their target path. */
 export const IGNORE_SCOPES = ["configs", "secrets", "bindMounts"] as const;
@@ -54,12 +55,16 @@ export function parseRecreateIgnore(labels: RecreateIgnoreLabels): RecreateIgnor
 const OWN_PREFIX = "stackwright.";
 
 function parseScopes(text: string, idle: readonly string[]): RecreateIgnore["items"] {
-  const document = parseDocument(text, { uniqueKeys: true });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    throw invalid(`recreate.ignore is no YAML map: ${error.message.split("\n")[0]}`);
+  const tooMuch = tooMuchYaml(text);
+  if (tooMuch !== undefined) throw invalid(`recreate.ignore: ${tooMuch.replace("file", "label")}`);
+  const [document, another] = parseYaml(text);
+  const error = document?.errors[0]?.message ??
+    (another === undefined ? undefined : "it has more than one document");
+  if (error !== undefined) throw invalid(`recreate.ignore is no YAML map: ${error}`);
+  if (document !== undefined && keyGivenTwice(document) !== undefined) {
+    throw invalid("recreate.ignore is no YAML map: a key is given twice, keys are unique");
   }
-  const value = valueOf(document);
+  const value = document === undefined ? null : valueOf(document);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid(`recreate.ignore: expected a map of ${scopes()}, found ${found(value)}`);
   }

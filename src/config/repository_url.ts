@@ -6,6 +6,8 @@ const SSH = /^ssh:\/\/[^\s/?#]+\/\S+$/i;
 /** `user@host:path`, the form of scp. A leading `-` would be an option of git. */
 const SCP = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*@[A-Za-z0-9][^\s/:]*:(?!\/\/)\S+$/;
 const FILE = /^file:\/\/\//i;
+/** Characters of a URL that are looked at; longer ones are nobody's. */
+const LONGEST_URL = 4096;
 // deno-lint-ignore no-control-regex -- a URL with control characters is what must be refused
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
@@ -21,6 +23,9 @@ export const REPOSITORY_PATTERN =
  */
 export function checkRepositoryUrl(text: string, allowLocal: boolean): Checked<string> {
   const url = text.trim();
+  if (url.length > LONGEST_URL) {
+    return { problem: `a repository URL cannot have more than ${LONGEST_URL} characters` };
+  }
   if (CONTROL.test(url)) return { problem: "a repository URL cannot contain control characters" };
   if (url.startsWith("/") || FILE.test(url)) return checkLocal(url, allowLocal);
   if (WEB.test(url) || SSH.test(url) || SCP.test(url)) return { value: url };

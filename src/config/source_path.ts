@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { withoutEnd } from "../model/mod.ts";
 import type { Checked } from "./repository_url.ts";
 
 /** Marks a file of the deployed repository rather than of the one with the configuration. */
@@ -59,7 +60,8 @@ function checkRelative(text: string): string | undefined {
 }
 
 function clean(path: string): string {
-  return posix.normalize(path).replace(/(?<=.)\/+$/, "");
+  const normal = posix.normalize(path);
+  return normal === "/" ? normal : withoutEnd(normal, "/");
 }
 
 function leaves(path: string): boolean {

@@ -4,6 +4,7 @@ import { configFileNames, isConfigFileName } from "./config_file_names.ts";
 import { parseDeployments } from "./deployment.ts";
 import { duplicateStacks, sideFileBase } from "./deployment_rules.ts";
 import { REMOTE_PREFIX } from "./source_path.ts";
+import { composeFilesIn, type ComposeFindings, validateCompose } from "./validate_compose.ts";
 import {
   type DeclaredStack,
   declaredStacks,
@@ -85,7 +86,12 @@ async function validateFile(
     files.push(...declared.overrides);
   }
   problems.push(...duplicates(stacks));
-  for (const stack of stacks) problems.push(...await missingFiles(checkout, stack));
+  for (const stack of stacks) {
+    problems.push(...await missingFiles(checkout, stack));
+    const compose = await composeFindings(checkout, stack);
+    problems.push(...compose.problems);
+    warnings.push(...compose.warnings);
+  }
   return { files, stacks, problems, warnings };
 }
 
@@ -135,6 +141,32 @@ async function missingFiles(checkout: Checkout, stack: DeclaredStack): Promise<P
   // What another repository holds cannot be seen from here.
   if (stack.deployment.repositoryUrl !== "") return problems;
   return [...await missingComposeFiles(checkout, stack), ...problems];
+}
+
+/** What the compose files themselves say, where they can be seen from here. */
+async function composeFindings(
+  checkout: Checkout,
+  { deployment }: DeclaredStack,
+): Promise<ComposeFindings> {
+  const findings: ComposeFindings[] = [];
+  if (deployment.repositoryUrl === "" && !deployment.destroy.enabled) {
+    const paths = deployment.composeFiles.map((each) => posix.join(deployment.workingDir, each));
+    const there = new Set<string>();
+    for (const path of paths) if (await checkout.exists(path)) there.add(path);
+    for (const path of composeFilesIn(deployment, there)) {
+      const text = await checkout.read(path);
+      if (text === undefined) continue;
+      findings.push(
+        isEncrypted(text)
+          ? { problems: [], warnings: [notChecked(path)] }
+          : validateCompose(text, path),
+      );
+    }
+  }
+  return {
+    problems: findings.flatMap((each) => each.problems),
+    warnings: findings.flatMap((each) => each.warnings),
+  };
 }
 
 async function missingComposeFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { withoutEnd } from "../model/mod.ts";
 import { embeddedSecrets } from "../system/mod.ts";
 import { isObject, type JsonObject, objectAt, textAt } from "./compose_model.ts";
 
@@ -21,7 +22,7 @@ function secretsOfEntry(entry: JsonObject): string[] {
   const auth = textAt(entry, "auth");
   const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(auth, "base64").toString()) ?? [];
   const others = ["password", "identitytoken", "registrytoken"].map((key) => textAt(entry, key));
-  return [auth, password.replace(/\0+$/, ""), ...others];
+  return [auth, withoutEnd(password, "\0"), ...others];
 }
 
 function parsed(text: string): JsonObject {

@@ -18,4 +18,5 @@ export * from "./revision.ts";
 export * from "./run.ts";
 export * from "./stack_key.ts";
 export * from "./stack_owner.ts";
+export * from "./without_end.ts";
 export * from "./work.ts";

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { type ComposeInclude, composePaths } from "../config/compose_paths.ts";
+import { MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../deploy/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
@@ -90,9 +91,16 @@ class Guard {
 
   async #look(at: Pending): Promise<void> {
     // One that is missing is left to compose, which says who wanted it.
+    const name = this.#shown(at.file);
+    const size = (await this.#parts.files.stat(at.file))?.size ?? 0;
+    if (size > MOST_BYTES) {
+      throw new StackwrightError(
+        "config_invalid",
+        `the compose file ${name} has ${size} bytes, the most that is read is ${MOST_BYTES}`,
+      );
+    }
     const bytes = await this.#parts.files.readIfExists(at.file);
     if (bytes === undefined) return;
-    const name = this.#shown(at.file);
     const found = composePaths(new TextDecoder().decode(bytes), name);
     const values = await this.#values(at, [
       ...found.files,

@@ -20,6 +20,7 @@ import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import type { PipelineParts } from "./parts.ts";
 import { imagesOfOthers } from "./prune_images.ts";
+import { ownerOfSecrets } from "./shown_model.ts";
 
 /** What a destroy removes besides containers and networks. */
 export type DestroyWhat = {
@@ -128,5 +129,6 @@ export async function finishDestroy(
   }, signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`);
+  parts.secrets.forget(ownerOfSecrets(key));
   return volumes;
 }

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import {
   insideTree,
   isObject,
@@ -9,10 +9,17 @@ import {
   servicesOf,
   textAt,
 } from "../deploy/mod.ts";
-import type { ComposeInvocation, ComposeModel } from "../model/mod.ts";
+import { MOST_BYTES } from "../config/mod.ts";
+import {
+  type ComposeInvocation,
+  type ComposeModel,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
 import {
   embeddedSecrets,
   isSecretVariable,
+  MOST_OF_AN_OWNER,
   namedSecretParts,
   secretParts,
   secretsOfFile,
@@ -20,13 +27,12 @@ import {
 } from "../system/mod.ts";
 import { dotenvEntries } from "./dotenv.ts";
 import type { PipelineParts } from "./parts.ts";
+import { ownerOfSecrets } from "./shown_model.ts";
 
 type Parts = Pick<PipelineParts, "files" | "secrets">;
 
 /** Size above which a file is hardly one secret, in bytes. */
 const LARGEST_SECRET = 64 * 1024;
-/** Size above which a file with variables or services is not looked at. */
-const LARGEST = 4 * 1024 * 1024;
 
 /**
  * The secrets of a target that are written in its repository in the clear. Each step makes what it
@@ -34,15 +40,18 @@ const LARGEST = 4 * 1024 * 1024;
  */
 export class PlainSecrets {
   readonly #parts: Parts;
+  readonly #owner: string;
   readonly #names: readonly string[];
+  readonly #hidden = new Set<string>();
   /** What a recorded release needs beside its model: texts of dotenv files and of secret files. */
   readonly #texts = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #dotenv: Record<string, string> = {};
 
   /** Nothing that is a part of one of `names` is hidden: what the target is called must be said. */
-  constructor(parts: Parts, names: readonly string[] = []) {
+  constructor(parts: Parts, key: StackKey, names: readonly string[] = []) {
     this.#parts = parts;
+    this.#owner = ownerOfSecrets(key);
     this.#names = names;
   }
 
@@ -68,11 +77,16 @@ export class PlainSecrets {
     }
   }
 
-  /** Dotenv files, by their absolute paths; each is looked at once, and missing ones are fine. */
+  /**
+   * Dotenv files, by their absolute paths; each is looked at once, and missing ones are fine.
+   *
+   * Throws `config_invalid` for one that is too large to be looked at: what is in it could be shown.
+   */
   async hideDotenv(files: readonly string[]): Promise<void> {
     for (const file of files) {
       if (this.#looked.has(file)) continue;
       this.#looked.add(file);
+      await this.#requireSmall(file);
       const text = await this.#textOf(file);
       const entries = text === undefined ? [] : dotenvEntries(text);
       for (const { name, value } of entries) {
@@ -108,11 +122,30 @@ export class PlainSecrets {
 
   #hide(texts: readonly string[]): string[] {
     const hidden = texts.filter((text) => !this.#names.some((name) => name.includes(text)));
-    this.#parts.secrets.hide(hidden);
+    for (const text of hidden) this.#hidden.add(text);
+    if (this.#hidden.size > MOST_OF_AN_OWNER) {
+      throw new StackwrightError(
+        "config_invalid",
+        `${this.#owner} has more than ${MOST_OF_AN_OWNER} texts that look like secrets in its files; ` +
+          "take out what is none, or keep it in files that no secret is read from",
+      );
+    }
+    this.#parts.secrets.hide(hidden, this.#owner);
     return hidden;
   }
 
-  async #textOf(path: string, largest: number = LARGEST): Promise<string | undefined> {
+  async #requireSmall(path: string): Promise<void> {
+    const real = await this.#parts.files.realPath(path);
+    const info = real === undefined ? undefined : await this.#parts.files.stat(real);
+    if (info?.kind !== "file" || info.size <= MOST_BYTES) return;
+    throw new StackwrightError(
+      "config_invalid",
+      `the dotenv file ${basename(path)} has ${info.size} bytes, the most that is read is ` +
+        `${MOST_BYTES}: take out what is no variable`,
+    );
+  }
+
+  async #textOf(path: string, largest: number = MOST_BYTES): Promise<string | undefined> {
     const real = await this.#parts.files.realPath(path);
     const info = real === undefined ? undefined : await this.#parts.files.stat(real);
     if (real === undefined || info?.kind !== "file" || info.size > largest) return undefined;

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { configFileNames, isMigrationFile, parseDeployments } from "../config/mod.ts";
+import { configFileNames, isMigrationFile, MOST_BYTES, parseDeployments } from "../config/mod.ts";
 import {
   type DeclaredDeployment,
   type Revision,
@@ -42,8 +42,10 @@ async function readConfigFile(
     if (bytes === undefined) continue;
     if (isMigrationFile(name)) parts.log.debug(`reading ${file}; its name here is ${names[0]}`);
     const text = new TextDecoder().decode(bytes);
-    // What is wrong is described with the values that are there.
-    parts.secrets.hide(writtenSecrets(text));
+    // What is wrong is described with the values that are there; nothing of a larger file is.
+    if (bytes.length <= MOST_BYTES) {
+      parts.secrets.hide(writtenSecrets(text), `source ${revision.source.name}`);
+    }
     const documents = parseDeployments(text, {
       file,
       trusted: false,

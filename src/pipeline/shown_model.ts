@@ -1,5 +1,5 @@
 import { externalSecretsIn, maskedModel, secretsOfRelease } from "../deploy/mod.ts";
-import type { Release } from "../model/mod.ts";
+import type { Release, StackKey } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
 /** The model of a release as text for people, without the values of its secrets. */
@@ -12,10 +12,15 @@ export function shownModel(parts: PipelineParts, release: Release): string {
   });
 }
 
+/** What the secrets of a stack belong to: they are forgotten with it. */
+export function ownerOfSecrets({ context, name }: StackKey): string {
+  return `stack ${context}/${name}`;
+}
+
 /** Makes the secrets of a release unprintable; to be called before anything of it can be shown. */
 export function hideSecrets(
   { secrets }: Pick<PipelineParts, "secrets">,
-  release: Pick<Release, "model" | "invocation">,
+  release: Pick<Release, "key" | "model" | "invocation">,
 ): void {
-  secrets.hide(secretsOfRelease(release));
+  secrets.hide(secretsOfRelease(release), ownerOfSecrets(release.key));
 }

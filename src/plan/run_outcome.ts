@@ -139,7 +139,9 @@ function skipText(target: RunTarget, { formatTime }: RunContext): string {
 /** interface.md §4.4, rule 3; several targets are merged into one sentence. */
 function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): string {
   const stacks = sorted(targets.map((target) => target.stack));
-  const windows = sorted(targets.flatMap((target) => (target.message ?? "").split(/\s*,\s*/)));
+  const windows = sorted(
+    targets.flatMap((target) => (target.message ?? "").split(",").map((each) => each.trim())),
+  );
   const instants = targets.flatMap(({ retryAt }) => retryAt === undefined ? [] : [retryAt]);
   const [next] = instants.sort((a, b) => a.getTime() - b.getTime());
   const until = next === undefined ? "" : ` until ${wholeSeconds(formatTime(next))}`;

@@ -18,7 +18,7 @@ export class DecisionLog {
   readonly #database: LedgerDatabase;
   readonly #redact: (text: string) => string;
 
-  constructor(database: LedgerDatabase, redact = (text: string) => text) {
+  constructor(database: LedgerDatabase, redact: (text: string) => string) {
     this.#database = database;
     this.#redact = redact;
   }

@@ -24,7 +24,7 @@ export class FailureMemory {
   readonly #database: LedgerDatabase;
   readonly #redact: (text: string) => string;
 
-  constructor(database: LedgerDatabase, redact = (text: string) => text) {
+  constructor(database: LedgerDatabase, redact: (text: string) => string) {
     this.#database = database;
     this.#redact = redact;
   }

@@ -58,7 +58,7 @@ export class Ledger {
       clock: Clock;
       ids: Ids;
       owner?: ProcessOwner;
-      redact?: (text: string) => string;
+      redact: (text: string) => string;
       /** Is told that the file was deleted while it was open, and was written anew. */
       onRewritten?: () => void;
     },
@@ -77,7 +77,7 @@ export class Ledger {
     this.#intents = new Intents(this.#database, owner);
     this.#clock = parts.clock;
     this.#ids = parts.ids;
-    this.#redact = parts.redact ?? ((text) => text);
+    this.#redact = parts.redact;
   }
 
   /** The last good release of a stack, or `undefined` when there is none. */

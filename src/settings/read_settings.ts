@@ -20,6 +20,7 @@ import {
   listenHost,
   tlsFiles,
 } from "./listen_settings.ts";
+import { nearNames } from "./near_names.ts";
 import { notYet } from "./not_yet.ts";
 import { secretProvider } from "./secret_provider.ts";
 import {
@@ -86,7 +87,7 @@ export function readSettings(
       certPath: reader.text("DOCKER_CERT_PATH"),
     },
     secretFiles: reader.secretFiles(),
-    notices: notYet(reader),
+    notices: [...notYet(reader), ...nearNames(environment)],
   };
   checkTogether(settings, reader);
   if (reader.problems.length > 0) throw invalidSettings(reader.problems);

@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { StackwrightError, withoutEnd } from "../model/mod.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
 
 /** URLs by path, from the output of `git config --blob=<.gitmodules> -z --list`. */
@@ -11,7 +11,7 @@ export function parseSubmoduleConfig(output: string): ReadonlyMap<string, string
   }
   const urls = new Map<string, string>();
   for (const { path, url } of byName.values()) {
-    if (path !== undefined && url !== undefined) urls.set(path.replace(/\/+$/, ""), url);
+    if (path !== undefined && url !== undefined) urls.set(withoutEnd(path, "/"), url);
   }
   return urls;
 }

@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { StackwrightError, withoutEnd } from "../model/mod.ts";
 
 /** How a repository is reached. */
 export type RepositoryScheme = "http" | "https" | "ssh" | "file";
@@ -29,6 +29,8 @@ export const DEFAULT_PORTS: Readonly<Record<RepositoryScheme, string>> = {
 };
 const SCP = /^(?:([^@/:]+)@)?(\[[0-9a-fA-F:.]+\]|[^/:@]+):(?!\/\/)(.+)$/;
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?)$/;
+/** Characters of a URL that are looked at; longer ones are nobody's. */
+const LONGEST_URL = 4096;
 // deno-lint-ignore no-control-regex -- control characters are exactly what is refused
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
@@ -40,6 +42,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
  */
 export function parseRepositoryUrl(url: string): RepositoryUrl {
   const text = url.trim();
+  if (text.length > LONGEST_URL) throw refused("", `it has more than ${LONGEST_URL} characters`);
   if (text === "" || CONTROL.test(text) || text.startsWith("-")) {
     throw refused(text, "it is empty, starts with a dash or holds control characters");
   }
@@ -97,7 +100,7 @@ function remoteUrl(text: string): RepositoryUrl {
     user,
     password,
     path: repositoryPath(path, text),
-    remote: `${scheme}://${account}${authority}${rawPath.replace(/\/+$/, "")}`,
+    remote: `${scheme}://${account}${authority}${withoutEnd(rawPath, "/")}`,
   };
 }
 
@@ -114,7 +117,7 @@ function scpUrl(text: string, scp: RegExpExecArray): RepositoryUrl {
     user,
     password: "",
     path: repositoryPath(path, text),
-    remote: `${user === "" ? "git" : user}@${host}:${path.replace(/\/+$/, "")}`,
+    remote: `${user === "" ? "git" : user}@${host}:${withoutEnd(path, "/")}`,
   };
 }
 

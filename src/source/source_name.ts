@@ -1,4 +1,9 @@
-import { type SourceKind, type SourceLocation, StackwrightError } from "../model/mod.ts";
+import {
+  type SourceKind,
+  type SourceLocation,
+  StackwrightError,
+  withoutEnd,
+} from "../model/mod.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
 
 /** First part of the name of a repository on this machine. */
@@ -60,6 +65,6 @@ function comparable(text: string): string {
   try {
     return repositoryName(parseRepositoryUrl(text)).toLowerCase();
   } catch {
-    return text.trim().replace(/\/+$/, "").replace(/\.git$/i, "").toLowerCase();
+    return withoutEnd(text.trim(), "/").replace(/\.git$/i, "").toLowerCase();
   }
 }

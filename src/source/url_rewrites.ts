@@ -1,3 +1,4 @@
+import { withoutEnd } from "../model/mod.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
 
 /** From a URL, a prefix of URLs or a host to what replaces it (`SOURCE_URL_REWRITES`). */
@@ -90,7 +91,7 @@ function prefixOf(key: string): Prefix | undefined {
   const prefix = whole ?? takeApart(`any://${key}`);
   if (prefix === undefined) return undefined;
   const scheme = whole === undefined ? "" : prefix.scheme;
-  return { host: prefix.host, scheme, user: prefix.user, path: prefix.path.replace(/\/+$/, "") };
+  return { host: prefix.host, scheme, user: prefix.user, path: withoutEnd(prefix.path, "/") };
 }
 
 /** What of the path is left behind a prefix that matches. */

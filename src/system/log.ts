@@ -6,7 +6,9 @@ import {
   type Sink,
 } from "@logtape/logtape";
 import { messageOf, StackwrightError } from "../model/mod.ts";
-import { type Redactor, redactTexts } from "./redactor.ts";
+import { redactTexts } from "./redact_texts.ts";
+import type { Redactor } from "./redactor.ts";
+import { visible } from "./visible.ts";
 import { createTimeFormat } from "./time_format.ts";
 
 /** Levels of `LOG_LEVEL` (operations.md §1.6). `critical` lines precede an exit and always show. */
@@ -125,24 +127,26 @@ function formatLine(record: LogRecord, time: string, options: LogOptions): strin
   const level = record.level === "fatal" ? "critical" : record.level;
   const redact = (text: string) => options.redactor.redact(text);
   const message = redact(record.message.join(""));
+  const fields = redactTexts(
+    Object.fromEntries(
+      Object.entries(record.properties).map(([name, value]) => [name, printable(value)]),
+    ),
+    redact,
+  );
   if (options.format === "json") {
-    const line: Record<string, unknown> = { time, level, msg: message };
-    for (const name of Object.keys(record.properties)) {
-      line[name] = redactTexts(printable(record.properties[name]), redact);
-    }
-    return JSON.stringify(line) + "\n";
+    return JSON.stringify({ time, level, msg: message, ...fields }) + "\n";
   }
-  const rest = Object.entries(record.properties)
-    .map(([name, value]): [string, unknown] => [name, redactTexts(printable(value), redact)])
+  const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) =>
       ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
     );
+  const said = visible(`${message}${rest.join("")}`);
   if (options.format === "journal") {
     const priority = `<${PRIORITIES[level]}>`;
-    return `${priority}${message}${rest.join("")}`.replaceAll("\n", `\n${priority}`) + "\n";
+    return `${priority}${said}`.replaceAll("\n", `\n${priority}`) + "\n";
   }
-  return `${time.slice(11, 19)} ${level.padEnd(8)} ${message}${rest.join("")}\n`;
+  return `${time.slice(11, 19)} ${level.padEnd(8)} ${said}\n`;
 }
 
 /** Priorities of syslog(3) for our levels. */

@@ -1,3 +1,5 @@
+import { assignedLines, assignmentsIn, entriesIn, urlPasswordsIn } from "./named_values.ts";
+
 /**
  * The one rule of what nobody may read. Everything that masks (logs, runs, responses, the ledger's
  * messages, plans) goes by these functions; docs/secrets.md says them in words.
@@ -21,6 +23,8 @@ const ORDINARY = new RegExp(
   "i",
 );
 
+/** What every name has that says that its value is a secret; most names are done with it. */
+const SOUNDS_LIKE = /secret|pass|pw|cred|token|key|auth|bearer|cookie|dsn|jwt|pat|private|salt/i;
 /** What names a secret wherever it stands in a word. */
 const SECRET_PART = /secret|passw(?:or)?d|passphrase|credential|token|api_?key|private_?key/;
 /** What does so only as a word of its own, or at the end of one. */
@@ -36,6 +40,7 @@ const NAMES_A_THING =
 
 /** Whether the name of a variable, label or option says that its value is a secret. */
 export function soundsSecret(name: string): boolean {
+  if (!SOUNDS_LIKE.test(name)) return false;
   if (/(?:basic|digest)auth\.users$/i.test(name)) return true;
   const words = wordsOf(name);
   if (ABOUT_A_SECRET.test(words.at(-1) ?? "")) return false;
@@ -89,37 +94,20 @@ export function secretParts(text: string): string[] {
   return [...new Set(parts)].filter(worthHiding);
 }
 
-/** A password between the user and the first, and the last, `@`: some write it without escapes. */
-const PASSWORDS = [
-  /[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'`]*:([^\s@]+)@/gi,
-  /[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'`]*:(\S+)@/gi,
-];
-
 /** Secrets inside a text that is none itself: passwords of URLs, values given to `--password=`. */
 export function embeddedSecrets(text: string): string[] {
-  const found: string[] = [];
-  for (const pattern of PASSWORDS) {
-    for (const [, secret = ""] of text.matchAll(pattern)) found.push(secret, decoded(secret));
-  }
-  for (const [, name = "", value = ""] of text.matchAll(/([\w.-]+)\s*=\s*([^\s;&,"']+)/g)) {
-    if (soundsSecret(name)) found.push(value);
-  }
-  return found.filter(worthHiding);
+  const passwords = urlPasswordsIn(text).flatMap((secret) => [secret, decoded(secret)]);
+  const assigned = assignmentsIn(text, soundsSecret).map(({ value }) => value);
+  return [...passwords, ...assigned].filter(worthHiding);
 }
-
-/** `name: value` of YAML and JSON, also where the quote that ends it is missing. */
-const NAMED_VALUE =
-  /([\w-]+)["']?[ \t]*:[ \t]*(?:"((?:[^"\\\n]|\\.)*)|'([^'\n]*)|([^\s"'|>&*,{}[\]][^\n,}\]]*))/g;
 
 /** A value that is nothing but a variable. */
 const ONLY_A_VARIABLE = /^\$(?:\w+|\{[^{}]*\})$/;
 
 /** Values of names that sound secret, in a text that may be no valid YAML at all. */
 export function namedSecrets(text: string): string[] {
-  return [...text.matchAll(NAMED_VALUE)].flatMap(([, name = "", double, single, plain = ""]) => {
-    const value = (double ?? single ?? plain).trim();
-    return soundsSecret(name) ? [value] : value.includes(":") ? namedSecrets(value) : [];
-  }).filter((value) => worthHiding(value) && !ONLY_A_VARIABLE.test(value));
+  return entriesIn(text, soundsSecret).map(({ value }) => value.trim())
+    .filter((value) => worthHiding(value) && !ONLY_A_VARIABLE.test(value));
 }
 
 /** Every secret that is written into a text in the clear, as far as names tell; compose's dollars too. */
@@ -138,8 +126,7 @@ export function secretsOfFile(text: string): string[] {
 
 /** Values of the assignments of a text of unknown kind, and its long words. */
 export function assignedIn(text: string): string[] {
-  const assigned = [...text.matchAll(/^\s*(?:export\s+)?["\w.-]+\s*[=:]\s*(\S.*?)\s*$/gm)]
-    .map((match) => (match[1] ?? "").replace(/^(["'])(.*)\1,?$/, "$2"));
+  const assigned = assignedLines(text).map((each) => each.replace(/^(["'])(.*)\1,?$/, "$2"));
   const words = text.split(/\s+/).filter((word) => word.length >= LONG_WORD);
   return [...assigned, ...words];
 }
@@ -173,10 +160,18 @@ function jsonTexts(text: string): string[] {
   }
 }
 
+/** The texts in a value. Without recursion: JSON nests deeper than functions call each other. */
 function leaves(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(leaves);
+  const found: string[] = [];
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === "string") found.push(next);
+    else if (typeof next === "object" && next !== null) {
+      for (const each of Object.values(next)) open.push(each);
+    }
+  }
+  return found.reverse();
 }
 
 function decoded(text: string): string {

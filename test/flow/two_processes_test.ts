@@ -35,6 +35,7 @@ async function withOther(
     clock: systemClock,
     ids: createIds(systemClock),
     owner: systemProcessOwner(process.pid),
+    redact: String,
   });
   try {
     await work(ledger);

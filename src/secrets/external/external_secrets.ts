@@ -30,8 +30,13 @@ export interface SecretSession {
 export interface ExternalSecrets {
   /** Begins a run. */
   open(): SecretSession;
-  /** Keeps values that were resolved earlier, by this process or another, out of everything shown. */
-  hide(values: Iterable<string>): void;
+  /**
+   * Keeps values that were resolved earlier, by this process or another, out of everything shown.
+   * `owner` is the deployment or the repository they belong to; those of the program have none.
+   */
+  hide(values: Iterable<string>, owner?: string): void;
+  /** Forgets the values that only this owner has. */
+  forget(owner: string): void;
   /** Whether nothing of a text would be shown, whoever made it known as a secret. */
   hides(text: string): boolean;
 }
@@ -44,6 +49,9 @@ export interface ExternalSecretsOptions {
   /** References that are resolved at the same time. */
   readonly concurrency?: number;
 }
+
+/** What resolved values belong to until a release has them. */
+const OWNER = "external secrets";
 
 /** Makes the external secrets of the instance. */
 export function createExternalSecrets(
@@ -60,7 +68,7 @@ export function createExternalSecrets(
             throw unresolved("there is no secret provider; set SECRET_PROVIDER");
           }
           const value = await limiter.run(() => reader.read(reference, signal), signal);
-          secretParts(value).forEach((each) => redactor.add(each));
+          secretParts(value).forEach((each) => redactor.add(each, OWNER));
           if (value.includes("\0")) throw unresolved("the value has a zero byte");
           return value;
         });
@@ -69,9 +77,10 @@ export function createExternalSecrets(
           resolveAll(declared, { read, provider: provider?.name, signal }),
       };
     },
-    hide: (values) => {
-      for (const value of values) secretParts(value).forEach((each) => redactor.add(each));
+    hide: (values, owner) => {
+      for (const value of values) secretParts(value).forEach((each) => redactor.add(each, owner));
     },
+    forget: (owner) => redactor.forget(owner),
     hides: (text) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redact(text)),
   };
 }

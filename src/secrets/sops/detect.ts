@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
+import { tooManySigns } from "../../config/mod.ts";
 import { asBinary, readJsonText } from "./json_text.ts";
 import { readDotenvText, readIniText } from "./line_text.ts";
 import { isSopsMetadata } from "./metadata.ts";
-import type { SopsText } from "./sops_text.ts";
+import { SopsFormatError, type SopsText } from "./sops_text.ts";
 import { readYamlText } from "./yaml_text.ts";
 
 const MARKS = ["sops", "ENC[AES256_GCM,"] as const;
@@ -18,16 +19,26 @@ export function mayBeEncrypted(bytes: Uint8Array): boolean {
  * none: what counts is the metadata block. The name decides only where the content leaves it open,
  * that is whether a JSON object is a JSON file or the envelope of a binary one.
  *
- * Throws `SopsFormatError` when it is encrypted and malformed.
+ * Throws `SopsFormatError` when it is encrypted and malformed, or too large to be taken apart.
  */
 export function readSopsText(name: string, bytes: Uint8Array): SopsText | undefined {
   if (!mayBeEncrypted(bytes)) return undefined;
   const text = decoded(bytes);
   if (text === undefined) return undefined;
-  const file = readers(name, text).map((read) => read(text)).find((each) => each !== undefined);
+  const candidates = readers(name, text);
+  const tooMany = candidates.length === 0 ? undefined : tooManySigns(text);
+  if (tooMany !== undefined) {
+    if (METADATA.test(text)) throw new SopsFormatError(tooMany);
+    return undefined;
+  }
+  const file = candidates.map((read) => read(text)).find((each) => each !== undefined);
   if (file === undefined || !isSopsMetadata(file.metadata)) return undefined;
   return /\.(?:json|ya?ml)$/i.test(name) ? file : asBinary(file) ?? file;
 }
+
+/** What stands where metadata begins. */
+const METADATA =
+  /^["']?sops["']?:|^\s{0,99}"sops":|^sops_(?:mac|lastmodified)=|^\[sops\]|[{,]"sops":/m;
 
 type Reader = (text: string) => SopsText | undefined;
 

@@ -55,8 +55,7 @@ export function readIniText(text: string): SopsText | undefined {
   let section = "DEFAULT";
   for (const line of text.split("\n")) {
     const title = /^\s*\[([^\]]+)\]\s*$/.exec(line);
-    const [, before = "", key = "", value = ""] = /^(\s*([^=:]*?)\s*[=:]\s*)(.*?)\s*$/.exec(line) ??
-      [];
+    const { before, key, value } = assignmentOf(line);
     const isComment = /^\s*[#;]/.test(line);
     if (title !== null) section = title[1] ?? "";
     if (section === "sops") {
@@ -105,6 +104,16 @@ function readLines({ format, metadata, lines, spelled }: Lines): SopsText {
       return Buffer.from(written.join("\n"), "utf8");
     },
   };
+}
+
+/** A line of an INI file at its first `=` or `:`; all of it empty where there is none. */
+function assignmentOf(line: string): { before: string; key: string; value: string } {
+  const sign = line.search(/[=:]/);
+  if (sign < 0) return { before: "", key: "", value: "" };
+  const rest = line.slice(sign + 1);
+  const value = rest.trimStart();
+  const before = line.slice(0, line.length - value.length);
+  return { before, key: line.slice(0, sign).trim(), value: value.trimEnd() };
 }
 
 /** Both formats keep a value on one line. */

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { parseAllDocuments } from "yaml";
+import { parseYaml } from "../../config/mod.ts";
 import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
-import type { Redactor } from "../../system/mod.ts";
+import { MOST_OF_AN_OWNER, type Redactor } from "../../system/mod.ts";
 import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
 import { type DecryptedText, decryptText } from "./decrypt_text.ts";
 import { mayBeEncrypted, readSopsText } from "./detect.ts";
@@ -60,22 +60,27 @@ export function createSops(parts: SopsParts): Sops {
       keptBytes -= bytes.length;
     }
   };
+  // Known for as long as the file is: what was heard of for longest is forgotten first.
+  const hidden = (plain: PlainFile, id: string) => {
+    plain.secrets.forEach((each) => parts.redactor.add(each, `file ${id}`));
+    return plain;
+  };
   return {
     async decrypt(name, bytes, signal) {
       if (!mayBeEncrypted(bytes)) return undefined;
       const ending = /\.[^./]*$/.exec(name)?.[0] ?? "";
       const id = createHash("sha256").update(`${ending}\0`).update(bytes).digest("base64");
       const known = kept.get(id);
-      if (known !== undefined) return known;
+      if (known !== undefined) return hidden(known, id);
       try {
         const file = readSopsText(name, bytes);
         if (file === undefined) return undefined;
         const decrypted = await decryptFile(parts, identities, { file, bytes }, signal);
         if (isEncryptedAgain(name, decrypted.bytes)) throw new SopsFormatError(TWICE);
         const plain = { bytes: decrypted.bytes, secrets: secretTexts(name, file, decrypted) };
-        plain.secrets.forEach((each) => parts.redactor.add(each));
+        if (plain.secrets.length > MOST_OF_AN_OWNER) throw new SopsFormatError(TOO_MANY);
         keep(id, plain);
-        return plain;
+        return hidden(plain, id);
       } catch (error) {
         throw named(error, name);
       }
@@ -83,6 +88,8 @@ export function createSops(parts: SopsParts): Sops {
   };
 }
 
+const TOO_MANY = `it has more than ${MOST_OF_AN_OWNER} texts that must not be shown; ` +
+  "encrypt only what is a secret";
 const TWICE = "it is encrypted twice; encrypt it once";
 
 function isEncryptedAgain(name: string, bytes: Uint8Array): boolean {
@@ -130,7 +137,7 @@ function textsOf(file: SopsText, plain: Uint8Array): DecryptedText["texts"] {
       return [];
     case "yaml":
     case "json":
-      return parseAllDocuments(text, { logLevel: "silent" }).flatMap((each) =>
+      return parseYaml(text).flatMap((each) =>
         leavesOf(each.errors.length > 0 ? text : each.toJS(), [])
       );
     default:

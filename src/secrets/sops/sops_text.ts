@@ -64,7 +64,7 @@ export function replaced(text: string, replacements: readonly Replacement[]): st
 }
 
 /** Whether a comment is encrypted. */
-export const ENCRYPTED_COMMENT = /ENC\[AES256_GCM,[^\]]*\]/;
+export const ENCRYPTED_COMMENT = /ENC\[AES256_GCM,[^\][]*\]/;
 
 /** Turns `age__list_0__map_enc` and its like into nested lists and maps. */
 export function unflatten(flat: ReadonlyMap<string, string>): Record<string, unknown> {

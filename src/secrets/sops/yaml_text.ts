@@ -7,9 +7,9 @@ import {
   isSeq,
   type Node,
   type Pair,
-  parseAllDocuments,
   type Scalar,
 } from "yaml";
+import { parseYaml } from "../../config/mod.ts";
 import { checkedScalar } from "./checked_scalar.ts";
 import {
   ENCRYPTED_COMMENT,
@@ -60,11 +60,8 @@ export function readYamlText(text: string): SopsText | undefined {
 
 function parse(text: string): Document.Parsed[] | undefined {
   try {
-    const documents = parseAllDocuments(text, { logLevel: "silent", uniqueKeys: false });
-    if (!Array.isArray(documents) || documents.some((each) => each.errors.length > 0)) {
-      return undefined;
-    }
-    return documents as Document.Parsed[];
+    const documents = parseYaml(text);
+    return documents.some((each) => each.errors.length > 0) ? undefined : documents;
   } catch {
     return undefined;
   }

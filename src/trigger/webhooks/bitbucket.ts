@@ -1,3 +1,4 @@
+import { withoutEnd } from "../../model/mod.ts";
 import {
   otherEvent,
   pingEvent,
@@ -34,7 +35,7 @@ function pushOrOther(
 /** Payloads of the cloud have the address of the page, which is also the one to clone from. */
 function cloudRepository(payload: unknown): WebhookRepository {
   const fullName = textAt(payload, "repository", "full_name");
-  const page = textAt(payload, "repository", "links", "html", "href").replace(/\/+$/, "");
+  const page = withoutEnd(textAt(payload, "repository", "links", "html", "href"), "/");
   const host = /^https:\/\/(bitbucket\.org)\//i.exec(page)?.[1];
   return {
     fullName,

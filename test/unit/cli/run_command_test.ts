@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { visibleLines } from "../../../src/cli/colours.ts";
 import { EXIT } from "../../../src/cli/io.ts";
 import { VERSION } from "../../../src/cli/version.ts";
 import { deploymentJsonSchema } from "../../../src/config/mod.ts";
@@ -203,5 +204,24 @@ describe("runCommand for settings", () => {
       ]);
       assert.doesNotMatch(err, /canary/);
     });
+  });
+});
+
+describe("runCommand for texts that steer a terminal", () => {
+  it("runCommand() shows escape sequences of others instead of passing them on", async () => {
+    const { err } = await run(["\u001b[2J\u009b31m"]);
+    assert.match(err, /there is no command \\u001b\[2J\\u009b31m/);
+    const json = await run(["\u001b[2J\u009b31m", "--json"]);
+    assert.ok(errorOf(json.err).message.includes("there is no command \u001b[2J\u009b31m"));
+  });
+});
+
+describe("visibleLines()", () => {
+  it("visibleLines() leaves whole lines in our colours, and shows what is inside them", () => {
+    const line = "\u001b[32m+ a\u001b[2Jb\u001b[0m";
+    assert.equal(
+      visibleLines(`${line}\nc\u001b[31md`),
+      "\u001b[32m+ a\\u001b[2Jb\u001b[0m\nc\\u001b[31md",
+    );
   });
 });

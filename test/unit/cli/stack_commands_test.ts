@@ -37,7 +37,12 @@ async function withHistory(
     await mkdir(dataDir);
     const key = await loadInstanceKey(systemFiles, dataDir);
     const clock = createFakeClock();
-    const ledger = new Ledger(join(dataDir, "state.db"), { key, clock, ids: createIds(clock) });
+    const ledger = new Ledger(join(dataDir, "state.db"), {
+      key,
+      clock,
+      ids: createIds(clock),
+      redact: String,
+    });
     ledger.succeed(ledger.beginDeploy(releaseOf(WEB, A)), {}, "first");
     const model = { services: { web: { image: "web:2", environment: { PASSWORD: CANARY } } } };
     const second = ledger.beginDeploy(releaseOf(WEB, B, { model }));

@@ -15,6 +15,7 @@ import {
 } from "../../../src/config/mod.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
 import { readSopsText } from "../../../src/secrets/sops/detect.ts";
+import { SopsFormatError } from "../../../src/secrets/sops/sops_text.ts";
 
 type Random = (below: number) => number;
 
@@ -208,6 +209,7 @@ function attempt(target: Target, text: string): string {
     target.run(text);
     return "taken";
   } catch (error) {
+    if (error instanceof SopsFormatError) return "refused";
     if (!isStackwrightError(error)) return `a crash: ${String(error).slice(0, 200)}`;
     if (!target.placed) return "refused";
     const placed = error.problems.length > 0 &&

@@ -72,7 +72,12 @@ function createShop(directory: string) {
   engine.images = { "db:1": "sha256:db", "web:1": "sha256:web" };
   const commands: string[] = [];
   const unused = () => assert.fail("a held target needs this of no source");
-  const ledger = new Ledger(join(directory, "state.db"), { key, clock, ids: createIds(clock) });
+  const ledger = new Ledger(join(directory, "state.db"), {
+    key,
+    clock,
+    ids: createIds(clock),
+    redact: String,
+  });
   const shop = {
     clock,
     engine,

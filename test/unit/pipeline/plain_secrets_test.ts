@@ -7,6 +7,8 @@ import { PlainSecrets } from "../../../src/pipeline/plain_secrets.ts";
 import { createExternalSecrets, type ExternalSecrets } from "../../../src/secrets/mod.ts";
 import { createRedactor, systemFiles } from "../../../src/system/mod.ts";
 
+const KEY = { context: "default", name: "web" };
+
 interface Made {
   readonly plain: PlainSecrets;
   readonly secrets: ExternalSecrets;
@@ -25,7 +27,7 @@ async function withTree(
     for (const [name, text] of Object.entries(files)) await writeFile(join(tree, name), text);
     const redactor = createRedactor();
     const secrets = createExternalSecrets({ provider: undefined, redactor });
-    const plain = new PlainSecrets({ files: systemFiles, secrets });
+    const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY);
     await test({ plain, secrets, tree, shown: (text) => redactor.redact(text) });
   } finally {
     await rm(directory, { recursive: true });
@@ -60,7 +62,7 @@ describe("PlainSecrets", () => {
       { "a.env": "APP=web-a1b2c3d4\nDB_PASSWORD=a1b2c3d4\nX=web-9f8e7d6c\n" },
       async (made) => {
         const { tree, secrets, shown } = made;
-        const plain = new PlainSecrets({ files: systemFiles, secrets }, ["shop-web-a1b2c3d4"]);
+        const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY, ["shop-web-a1b2c3d4"]);
         await plain.hideDotenv([join(tree, "a.env")]);
         assert.equal(shown("web-a1b2c3d4, web-9f8e7d6c"), "web-a1b2c3d4, ***");
         assert.ok(!plain.texts.includes("web-a1b2c3d4"));

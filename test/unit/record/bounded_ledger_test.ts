@@ -20,7 +20,7 @@ async function withLedger(
   const clock = createFakeClock();
   const path = join(directory, "state.db");
   const key = new InstanceKey(new Uint8Array(32).fill(7));
-  const ledger = new Ledger(path, { key, clock, ids: createIds(clock) });
+  const ledger = new Ledger(path, { key, clock, ids: createIds(clock), redact: String });
   try {
     await work(ledger, { clock, path });
   } finally {
@@ -89,6 +89,7 @@ describe("a bounded ledger", () => {
         key: new InstanceKey(new Uint8Array(32).fill(7)),
         clock: createFakeClock(),
         ids: createIds(createFakeClock()),
+        redact: String,
       });
       try {
         const current = again.current(WEB);

@@ -24,7 +24,7 @@ async function withPlace(work: (place: Place) => Promise<void>): Promise<void> {
   const clock = createFakeClock();
   const opened: Ledger[] = [];
   const open = (path: string) => {
-    const ledger = new Ledger(path, { key, clock, ids: createIds(clock) });
+    const ledger = new Ledger(path, { key, clock, ids: createIds(clock), redact: String });
     opened.push(ledger);
     return ledger;
   };

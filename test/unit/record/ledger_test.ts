@@ -27,7 +27,13 @@ function withLedger(work: (ledger: Ledger, place: Place) => unknown): () => Prom
     const clock = createFakeClock();
     const path = join(directory, "state.db");
     const open: Place["open"] = (more = {}) => {
-      const ledger = new Ledger(path, { key, clock, ids: createIds(clock), ...more });
+      const ledger = new Ledger(path, {
+        key,
+        clock,
+        ids: createIds(clock),
+        redact: String,
+        ...more,
+      });
       opened.push(ledger);
       return ledger;
     };

@@ -18,7 +18,7 @@ const WEB = stackKey("", "web");
 function openLedger(path: string, more: { onRewritten?: () => void } = {}): Ledger {
   const clock = createFakeClock();
   const key = new InstanceKey(new Uint8Array(32).fill(7));
-  return new Ledger(path, { key, clock, ids: createIds(clock), ...more });
+  return new Ledger(path, { key, clock, ids: createIds(clock), redact: String, ...more });
 }
 
 /** Whether an error has the code and names the ledger. */

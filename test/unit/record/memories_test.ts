@@ -18,7 +18,12 @@ function withLedger(work: (ledger: Ledger) => void): () => Promise<void> {
     const directory = await mkdtemp(join(tmpdir(), "swt-memories-"));
     const clock = createFakeClock();
     const key = new InstanceKey(new Uint8Array(32));
-    const ledger = new Ledger(join(directory, "state.db"), { key, clock, ids: createIds(clock) });
+    const ledger = new Ledger(join(directory, "state.db"), {
+      key,
+      clock,
+      ids: createIds(clock),
+      redact: String,
+    });
     try {
       work(ledger);
     } finally {

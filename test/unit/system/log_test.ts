@@ -9,6 +9,7 @@ import {
   type Log,
   type LogLevel,
   type LogOptions,
+  visible,
   writesToJournal,
 } from "../../../src/system/mod.ts";
 
@@ -155,7 +156,7 @@ describe("createLog as JSON", () => {
     it(`a message is finished text: ${JSON.stringify(message)}`, () => {
       assert.equal(json((log) => log.info(message, { stack: "web" }))["msg"], message);
       const lines = written((log) => log.info(message, { stack: "web" }), { format: "text" });
-      assert.ok(lines[0]?.includes(` ${message} stack=web`));
+      assert.ok(lines[0]?.includes(` ${visible(message)} stack=web`));
     });
   }
 

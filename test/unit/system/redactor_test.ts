@@ -143,7 +143,7 @@ describe("createRedactor", () => {
     ["https://canary@host", "https://***@host"],
     ["https://user:can@ry@host/x@y", "https://***@host/x@y"],
     ["HTTPS://u:canary@host", "HTTPS://***@host"],
-    ["ssh://git@host:22/r", "ssh://***@host:22/r"],
+    ["ssh://git@host:22/r", "ssh://git@host:22/r"],
     ["git+https://u:canary@h", "git+https://***@h"],
     ["(http://u:canary@a) 'http://u:canary@b'", "(http://***@a) 'http://***@b'"],
     ['{"url":"http://u:canary@a","at":"x@y"}', '{"url":"http://***@a","at":"x@y"}'],

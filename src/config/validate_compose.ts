@@ -1,0 +1,111 @@
+import { posix } from "node:path";
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  isStackwrightError,
+  MIGRATION_LABEL_PREFIX,
+  type Problem,
+} from "../model/mod.ts";
+import { parseYaml } from "./bounded_yaml.ts";
+import { composePaths } from "./compose_paths.ts";
+import { parseRecreateIgnore } from "./recreate_ignore.ts";
+
+/** What is wrong with compose files, and what they use that is refused where they are deployed. */
+export interface ComposeFindings {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** What compose would fetch from elsewhere. */
+const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
+
+/**
+ * Looks into a compose file as far as that needs no engine: whether it is YAML and a compose file, whether
+ * it includes what is never fetched, and the labels that change what a deployment does.
+ */
+export function validateCompose(text: string, file: string): ComposeFindings {
+  try {
+    const { includes } = composePaths(text, file);
+    const remote = includes.flatMap(({ paths }) => paths).filter((path) => REMOTE.test(path));
+    const problems = remote.map((path) => ({
+      file,
+      path: "include",
+      message:
+        `${JSON.stringify(path.slice(0, 200))} is not a file of the repository: put it there, ` +
+        "or use a submodule",
+    }));
+    const labels = labelFindings(text, file);
+    return { problems: [...problems, ...labels.problems], warnings: labels.warnings };
+  } catch (error) {
+    if (!isStackwrightError(error, "config_invalid")) throw error;
+    return { problems: error.problems, warnings: [] };
+  }
+}
+
+function labelFindings(text: string, file: string): ComposeFindings {
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  for (const [service, labels] of labelsOf(text)) {
+    const path = `services.${service}.labels`;
+    if (behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled) === "true") {
+      const message = "a scheduled job, which this version of Stackwright does not run yet";
+      warnings.push({ file, path, message });
+    }
+    const { recreateIgnore, recreateIgnoreSignal } = BEHAVIOUR_LABELS;
+    const ignore = behaviourLabel(labels, recreateIgnore);
+    const signal = behaviourLabel(labels, recreateIgnoreSignal);
+    // What a variable becomes is known where it is deployed.
+    if (`${ignore}${signal}`.includes("$")) continue;
+    const isOurs = [recreateIgnore, recreateIgnoreSignal].some((name) => name in labels);
+    try {
+      parseRecreateIgnore({
+        ignore,
+        signal,
+        ...(isOurs ? {} : { prefix: MIGRATION_LABEL_PREFIX }),
+      });
+    } catch (error) {
+      if (!isStackwrightError(error, "config_invalid")) throw error;
+      problems.push({ file, path, message: error.message });
+    }
+  }
+  return { problems, warnings };
+}
+
+/** The labels of each service, written as a map or as a list. */
+function labelsOf(text: string): [string, Readonly<Record<string, string>>][] {
+  return parseYaml(text, { merge: true }).flatMap((document) => {
+    const services = mapOf(mapOf(document.toJS())["services"]);
+    return Object.entries(services).map(([name, service]): [string, Record<string, string>] => {
+      const labels = mapOf(service)["labels"];
+      const entries = Array.isArray(labels)
+        ? labels.map(splitLabel)
+        : Object.entries(mapOf(labels));
+      const texts = entries.map(([label, value]) => [label, String(value ?? "")] as const);
+      return [name, Object.fromEntries(texts)];
+    });
+  });
+}
+
+function splitLabel(text: unknown): [string, string] {
+  const [name = "", ...value] = String(text).split("=");
+  return [name, value.join("=")];
+}
+
+function mapOf(value: unknown): Record<string, unknown> {
+  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isMap ? value as Record<string, unknown> : {};
+}
+
+/** Paths of the compose files of a deployment that are looked into: all that are named, or the first. */
+export function composeFilesIn(
+  { composeFiles, composeFilesGiven, workingDir }: {
+    readonly composeFiles: readonly string[];
+    readonly composeFilesGiven: boolean;
+    readonly workingDir: string;
+  },
+  found: ReadonlySet<string>,
+): readonly string[] {
+  const there = composeFiles.map((name) => posix.join(workingDir, name))
+    .filter((path) => found.has(path));
+  return composeFilesGiven ? there : there.slice(0, 1);
+}

@@ -1,0 +1,149 @@
+import { writtenForms } from "./secret_forms.ts";
+import { looksRandom } from "./secret_texts.ts";
+
+/** Length below which a value is not treated as a secret text. */
+export const SHORTEST_SECRET = 4;
+
+/** Texts that are known of one owner; the oldest are forgotten first. */
+export const MOST_OF_AN_OWNER = 5000;
+/** Owners whose texts are known; those that were not heard of for longest are forgotten first. */
+const MOST_OWNERS = 1000;
+/** Characters of one text that are looked for at a time; a longer one is known piece by piece. */
+const PIECE = 3 * 2048;
+/** Comparisons that a character of a text is worth before the rest of the text is masked unseen. */
+const EFFORT = 100;
+
+/**
+ * Texts by how they begin, so that looking for all of them costs no more than looking for a few:
+ * every deployment adds some, and every line of the log is searched. Each belongs to an owner, is known
+ * while one owner has it, and an owner's can be forgotten together.
+ */
+export class KnownTexts {
+  /** Pieces by owner, the ones that were added last at the end. */
+  readonly #owners = new Map<string, Set<string>>();
+  /** How many owners have a piece. */
+  readonly #uses = new Map<string, number>();
+  /** Forms by beginning, with the number of pieces that are written so. */
+  readonly #byBeginning = new Map<string, Map<string, number>>();
+  /** Marks of the beginnings, so that hardly any place of a text needs to be looked up. */
+  readonly #marks = new Uint8Array(1 << 16);
+
+  /** Makes a text known in all its {@link writtenForms}. */
+  add(text: string, owner: string): void {
+    const pieces = this.#owners.get(owner) ?? new Set();
+    // The last one is the one that was heard of last.
+    this.#owners.delete(owner);
+    this.#owners.set(owner, pieces);
+    for (let at = 0; at < text.length; at += PIECE) {
+      const piece = text.slice(at, at + PIECE);
+      if (!pieces.delete(piece)) this.#use(piece);
+      pieces.add(piece);
+    }
+    // The program's own, which are never forgotten, have an owner without a name.
+    for (const oldest of owner === "" ? [] : pieces) {
+      if (pieces.size <= MOST_OF_AN_OWNER) break;
+      pieces.delete(oldest);
+      this.#drop(oldest);
+    }
+    for (const oldest of this.#owners.keys()) {
+      if (this.#owners.size <= MOST_OWNERS) break;
+      if (oldest !== "") this.forget(oldest);
+    }
+  }
+
+  /** Forgets the texts that only this owner has. */
+  forget(owner: string): void {
+    for (const piece of this.#owners.get(owner) ?? []) this.#drop(piece);
+    this.#owners.delete(owner);
+  }
+
+  #use(piece: string): void {
+    const uses = this.#uses.get(piece) ?? 0;
+    this.#uses.set(piece, uses + 1);
+    if (uses > 0) return;
+    for (const form of writtenForms(piece)) {
+      if (form.length < SHORTEST_SECRET) continue;
+      const beginning = form.slice(0, SHORTEST_SECRET);
+      const forms = this.#byBeginning.get(beginning) ?? new Map<string, number>();
+      forms.set(form, (forms.get(form) ?? 0) + 1);
+      this.#byBeginning.set(beginning, forms);
+      this.#marks[markAt(form, 0)] = 1;
+    }
+  }
+
+  #drop(piece: string): void {
+    const uses = (this.#uses.get(piece) ?? 1) - 1;
+    if (uses > 0) return void this.#uses.set(piece, uses);
+    this.#uses.delete(piece);
+    for (const form of writtenForms(piece)) {
+      const beginning = form.slice(0, SHORTEST_SECRET);
+      const forms = this.#byBeginning.get(beginning);
+      const count = (forms?.get(form) ?? 1) - 1;
+      if (count > 0) forms?.set(form, count);
+      else forms?.delete(form);
+      if (forms?.size === 0) this.#byBeginning.delete(beginning);
+    }
+  }
+
+  /**
+   * `text` with every known one replaced by `mask`, also those that begin inside another one: secrets
+   * may overlap, and no end of one may stay visible. A text that takes too long (nothing but
+   * beginnings of secrets) is masked from there on.
+   */
+  mask(text: string, mask: string): string {
+    if (this.#uses.size === 0) return text;
+    let result = "";
+    let shown = 0;
+    const effort = { left: EFFORT * (text.length + 1000) };
+    const last = text.length - SHORTEST_SECRET;
+    for (let at = 0; at <= last; at++) {
+      if (this.#marks[markAt(text, at)] !== 1) continue;
+      const length = this.#longestAt(text, at, effort);
+      if (effort.left < 0) return (at > shown ? result + text.slice(shown, at) : result) + mask;
+      if (length === 0) continue;
+      if (at >= shown) result += text.slice(shown, at) + mask;
+      shown = Math.max(shown, at + length);
+    }
+    return result + text.slice(shown);
+  }
+
+  /** Length of the longest known text that begins at a place, whole or cut off; 0 when none does. */
+  #longestAt(text: string, at: number, effort: { left: number }): number {
+    const candidates = this.#byBeginning.get(text.slice(at, at + SHORTEST_SECRET))?.keys() ?? [];
+    let longest = 0;
+    for (const each of candidates) {
+      const common = commonLength(each, text, at);
+      effort.left -= common;
+      if (effort.left < 0) return 0;
+      const length = common === each.length ? common : cutLength(each, text, at, common);
+      longest = Math.max(longest, length);
+    }
+    return longest;
+  }
+}
+
+/** A number for the four characters from a place on. */
+function markAt(text: string, at: number): number {
+  const first = text.charCodeAt(at) * 31 + text.charCodeAt(at + 1);
+  return (first * 961 + text.charCodeAt(at + 2) * 31 + text.charCodeAt(at + 3)) & 0xffff;
+}
+
+function commonLength(form: string, text: string, at: number): number {
+  let length = SHORTEST_SECRET;
+  while (length < form.length && form.charCodeAt(length) === text.charCodeAt(at + length)) length++;
+  return length;
+}
+
+/** Length from which the beginning of a secret is masked, if it is no ordinary word. */
+const LONG_BEGINNING = 12;
+/** The same at the end of a text, where the rest may have been cut off. */
+const LAST_BEGINNING = 8;
+/** The same where it is plain that the rest was cut off. */
+const CUT_BEGINNING = 6;
+
+/** How much of the beginning of `secret` stands at a place of a text that somebody shortened. */
+function cutLength(secret: string, text: string, at: number, length: number): number {
+  if (text[at + length] === "…") return length >= CUT_BEGINNING ? length : 0;
+  const least = at + length === text.length ? LAST_BEGINNING : LONG_BEGINNING;
+  return length >= least && looksRandom(secret.slice(0, length)) ? length : 0;
+}

@@ -1,0 +1,151 @@
+/**
+ * Finds names and their values in texts of unknown kind. Such a text is another's, so each function
+ * looks at every character a bounded number of times, whatever the text: a pattern that may begin
+ * anywhere and runs on takes quadratic time, and one small file would stop the service. They start from
+ * the sign between name and value, and go both ways from it.
+ */
+
+/** One name with its value. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Characters of a name that are looked at; longer ones end like their last part. */
+const LONGEST_NAME = 200;
+
+/** The name that ends at a place; empty when there is none. */
+export function nameBefore(text: string, end: number, isPart: (code: number) => boolean): string {
+  let start = end;
+  while (start > 0 && end - start < LONGEST_NAME && isPart(text.charCodeAt(start - 1))) start--;
+  return text.slice(start, end);
+}
+
+/** Letters, digits, `_` and `-`. */
+export function isNamePart(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) ||
+    code === 95 || code === 45;
+}
+
+/** The same and the dot. */
+export function isDottedPart(code: number): boolean {
+  return code === 46 || isNamePart(code);
+}
+
+/** The place of the first character from `from` on that a sticky pattern does not match. */
+export function endOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.test(text) ? pattern.lastIndex : from;
+}
+
+/**
+ * `name=value`, blanks around the sign allowed; a value ends at a blank, a quote, `;`, `&` or `,`. What
+ * stands inside the value of one that `wanted` refuses is looked at as well.
+ */
+export function assignmentsIn(text: string, wanted: (name: string) => boolean): NamedValue[] {
+  const found: NamedValue[] = [];
+  const value = /[^\s;&,"']+/y;
+  for (let at = text.indexOf("="); at >= 0;) {
+    const name = nameBefore(text, blanksBefore(text, at), isDottedPart);
+    let next = at + 1;
+    if (name !== "" && wanted(name)) {
+      const start = endOf(/\s+/y, text, next);
+      next = Math.max(next, endOf(value, text, start));
+      if (next > start) found.push({ name, value: text.slice(start, next) });
+    }
+    at = text.indexOf("=", next);
+  }
+  return found;
+}
+
+/** Levels of quotes inside quotes that are looked at. */
+const DEEPEST = 4;
+
+/**
+ * `name: value` of YAML and JSON, also where the quote that ends it is missing, as far as `wanted`
+ * wants it; what stands inside another value is looked at as well.
+ */
+export function entriesIn(
+  text: string,
+  wanted: (name: string) => boolean,
+  depth = 0,
+): NamedValue[] {
+  const found: NamedValue[] = [];
+  for (let at = text.indexOf(":"); at >= 0;) {
+    const name = nameBefore(text, beforeQuote(text, at), isNamePart);
+    const start = endOf(/[ \t]+/y, text, at + 1);
+    const isWanted = name !== "" && wanted(name);
+    const quote = text[start];
+    let next = at + 1;
+    if (name !== "" && (quote === '"' || quote === "'")) {
+      next = endOf(quote === '"' ? /(?:[^"\\\n]|\\.)+/y : /[^'\n]+/y, text, start + 1);
+      const value = text.slice(start + 1, next);
+      if (isWanted) found.push({ name, value });
+      else if (depth < DEEPEST) found.push(...entriesIn(value, wanted, depth + 1));
+    } else if (isWanted && !/[\s|>&*,{}[\]]/.test(quote ?? " ")) {
+      next = endOf(/[^\n,}\]]+/y, text, start);
+      found.push({ name, value: text.slice(start, next) });
+    }
+    at = text.indexOf(":", next);
+  }
+  return found;
+}
+
+/** The place of a quote that ends a name before the colon at `at`, or the end of the name. */
+function beforeQuote(text: string, at: number): number {
+  const end = blanksBefore(text, at);
+  return text[end - 1] === '"' || text[end - 1] === "'" ? end - 1 : end;
+}
+
+/** Where the blanks before a place begin. */
+function blanksBefore(text: string, place: number): number {
+  let end = place;
+  while (text[end - 1] === " " || text[end - 1] === "\t") end--;
+  return end;
+}
+
+/**
+ * Passwords of URLs: between the user and the first, and the last, `@` of the word, since some write
+ * them without escapes.
+ */
+export function urlPasswordsIn(text: string): string[] {
+  const found: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = word.lastIndexOf("@");
+    let isFirst = true;
+    for (let at = word.indexOf("://"); at >= 0 && at < last;) {
+      const user = endOf(/[^\s/:@"'`]+/y, word, at + 3);
+      const end = word[user] === ":" ? word.indexOf("@", user + 1) : -1;
+      if (end > user + 1 || (end >= 0 && last > end)) {
+        found.push(word.slice(user + 1, end));
+        // What follows has the same end: one time is enough, and all of them are quadratic.
+        if (isFirst) found.push(word.slice(user + 1, last));
+        isFirst = false;
+      }
+      at = word.indexOf("://", Math.max(user, end));
+    }
+  }
+  return found;
+}
+
+/**
+ * Values of lines that assign something, `name = value` and `name: value`; one that stands on the next
+ * line counts as well.
+ */
+export function assignedLines(text: string): string[] {
+  const found: string[] = [];
+  let isOpen = false;
+  for (const each of text.split("\n")) {
+    const line = each.trim();
+    if (line === "") continue;
+    if (isOpen) found.push(line);
+    const start = endOf(/["\w.-]+/y, line, endOf(/export\s+/y, line, 0));
+    const sign = endOf(/\s+/y, line, start);
+    isOpen = start > 0 && (line[sign] === "=" || line[sign] === ":");
+    const value = isOpen ? line.slice(sign + 1).trim() : "";
+    if (value === "") continue;
+    isOpen = false;
+    found.push(value);
+  }
+  return found;
+}

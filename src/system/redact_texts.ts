@@ -1,0 +1,64 @@
+/**
+ * Fields that say what something is, by name, and how their values look. A secret of some repository
+ * may be an ordinary word (`A_PASSWORD=complete`); what has one of these forms is never masked, so that
+ * nobody decides what the state, the name or the time of anything is called.
+ */
+const WORD = /^[a-z][a-z_-]{0,40}$/;
+const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const COMMIT = /^(?:sha256:)?[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+const RUN = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+const STRUCTURAL: ReadonlyMap<string, RegExp> = new Map([
+  ...["status", "state", "code", "trigger", "level", "action", "kind"].map((each) =>
+    [each, WORD] as const
+  ),
+  ...["stack", "project", "context", "deployment"].map((each) => [each, NAME] as const),
+  ...["commit", "revision", "digest"].map((each) => [each, COMMIT] as const),
+  ...["id", "run", "request_id", "job_id"].map((each) => [each, RUN] as const),
+]);
+
+/**
+ * `value` with every text in it redacted, however deep, but what the program itself says of a thing:
+ * states, names of projects, codes, times, commits. To be used before something is written as JSON: in
+ * the finished text a mask could swallow what ends a string.
+ */
+export function redactTexts<T>(value: T, redact: (text: string) => string): T {
+  return redacted(value, redact, undefined) as T;
+}
+
+function redacted(
+  value: unknown,
+  redact: (text: string) => string,
+  name: string | undefined,
+): unknown {
+  if (typeof value === "string") return isStructural(name, value) ? value : redact(value);
+  if (Array.isArray(value)) return value.map((each) => redacted(each, redact, undefined));
+  if (value === null || typeof value !== "object" || value instanceof Date) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, redacted(field, redact, key)]),
+  );
+}
+
+/** Whether the field of a name says what something is rather than what somebody wrote. */
+export function isStructural(name: string | undefined, value: string): boolean {
+  if (name === undefined) return false;
+  return STRUCTURAL.get(name)?.test(value) === true || TIME.test(value);
+}
+
+/**
+ * What a command prints, redacted: texts one by one where it is JSON, so that it stays JSON whatever
+ * the secrets are, else as a whole.
+ */
+export function redactOutput(text: string, redact: (text: string) => string): string {
+  if (!/^[[{]/.test(text)) return redact(text);
+  try {
+    const value: unknown = JSON.parse(text);
+    for (const indent of [undefined, 2]) {
+      if (`${JSON.stringify(value, undefined, indent)}\n` !== text) continue;
+      return `${JSON.stringify(redactTexts(value, redact), undefined, indent)}\n`;
+    }
+  } catch {
+    // No JSON, and so a text for people.
+  }
+  return redact(text);
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { nearestName } from "../../../src/config/mod.ts";
+import { validateCompose } from "../../../src/config/validate_compose.ts";
+
+const IGNORE = "stackwright.deployment.recreate.ignore";
+
+describe("validateCompose()", () => {
+  const problems: readonly (readonly [string, string, RegExp])[] = [
+    ["a text that is no YAML", "services: {a: [", /not valid YAML/],
+    ["a text that is no compose file", "- a", /expected a map/],
+    ["a key twice", "services: {}\nservices: {}", /given twice/],
+    ["a remote include", "include: [oci://registry/app]\nservices: {}", /not a file of the repo/],
+    [
+      "a bad label about ignored changes",
+      `services: {a: {labels: {${IGNORE}: "files: [a]"}}}`,
+      /label stackwright\.deployment\.recreate\.ignore.*no scope/,
+    ],
+    [
+      "a bad label in a list, under its old name",
+      `services: {a: {labels: ["cd.doco.deployment.recreate.ignore.signal=SIGHUP"]}}`,
+      /label cd\.doco\.deployment\.recreate\.ignore\.signal needs/,
+    ],
+  ];
+  for (const [what, text, says] of problems) {
+    it(`finds ${what}`, () => {
+      const found = validateCompose(text, "compose.yaml");
+      assert.equal(found.problems.length, 1, JSON.stringify(found));
+      assert.equal(found.problems[0]?.file, "compose.yaml");
+      assert.match(found.problems[0]?.message ?? "", says);
+    });
+  }
+
+  it("warns of a job, which is not run yet", () => {
+    for (const labels of ['{stackwright.job.enabled: "true"}', "[cd.doco.job.enabled=true]"]) {
+      const { problems, warnings } = validateCompose(
+        `services: {a: {labels: ${labels}}}`,
+        "c.yaml",
+      );
+      assert.deepEqual(problems, []);
+      assert.match(warnings[0]?.message ?? "", /scheduled job/);
+    }
+  });
+
+  it("finds nothing in ordinary files, nor where a variable decides", () => {
+    const text = `include: [other.yaml]
+services:
+  a:
+    image: b
+    labels: {${IGNORE}: "\${WHAT}", other: 1}
+  c: {labels: ["x=y=z", "flag"]}
+`;
+    assert.deepEqual(validateCompose(text, "c.yaml"), { problems: [], warnings: [] });
+  });
+});
+
+describe("nearestName()", () => {
+  const known = ["HTTP_PORT", "HTTP_PROXY", "WEBHOOK_SECRET", "LOG_LEVEL", "TZ"];
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ["HTTP_PROT", "HTTP_PORT"],
+    ["HTTP_POR", "HTTP_PORT"],
+    ["WEBHOOK_SECERT", "WEBHOOK_SECRET"],
+    ["LOGLEVEL", "LOG_LEVEL"],
+    ["HTTP_HOME", undefined],
+    ["http_proxy", undefined],
+    ["T", undefined],
+    ["PATH", undefined],
+  ];
+  for (const [name, near] of rows) {
+    it(`nearestName() takes ${name} for ${near ?? "nothing of ours"}`, () => {
+      assert.equal(nearestName(name, known), near);
+    });
+  }
+});

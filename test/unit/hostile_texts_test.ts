@@ -1,0 +1,205 @@
+import { describe, it } from "node:test";
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import {
+  checkArtifactUrl,
+  checkRepositoryUrl,
+  checkScheduleShape,
+  checkSideFile,
+  checkWorkingDir,
+  compilePattern,
+  composePaths,
+  composeReferences,
+  isProjectName,
+  normaliseName,
+  parseDeployments,
+  tooMuchYaml,
+  validateCheckout,
+} from "../../src/config/mod.ts";
+import { parseStoreTemplate } from "../../src/config/store_template.ts";
+import { parseDuration } from "../../src/model/mod.ts";
+import { dotenvEntries } from "../../src/pipeline/dotenv.ts";
+import { readSopsText } from "../../src/secrets/sops/detect.ts";
+import { classifyFailure } from "../../src/source/git_failure.ts";
+import { parseSubmoduleConfig, submoduleUrl } from "../../src/source/gitmodules.ts";
+import { parseRepositoryUrl } from "../../src/source/repository_url.ts";
+import {
+  assignedIn,
+  createRedactor,
+  embeddedSecrets,
+  namedSecrets,
+  secretsOfFile,
+} from "../../src/system/mod.ts";
+import { checkSchedule } from "../../src/trigger/schedule.ts";
+import { readGithubPayload } from "../../src/trigger/webhooks/github.ts";
+import { readBitbucketPayload } from "../../src/trigger/webhooks/bitbucket.ts";
+
+/** Longest time for which one scanner may keep an idle machine from everything else. */
+const MOST_MS = 200;
+/** Tries before it counts. */
+const TRIES = 4;
+
+/** Work that takes an idle machine about ten milliseconds. */
+function knownWork(): number {
+  const start = performance.now();
+  let sum = 0;
+  for (let index = 0; index < 10_000_000; index++) sum = (sum * 31 + index) | 0;
+  assert.notEqual(sum, 1);
+  return performance.now() - start;
+}
+const KNOWN_WORK_MS = 10;
+
+/** A megabyte of each: what makes one pattern or another start at every place and run on. */
+const LENGTH = 1_000_000;
+const of = (text: string) => text.repeat(Math.ceil(LENGTH / text.length)).slice(0, LENGTH);
+const rows = (row: (index: number) => string, length: number) =>
+  Array.from({ length: Math.floor(LENGTH / length) }, (_, index) => row(index)).join("\n");
+const SHAPES: Readonly<Record<string, string>> = {
+  "one word": of("aB3"),
+  "one word before a sign": `${of("a.b-")}=:`,
+  "a run of blanks": `a${of(" ")}b = c`,
+  "a run of line ends": of("\n"),
+  "a comment": `# ${of("a b9 ")}`,
+  "many keys": rows((index) => `key${index}: v`, 12),
+  "many variables": rows((index) => `A_TOKEN${index}=v${index}hunter2`, 26),
+  "brackets": of("["),
+  "maps in maps": of("{a: "),
+  "lists in lists": of("- "),
+  "indented maps": Array.from({ length: 1400 }, (_, at) => `${" ".repeat(at)}a:`).join("\n"),
+  "aliases": `a: &a b\n${rows((index) => `k${index}: *a`, 12)}`,
+  "anchors": rows((index) => `k${index}: &a${index} b`, 16),
+  "URLs in URLs": of("x://x:"),
+  "URLs with users": of("a://b:c@"),
+  "one long user": `a://${of("a@")}`,
+  "quotes": of("'\""),
+  "quotes behind names": of("a:'"),
+  "backslashes": of('A="\\'),
+  "assignments": of("a="),
+  "slashes": `https://host/${of("/")}a`,
+  "dashes": `a${of("-")}a`,
+  "dots": of("."),
+  "digits": of("1"),
+  "templates": of("{{ .a | b }}{{/*"),
+  "cipher texts": `sops:\n${of("#ENC[AES256_GCM,")}`,
+  "sections": `[sops]\n[b]\na${of(" ")}`,
+};
+
+/** The longest beginning of a text that YAML is parsed of. */
+function parsable(text: string): string {
+  let [least, most] = [0, Math.min(text.length, 256 * 1024)];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (tooMuchYaml(text.slice(0, middle)) === undefined) least = middle;
+    else most = middle - 1;
+  }
+  return text.slice(0, least);
+}
+
+const OPTIONS = { file: "f.yaml", trusted: false, allowLocalRepositoryUrl: false };
+const checkout = (file: string) => (text: string) =>
+  validateCheckout({
+    name: "x",
+    names: () => Promise.resolve([".stackwright.yaml"]),
+    exists: () => Promise.resolve(true),
+    read: (path) => Promise.resolve(path === file ? text : "name: a\n"),
+    list: () => Promise.resolve(new Map()),
+  }, { baseDir: "." });
+const knowing = createRedactor();
+for (const each of ["aB3aB3aB3aB3", "very-secret-1", "        9", "----------a"]) knowing.add(each);
+
+type Scan = (text: string) => unknown;
+/** What reads a text that others wrote, of any length. */
+const SCANNERS: Readonly<Record<string, Scan>> = {
+  "what a text is redacted with": (text) => knowing.redact(text),
+  "what makes a text unprintable": (text) => createRedactor().add(text),
+  embeddedSecrets,
+  namedSecrets,
+  secretsOfFile,
+  assignedIn,
+  dotenvEntries,
+  checkRepositoryUrl: (text) => checkRepositoryUrl(text, true),
+  checkArtifactUrl,
+  checkWorkingDir,
+  checkSideFile: (text) => checkSideFile(text, "."),
+  checkScheduleShape,
+  checkSchedule: (text) => checkSchedule(text, { now: new Date(0), timeZone: "UTC" }),
+  isProjectName,
+  normaliseName,
+  compilePattern,
+  parseStoreTemplate,
+  parseDuration,
+  parseRepositoryUrl,
+  parseSubmoduleConfig: (text) => parseSubmoduleConfig(`submodule.a.path\n${text}\0${text}`),
+  submoduleUrl: (text) =>
+    submoduleUrl(`../${text}`, parseRepositoryUrl("https://h/a/b"), undefined),
+  classifyFailure,
+  readGithubPayload: (text) =>
+    readGithubPayload("push", { ref: text, after: text, repository: payloadOf(text) }),
+  readBitbucketPayload: (text) =>
+    readBitbucketPayload("repo:push", { repository: payloadOf(text) }),
+};
+function payloadOf(text: string) {
+  return { full_name: text, clone_url: text, links: { html: { href: text } } };
+}
+
+/** What parses YAML: it refuses what is too large, and is fed with the largest that it takes as well. */
+const PARSERS: Readonly<Record<string, Scan>> = {
+  parseDeployments: (text) => parseDeployments(text, OPTIONS),
+  composePaths: (text) => composePaths(text, "f.yaml"),
+  composeReferences,
+  "validate": checkout(".stackwright.yaml"),
+  "readSopsText, YAML": (text) =>
+    readSopsText("f.yaml", Buffer.from(`${text}\nsops: ENC[AES256_GCM,`)),
+  "readSopsText, JSON": (text) =>
+    readSopsText("f.json", Buffer.from(`{"sops": "ENC[AES256_GCM,${text}`)),
+  "readSopsText, dotenv": (text) =>
+    readSopsText("f.env", Buffer.from(`sops_mac=ENC[AES256_GCM,\n${text}`)),
+  "readSopsText, INI": (text) =>
+    readSopsText("f.ini", Buffer.from(`[sops]\n[b]\nENC[AES256_GCM,\n${text}`)),
+};
+
+/**
+ * Whether a scan is done in time. When it is not, other programs may be at work here, too: it is tried
+ * again, and gets as much more time as work takes of which it is known how long it takes.
+ */
+function isQuick(scan: Scan, text: string): boolean {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const before = tries === 0 ? 0 : knownWork();
+    const start = performance.now();
+    attempt(scan, text);
+    const time = performance.now() - start;
+    const load = tries === 0 ? 1 : Math.max(1, before / KNOWN_WORK_MS, knownWork() / KNOWN_WORK_MS);
+    if (time <= MOST_MS * load) return true;
+  }
+  return false;
+}
+
+/** Refusing is right, too: what counts is the time. */
+function attempt(scan: Scan, text: string): void {
+  try {
+    const answer = scan(text);
+    if (answer instanceof Promise) answer.catch(() => {});
+  } catch {
+    return;
+  }
+}
+
+/** A text that no engine has in pieces any more. */
+const flat = (text: string) => Buffer.from(text).toString("utf8");
+const TEXTS = Object.entries(SHAPES).map(([shape, text]) => [shape, flat(text)] as const);
+const YAML_TEXTS = TEXTS.map(([shape, text]) => [shape, flat(parsable(text))] as const);
+
+describe("texts that others wrote", () => {
+  const rowsOf = (scans: Readonly<Record<string, Scan>>, texts: typeof TEXTS, what: string) => {
+    for (const [name, scan] of Object.entries(scans)) {
+      for (const [shape, text] of texts) {
+        it(`${name} does not take long for ${shape}, ${what}`, () => {
+          assert.ok(isQuick(scan, text), `it takes longer than ${MOST_MS} ms`);
+        });
+      }
+    }
+  };
+  rowsOf(SCANNERS, TEXTS, "a megabyte");
+  rowsOf(PARSERS, TEXTS.slice(0, 1), "a megabyte");
+  rowsOf(PARSERS, YAML_TEXTS, "as much as is parsed");
+});
