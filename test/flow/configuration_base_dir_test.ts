@@ -20,7 +20,7 @@ describe("DEPLOY_CONFIG_BASE_DIR", () => {
         assert.deepEqual(await world.containers(`${world.stack}-never`), []);
         await world.repository.remove(["ops/hosts/.stackwright.yaml"]);
         const { message = "" } = await pollTo(world, "failed");
-        assert.match(message, /expected \.stackwright\.yaml .* in ops\/hosts/);
+        assert.match(message, /expected \.stackwright\.yaml, .* in ops\/hosts/);
       }, { DEPLOY_CONFIG_BASE_DIR: directory }));
   }
 
