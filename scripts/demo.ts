@@ -146,7 +146,10 @@ async function prepare(options: Options): Promise<Stage> {
     port: await freePort(),
   };
   const service = new DemoService({
-    argv: options.program === undefined ? programArguments : [resolve(options.program)],
+    argv: [
+      ...(options.program === undefined ? programArguments : [resolve(options.program)]),
+      "serve",
+    ],
     cwd: folder,
     port: await freePort(),
     apiKey,

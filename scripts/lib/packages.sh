@@ -90,12 +90,36 @@ apt_install() {
   if [ -n "$next" ] && add_next_suite; then
     apt update || apt_failed "could not read the package lists of trixie"
   fi
+  agree_to_upgrades
   hold_services
   if ! apt_install_from trixie "$next" || ! apt_install_from "" "$plain"; then
     release_services
     apt_failed "could not install${plain}${next}"
   fi
   release_services
+}
+
+# Packages of the next suite can need newer ones of the base system (libc6, say). Nothing that is
+# there is replaced silently: a person is asked, a script without one gets it said.
+agree_to_upgrades() {
+  upgrades=$(upgraded_packages)
+  [ -n "$upgrades" ] || return 0
+  say "this replaces packages of the system with those of trixie: $upgrades"
+  [ -t 0 ] && [ -t 1 ] || return 0
+  printf 'setup: go on? [y/N] '
+  read -r answer
+  case $answer in
+    y | Y | yes) ;;
+    *) fail "nothing was installed; install Docker Engine with compose 2.26 or newer and buildx yourself (https://docs.docker.com/engine/install/debian/), see that 'docker version' answers, and run this again" ;;
+  esac
+}
+
+# Installed packages that the installation would upgrade, as "name old -> new", separated by commas.
+upgraded_packages() {
+  [ -n "$next" ] || return 0
+  # shellcheck disable=SC2086
+  LC_ALL=C apt-get -s -q -o Debug::NoLocking=true install -t trixie --no-install-recommends $next 2>>"$tools/apt.log" |
+    sed -n 's/^Inst \([^ ]*\) \[\([^]]*\)\] (\([^ ]*\) .*/\1 \2 -> \3/p' | paste -s -d , - | sed 's/,/, /g'
 }
 
 # Installs the packages of the list $2 from the suite $1; an empty suite is the system's own.

@@ -85,8 +85,17 @@ export async function ownershipOf(
 }
 
 /** Records whose a stack is that is about to be deployed, or that is as its source wants it. */
-export function settleOwner({ ledger }: PipelineParts, { key, configuration }: Target): void {
-  ledger.owners.settle(key, ownerFrom(configuration));
+export function settleOwner({ ledger }: PipelineParts, target: Target): void {
+  ledger.owners.settle(target.key, wantedOwner(target));
+}
+
+/**
+ * Who wants a stack. A person may look at, or deploy, another branch of the owner's repository: that
+ * is no second owner, and the stack stays with its branch.
+ */
+function wantedOwner({ configuration, origin }: Target): StackOwner {
+  const owner = ownerFrom(configuration);
+  return origin === "manual" ? { ...owner, reference: "" } : owner;
 }
 
 /** Adopting what the peer deployed is moving in; from another repository it is a mix-up of names. */
@@ -104,8 +113,8 @@ function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Clai
   }
 }
 
-function claimantOf({ configuration, revision }: Target): Claimant {
-  return { ...ownerFrom(configuration), repository: revision.source.name };
+function claimantOf(target: Target): Claimant {
+  return { ...wantedOwner(target), repository: target.revision.source.name };
 }
 
 function remembering<T>(

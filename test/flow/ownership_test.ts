@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
-import { commandTo } from "./commands.ts";
+import { automaticPoll, commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import {
   actions,
@@ -167,19 +167,36 @@ describe("a stack of another repository", () => {
 
   it("may be a branch of the same one: a conflict instead of replacing each other", () =>
     inWorld("fake", async (world) => {
+      const automatic = async (reference: string, status: string) => {
+        const run = await automaticPoll(world, { reference });
+        assert.equal(run.status, status, JSON.stringify(run));
+        return run;
+      };
       await commit(world, WANTED());
-      await pollTo(world, "succeeded");
+      await automatic("main", "succeeded");
       await commit(world, WANTED({ tty: true }));
       await world.repository.branch("dev");
       await commit(world, WANTED());
       const before = await ids(world);
-      const dev = await pollTo(world, "failed", { reference: "dev" });
+      const dev = await automatic("dev", "failed");
       assert.match(JSON.stringify(dev), /refs\/heads\/main.*refs\/heads\/dev/);
       assert.deepEqual(await ids(world), before);
-      await pollTo(world, "skipped");
+      await automatic("main", "skipped");
       await commandTo(world, 0, ["adopt", world.stack]);
+      await automatic("dev", "succeeded");
+      await automatic("main", "failed");
+    }));
+
+  it("stays with its branch when a person asks for another one", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, WANTED());
+      assert.equal((await automaticPoll(world)).status, "succeeded");
+      await commit(world, WANTED({ tty: true }));
+      await world.repository.branch("dev");
+      await commit(world, WANTED());
       await pollTo(world, "succeeded", { reference: "dev" });
-      await pollTo(world, "failed");
+      assert.equal((await automaticPoll(world)).status, "succeeded");
+      assert.equal((await automaticPoll(world, { reference: "dev" })).status, "failed");
     }));
 
   it("that doco-cd deployed is a conflict, one from this repository is adopted", () =>
