@@ -30,7 +30,7 @@ describe("external secrets", () => {
         const rest = { B: shop("2"), C: { store_ref: "other", remote_ref: null } };
         await commit(world, files, { external_secrets: { A: shop("1.10"), ...rest } });
         await pollTo(world, "succeeded");
-        assert.equal(await label(world, "web", "test.a"), "/items/a%20shop?v=1.10");
+        assert.equal(await label(world, "web", "test.a"), "/items/a+shop?v=1.10");
         assert.equal(await label(world, "web", "test.b"), "/items/a%20shop?v=2");
         assert.equal(await label(world, "web", "test.c"), "/other");
 
@@ -42,7 +42,7 @@ describe("external secrets", () => {
         });
         const lacking = await pollTo(world, "failed");
         assert.match(lacking.message ?? "", /A: remote_ref lacks what store vault needs: item/);
-        assert.equal(await label(world, "web", "test.a"), "/items/a%20shop?v=1.10");
+        assert.equal(await label(world, "web", "test.a"), "/items/a+shop?v=1.10");
       }, {
         SECRET_PROVIDER: "webhook",
         SECRET_PROVIDER_WEBHOOK_STORES: stores,
