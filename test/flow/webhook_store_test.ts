@@ -31,7 +31,7 @@ describe("external secrets", () => {
         await commit(world, files, { external_secrets: { A: shop("1.10"), ...rest } });
         await pollTo(world, "succeeded");
         assert.equal(await label(world, "web", "test.a"), "/items/a+shop?v=1.10");
-        assert.equal(await label(world, "web", "test.b"), "/items/a%20shop?v=2");
+        assert.equal(await label(world, "web", "test.b"), "/items/a+shop?v=2");
         assert.equal(await label(world, "web", "test.c"), "/other");
 
         await commit(world, {}, { external_secrets: { A: { store_ref: "gone" }, ...rest } });
