@@ -16,7 +16,7 @@ export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/adm
 export { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
 export type { Conclude, Execute } from "./intake/perform.ts";
 
-/** How long active runs may go on after a shutdown began, in milliseconds (interface.md §8). */
+/** How long active runs may go on after a shutdown began, in milliseconds. */
 export const SHUTDOWN_GRACE_MS = 10_000;
 
 /** How long aborted work may take to put things down before shutdown goes on without it. */

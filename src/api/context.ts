@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { DEFAULT_CONTEXT, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 
-/** The common parameter that selects the container context (interface.md §4.1). */
+/** The common parameter that selects the container context. */
 export const contextInput = z.string().meta({ pattern: "^(?:[Dd][Ee][Ff][Aa][Uu][Ll][Tt])?$" })
   .default(DEFAULT_CONTEXT).describe(
     "Container context; omitted, empty or `default` is the default one, and there is no other yet.",

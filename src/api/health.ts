@@ -3,7 +3,7 @@ import { isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts
 import type { Clock } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
-/** What a health check answers (interface.md §2.14). */
+/** What a health check answers. */
 export const healthView = z.strictObject({
   details: z.enum(["healthy", "unhealthy"]),
   error: z.string().optional().describe("Present when unhealthy."),

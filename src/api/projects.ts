@@ -5,7 +5,7 @@ import { COMPOSE_LABELS, type StackKey, toStackwrightError } from "../model/mod.
 import { contextInput, stackKeyOf } from "./context.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
 
-/** Seconds an action on a project may take when nobody says how many (interface.md §4.1). */
+/** Seconds an action on a project may take when nobody says how many. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 /** Most seconds a caller may ask for: what a timer can wait. */
 export const MOST_TIMEOUT_SECONDS = 2_147_483;

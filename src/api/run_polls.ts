@@ -11,7 +11,7 @@ import { isDeferred, splitFailure } from "../plan/mod.ts";
 import { type Call, type Operation, readInput } from "./operation.ts";
 import { createRunView, runView } from "./run_view.ts";
 
-/** What a request to poll led to (interface.md §4.4, §7). */
+/** What a request to poll led to. */
 export const pollResult = z.strictObject({
   outcome: z.enum(["started", "complete", "deferred", "failed", "cancelled"]).describe(
     "deferred: every deployment is paused or deferred by a sync window.",
@@ -43,7 +43,7 @@ const input = z.strictObject({
 const envelope = input.extend({ configs: z.unknown() });
 
 /**
- * Polls sources now, all in one run (interface.md §4.4). They count as manual work. With `wait` the
+ * Polls sources now, all in one run. They count as manual work. With `wait` the
  * work is tied to the caller, whose going away cancels it; without, only shutdown ends it.
  *
  * A call throws `bad_request` before anything was started, and `shutting_down`. Work that failed is

@@ -25,7 +25,7 @@ export const targetView = z.strictObject({
   services: z.array(serviceView).optional().describe("What was decided for each service."),
 });
 
-/** One run on the wire (interface.md §2.11); what is unknown or empty is left out. */
+/** One run on the wire; what is unknown or empty is left out. */
 export const runView = z.strictObject({
   job_id: z.string(),
   trigger: z.enum(TRIGGERS),

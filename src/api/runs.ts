@@ -16,7 +16,7 @@ export interface RunParts {
   readonly timeZone: string;
 }
 
-/** Lists recent runs, newest first (interface.md §4.3). */
+/** Lists recent runs, newest first. */
 export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunView[]> {
   const view = createRunView(timeZone);
   return defineOperation({
@@ -40,7 +40,7 @@ export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunVi
   });
 }
 
-/** One run (interface.md §4.3). A call throws `not_found` when there is none, or none any more. */
+/** One run. A call throws `not_found` when there is none, or none any more. */
 export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView> {
   const view = createRunView(timeZone);
   return defineOperation({

@@ -17,7 +17,7 @@ export interface Decoded<T> {
 /**
  * Reads a located value as `schema` says, reporting everything that does not fit with its position.
  *
- * Rules (interface.md §2.1): unknown keys are errors; `null` is absent; a scalar field gets the
+ * Rules: unknown keys are errors; `null` is absent; a scalar field gets the
  * text its author wrote; a boolean accepts yes, no, on and off where they are not quoted.
  */
 export function decode<S extends z.ZodType>(

@@ -1,4 +1,4 @@
-/** Compose files of the published default, in lookup order (interface.md §2.1). */
+/** Compose files of the published default, in lookup order. */
 export const PUBLISHED_COMPOSE_FILES = [
   "compose.yaml",
   "compose.yml",
@@ -13,7 +13,7 @@ export const LOOKED_UP_COMPOSE_FILES: readonly string[] = [
   "docker-compose.yml",
 ];
 
-/** Every default of a deployment as its author would write it (interface.md §2.1 to §2.9). */
+/** Every default of a deployment as its author would write it. */
 export const DEPLOYMENT_DEFAULTS = {
   source: "git",
   version: "service.v1",

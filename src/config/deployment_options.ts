@@ -31,7 +31,7 @@ export function seconds(
   return 0;
 }
 
-/** `swarm` (interface.md §2.2). */
+/** `swarm`. */
 export function swarmOptions(written: WrittenDeployment["swarm"]): SwarmOptions {
   return {
     enabled: written?.enabled ?? undefined,
@@ -40,7 +40,7 @@ export function swarmOptions(written: WrittenDeployment["swarm"]): SwarmOptions 
   };
 }
 
-/** `build` (interface.md §2.3). */
+/** `build`. */
 export function buildOptions(written: WrittenDeployment["build"]): BuildOptions {
   return {
     args: textMap(written?.args),
@@ -50,7 +50,7 @@ export function buildOptions(written: WrittenDeployment["build"]): BuildOptions 
   };
 }
 
-/** `destroy` (interface.md §2.4). The decoder turned a bare boolean into `enabled`. */
+/** `destroy`. The decoder turned a bare boolean into `enabled`. */
 export function destroyOptions(written: WrittenDeployment["destroy"]): DestroyOptions {
   const given = typeof written === "object" ? written : undefined;
   return {
@@ -60,7 +60,7 @@ export function destroyOptions(written: WrittenDeployment["destroy"]): DestroyOp
   };
 }
 
-/** `auto_discovery` (interface.md §2.6). */
+/** `auto_discovery`. */
 export function autoDiscoveryOptions(
   written: WrittenDeployment["auto_discovery"],
 ): AutoDiscoveryOptions {
@@ -74,7 +74,7 @@ export function autoDiscoveryOptions(
   };
 }
 
-/** `retry` (interface.md §2.7). */
+/** `retry`. */
 export function retryOptions(written: WrittenDeployment["retry"], report: Report): RetryOptions {
   return {
     limit: written?.limit ?? undefined,
@@ -82,7 +82,7 @@ export function retryOptions(written: WrittenDeployment["retry"], report: Report
   };
 }
 
-/** `reconciliation` (interface.md §2.8). An empty list of events switches it off. */
+/** `reconciliation`. An empty list of events switches it off. */
 export function reconciliationOptions(
   written: WrittenDeployment["reconciliation"],
   report: Report,
@@ -121,7 +121,7 @@ function restartSignal(text: string, report: Report): string {
   return signal;
 }
 
-/** `oci` (interface.md §2.9). An identity has a subject or a pattern for it, not both. */
+/** `oci`. An identity has a subject or a pattern for it, not both. */
 export function ociOptions(written: WrittenDeployment["oci"], report: Report): OciOptions {
   const identities = (written?.keyless_identities ?? []).map((item, index): KeylessIdentity => {
     const path = `oci.keyless_identities[${index}]`;
@@ -140,7 +140,7 @@ export function ociOptions(written: WrittenDeployment["oci"], report: Report): O
   };
 }
 
-/** `external_secrets`: text for the provider, or a store with fields (interface.md §2.5). */
+/** `external_secrets`: text for the provider, or a store with fields. */
 export function secretReferences(
   written: WrittenDeployment["external_secrets"],
 ): Readonly<Record<string, SecretReference>> {

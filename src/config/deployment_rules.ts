@@ -159,7 +159,7 @@ export interface SideFilePlace {
   readonly path: string;
 }
 
-/** The place of an entry of `env_files` or `external_secrets_files` (interface.md §2.1). */
+/** The place of an entry of `env_files` or `external_secrets_files`. */
 export function sideFilePlace(deployment: Deployment, file: string): SideFilePlace {
   const isRemote = file.startsWith(REMOTE_PREFIX);
   const bare = isRemote ? file.slice(REMOTE_PREFIX.length) : file;

@@ -59,7 +59,7 @@ const secretStore = z.strictObject({
   remote_ref: field(freeMap(), "Values for the templates of the store."),
 });
 
-/** One secret reference: text for the provider, or a store with fields (interface.md §2.5). */
+/** One secret reference: text for the provider, or a store with fields. */
 export const secretReferenceSchema = z
   .union([scalar(), secretStore], { error: "expected a secret reference: text or a mapping" })
   .nullable();
@@ -96,7 +96,7 @@ const retry = z.strictObject({
   delay: field(duration(0), "Least time between a failure and the next automatic retry."),
 });
 
-/** Spellings of container actions that may start a reconciliation (interface.md §2.8). */
+/** Spellings of container actions that may start a reconciliation. */
 export const EVENT_WORDS = [
   "die",
   "destroy",
@@ -157,7 +157,7 @@ function switchable<S extends z.ZodType>(schema: S) {
 }
 
 /**
- * One deployment configuration as it is written (interface.md §2.1). Every object is closed. The
+ * One deployment configuration as it is written. Every object is closed. The
  * source of the decoder, of the JSON Schema and of the reference.
  */
 export const deploymentSchema = z.strictObject({

@@ -53,7 +53,7 @@ export function discoverDirectories(
   });
 }
 
-/** Whether a directory is one that a discovery looks into (interface.md §2.6). */
+/** Whether a directory is one that a discovery looks into. */
 export function inScope(directory: string, { workingDir, depth }: DiscoveryScope): boolean {
   const below = posix.relative(workingDir, directory);
   if (below === ".." || below.startsWith("../")) return false;

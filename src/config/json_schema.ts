@@ -22,7 +22,7 @@ const EXAMPLES = [
 
 /**
  * The JSON Schema (draft-07) of a deployment configuration, made from the schema the decoder reads
- * (interface.md §9). `version` is the release (`1.2.3`, with or without `v` and suffixes) for the
+ * . `version` is the release (`1.2.3`, with or without `v` and suffixes) for the
  * marker `x-service-version`.
  *
  * It cannot say everything: what needs several fields, a repository or the engine is checked when
@@ -55,7 +55,7 @@ export function published(schema: z.ZodType): JsonSchema {
   return tidy(made) as JsonSchema;
 }
 
-/** An artifact says which version its configuration is, or nothing (interface.md §2.1). */
+/** An artifact says which version its configuration is, or nothing. */
 const ARTIFACT_VERSION = {
   if: {
     properties: { source: { type: "string", pattern: "^\\s*[Oo][Cc][Ii]\\s*$" } },

@@ -48,7 +48,7 @@ export interface PollRequestOptions {
 }
 
 /**
- * Reads POLL_CONFIG, a YAML list of poll entries (interface.md §2.10). An empty list is fine.
+ * Reads POLL_CONFIG, a YAML list of poll entries. An empty list is fine.
  *
  * Throws `config_invalid` with every problem of every entry.
  */
@@ -71,7 +71,7 @@ export function parsePollConfig(text: string, options: PollOptions): PollEntry[]
 
 /**
  * Reads the body of a poll request, a JSON array of 1 to 32 entries. Their scheduling keys are
- * validated and then ignored (interface.md §4.4); since they do nothing, a short interval passes.
+ * validated and then ignored; since they do nothing, a short interval passes.
  *
  * Throws `bad_request`; its message names the first entry that is wrong, its problems are all.
  */

@@ -12,7 +12,7 @@ export const DEFAULT_REFERENCE = "refs/heads/main";
 /** Poll entries one request may have. */
 export const MOST_POLL_REQUESTS = 32;
 
-/** One poll configuration (interface.md §2.10). The source of decoder, reference and API schemas. */
+/** One poll configuration. The source of decoder, reference and API schemas. */
 export const pollEntrySchema = z.strictObject({
   url: needed(
     z.string({ error: "expected a repository URL or an artifact" })

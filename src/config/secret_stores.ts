@@ -42,7 +42,7 @@ const storeSchema = z.strictObject({
 type Written = z.output<typeof storeSchema>;
 
 /**
- * Reads the webhook stores of an instance (deploy.md §6.4): documents with `stores`, a mapping or a
+ * Reads the webhook stores of an instance: documents with `stores`, a mapping or a
  * list, or with a single store each.
  *
  * Throws `config_invalid` with every problem and its position; messages never repeat a header.

@@ -11,7 +11,7 @@ export function compileWebhookFilter(pattern: string): Checked<Pattern> {
 
 /**
  * Whether a reference passes a filter: it matches in the full reference or in the short name of the
- * branch or tag (interface.md §2.1). An empty filter lets everything pass, a broken one nothing.
+ * branch or tag. An empty filter lets everything pass, a broken one nothing.
  */
 export function passesWebhookFilter(filter: string, reference: string): boolean {
   if (filter === "") return true;

@@ -65,7 +65,7 @@ export interface ProjectParts {
 }
 
 /**
- * The compose projects of the engine, whether Stackwright deployed them or not (interface.md §4.8).
+ * The compose projects of the engine, whether Stackwright deployed them or not.
  * What changes a project holds the lock of its stack, so it never meets a deployment.
  */
 export class Projects {

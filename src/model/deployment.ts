@@ -1,6 +1,6 @@
 import type { SourceKind } from "./revision.ts";
 
-/** Build options of a deployment (interface.md §2.3). */
+/** Build options of a deployment. */
 export interface BuildOptions {
   readonly args: Readonly<Record<string, string>>;
   readonly forceImagePull: boolean;
@@ -8,21 +8,21 @@ export interface BuildOptions {
   readonly noCache: boolean;
 }
 
-/** What `destroy` asks for (interface.md §2.4). */
+/** What `destroy` asks for. */
 export interface DestroyOptions {
   readonly enabled: boolean;
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
 }
 
-/** Swarm mode and retention (interface.md §2.2); `undefined` means not decided here. */
+/** Swarm mode and retention; `undefined` means not decided here. */
 export interface SwarmOptions {
   readonly enabled: boolean | undefined;
   readonly configRetention: number | undefined;
   readonly secretRetention: number | undefined;
 }
 
-/** Discovery of stacks below the working directory (interface.md §2.6). */
+/** Discovery of stacks below the working directory. */
 export interface AutoDiscoveryOptions {
   readonly enabled: boolean;
   /** Levels below the working directory; 0 is unlimited. */
@@ -32,7 +32,7 @@ export interface AutoDiscoveryOptions {
   readonly removeImages: boolean;
 }
 
-/** Automatic retry of a failed release (interface.md §2.7). */
+/** Automatic retry of a failed release. */
 export interface RetryOptions {
   /** Retries after the original attempt; `undefined` is unlimited. */
   readonly limit: number | undefined;
@@ -49,7 +49,7 @@ export type ReconciliationEvent =
   | "oom"
   | "unhealthy";
 
-/** Reaction to container events (interface.md §2.8). */
+/** Reaction to container events. */
 export interface ReconciliationOptions {
   readonly enabled: boolean;
   readonly events: readonly ReconciliationEvent[];
@@ -60,14 +60,14 @@ export interface ReconciliationOptions {
   readonly restartWindowSeconds: number;
 }
 
-/** One identity that may have signed an OCI artifact without a key (interface.md §2.9). */
+/** One identity that may have signed an OCI artifact without a key. */
 export interface KeylessIdentity {
   readonly issuer: string;
   readonly subject: string;
   readonly subjectRegexp: string;
 }
 
-/** Per-target overrides of signature verification (interface.md §2.9). */
+/** Per-target overrides of signature verification. */
 export interface OciOptions {
   readonly verify: boolean | undefined;
   readonly keylessIdentities: readonly KeylessIdentity[];
@@ -85,7 +85,7 @@ export type SecretReference =
   };
 
 /**
- * One deployment configuration with every default applied (interface.md §2.1): what the pipeline
+ * One deployment configuration with every default applied: what the pipeline
  * works with. Scalars are the text their author wrote; durations are whole seconds.
  */
 export interface Deployment {

@@ -14,7 +14,7 @@ const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
 /**
- * Reads a duration of the configuration (interface.md §2.1): a number or a text of digits is
+ * Reads a duration of the configuration: a number or a text of digits is
  * seconds, anything else is a Go duration such as `1h30m`. The result is whole seconds and may be
  * negative; ranges are the caller's rule.
  *

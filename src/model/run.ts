@@ -1,7 +1,7 @@
 import type { ServicePlan, SkipReason } from "./plan.ts";
 import type { Trigger } from "./work.ts";
 
-/** States of a run (interface.md §3.1). The last three are final. */
+/** States of a run. The last three are final. */
 export const RUN_STATUSES = ["accepted", "running", "succeeded", "failed", "skipped"] as const;
 
 /** One member of {@link RUN_STATUSES}. */
@@ -26,7 +26,7 @@ export interface RunTarget {
   readonly services?: readonly ServicePlan[];
 }
 
-/** One tracked run (interface.md §2.11), as a value: a change makes a new one. */
+/** One tracked run, as a value: a change makes a new one. */
 export interface Run {
   /** UUIDv7; shown as `job_id`. */
   readonly id: string;

@@ -1,7 +1,7 @@
 import type { DeclaredDeployment } from "./deployment.ts";
 import type { SourceKind } from "./revision.ts";
 
-/** What started a run (interface.md §2.11). */
+/** What started a run. */
 export const TRIGGERS = ["webhook", "poll", "scheduled_job", "mirror_compaction"] as const;
 
 /** One member of {@link TRIGGERS}. */
@@ -9,11 +9,11 @@ export type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * Who is behind a piece of work. A manual one passes retry delays and `manual_sync` windows; an
- * automatic one never does (interface.md §4.4).
+ * automatic one never does.
  */
 export type Origin = "automatic" | "manual";
 
-/** One source to look at, as a poll entry or a webhook names it (interface.md §2.10). */
+/** One source to look at, as a poll entry or a webhook names it. */
 export interface SourceRequest {
   readonly kind: SourceKind;
   /** Git clone URL, `file://` URL or absolute path; may hold credentials. */

@@ -57,7 +57,7 @@ export interface ToExpand {
 }
 
 /**
- * Replaces every auto-discovery among the deployments by what it finds (interface.md §2.6). Listings
+ * Replaces every auto-discovery among the deployments by what it finds. Listings
  * and overrides are read by object id; nothing is written to disk. What is wrong with one discovered
  * directory, or with one place to look into, is in the answer.
  *
@@ -186,7 +186,7 @@ function cannotLookInto(workingDir: string, kind: string | undefined, revision: 
   );
 }
 
-/** Names must be unique in a context, whoever brought them (interface.md §2.1). */
+/** Names must be unique in a context, whoever brought them. */
 function requireUnique(deployments: readonly ExpandedDeployment[]): void {
   const [twice] = duplicateStacks(deployments.map((each) => each.declared.deployment));
   if (twice === undefined) return;

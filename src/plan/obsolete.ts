@@ -44,7 +44,7 @@ export type ObsoleteVerdict =
 
 /**
  * Chooses, purely, what becomes of each stack that was discovered once and that nothing names now
- * (interface.md §2.6). Those that are named are not in the answer.
+ * . Those that are named are not in the answer.
  *
  * The policy is that of the configurations whose directories cover the stack, and all of them must
  * permit the removal; when none does any more, that which the stack was deployed with.

@@ -33,7 +33,7 @@ const SUCCESS: Readonly<Record<Trigger, string>> = {
 };
 
 /**
- * Reduces what became of every target to the end of the run (interface.md §3.2): any failure makes
+ * Reduces what became of every target to the end of the run: any failure makes
  * it failed; else any success makes it succeeded; else it is skipped, and the message says why. A
  * target that was left pending or running counts as failed.
  *
@@ -53,7 +53,7 @@ export function reduceTargets(
 
 /**
  * Whether a run did nothing because every target is deferred by a sync window or paused: a waiting
- * caller is then told that the work is accepted, not done (interface.md §7).
+ * caller is then told that the work is accepted, not done.
  */
 export function isDeferred(targets: readonly RunTarget[]): boolean {
   return targets.length > 0 &&
@@ -136,7 +136,7 @@ function skipText(target: RunTarget, { formatTime }: RunContext): string {
   }
 }
 
-/** interface.md §4.4, rule 3; several targets are merged into one sentence. */
+/** Several targets are merged into one sentence. */
 function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): string {
   const stacks = sorted(targets.map((target) => target.stack));
   const windows = sorted(

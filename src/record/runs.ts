@@ -8,7 +8,7 @@ import {
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
-/** Finished runs kept of each trigger (interface.md §4.3). */
+/** Finished runs kept of each trigger. */
 export const RUNS_PER_TRIGGER = 50;
 /** How long a finished run is kept, in milliseconds from its creation: seven days. */
 export const RUN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;

@@ -9,7 +9,7 @@ export interface TrustedProxies {
 }
 
 /**
- * The address of the client behind proxies (http.md §0.3), for logs and nothing else: whoever
+ * The address of the client behind proxies, for logs and nothing else: whoever
  * reaches a trusted proxy can write these headers. Without a trusted proxy it is the peer.
  */
 export function clientAddress(

@@ -22,7 +22,7 @@ export function openApiDocumentsOf(operations: Operations, version: string): Doc
 }
 
 /**
- * The routes of the OpenAPI documents and their pages (interface.md §4.2). All a page needs is in the
+ * The routes of the OpenAPI documents and their pages. All a page needs is in the
  * program; it asks no other host for anything.
  */
 export function documentRoutes({ rest, webhooks }: Documents): Route[] {

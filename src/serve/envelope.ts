@@ -15,7 +15,7 @@ type AnswerBody =
     /** Id of the run the answer is about; else the request's own id is shown. */
     readonly jobId?: string;
   }
-  /** A body without envelope (interface.md §4.2). */
+  /** A body without envelope. */
   | { readonly kind: "plain"; readonly status: number; readonly body: unknown }
   /** Anything that is not JSON of ours. */
   | {

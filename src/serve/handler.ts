@@ -123,7 +123,7 @@ function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
   log.error(`request failed: ${messageOf(thrown)}`, { error: thrown, stack });
 }
 
-/** Checks in the order of http.md §0.3: path, method, key, then what the route wants. */
+/** Checks in this order: path, method, key, then what the route wants. */
 async function answerTo(
   { request, peer, log }: Turn,
   { parts, router, authenticate, unsigned }: Equipment,

@@ -7,7 +7,7 @@ export interface MetricsText {
 }
 
 /**
- * Makes the handler of the metrics' own server: `GET /metrics`, without a key (http.md §10), and
+ * Makes the handler of the metrics' own server: `GET /metrics`, without a key, and
  * nothing else.
  */
 export function createMetricsHandler(metrics: MetricsText): Handler {

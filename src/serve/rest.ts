@@ -13,7 +13,7 @@ import { requestError } from "./problem.ts";
 import { boolean, choice, positiveInteger, seconds, text } from "./query.ts";
 import { type OperationRoute, operationRoute } from "./route.ts";
 
-/** The REST interface as a table over the operations (interface.md §4). */
+/** The REST interface as a table over the operations. */
 export function restRoutes(operations: Operations): OperationRoute[] {
   return [
     operationRoute({

@@ -78,7 +78,7 @@ export interface RouteTable<Output> extends Partial<Omit<RouteFacts, "operation"
 /**
  * Makes a route: reads the input from path, query and body, calls the operation and answers. An
  * operation that takes a container context gets it from the query, and the answer names it in a
- * header, whatever the answer is (interface.md §4.1).
+ * header, whatever the answer is.
  */
 export function operationRoute<Output>(table: RouteTable<Output>): OperationRoute {
   const { operation, answer = content, failure, checkParams } = table;

@@ -23,7 +23,7 @@ export interface ServerLimits {
 }
 
 /**
- * Near those of http.md §0.3, and bounds where it has none. Headers get more than its 3 s, because the
+ * Near those of the closest peer, and bounds where it has none. Headers get more than 3 s, because the
  * one thread that reads them may be busy itself for a moment, and that is not the client's fault. The
  * time of a body has an answer of its own, so the connection is cut a little later than that.
  */

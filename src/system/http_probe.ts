@@ -22,7 +22,7 @@ export interface ProbeTarget {
   readonly timeoutMs: number;
 }
 
-/** The question of the `healthcheck` command (http.md §2.2). */
+/** The question of the `healthcheck` command. */
 export function healthTarget(
   { host = "0.0.0.0", port, tls }: { host?: string; port: number; tls: boolean },
 ): ProbeTarget {

@@ -11,7 +11,7 @@ import type { Redactor } from "./redactor.ts";
 import { visible } from "./visible.ts";
 import { createTimeFormat } from "./time_format.ts";
 
-/** Levels of `LOG_LEVEL` (operations.md §1.6). `critical` lines precede an exit and always show. */
+/** Levels of `LOG_LEVEL`. `critical` lines precede an exit and always show. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /**

@@ -1,6 +1,6 @@
 /**
  * An instant as ISO 8601 with milliseconds and UTC offset in an IANA zone:
- * `2026-03-10T12:00:00.123+01:00` (interface.md §2.11). For many instants of one zone take
+ * `2026-03-10T12:00:00.123+01:00`. For many instants of one zone take
  * {@link createTimeFormat}, which is a hundred times faster.
  */
 export function formatTime(instant: Date, timeZone: string): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 
 const root = new URL("../../../", import.meta.url);
@@ -12,5 +12,21 @@ describe("README.md", () => {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
     assert.deepEqual(named.sort(), rooms.sort());
+  });
+});
+
+describe("comments in src/", () => {
+  it("point to no document that is not here", () => {
+    const missing = readdirSync(new URL("src", root), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .flatMap((file) => {
+        const text = readFileSync(new URL(`src/${file}`, root), "utf8");
+        return [...text.matchAll(/\b([a-z-]+\.md)\b(?! *=)/g)].map(([, name = ""]) => ({
+          file,
+          name,
+        }));
+      })
+      .filter(({ name }) => !existsSync(new URL(`docs/${name}`, root)));
+    assert.deepEqual(missing, []);
   });
 });
