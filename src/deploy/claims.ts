@@ -5,6 +5,7 @@ import {
   LABELS,
   MANAGER,
   type ObservedContainer,
+  withoutEnd,
 } from "../model/mod.ts";
 import {
   isObject,
@@ -60,7 +61,7 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
   return objectsAt(service, "volumes").flatMap((mount) => {
     const source = textAt(mount, "source");
     if (source === "" || mount["read_only"] === true) return [];
-    if (textAt(mount, "type") === "bind") return [source.replace(/(?<=.)\/+$/, "")];
+    if (textAt(mount, "type") === "bind") return [withoutEnd(source, "/") || "/"];
     if (textAt(mount, "type") !== "volume") return [];
     return [textAt(objectAt(objectAt(model, "volumes"), source), "name") || source];
   });

@@ -47,6 +47,8 @@ export interface ComposeParts {
 
 /** Rendering reads files and nothing else; a compose that takes longer hangs, in milliseconds. */
 const RENDER_LIMIT_MS = 120_000;
+/** Most that is read of a rendered project: a few lines can become gigabytes, as ranges of ports do. */
+const RENDER_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
 export class Compose {
@@ -137,6 +139,7 @@ export class Compose {
       cwd: call.project.directory,
       endsWithUs: true,
       timeoutMs: RENDER_LIMIT_MS,
+      mostBytes: RENDER_LIMIT_BYTES,
       ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
     });
     const { envFiles } = call.project;

@@ -147,8 +147,10 @@ function buildPaths(build: JsonObject, model: ComposeModel) {
   const refused: string[] = [];
   const context = textAt(build, "context");
   const addContext = (what: string, value: string) => {
-    const layout = /^oci-layout:\/\/([^@]*?)(?::[^/]*)?(?:@[^]*)?$/.exec(value)?.[1];
-    if (layout !== undefined && !isAbsolute(layout)) refused.push(`${what} by a relative path`);
+    const layout = layoutOf(value);
+    if (layout !== undefined && !isAbsolute(layout)) {
+      refused.push(`${what} by a relative path, or by one with a colon`);
+    }
     if (layout === undefined && !isAbsolute(value)) {
       refused.push(`${what} from elsewhere: only directories of the repository are built`);
     }
@@ -183,6 +185,19 @@ function buildPaths(build: JsonObject, model: ComposeModel) {
     }
   }
   return { paths, refused };
+}
+
+/**
+ * The directory of an OCI layout, `oci-layout://PATH[:TAG][@DIGEST]`; empty when readers may differ in
+ * where it ends, `undefined` for what is no layout.
+ */
+function layoutOf(value: string): string | undefined {
+  const scheme = "oci-layout://";
+  if (!value.startsWith(scheme)) return undefined;
+  const [named = ""] = value.slice(scheme.length).split("@", 1);
+  const colon = named.indexOf(":");
+  if (colon < 0) return named;
+  return /[:/]/.test(named.slice(colon + 1)) ? "" : named.slice(0, colon);
 }
 
 /** Texts of a list, or of a map as `key=value`. */

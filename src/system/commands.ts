@@ -23,6 +23,11 @@ export interface Command {
   readonly endsWithUs?: boolean;
   /** Longest time in milliseconds; then the whole process group is killed. */
   readonly timeoutMs?: number;
+  /**
+   * Most bytes of standard output and error together; then the whole process group is killed. All of it
+   * is kept in memory, so whoever decides what a program prints decides how much we need.
+   */
+  readonly mostBytes?: number;
 }
 
 /** How a program ended. */
@@ -47,8 +52,9 @@ export interface Commands {
   /**
    * Runs a program to its end; a non-zero exit code is a result, not an error.
    *
-   * Throws `command_failed` when it cannot be started, `timeout` when it took too long, and the
-   * signal's reason when it was aborted; in the last two cases its process group has been killed.
+   * Throws `command_failed` when it cannot be started or prints too much, `timeout` when it took too
+   * long, and the signal's reason when it was aborted; unless it did not start, its process group has
+   * been killed then.
    */
   run(command: Command, signal: AbortSignal): Promise<CommandResult>;
   /** Starts a program that is talked to while it runs. Throws `command_failed` on first use if it cannot start. */
@@ -92,12 +98,18 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
       clearTimeout(drain);
       signal.removeEventListener("abort", onAbort);
     };
+    let room = command.mostBytes ?? Number.POSITIVE_INFINITY;
+    const keep = (chunks: Uint8Array[], chunk: Uint8Array) => {
+      room -= chunk.length;
+      if (room < 0) stop(printsTooMuch(command));
+      else chunks.push(chunk);
+    };
     child.stdout?.on("data", (chunk: Uint8Array) => {
-      stdout.push(chunk);
+      keep(stdout, chunk);
       lines?.out.push(chunk);
     });
     child.stderr?.on("data", (chunk: Uint8Array) => {
-      stderr.push(chunk);
+      keep(stderr, chunk);
       lines?.err.push(chunk);
     });
     child.on("error", (error) => {
@@ -238,6 +250,14 @@ function notStarted(command: Command, cause: unknown): StackwrightError {
 function timedOut(command: Command): StackwrightError {
   const what = command.argv.slice(0, 3).join(" ");
   return new StackwrightError("timeout", `${what} did not end within ${command.timeoutMs} ms`);
+}
+
+function printsTooMuch({ argv, mostBytes }: Command): StackwrightError {
+  const what = argv.slice(0, 3).join(" ");
+  return new StackwrightError(
+    "command_failed",
+    `${what} was ended: it printed more than ${mostBytes} bytes; make what it was given smaller`,
+  );
 }
 
 function lineSplitter(onLine: (line: string) => void) {

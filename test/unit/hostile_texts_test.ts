@@ -17,8 +17,11 @@ import {
   validateCheckout,
 } from "../../src/config/mod.ts";
 import { parseStoreTemplate } from "../../src/config/store_template.ts";
-import { parseDuration } from "../../src/model/mod.ts";
+import { claimsOf } from "../../src/deploy/claims.ts";
+import { followedPaths } from "../../src/deploy/mod.ts";
+import { type ComposeModel, parseDuration } from "../../src/model/mod.ts";
 import { dotenvEntries } from "../../src/pipeline/dotenv.ts";
+import { parseInfisicalReference } from "../../src/secrets/external/infisical.ts";
 import { readSopsText } from "../../src/secrets/sops/detect.ts";
 import { classifyFailure } from "../../src/source/git_failure.ts";
 import { parseSubmoduleConfig, submoduleUrl } from "../../src/source/gitmodules.ts";
@@ -75,6 +78,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   "quotes behind names": of("a:'"),
   "backslashes": of('A="\\'),
   "assignments": of("a="),
+  "colons": of(":"),
   "slashes": `https://host/${of("/")}a`,
   "dashes": `a${of("-")}a`,
   "dots": of("."),
@@ -133,11 +137,25 @@ const SCANNERS: Readonly<Record<string, Scan>> = {
   submoduleUrl: (text) =>
     submoduleUrl(`../${text}`, parseRepositoryUrl("https://h/a/b"), undefined),
   classifyFailure,
+  "followedPaths, a layout": (text) =>
+    followedPaths(modelOf({
+      build: { context: "/t", additional_contexts: { a: `oci-layout://${text}/` } },
+    })),
+  "followedPaths, a profile": (text) =>
+    followedPaths(modelOf({
+      security_opt: [`seccomp=${text}`],
+      volumes_from: [`container:${text}`],
+      build: { context: text, cache_to: [text], ssh: [text] },
+    })),
+  claimsOf: (text) =>
+    claimsOf(modelOf({ volumes: [{ type: "bind", source: `/${text}/a` }] }), "web"),
+  parseInfisicalReference: (text) => parseInfisicalReference(`a:b:/${text}a/b`),
   readGithubPayload: (text) =>
     readGithubPayload("push", { ref: text, after: text, repository: payloadOf(text) }),
   readBitbucketPayload: (text) =>
     readBitbucketPayload("repo:push", { repository: payloadOf(text) }),
 };
+const modelOf = (web: Record<string, unknown>) => ({ services: { web } }) as ComposeModel;
 function payloadOf(text: string) {
   return { full_name: text, clone_url: text, links: { html: { href: text } } };
 }

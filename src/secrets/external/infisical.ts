@@ -1,3 +1,4 @@
+import { withoutEnd } from "../../model/mod.ts";
 import type { Clock, HttpClient } from "../../system/mod.ts";
 import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { createLogin, type Grant } from "./login.ts";
@@ -82,5 +83,5 @@ export function parseInfisicalReference(text: string) {
   if (project === "" || environment === "" || key === "" || key === "." || key === "..") {
     throw unresolved(`the reference is not of the shape ${SHAPE}`);
   }
-  return { project, environment, path: folder.length > 1 ? folder.replace(/\/+$/, "") : "/", key };
+  return { project, environment, path: withoutEnd(folder, "/") || "/", key };
 }

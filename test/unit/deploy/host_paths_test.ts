@@ -35,6 +35,24 @@ describe("followedPaths()", () => {
         additional_contexts: { a: "docker-image://a", b: "service:b", c: "target:c", d: "/d" },
       },
     }, undefined],
+    ["an OCI layout", {
+      build: {
+        context: "/c",
+        additional_contexts: {
+          a: "oci-layout:///c/a",
+          b: "oci-layout:///c/a:v1",
+          c: "oci-layout:///c/a@sha256:1",
+          d: "oci-layout:///c/a:v1@sha256:1",
+        },
+      },
+    }, undefined],
+    ...["a", "/c/a:b/c", "/c/a:b:c", ":v1", ""].map((place) =>
+      [
+        `the OCI layout ${JSON.stringify(place)}`,
+        { build: { context: "/c", additional_contexts: { a: `oci-layout://${place}` } } },
+        /web: build additional_contexts\.a by a relative path/,
+      ] as const
+    ),
     ["another context from elsewhere", {
       build: { context: "/c", additional_contexts: { a: "https://example.org/x.tar" } },
     }, /web: build additional_contexts\.a from elsewhere/],

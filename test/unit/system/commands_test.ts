@@ -168,6 +168,15 @@ describe("systemCommands.run", () => {
     });
   }
 
+  it("run() ends a program that prints more than is kept", async () => {
+    const endless = shell("while :; do echo 0123456789; done", { mostBytes: 100_000 });
+    const error = await systemCommands.run(endless, never).then(() => undefined, (each) => each);
+    assert.ok(isStackwrightError(error, "command_failed"), String(error));
+    assert.match(error.message, /printed more than 100000 bytes/);
+    const quiet = shell("echo 123; echo 456 >&2", { mostBytes: 8 });
+    assert.equal((await systemCommands.run(quiet, never)).code, 0);
+  });
+
   it("run() ends with the program, also when something it left behind holds its output", async () => {
     const script = "setsid sleep 1000 & echo $!; exec sleep 0.1";
     const { code, stdout } = await systemCommands.run(shell(script), never);
