@@ -22,6 +22,7 @@ import {
   noteDecision,
   noteDiscovered,
   noteFailure,
+  notingOutcome,
   type PipelineParts,
   preparing,
   readDeployments,
@@ -166,6 +167,7 @@ async function deployTarget(
   };
   let target: Target = { ...base, revision: found?.revision ?? configuration };
   const log = parts.log.with({ stack: key.name, context: key.context });
+  let attempt: number | undefined;
   reports.target(targetEntry(target, { status: "pending" }));
   try {
     const refusal = await refusalOf(parts, { work, request, declared, configuration }, signal);
@@ -184,7 +186,7 @@ async function deployTarget(
       const measured = () => meter.stage("decide", decide);
       const decision = await preparing(parts, repository, measured, signal);
       if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
-      noteDecision(parts, target, decision);
+      const decided = noteDecision(parts, target, decision);
       noteDiscovered(parts, target, decision);
       const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
       if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
@@ -192,9 +194,11 @@ async function deployTarget(
         reports.target(skippedEntry(target, decision));
         return "done";
       }
+      attempt = decided;
       if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
       stage.start(target);
-      const deploy = () => act(parts, target, { decision, since }, reports, signal);
+      const noting = notingOutcome(parts, decided, reports);
+      const deploy = () => act(parts, target, { decision, since }, noting, signal);
       return await deploying(parts, repository, () => meter.stage("deploy", deploy), signal);
     };
     await parts.stackLock.run(formatStackKey(key), async () => {
@@ -209,7 +213,7 @@ async function deployTarget(
       signal.aborted ? signal.reason : thrown,
       `deploying ${key.name}`,
     );
-    noteFailure(parts, target, error.message);
+    noteFailure(parts, target, error.message, attempt);
     const { code, cause } = error;
     const more = cause === undefined ? {} : { cause };
     log.error(`deployment failed: ${error.message}`, {

@@ -18,6 +18,8 @@ export interface Explanation {
   readonly decisions: readonly RecordedDecision[];
   readonly failure: FailureRecord | undefined;
   readonly pin: Pin | undefined;
+  /** The release that a person put back, as `history` numbers it, while it is pinned and known. */
+  readonly pinned: RecordedRelease | undefined;
 }
 
 /** Why a stack is as it is. Throws `not_found` when nothing was ever decided about it. */
@@ -25,7 +27,9 @@ export function explainStack({ ledger }: Assembly, key: StackKey, limit: number)
   const decisions = ledger.decisions.of(key, limit);
   const current = ledger.current(key);
   if (decisions.length === 0 && current === undefined) throw unknownStack(key);
-  return { current, decisions, failure: ledger.failures.get(key), pin: ledger.pins.get(key) };
+  const pin = ledger.pins.get(key);
+  const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
+  return { current, decisions, failure: ledger.failures.get(key), pin, pinned };
 }
 
 /** The releases of a stack, newest first. Throws `not_found` when there is none. */

@@ -24,4 +24,12 @@ export interface TargetDecision {
   /** What differs from the release that is deployed; empty when nothing does. */
   readonly changes: readonly InputChange[];
   readonly services: readonly ServicePlan[];
+  /** What became of it, once that is known; a decision to do nothing has none. */
+  readonly outcome?: DecisionOutcome;
+}
+
+/** How an attempt ended. */
+export interface DecisionOutcome {
+  readonly status: "succeeded" | "failed";
+  readonly message: string;
 }

@@ -86,12 +86,23 @@ export async function decideTarget(
     const plan = await withFiles(parts, key, recorded, compared);
     if (plan.kind === "skip") {
       moveRevision(parts, target, recorded);
+      forgetOtherFailure(parts, target, recorded.digest);
       return { kind: "skip", plan, changes };
     }
   }
   const decided = await decideRendered(parts, resolved, recorded, observed, signal);
   const adopts = owner === "unmanaged";
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
+}
+
+/**
+ * The failure of a release that nobody asks for any more is over: what is wanted now runs. One of this
+ * very release stays remembered, for what crashes again after it was seen to run must not be tried
+ * again in a tight loop.
+ */
+function forgetOtherFailure({ ledger }: PipelineParts, { key }: Target, wanted: string): void {
+  const failure = ledger.failures.get(key);
+  if (failure !== undefined && failure.release !== wanted) ledger.failures.clear(key);
 }
 
 /** The next look compares with the commits that were looked at now. */
@@ -132,6 +143,7 @@ async function decideRendered(
   const plan = await withOldData(parts, release, observed, needed, signal);
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
+    forgetOtherFailure(parts, target, release.digest);
     return { kind: "skip", plan, changes: [] };
   }
   const refused = refusedRetry(parts, target, release.digest, plan);

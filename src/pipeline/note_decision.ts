@@ -1,4 +1,10 @@
-import { formatRevision, type TargetDecision } from "../model/mod.ts";
+import {
+  type DecisionOutcome,
+  formatRevision,
+  type RunReporter,
+  type RunTarget,
+  type TargetDecision,
+} from "../model/mod.ts";
 import type { Decision } from "./decide_target.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "./target.ts";
@@ -13,10 +19,13 @@ export function noteDiscovered(parts: PipelineParts, target: Target, decision: D
   else parts.ledger.discovered.set(discovered);
 }
 
-/** Every trigger leaves its decision, the ones to do nothing included. */
-export function noteDecision(parts: PipelineParts, target: Target, decision: Decision): void {
+/**
+ * Every trigger leaves its decision, the ones to do nothing included. Returns the number of its entry
+ * in the log.
+ */
+export function noteDecision(parts: PipelineParts, target: Target, decision: Decision): number {
   const { trigger, origin, key } = target;
-  parts.ledger.decisions.add(key, {
+  return parts.ledger.decisions.add(key, {
     trigger,
     origin,
     revision: formatRevision(target.revision),
@@ -42,12 +51,48 @@ function whatIsDecided(
   return { kind: plan.kind, ...reason, message, services };
 }
 
-/** What kept a decision from being made is worth explaining too. */
+/** A reporter that also notes in the log of decisions what became of entry `id`. */
+export function notingOutcome(
+  parts: PipelineParts,
+  id: number,
+  reporter: RunReporter,
+): RunReporter {
+  return {
+    describe: (facts) => reporter.describe(facts),
+    target(entry) {
+      const { status, message = "" } = entry;
+      // A repair ends as skipped: what the source wants is held back all the same.
+      if (status === "failed") noteOutcome(parts, id, { status, message });
+      else if (isFinal(status)) noteOutcome(parts, id, { status: "succeeded", message });
+      reporter.target(entry);
+    },
+  };
+}
+
+function isFinal(status: RunTarget["status"]): boolean {
+  return status === "succeeded" || status === "skipped";
+}
+
+function noteOutcome(parts: PipelineParts, id: number, outcome: DecisionOutcome): void {
+  try {
+    parts.ledger.decisions.end(id, outcome);
+  } catch (error) {
+    // What was done is done; that it cannot be told must not make it a failure.
+    parts.log.warning("the outcome of a decision could not be recorded", { error });
+  }
+}
+
+/**
+ * What kept a decision from being made is worth explaining too; `attempt` is the entry of the decision
+ * that was being carried out.
+ */
 export function noteFailure(
   parts: PipelineParts,
   target: Pick<Target, "key" | "revision" | "trigger" | "origin">,
   message: string,
+  attempt?: number,
 ): void {
+  if (attempt !== undefined) noteOutcome(parts, attempt, { status: "failed", message });
   const { trigger, origin, key } = target;
   const revision = formatRevision(target.revision);
   const nothing = { changes: [], services: [] };

@@ -1,5 +1,6 @@
 import { observe, pointTags } from "../deploy/mod.ts";
 import {
+  type DecisionOutcome,
   formatRevision,
   formatStackKey,
   messageOf,
@@ -98,7 +99,14 @@ async function attempt(
     pin,
   }, signal);
   if (result === undefined) return undefined;
-  noteRollback(parts, wanted, plan);
+  noteRollback(
+    parts,
+    wanted,
+    plan,
+    result.kind === "deployed"
+      ? { status: "succeeded", message: `release ${wanted.number} again: ${plan.message}` }
+      : { status: "failed", message: `${result.error.message}; ${result.text}` },
+  );
   if (result.kind !== "deployed") {
     if (earlier === undefined) parts.ledger.pins.remove(key);
     else parts.ledger.pins.set(key, earlier);
@@ -139,7 +147,12 @@ function otherImages(wanted: RecordedRelease, now: Readonly<Record<string, strin
     `any more, see RELEASE_IMAGE_RETENTION`;
 }
 
-function noteRollback(parts: PipelineParts, wanted: RecordedRelease, plan: Plan): void {
+function noteRollback(
+  parts: PipelineParts,
+  wanted: RecordedRelease,
+  plan: Plan,
+  outcome: DecisionOutcome,
+): void {
   parts.ledger.decisions.add(wanted.key, {
     trigger: "rollback",
     origin: "manual",
@@ -148,6 +161,7 @@ function noteRollback(parts: PipelineParts, wanted: RecordedRelease, plan: Plan)
     message: `back to release ${wanted.number}: ${plan.message}`,
     changes: [],
     services: plan.services,
+    outcome,
   }, parts.clock.now());
 }
 

@@ -1,4 +1,4 @@
-import type { StackKey, TargetDecision } from "../model/mod.ts";
+import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts";
 import { redactTexts } from "../system/mod.ts";
 import type { LedgerDatabase, Row } from "./ledger_database.ts";
 
@@ -23,20 +23,24 @@ export class DecisionLog {
     this.#redact = redact;
   }
 
-  /** Adds a decision; one that equals the last is counted there. */
-  add(key: StackKey, decision: TargetDecision, at: Date): void {
+  /**
+   * Adds a decision; one that equals the last is counted there. Returns the number of its entry, for
+   * {@link end}.
+   */
+  add(key: StackKey, decision: TargetDecision, at: Date): number {
     const content = JSON.stringify(redactTexts(decision, this.#redact));
     const [last] = this.#database.all(
       `SELECT id, content FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
       key.context,
       key.name,
     );
+    let id = Number(last?.["id"] ?? 0);
     this.#database.casually(() => {
       if (last?.["content"] === content) {
         this.#database.run(
           `UPDATE decisions SET last_at = ?, times = times + 1 WHERE id = ?`,
           at.getTime(),
-          Number(last["id"]),
+          id,
         );
         return;
       }
@@ -48,8 +52,22 @@ export class DecisionLog {
         at.getTime(),
         content,
       );
+      id = this.#newest();
       this.#forget(key);
     });
+    return id;
+  }
+
+  /** Says what became of a decision; attempts that ended are never counted as one. */
+  end(id: number, outcome: DecisionOutcome): void {
+    const text = JSON.stringify(redactTexts({ ...outcome }, this.#redact));
+    this.#database.casually(() =>
+      this.#database.run(
+        `UPDATE decisions SET content = json_set(content, '$.outcome', json(?)) WHERE id = ?`,
+        text,
+        id,
+      )
+    );
   }
 
   /** The newest decisions of a stack, newest first. */
@@ -73,6 +91,10 @@ export class DecisionLog {
       key: { context: String(row["context"]), name: String(row["name"]) },
       decision: toDecision(row),
     }));
+  }
+
+  #newest(): number {
+    return Number(this.#database.all(`SELECT max(id) AS id FROM decisions`)[0]?.["id"]);
   }
 
   #forget(key: StackKey): void {

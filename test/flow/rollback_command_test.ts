@@ -286,12 +286,15 @@ describe("what the ledger tells", () => {
       await commandTo(world, 0, ["rollback", world.stack]);
       await automaticPollTo(world, "skipped");
       const { out } = await commandTo(world, 0, ["explain", world.stack]);
-      const blocks = out.split("\n\n");
+      const blocks = out.replaceAll(/^ {2}outcome: .*\n/gm, "").split("\n\n");
       const [head, held, back, idle, update, create] = blocks;
       assert.match(head ?? "", new RegExp(`: release 3 of ${first?.slice(0, 12)} `));
       assert.match(
         head ?? "",
-        new RegExp(`^held back since .* than at ${second?.slice(0, 12)} or unpin`, "m"),
+        new RegExp(
+          `^held back at release 1 since .* than at ${second?.slice(0, 12)} or unpin`,
+          "m",
+        ),
       );
       assert.match(held ?? "", /: skip \(paused\): rolled back to release 1/);
       assert.match(
@@ -315,5 +318,35 @@ describe("what the ledger tells", () => {
       assert.equal(pin.revision, second);
       assert.equal(decisions.length, 5);
       assert.doesNotMatch(out + json.out, /canary/);
+    }));
+
+  it("explain says how attempts ended, forgets a failure nobody asks for, and numbers like history", () =>
+    inWorld("fake", async (world) => {
+      await deploy(world, "1");
+      await commit(world, {
+        "compose.yaml": composeFile({ db: service(), web: badService(world) }),
+      });
+      await pollTo(world, "failed");
+      const failed = await commandTo(world, 0, ["explain", world.stack]);
+      assert.match(failed.out, /^last failure .* \(once\): .*exit code 3/m);
+      assert.match(failed.out, /^ {2}outcome: failed: .*exit code 3/m);
+      assert.match(failed.out, /^ {2}outcome: succeeded: create db, web$/m);
+
+      // What ran before is what is wanted again: nothing is deployed, and the failure is over.
+      await commit(world, shop("1"));
+      await automaticPollTo(world, "skipped");
+      const over = await commandTo(world, 0, ["explain", world.stack]);
+      assert.doesNotMatch(over.out, /^last failure/m);
+
+      await deploy(world, "4");
+      await commandTo(world, 0, ["rollback", world.stack, "1"]);
+      const back = await commandTo(world, 0, ["explain", world.stack]);
+      assert.match(back.out, /: release 4 of .*: release 1 again: recreate web$/m);
+      assert.match(back.out, /^held back at release 1 since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,/m);
+      assert.match(back.out, /^ {2}outcome: succeeded: release 1 again: recreate web$/m);
+      const { current, pin } = JSON.parse(
+        (await commandTo(world, 0, ["explain", "--json", world.stack])).out,
+      );
+      assert.deepEqual([current.number, pin.release], [4, 1]);
     }));
 });

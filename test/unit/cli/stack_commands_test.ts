@@ -108,11 +108,12 @@ describe("stackwright explain", () => {
         out,
         [
           "default/web: release 2 of bbbbbbbbbbbb (refs/heads/main)",
-          `held back since ${TIME}, until the inputs are others than at aaaaaaaaaaaa or unpin`,
-          `last failure ${TIME} (1 times): web is unhealthy`,
+          `held back at release 2 since ${SHOWN}, until the inputs are others than at aaaaaaaaaaaa or unpin`,
+          `last failure ${SHOWN} (once): web is unhealthy`,
           "",
-          `${TIME}, 2 times until ${TIME}: deploy: 1 service changes`,
+          `${SHOWN}, 2 times until ${SHOWN}: deploy: 1 service changes`,
           "  by automatic poll, at refs/heads/main (bbbbbbbbbbbb)",
+          "  outcome: not known; it is under way, or was interrupted",
           "  input web/page.html: 111111111111 -> nothing",
           "  web: recreate: web/page.html changed",
           "",
@@ -122,6 +123,9 @@ describe("stackwright explain", () => {
       const { context, name, current, decisions, failure, pin } = JSON.parse(json.out);
       assert.deepEqual([context, name, current.number], ["default", "web", 2]);
       assert.deepEqual([failure.failures, pin.revision, decisions.length], [1, A, 1]);
+      assert.equal(decisions[0].first_at, TIME);
+      assert.equal(pin.pinned_at, TIME);
+      assert.doesNotMatch(json.out, /"[a-z]+[A-Z]\w*":/, "every name is in snake_case");
       assert.doesNotMatch(out + json.out, /canary/);
     });
   });
