@@ -51,6 +51,8 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
     const add = (by: FollowedPath["by"], what: string, path: string) => {
       if (isAbsolute(path)) paths.push({ what: of(what), path: resolve(path), by });
     };
+    // Names of services stand on command lines, where compose would take this one for an option.
+    if (name.startsWith("-")) refused.push(`service ${name}: its name begins with a dash`);
     if (service["provider"] !== undefined) {
       refused.push(of("provider, which would run a program on the machine of Stackwright"));
     }

@@ -3,6 +3,15 @@ import { describe, it } from "node:test";
 import { followedPaths } from "../../../src/deploy/mod.ts";
 
 describe("followedPaths()", () => {
+  it("refuses a service whose name a program takes for an option", () => {
+    const web = { image: "a" };
+    for (const name of ["--push", "-V", "-"]) {
+      const { refused } = followedPaths({ services: { [name]: web } });
+      assert.match(refused.join(), /its name begins with a dash/, name);
+    }
+    assert.deepEqual(followedPaths({ services: { "a--push": web } }).refused, []);
+  });
+
   const rows: readonly (readonly [string, Record<string, unknown>, RegExp | undefined])[] = [
     ["nothing special", { image: "a" }, undefined],
     ["a provider", { provider: { type: "x" } }, /web: provider/],
