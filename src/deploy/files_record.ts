@@ -23,12 +23,15 @@ const UNSURE = "unsure ";
 /** Name of the record, beside `current` and `live`, where no container sees it. */
 const FILE = "files.json";
 
-/** Tells files of releases apart: equal while containers see the same under `current` and `live`. */
+/**
+ * Tells files of releases apart: equal while containers see the same under `current` and `live`.
+ * Services without files do not count: one that is gone from the release shows nothing else.
+ */
 export function filesDigest({ live, services }: ShownRelease): string {
   const mounted = services.map(({ inputs, inPlace }) => [
     Object.entries(inputs).filter(([name]) => name.startsWith("file:")).sort(),
     Object.entries(inPlace?.files ?? {}).sort(),
-  ]);
+  ]).filter(([inputs = [], inPlace = []]) => inputs.length + inPlace.length > 0);
   const directories = [...live.directories].sort();
   const text = canonicalJson({ files: live.files, directories, mounted });
   return createHash("sha256").update(text).digest("hex").slice(0, 32);

@@ -13,6 +13,8 @@ export interface Fault {
   readonly kind: "error" | "timeout" | "cut";
   readonly at: number;
   readonly among: "all" | "mutating";
+  /** Whether the calls after it fail as well. */
+  readonly lasts?: boolean;
 }
 
 /** What a proxy is started with. */
@@ -92,10 +94,9 @@ class ProxyState {
     this.calls.push(call);
     const mutation = this.calls.filter((each) => each.mutating).length;
     const fault = this.#fault;
-    const hit = fault !== undefined &&
-      (fault.among === "all"
-        ? this.calls.length === fault.at
-        : call.mutating && mutation === fault.at);
+    const number = fault?.among === "all" ? this.calls.length : mutation;
+    const hit = fault !== undefined && (fault.among === "all" || call.mutating) &&
+      (fault.lasts === true ? number >= fault.at : number === fault.at);
     return { mutation, fault: hit ? fault : undefined };
   }
 
