@@ -118,11 +118,13 @@ export function stableLabels(parts: Pick<ReleaseParts, "key" | "revision" | "tar
   };
 }
 
-/** What containers carry besides; a change of it is no reason to replace one. */
+/**
+ * What containers carry besides; a change of it is no reason to replace one. The owner is always named:
+ * a label that is not given is taken from the image, whose author would say whose the stack is.
+ */
 function serviceLabels({ revision, configuration, discovered }: ReleaseParts) {
-  const owner = configuration?.source.name ?? revision.source.name;
   return {
-    ...(owner === revision.source.name ? {} : { [LABELS.sourceConfiguration]: owner }),
+    [LABELS.sourceConfiguration]: configuration?.source.name ?? revision.source.name,
     ...(discovered ? { [LABELS.autoDiscovery]: "true" } : {}),
   };
 }

@@ -13,7 +13,7 @@ export const LABELS = {
   source: "stackwright.source",
   /** `host/owner/repo` of the deployed repository. */
   sourceName: "stackwright.source.name",
-  /** The same of the repository with the configuration, on containers only and where it is another. */
+  /** The same of the repository with the configuration, on containers only. */
   sourceConfiguration: "stackwright.source.configuration",
   /** `true` on the containers of a stack that was discovered. */
   autoDiscovery: "stackwright.auto_discovery",

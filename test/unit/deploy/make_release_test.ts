@@ -51,7 +51,8 @@ describe("makeRelease()", () => {
     assert.ok(!text.includes("forged"), text);
     const { web } = model.services as Record<string, { labels: Record<string, string> }>;
     assert.equal(web?.labels[LABELS.sourceName], "h/acme/shop");
-    assert.equal(web?.labels[LABELS.sourceConfiguration], undefined);
+    // Also where it is the same: a label that is not given would be that of the image.
+    assert.equal(web?.labels[LABELS.sourceConfiguration], "h/acme/shop");
     assert.equal(web?.labels["mine"], "1");
     assert.equal(web?.labels["stackwright.deployment.autostart"], "true");
   });
