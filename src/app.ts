@@ -1,4 +1,4 @@
-import { createOperations, receiveWebhookOperation, submitWebhook } from "./api/mod.ts";
+import { createOperations, receiveWebhookOperation } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
 import { localRepository } from "./app/local_repository.ts";
@@ -17,7 +17,7 @@ import { createPrometheus, createRuns, type Prometheus, type RunStore } from "./
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
 import type { Settings } from "./settings/mod.ts";
 import { createNetworks, formatTime } from "./system/mod.ts";
-import { checkSchedule, lookAtRepository, RetryAlarm, runPolls } from "./trigger/mod.ts";
+import { checkSchedule, lookAtRepository, runPolls } from "./trigger/mod.ts";
 
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";
@@ -58,13 +58,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const assembly = await assemble(settings, system, { meter });
   const pipeline = recoveringPipeline(assembly);
   const runs = createRuns({ clock, kept: assembly.ledger.runs });
-  const stop = new AbortController();
-  const alarm = new RetryAlarm({
-    submit: (source) => void submitWebhook(source, { intake }, false),
-    clock,
-    log,
-  }, stop.signal);
-  const intake: Intake = createIntake({
+  const intake = createIntake({
     runs,
     execute: pipeline.execute,
     conclude: (targets, facts) =>
@@ -76,10 +70,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     ids: assembly.ids,
     redactor,
     log,
-    onEnd: (run, work) => {
-      measureRun(meter, run, work);
-      alarm.note(run, work);
-    },
+    onEnd: (run, work) => measureRun(meter, run, work),
   });
   meter.showStacks(() => stackFigures(assembly.ledger));
   announcePolls(meter, settings.polls.map(({ request }) => request));
@@ -90,6 +81,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     api: settings.apiSecret !== undefined,
     webhooks: settings.webhookSecret !== undefined,
   });
+  const stop = new AbortController();
   const recovered = tryRecover(system, pipeline, stop.signal);
   const polled = recovered.then(() => startPolls(settings, system, intake, stop.signal));
   const finished = recovered.then((done) =>

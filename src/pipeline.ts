@@ -10,7 +10,6 @@ import {
 } from "./model/mod.ts";
 import {
   act,
-  again,
   createGlance,
   createStage,
   decideTarget,
@@ -168,7 +167,6 @@ async function deployTarget(
   };
   let target: Target = { ...base, revision: found?.revision ?? configuration };
   const log = parts.log.with({ stack: key.name, context: key.context });
-  const failedBefore = parts.ledger.failures.get(key);
   let attempt: number | undefined;
   reports.target(targetEntry(target, { status: "pending" }));
   try {
@@ -223,13 +221,7 @@ async function deployTarget(
       ...more,
       revision: target.revision.id,
     });
-    reports.target(
-      targetEntry(target, {
-        status: "failed",
-        message: error.message,
-        ...again(parts, target, failedBefore),
-      }),
-    );
+    reports.target(targetEntry(target, { status: "failed", message: error.message }));
   } finally {
     meter.end();
   }

@@ -6,7 +6,6 @@ import { destroyTarget } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
 import { repositoryOf } from "./resolve_revision.ts";
 import { reasonOf } from "./skipped_entry.ts";
-import { again } from "./next_attempt.ts";
 import { type Target, targetEntry } from "./target.ts";
 
 /** What was decided, and what that rests on. */
@@ -73,9 +72,7 @@ async function deploy(
   }
   const message = `${plan.message}: ${result.error.message}; ${result.text}`;
   log.error(`deployment failed: ${message}`, { revision: target.revision.id });
-  reporter.target(
-    targetEntry(target, { status: "failed", message, services, ...again(parts, target) }),
-  );
+  reporter.target(targetEntry(target, { status: "failed", message, services }));
   return "done";
 }
 

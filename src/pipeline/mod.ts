@@ -17,7 +17,6 @@ export * from "./glance.ts";
 export * from "./hold.ts";
 export * from "./measure.ts";
 export * from "./expand_deployments.ts";
-export { again } from "./next_attempt.ts";
 export * from "./note_decision.ts";
 export * from "./parts.ts";
 export * from "./places.ts";
