@@ -11,7 +11,8 @@ import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
 import { findRealEngine } from "../fakes/real_engine.ts";
 import { IMAGE } from "../flow/world.ts";
-import { freePort, type Program, ServiceProcess } from "./service_process.ts";
+import { freePort } from "../fakes/free_port.ts";
+import { type Program, ServiceProcess } from "./service_process.ts";
 
 const KEY = "crash-test-key-4711";
 const PROJECT = "com.docker.compose.project";

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
 import { type Browser, findBrowser, startBrowser } from "./browser.ts";
-import { DENO_PROGRAM, executables, freePort, ServiceProcess } from "./service_process.ts";
+import { freePort } from "../fakes/free_port.ts";
+import { DENO_PROGRAM, executables, ServiceProcess } from "./service_process.ts";
 
 const SHOWN = `document.querySelectorAll(".opblock").length > 0`;
 const browserProgram = findBrowser();

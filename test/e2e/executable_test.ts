@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
+import { freePort } from "../fakes/free_port.ts";
 import {
   BUN_PROGRAM,
   DENO_PROGRAM,
   type Ended,
   executables,
-  freePort,
   type Program,
   ServiceProcess,
 } from "./service_process.ts";

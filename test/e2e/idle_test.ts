@@ -5,13 +5,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { createFakeEngine } from "../fakes/fake_engine.ts";
-import {
-  BUN_PROGRAM,
-  DENO_PROGRAM,
-  executables,
-  freePort,
-  ServiceProcess,
-} from "./service_process.ts";
+import { freePort } from "../fakes/free_port.ts";
+import { BUN_PROGRAM, DENO_PROGRAM, executables, ServiceProcess } from "./service_process.ts";
 
 /** A timer of ten milliseconds makes a hundred. */
 const MOST_WAKEUPS_A_SECOND = 30;

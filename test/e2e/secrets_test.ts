@@ -8,7 +8,8 @@ import { startGitHttpServer } from "../fakes/git_http_server.ts";
 import { createRepository } from "../fakes/git_repository.ts";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { IMAGE } from "../flow/world.ts";
-import { DENO_PROGRAM, executables, freePort, ServiceProcess } from "./service_process.ts";
+import { freePort } from "../fakes/free_port.ts";
+import { DENO_PROGRAM, executables, ServiceProcess } from "./service_process.ts";
 
 /** Values that must not turn up anywhere. */
 const CANARY = {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import net from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -92,19 +91,6 @@ export class ServiceProcess {
     }
     throw new Error(`it never happened:\n${this.#stderr}`);
   }
-}
-
-/** A TCP port that nobody listened on a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function text(chunk: Uint8Array): string {

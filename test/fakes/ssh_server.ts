@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createConnection, createServer } from "node:net";
+import { createConnection } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "./free_port.ts";
 
 const PROGRAM = "/usr/sbin/sshd";
 
@@ -115,15 +116,5 @@ function answers(host: string, port: number): Promise<boolean> {
       resolve(true);
     });
     socket.on("error", () => resolve(false));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
   });
 }
