@@ -116,7 +116,8 @@ class Gate implements Intake {
     const controller = new AbortController();
     const item: Waiting = { id: run.id, work, finished: Promise.resolve(run) };
     const place = lane === undefined ? undefined : this.#lanes.enter(lane, item, waits);
-    item.finished = this.#inTurn(item, { place, waits }, { controller, client: signal });
+    item.finished = this.#inTurn(item, { place, waits }, { controller, client: signal })
+      .finally(runs.hold(run.id));
     this.#active.add(run.id, { controller, finished: item.finished });
     return { run, finished: item.finished };
   }

@@ -58,6 +58,8 @@ export interface RunStore {
   describe(id: string, facts: RunFacts): Run;
   /** Adds a target, or replaces the entry of the same context and stack. */
   target(id: string, entry: RunTarget): Run;
+  /** Keeps a run, ended or not, until the function that is returned is called: its work goes on. */
+  hold(id: string): () => void;
   /** Ends a run; the first end wins. A run that never started gets its start time now. */
   finish(id: string, end: RunEnd): Run;
   /** The run, or `undefined` when there is none or it has expired. */
@@ -90,6 +92,7 @@ class MemoryRuns implements RunStore {
   /** By id, in the order of acceptance. */
   readonly #runs = new Map<string, Run>();
   readonly #counts = new Map<Trigger, number>();
+  readonly #held = new Set<string>();
   readonly #listeners = new Set<RunListener>();
 
   readonly #kept: KeptRuns | undefined;
@@ -138,6 +141,14 @@ class MemoryRuns implements RunStore {
 
   target(id: string, entry: RunTarget): Run {
     return this.#change(id, (run) => ({ ...run, targets: withTarget(run.targets, entry) }));
+  }
+
+  hold(id: string): () => void {
+    this.#held.add(id);
+    return () => {
+      this.#held.delete(id);
+      this.#sweep();
+    };
   }
 
   finish(id: string, end: RunEnd): Run {
@@ -203,13 +214,13 @@ class MemoryRuns implements RunStore {
     for (const listener of this.#listeners) listener(run);
   }
 
-  /** Only finished runs go: first the expired ones, then the oldest beyond the limit of a trigger. */
+  /** Only runs that are over go: first the expired ones, then the oldest beyond the limit of a trigger. */
   #sweep(): void {
     const expired = this.#clock.now().getTime() - RUN_LIFETIME_MS;
     for (const run of this.#runs.values()) {
       // The others are younger, unless the clock went back: those are held, and not shown.
       if (run.createdAt.getTime() > expired) break;
-      if (isTerminal(run.status)) this.#drop(run);
+      if (this.#isOver(run)) this.#drop(run);
     }
     for (const [trigger, count] of this.#counts) {
       if (count > RUNS_PER_TRIGGER) this.#dropOldest(trigger, count - RUNS_PER_TRIGGER);
@@ -220,10 +231,15 @@ class MemoryRuns implements RunStore {
     let left = most;
     for (const run of this.#runs.values()) {
       if (left === 0) return;
-      if (run.trigger !== trigger || !isTerminal(run.status)) continue;
+      if (run.trigger !== trigger || !this.#isOver(run)) continue;
       this.#drop(run);
       left--;
     }
+  }
+
+  /** A shutdown ends runs whose work still reports: to a run that was gone that would be a crash. */
+  #isOver({ id, status }: Run): boolean {
+    return isTerminal(status) && !this.#held.has(id);
   }
 
   #drop({ id, trigger }: Run): void {

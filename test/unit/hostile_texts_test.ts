@@ -33,9 +33,15 @@ import {
   namedSecrets,
   secretsOfFile,
 } from "../../src/system/mod.ts";
-import { checkSchedule } from "../../src/trigger/schedule.ts";
-import { readGithubPayload } from "../../src/trigger/webhooks/github.ts";
-import { readBitbucketPayload } from "../../src/trigger/webhooks/bitbucket.ts";
+import {
+  checkSchedule,
+  createLocate,
+  deliveryOf,
+  detectProvider,
+  readWebhook,
+  WEBHOOK_PROVIDERS,
+  type WebhookProvider,
+} from "../../src/trigger/mod.ts";
 
 /** Longest time for which one scanner may keep an idle machine from everything else. */
 const MOST_MS = 200;
@@ -150,14 +156,78 @@ const SCANNERS: Readonly<Record<string, Scan>> = {
   claimsOf: (text) =>
     claimsOf(modelOf({ volumes: [{ type: "bind", source: `/${text}/a` }] }), "web"),
   parseInfisicalReference: (text) => parseInfisicalReference(`a:b:/${text}a/b`),
-  readGithubPayload: (text) =>
-    readGithubPayload("push", { ref: text, after: text, repository: payloadOf(text) }),
-  readBitbucketPayload: (text) =>
-    readBitbucketPayload("repo:push", { repository: payloadOf(text) }),
+  "headers of webhooks": (text) => {
+    for (const start of ["", "Basic ", "sha256="]) {
+      const headers = { get: () => start + text };
+      attempt(() => detectProvider(headers), "");
+      attempt(() => readWebhook({ headers, body: Buffer.from("{}") }, "secret"), "");
+    }
+  },
+  ...Object.fromEntries(
+    WEBHOOK_PROVIDERS.map((each) => [`webhooks of ${each.name}`, delivered(each)]),
+  ),
 };
 const modelOf = (web: Record<string, unknown>) => ({ services: { web } }) as ComposeModel;
-function payloadOf(text: string) {
-  return { full_name: text, clone_url: text, links: { html: { href: text } } };
+
+/** What the events of every sender that can be about pushes are called. */
+const EVENTS = ["push", "create", "Push Hook", "System Hook", "repo:push", "repo:refs_changed"];
+/** Texts of payloads that are longer are not looked at. */
+const LONGEST_IN_PAYLOAD = 2048;
+
+/** Reads a webhook with a hostile text everywhere, and with many that are just short enough. */
+function delivered(provider: WebhookProvider): Scan {
+  const options = {
+    locate: createLocate({
+      rewrite: () => undefined,
+      allowLocal: false,
+      nameOf: (url) => JSON.stringify(parseRepositoryUrl(url)),
+      hasSshKey: () => true,
+      agree: () => true,
+      configured: () => undefined,
+    }),
+  };
+  return (text) => {
+    const short = text.slice(0, LONGEST_IN_PAYLOAD);
+    for (const payload of [payloadOf(text, 1), payloadOf(short, LENGTH / LONGEST_IN_PAYLOAD)]) {
+      for (const event of [...EVENTS, text]) {
+        attempt(() => deliveryOf(provider.read(event, payload), text, options), "");
+        attempt(() => deliveryOf(provider.read(event, payload), "", options), "");
+      }
+    }
+  };
+}
+
+/** A payload with a text wherever one sender or the other has one, and so many changes. */
+function payloadOf(text: string, changes: number) {
+  const change = {
+    new: { name: text, type: "tag", target: { hash: text } },
+    ref: { id: text, type: "TAG" },
+    toHash: text,
+    name: text,
+    newObjectId: text,
+  };
+  const list = Array.from({ length: changes }, () => change);
+  const links = { html: { href: text }, clone: [{ name: "https", href: text }] };
+  const urls = { clone_url: text, ssh_url: text, git_http_url: text, git_ssh_url: text };
+  const azure = { remoteUrl: text, sshUrl: text, name: text, project: { name: text, key: text } };
+  const repository = { full_name: text, slug: text, links, ...urls, ...azure };
+  return {
+    ref: text,
+    ref_type: "branch",
+    before: text,
+    after: text,
+    checkout_sha: text,
+    object_kind: "push",
+    project: { path_with_namespace: text, ...urls },
+    repository,
+    push: { changes: list },
+    changes: list,
+    eventType: "git.push",
+    resource: { repository, refUpdates: list },
+    source: "oci",
+    artifact: text,
+    digest: text,
+  };
 }
 
 /** What parses YAML: it refuses what is too large, and is fed with the largest that it takes as well. */

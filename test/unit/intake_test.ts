@@ -8,7 +8,7 @@ import {
   type Execute,
 } from "../../src/intake.ts";
 import { type SourceRequest, StackwrightError, type Work } from "../../src/model/mod.ts";
-import { createRuns } from "../../src/record/runs.ts";
+import { createRuns, RUNS_PER_TRIGGER } from "../../src/record/runs.ts";
 import { createRedactor } from "../../src/system/mod.ts";
 import { createFakeClock, settle } from "../fakes/fake_clock.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
@@ -53,6 +53,10 @@ function heldWork({ deaf = false } = {}) {
     return release.promise;
   };
   return { execute, release: release.resolve, aborts };
+}
+
+function isRejected({ status }: PromiseSettledResult<void>): boolean {
+  return status === "rejected";
 }
 
 describe("Intake.submit()", () => {
@@ -271,6 +275,26 @@ describe("Intake.close()", () => {
     await closing;
     const end = await finished;
     assert.deepEqual([end.status, end.message], ["failed", CANCELLED_BY_SHUTDOWN]);
+  });
+
+  it("forgets no run while its work still reports, however many are aborted", async () => {
+    const reporting: Promise<void>[] = [];
+    const { intake, clock, log, runs } = createGate((_work, reporter, signal) => {
+      const aborted = Promise.withResolvers<void>();
+      signal.addEventListener("abort", () => aborted.resolve());
+      const work = aborted.promise.then(() => reporter.describe({ message: "put down" }));
+      reporting.push(work);
+      return work;
+    });
+    const submitted = Array.from({ length: RUNS_PER_TRIGGER + 5 }, () => intake.submit(work));
+    const closing = intake.close();
+    await clock.advance(10_000);
+    await closing;
+    const ends = await Promise.all(submitted.map(({ finished }) => finished));
+    assert.equal((await Promise.allSettled(reporting)).filter(isRejected).length, 0);
+    assert.deepEqual([...new Set(ends.map(({ message }) => message))], [CANCELLED_BY_SHUTDOWN]);
+    assert.doesNotMatch(JSON.stringify(log.lines), /BUG/);
+    assert.equal(runs.list({ limit: 1000 }).length, RUNS_PER_TRIGGER);
   });
 
   it("does not wait for ever for work that ignores its signal", async () => {

@@ -27,6 +27,9 @@ export interface WebhookSourceOptions {
   readonly inlineDeploymentsFor?: (request: SourceRequest) => readonly DeclaredDeployment[];
 }
 
+/** References of one delivery that are looked at, each in a run of its own. */
+export const MOST_REFERENCES = 50;
+
 const DELETED = "branch or tag deletion event received, skipping webhook event";
 const NO_REFERENCE = "no reference provided in webhook payload, skipping event";
 
@@ -35,7 +38,8 @@ const NO_REFERENCE = "no reference provided in webhook payload, skipping event";
  * each source is resolved when it is looked at.
  *
  * Throws `bad_request` when the payload lacks something or is no good, and `forbidden` when it names
- * a repository on this machine and neither a rewrite nor the settings allow that.
+ * a repository on this machine and neither a rewrite nor the settings allow that; `payload_too_large`
+ * for more than {@link MOST_REFERENCES}.
  */
 export function deliveryOf(
   event: WebhookEvent,
@@ -78,9 +82,10 @@ function pushDelivery(
   if (deployable.length === 0) {
     return skip(repository, target, "the reference is neither a branch nor a tag, skipping event");
   }
+  const references = [...new Set(deployable.map(({ reference }) => reference))];
+  checkCount(references.length);
   checkFullName(repository.fullName);
   const place = options.locate(repository);
-  const references = [...new Set(deployable.map(({ reference }) => reference))];
   const sources = references.map((reference) => {
     const request = { kind: "git" as const, ...place, reference, target, deployments: [] };
     return { ...request, deployments: options.inlineDeploymentsFor?.(request) ?? [] };
@@ -97,6 +102,18 @@ function isBranchOrTag({ reference }: WebhookChange): boolean {
     throw malformed("the reference is not the name of a branch or tag");
   }
   return !reference.startsWith("refs/") || /^refs\/(?:heads|tags)\/./.test(reference);
+}
+
+/** All or nothing: which of them are deployed is not for the order in a payload to decide. */
+function checkCount(references: number): void {
+  if (references <= MOST_REFERENCES) return;
+  throw new StackwrightError("payload_too_large", "too many references in one push", {
+    problems: [{
+      file: "request",
+      message: `${references} branches and tags, and at most ${MOST_REFERENCES} are looked at: ` +
+        "nothing was deployed; push what is to be deployed by itself, or poll it",
+    }],
+  });
 }
 
 function checkFullName(name: string): void {

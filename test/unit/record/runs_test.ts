@@ -130,6 +130,18 @@ describe("RunStore", () => {
     assert.equal(ids().length, RUNS_PER_TRIGGER);
   });
 
+  it("a run that is held stays, ended or not, until it is let go", async () => {
+    const { clock, runs, accept, finished } = createStore();
+    const { id } = accept();
+    const letGo = runs.hold(id);
+    runs.finish(id, DONE);
+    for (let i = 0; i < RUNS_PER_TRIGGER; i++) finished();
+    await clock.advance(RUN_LIFETIME_MS);
+    assert.equal(runs.describe(id, { message: "still at it" }).status, DONE.status);
+    letGo();
+    assert.throws(() => runs.describe(id, {}), { code: "internal" });
+  });
+
   it("a finished run expires seven days after its creation, an active one never", async () => {
     const { clock, runs, accept, finished, ids } = createStore();
     const active = accept().id;

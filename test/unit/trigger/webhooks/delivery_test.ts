@@ -9,6 +9,7 @@ import {
   type WebhookEvent,
   type WebhookSourceOptions,
 } from "../../../../src/trigger/mod.ts";
+import { MOST_REFERENCES } from "../../../../src/trigger/webhooks/delivery.ts";
 import { parseInlineDeployments } from "../../../../src/config/mod.ts";
 
 const places: LocateOptions = {
@@ -82,6 +83,23 @@ describe("deliveryOf() a push", () => {
     ];
     const sources = sourcesOf({ kind: "push", repository, changes });
     assert.deepEqual(sources.map((each) => each.reference), ["refs/heads/main", "refs/tags/v1"]);
+  });
+
+  it("takes as many references as are looked at, and refuses more as a whole", () => {
+    const pushed = (count: number): WebhookEvent => ({
+      kind: "push",
+      repository,
+      changes: Array.from({ length: count + 1 }, (_, index) => ({
+        reference: `refs/tags/v${Math.min(index, count - 1)}`,
+        commit: "",
+        deleted: false,
+      })),
+    });
+    assert.equal(sourcesOf(pushed(MOST_REFERENCES)).length, MOST_REFERENCES);
+    assert.deepEqual(refusal(pushed(8000)), [
+      "payload_too_large",
+      "too many references in one push",
+    ]);
   });
 
   const urls: [
