@@ -49,6 +49,8 @@ export interface ComposeParts {
 const RENDER_LIMIT_MS = 120_000;
 /** Most that is read of a rendered project: a few lines can become gigabytes, as ranges of ports do. */
 const RENDER_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Memory for rendering: variables that repeat each other take all there is otherwise. 60 MiB are usual. */
+const RENDER_LIMIT_MEMORY = 1024 * 1024 * 1024;
 
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
 export class Compose {
@@ -140,6 +142,7 @@ export class Compose {
       endsWithUs: true,
       timeoutMs: RENDER_LIMIT_MS,
       mostBytes: RENDER_LIMIT_BYTES,
+      mostMemory: RENDER_LIMIT_MEMORY,
       ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
     });
     const { envFiles } = call.project;
@@ -192,13 +195,25 @@ export class Compose {
   ): Promise<string> {
     const result = await this.#parts.commands.run(command, signal);
     if (result.code !== 0) {
-      throw new StackwrightError(failure, explain(command.argv, result.stderr));
+      const why = isOutOfMemory(result.stderr) ? TOOK_ALL_MEMORY : result.stderr;
+      throw new StackwrightError(failure, explain(command.argv, why));
     }
     const log = this.#parts.log.with({ stack: call.project.name });
     for (const warning of warnings(result.stderr)) log.warning(warning);
     return new TextDecoder().decode(result.stdout);
   }
 }
+
+/** How the runtime of Go, and its threads, say that there is no memory. */
+function isOutOfMemory(stderr: string): boolean {
+  return /^(?:fatal error: .*(?:out of|allocate) memory|runtime\/cgo: pthread_create failed)/m
+    .test(stderr);
+}
+
+const TOOK_ALL_MEMORY =
+  `it needed more than ${RENDER_LIMIT_MEMORY / 1024 ** 2} MiB of memory, or the machine has none ` +
+  "left; variables and files that repeat each other several times over do that: write them out, or " +
+  "take out what repeats them";
 
 /** The lines in which compose says what went wrong, without its progress. */
 function explain(args: ComposeArguments, stderr: string): string {

@@ -28,6 +28,11 @@ export interface Command {
    * is kept in memory, so whoever decides what a program prints decides how much we need.
    */
   readonly mostBytes?: number;
+  /**
+   * Most memory it may have, in bytes, where the machine has `prlimit` (util-linux, not BusyBox): beyond
+   * it the program gets none, and ends as it likes. Its children get as much each.
+   */
+  readonly mostMemory?: number;
 }
 
 /** How a program ended. */
@@ -182,8 +187,16 @@ function startCommand(command: Command): RunningCommand {
  */
 const SETSID = "/usr/bin/setsid";
 
-function launch({ argv, cwd, env, stdin }: Command, bySetsid: boolean) {
-  const [program, ...args] = bySetsid ? [SETSID, ...argv] as const : argv;
+/** What bounds the memory of a program that it then becomes, as `setsid` does. */
+const PRLIMIT = "/usr/bin/prlimit";
+/** Bytes of a thread's stack: those of 8 MiB, times the processors of a large machine, are its own memory. */
+const STACK_BYTES = 1024 * 1024;
+
+function launch({ argv, cwd, env, stdin, mostMemory }: Command, bySetsid: boolean) {
+  const bounded = mostMemory === undefined || !existsSync(PRLIMIT)
+    ? argv
+    : [PRLIMIT, `--data=${mostMemory}`, `--stack=${STACK_BYTES}`, ...argv] as const;
+  const [program, ...args] = bySetsid ? [SETSID, ...bounded] as const : bounded;
   return spawn(program, args, {
     cwd,
     env: { ...env },
@@ -233,9 +246,10 @@ function killGroup(pid: number | undefined): boolean {
   }
 }
 
-/** Whether `setsid`, of util-linux or of BusyBox, could not start the program. */
+/** Whether `setsid`, of util-linux or of BusyBox, or `prlimit` could not start the program. */
 function isNotFound(code: number | null, stderr: string): boolean {
-  return (code === 126 || code === 127) && /^setsid: (?:failed to|can't) execute /.test(stderr);
+  return (code === 126 || code === 127) &&
+    /^(?:setsid|prlimit): (?:failed to|can't) execute /.test(stderr);
 }
 
 function notStarted(command: Command, cause: unknown): StackwrightError {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -31,6 +32,12 @@ function compose(more: { readonly web?: string; readonly worker?: string } = {})
     ...(more.worker === undefined ? [] : [`    ${more.worker}`]),
     "",
   ].join("\n");
+}
+
+/** A dotenv file whose last variable has 2 to the power of `count` characters. */
+function doubling(count: number): string {
+  const lines = Array.from({ length: count }, (_, at) => `A${at + 1}=\${A${at}}\${A${at}}\n`);
+  return ["A0=a\n", ...lines].join("");
 }
 
 /** What is wrong, and what the run must say about it. */
@@ -104,6 +111,14 @@ const MISTAKES: readonly Mistake[] = [
     files: () => ({ "compose.yaml": "services:\n  web: [\n" }),
     says: [/compose\.yaml:\d+:\d+/, /not valid YAML/],
   },
+  // Without what bounds it, compose would take all memory of the machine.
+  ...(existsSync("/usr/bin/prlimit")
+    ? [{
+      title: "variables that double each other without end",
+      files: () => ({ ".env": doubling(64) }),
+      says: [/docker compose config failed: it needed more than 1024 MiB of memory/],
+    }]
+    : []),
   {
     title: "an image that is nowhere",
     files: () => ({

@@ -314,6 +314,21 @@ const FAILURES: readonly {
     message: "docker compose config failed: invalid interpolation format for " +
       "services.web.environment.A.\nYou may need to escape any $ with another $.",
   },
+  ...[
+    "fatal error: out of memory allocating heap arena metadata",
+    "fatal error: runtime: cannot allocate memory",
+    "fatal error: runtime: out of memory",
+    "runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort",
+  ].map((said) => ({
+    what: `what Go says without memory (${said.slice(0, 40)})`,
+    run: (compose: Compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: `${said}\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:1 +0x1\n`,
+    message:
+      "docker compose config failed: it needed more than 1024 MiB of memory, or the machine " +
+      "has none left; variables and files that repeat each other several times over do that: " +
+      "write them out, or take out what repeats them",
+  })),
   {
     what: "a warning before the error",
     run: (compose) => compose.render(CALL, SIGNAL),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { describe, it } from "node:test";
@@ -175,6 +175,16 @@ describe("systemCommands.run", () => {
     assert.match(error.message, /printed more than 100000 bytes/);
     const quiet = shell("echo 123; echo 456 >&2", { mostBytes: 8 });
     assert.equal((await systemCommands.run(quiet, never)).code, 0);
+  });
+
+  it("run() bounds the memory of a program, where the machine has what does it", {
+    skip: !existsSync("/usr/bin/prlimit"),
+  }, async () => {
+    assert.equal(await output(shell("ulimit -d", { mostMemory: 512 * 1024 * 1024 })), "524288\n");
+    const missing: Command = { argv: ["/no/such/program"], env, mostMemory: 512 * 1024 * 1024 };
+    const error = await systemCommands.run(missing, never).then(() => undefined, (each) => each);
+    assert.ok(isStackwrightError(error, "command_failed"), String(error));
+    assert.match(error.message, /^could not start \/no\/such\/program: /);
   });
 
   it("run() ends with the program, also when something it left behind holds its output", async () => {
