@@ -34,10 +34,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   docker: room("model system"),
   trigger: room("model config system docker", "croner"),
   plan: room("model config", "croner"),
-  deploy: room("model config system docker"),
+  compose: room("model config system"),
+  deploy: room("model system docker compose"),
+  prepare: room("model system config source secrets docker plan compose deploy"),
   record: room("model system"),
   pipeline: room(
-    "model system settings config source verify secrets docker plan deploy record",
+    "model system settings config source verify secrets docker plan compose deploy prepare record",
   ),
   intake: room("model system record"),
   api: room("model config system plan source docker deploy record intake", "zod"),
@@ -46,7 +48,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     "@modelcontextprotocol/server swagger-ui-dist zod",
   ),
   app: room(
-    "model system settings config source verify secrets docker trigger plan deploy record pipeline intake api serve",
+    "model system settings config source verify secrets docker trigger plan compose deploy prepare record pipeline intake api serve",
   ),
   cli: room("model system settings config plan app", "diff yaml"),
   main: room("cli"),

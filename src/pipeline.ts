@@ -17,7 +17,6 @@ import {
   expandDeployments,
   type ExpandedDeployment,
   type FailedExpansion,
-  type Glance,
   lookUp,
   noteDecision,
   noteDiscovered,
@@ -35,13 +34,12 @@ import {
   revisionOf,
   settleOwner,
   skippedEntry,
-  type Target,
-  targetEntry,
   targetMeter,
   waitForJobs,
   waitForStack,
   webhookRefusal,
 } from "./pipeline/mod.ts";
+import { type Glance, type Target, targetEntry } from "./prepare/mod.ts";
 import type { SecretSession } from "./secrets/mod.ts";
 
 /** The product: makes engines equal to what sources say. */

@@ -1,13 +1,8 @@
 import { join } from "node:path";
 import { Compose, findComposeProgram, programEnvironment } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
-import {
-  createEncryptedFiles,
-  createTreeCollector,
-  type PipelineParts,
-  plainSource,
-  type TreeCollector,
-} from "../pipeline/mod.ts";
+import { createEncryptedFiles, plainSource } from "../prepare/mod.ts";
+import { createTreeCollector, type PipelineParts, type TreeCollector } from "../pipeline/mod.ts";
 import {
   copyLedger,
   INSTANCE_KEY_FILE,

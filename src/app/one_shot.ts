@@ -23,8 +23,8 @@ import {
   readDeployments,
   requestLocation,
   resolveRequest,
-  shownModel,
 } from "../pipeline/mod.ts";
+import { shownModel } from "../prepare/mod.ts";
 import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import type { System } from "./system.ts";

@@ -6,7 +6,8 @@ import {
   type StackOwner,
   StackwrightError,
 } from "../model/mod.ts";
-import { recordedOwner, rollBack, type RollbackResult, shownModel } from "../pipeline/mod.ts";
+import { recordedOwner, rollBack, type RollbackResult } from "../pipeline/mod.ts";
+import { shownModel } from "../prepare/mod.ts";
 import type { FailureRecord, Pin, RecordedDecision, RecordedRelease } from "../record/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import type { Assembly } from "./assemble.ts";

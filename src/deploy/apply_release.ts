@@ -8,11 +8,16 @@ import type {
   ServicePlan,
 } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
-import { giveNamesBack, removeServices, signalServices, stopServices } from "./act_on_services.ts";
+import {
+  giveNamesBack,
+  removeServices,
+  signalServices,
+  stopServices,
+} from "./compose/act_on_services.ts";
 import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import { awaitConditions } from "./await_conditions.ts";
-import type { Compose, ComposeCall } from "./compose.ts";
-import { clearHalfReplaced } from "./half_replaced.ts";
+import type { Compose, ComposeCall } from "./compose/program.ts";
+import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { replaceLost } from "./lost_networks.ts";
 import { observe } from "./observe.ts";
 import { readiness } from "./readiness.ts";

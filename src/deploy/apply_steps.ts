@@ -6,7 +6,7 @@ import {
   type ReleaseService,
   type ServicePlan,
 } from "../model/mod.ts";
-import { servicesOf } from "./compose_model.ts";
+import { servicesOf } from "../compose/mod.ts";
 import { conditionsOf, type StartCondition } from "./conditions.ts";
 import { exchange, inTheWay } from "./in_the_way.ts";
 import { groupChanges } from "./step_groups.ts";

@@ -1,6 +1,6 @@
 import type { NetworkFacts, ResourceSummary } from "../docker/engine.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
-import { isObject, type JsonObject, objectAt, objectsAt, textAt } from "./compose_model.ts";
+import { isObject, type JsonObject, objectAt, objectsAt, textAt } from "../compose/mod.ts";
 
 /**
  * Refuses a model that defines a network differently from the one that exists under its name. The

@@ -4,7 +4,7 @@ import type {
   ObservedStack,
   ReleaseService,
 } from "../model/mod.ts";
-import { isObject, objectAt, servicesOf, textAt } from "./compose_model.ts";
+import { isObject, objectAt, servicesOf, textAt } from "../compose/mod.ts";
 
 /** What one service waits for before it is started. */
 export interface StartCondition {

@@ -1,6 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
 import { COMPOSE_LABELS, type ObservedContainer, own, type StackKey } from "../model/mod.ts";
-import { inOrder } from "./follows.ts";
+import { inOrder } from "../compose/mod.ts";
 
 /** What to remove, besides containers and networks. */
 export interface Destroy {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { LiveManifest, Release } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
-import { canonicalJson } from "./compose_model.ts";
+import { canonicalJson } from "../compose/mod.ts";
 
 /** The parts of a release that its files on disk follow from. */
 export type ShownRelease = Pick<Release, "live" | "services">;

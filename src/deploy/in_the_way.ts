@@ -1,5 +1,5 @@
 import type { ComposeModel, ObservedContainer } from "../model/mod.ts";
-import { type Claims, claimsClash, claimsOf } from "./claims.ts";
+import { type Claims, claimsClash, claimsOf } from "../compose/mod.ts";
 
 /** What runs, and what shall run. */
 export interface Neighbours {

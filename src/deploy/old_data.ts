@@ -7,8 +7,7 @@ import {
   type ObservedContainer,
   type ObservedStack,
 } from "../model/mod.ts";
-import { objectsAt, servicesOf, textAt } from "./compose_model.ts";
-import { insideTree } from "./tree_paths.ts";
+import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
 
 /** What a container that nobody of ours made keeps where its successor will not look. */
 export interface OldData {

@@ -11,8 +11,8 @@ import {
 } from "../model/mod.ts";
 import { type Clock, type KeyedLock, withDeadline } from "../system/mod.ts";
 import { destroyStack } from "./destroy.ts";
-import { inOrder } from "./follows.ts";
-import { dependenciesInLabels, serviceFromContainers } from "./foreign_service.ts";
+import { inOrder } from "../compose/mod.ts";
+import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 
 /** What can be done to a project as a whole. */

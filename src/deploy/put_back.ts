@@ -10,7 +10,7 @@ import {
 } from "../model/mod.ts";
 import { applyRelease, type Placed } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
-import { clearHalfReplaced } from "./half_replaced.ts";
+import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { stopsLate } from "./late_stop.ts";
 import { observe } from "./observe.ts";
 import type { Rollout, RolloutParts, RolloutResult } from "./rollout.ts";

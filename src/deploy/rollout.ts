@@ -9,7 +9,7 @@ import {
 import { type ApplyParts, applyRelease, type Placed } from "./apply_release.ts";
 import { observe } from "./observe.ts";
 import { engineWasAway } from "./engine_away.ts";
-import { clearHalfReplaced } from "./half_replaced.ts";
+import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { putBack, startAgain } from "./put_back.ts";
 
 /** How often a release is begun while the engine goes away in the middle: it may be its doing. */

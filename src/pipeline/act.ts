@@ -6,7 +6,7 @@ import { destroyTarget } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
 import { repositoryOf } from "./resolve_revision.ts";
 import { reasonOf } from "./skipped_entry.ts";
-import { type Target, targetEntry } from "./target.ts";
+import { type Target, targetEntry } from "../prepare/mod.ts";
 
 /** What was decided, and what that rests on. */
 export interface ToDo {

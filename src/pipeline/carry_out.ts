@@ -19,14 +19,16 @@ import {
 } from "../model/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
-import { composeCall } from "./compose_call.ts";
+import {
+  composeCall,
+  hideSecrets,
+  placeBeside,
+  requireImages,
+  withValues,
+} from "../prepare/mod.ts";
 import { adoptContainers } from "./adopt_containers.ts";
-import { placeBeside } from "./configuration_files.ts";
-import { withValues } from "./model_values.ts";
 import type { PipelineParts } from "./parts.ts";
 import { pruneImages } from "./prune_images.ts";
-import { requireImages } from "./recorded_images.ts";
-import { hideSecrets } from "./shown_model.ts";
 
 /** A plan about to be carried out. */
 export interface Undertaking {

@@ -13,17 +13,22 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { withOldData } from "./bring_old_data.ts";
 import { look } from "./glance.ts";
 import { decideHeld, type HeldDecision, type Hold, pausedHold, stopHold } from "./hold.ts";
-import { changesSince } from "./input_changes.ts";
+import {
+  changesSince,
+  type PreparedRelease,
+  prepareImages,
+  prepareRelease,
+  refreshImages,
+  requireNoClash,
+  type ResolvedTarget,
+  resolveSecrets,
+  type Target,
+} from "../prepare/mod.ts";
 import { pinHold } from "./pin_hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import type { PipelineParts } from "./parts.ts";
-import { prepareImages, refreshImages } from "./prepare_images.ts";
-import { type PreparedRelease, prepareRelease } from "./prepare_release.ts";
-import { requireNoClash } from "./recorded_images.ts";
-import { type ResolvedTarget, resolveSecrets } from "./resolve_secrets.ts";
 import { withFiles } from "./stale_files.ts";
 import { ownershipOf, requireNotAnothers } from "./stack_owner.ts";
-import type { Target } from "./target.ts";
 
 /** What is to be done about a target, decided before anything was touched. */
 export type Decision =

@@ -20,7 +20,7 @@ import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import type { PipelineParts } from "./parts.ts";
 import { imagesOfOthers } from "./prune_images.ts";
-import { ownerOfSecrets } from "./shown_model.ts";
+import { ownerOfSecrets } from "../prepare/mod.ts";
 
 /** What a destroy removes besides containers and networks. */
 export type DestroyWhat = {

@@ -1,22 +1,13 @@
 import { observe, observeAll } from "../deploy/mod.ts";
-import { formatStackKey, type ObservedStack, type StackKey } from "../model/mod.ts";
+import { formatStackKey, type ObservedStack } from "../model/mod.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Target } from "./target.ts";
+import type { Glance, Target } from "../prepare/mod.ts";
 
 /** From how many stacks on one call for all containers is better than one for those of each. */
 const LEAST_STACKS = 4;
 /** How old what was seen may be, in milliseconds: others than us change containers, too. */
 const OLDEST_MS = 2_000;
-
-/** What the stacks of one piece of work are looked at with. */
-export interface Glance {
-  /**
-   * What runs for a stack, whose lock the caller holds: seen after the piece of work began, not long
-   * ago, and with nothing that we did to the stack in between.
-   */
-  observe(key: StackKey, signal: AbortSignal): Promise<ObservedStack>;
-}
 
 /** What it takes to look. */
 export type GlanceParts = Pick<PipelineParts, "engine" | "stackLock" | "clock"> & {

@@ -12,10 +12,9 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { place } from "./carry_out.ts";
 import { look } from "./glance.ts";
 import type { PipelineParts } from "./parts.ts";
-import { requireImages, requireNoClash } from "./recorded_images.ts";
+import { requireImages, requireNoClash, type Target } from "../prepare/mod.ts";
 import { withFiles } from "./stale_files.ts";
 import { ownershipOf } from "./stack_owner.ts";
-import type { Target } from "./target.ts";
 
 /** Why what a source wants is not deployed now. */
 export interface Hold {

@@ -7,7 +7,7 @@ import {
 } from "../model/mod.ts";
 import type { Decision } from "./decide_target.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "../prepare/mod.ts";
 
 /** Remembers who may remove a stack when nothing names it any more. */
 export function noteDiscovered(parts: PipelineParts, target: Target, decision: Decision): void {

@@ -1,12 +1,15 @@
 import { shortId } from "../model/mod.ts";
 import type { Pin } from "../record/mod.ts";
-import { contentIds } from "./content.ts";
+import {
+  changesSince,
+  contentIds,
+  prepareRelease,
+  type ResolvedTarget,
+  resolveSecrets,
+  type Target,
+} from "../prepare/mod.ts";
 import { type Hold, pausedHold } from "./hold.ts";
-import { changesSince } from "./input_changes.ts";
 import type { PipelineParts } from "./parts.ts";
-import { prepareRelease } from "./prepare_release.ts";
-import { type ResolvedTarget, resolveSecrets } from "./resolve_secrets.ts";
-import type { Target } from "./target.ts";
 
 /**
  * What holds a stack back that a person put back to an earlier release: the pin, against the commit

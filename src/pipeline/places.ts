@@ -1,5 +1,5 @@
 import type { Limiter } from "../system/mod.ts";
-import { type Measured, seconds } from "./measure.ts";
+import { type Measured, seconds } from "../prepare/mod.ts";
 
 /** What a place is asked for with. */
 export interface PlaceParts extends Measured {

@@ -1,4 +1,5 @@
-import { canonicalJson, observe, volumesOf, volumesText } from "../deploy/mod.ts";
+import { canonicalJson } from "../compose/mod.ts";
+import { observe, volumesOf, volumesText } from "../deploy/mod.ts";
 import {
   LABELS,
   type ObservedStack,
@@ -13,10 +14,8 @@ import { pausedHold, stopHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
 import { pinHold } from "./pin_hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
-import { prepareRelease } from "./prepare_release.ts";
-import { resolveSecrets } from "./resolve_secrets.ts";
+import { prepareRelease, resolveSecrets, type Target } from "../prepare/mod.ts";
 import { ownershipOf } from "./stack_owner.ts";
-import type { Target } from "./target.ts";
 
 /** A plan that was made only to be looked at. */
 export interface DryPlan {

@@ -10,7 +10,7 @@ import type { Intent } from "../record/ledger.ts";
 import { finishRollout, place } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
-import { requireImages } from "./recorded_images.ts";
+import { requireImages } from "../prepare/mod.ts";
 
 /**
  * Finishes what was under way when the process ended, before anything else may deploy: a release is

@@ -7,9 +7,8 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
-import { measure } from "./measure.ts";
+import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Target } from "./target.ts";
 
 /** What a request's reference, or another one of its source, leads to now. */
 export async function resolveRequest(

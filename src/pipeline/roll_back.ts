@@ -15,7 +15,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { carryOut, place } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
-import { requireImages, requireNoClash } from "./recorded_images.ts";
+import { requireImages, requireNoClash } from "../prepare/mod.ts";
 import { waitForStack } from "./wait_for_stack.ts";
 
 /** Releases among which the one that is refused is looked for. */

@@ -1,6 +1,6 @@
 import type { RunTarget, SkipReason } from "../model/mod.ts";
 import type { Decision } from "./decide_target.ts";
-import { type Target, targetEntry } from "./target.ts";
+import { type Target, targetEntry } from "../prepare/mod.ts";
 
 /** The entry of a target that is left as it is. */
 export function skippedEntry(

@@ -18,7 +18,7 @@ import {
 import type { Ledger } from "../record/ledger.ts";
 import { sameRepository } from "../source/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "../prepare/mod.ts";
 
 /** Where the closest peer notes on a container what it was deployed from. */
 const PEER_SOURCE = "cd.doco.source.url";

@@ -1,5 +1,5 @@
 import type { RunReporter, RunTarget, StackKey } from "../model/mod.ts";
-import { measure, type Measured, seconds } from "./measure.ts";
+import { measure, type Measured, seconds } from "../prepare/mod.ts";
 
 /** Measures what becomes of one target of one run. */
 export interface TargetMeter {

@@ -1,5 +1,5 @@
 import type { RunReporter } from "../model/mod.ts";
-import { type Target, targetEntry } from "./target.ts";
+import { type Target, targetEntry } from "../prepare/mod.ts";
 
 /** Which step a target is in. */
 export interface TargetStage {

@@ -1,7 +1,7 @@
 import { runningJobs } from "../deploy/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "../prepare/mod.ts";
 
 /** Milliseconds between two looks. */
 const INTERVAL_MS = 1000;

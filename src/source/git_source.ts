@@ -1,24 +1,29 @@
 import type { Revision, SourceLocation } from "../model/mod.ts";
 import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
-import { Ancestry, type IsAncestor } from "./ancestry.ts";
-import type { GitCredentials } from "./credentials.ts";
+import { Ancestry, type IsAncestor } from "./git/ancestry.ts";
+import type { GitCredentials } from "./git/credentials.ts";
 import { onDisk } from "./disk_error.ts";
-import { Git, type GitOptions } from "./git.ts";
-import { type AccessOptions, GitAccess } from "./git_access.ts";
-import { isDamaged } from "./git_failure.ts";
+import { Git, type GitOptions } from "./git/git.ts";
+import { type AccessOptions, GitAccess } from "./git/git_access.ts";
+import { isDamaged } from "./git/git_failure.ts";
 import { createKeyedQueue, type KeyedQueue } from "./keyed_queue.ts";
-import { createLayout, type GitLayout } from "./layout.ts";
-import { refuseOutsideRoot, refuseOwnData } from "./local_place.ts";
-import { Mirror } from "./mirror.ts";
-import { ObjectReader } from "./object_reader.ts";
-import { type CommitPlace, createRepository, type Repository, withRepair } from "./repository.ts";
-import type { RepositoryUrl } from "./repository_url.ts";
+import { createLayout, type GitLayout } from "./trees/layout.ts";
+import { refuseOutsideRoot, refuseOwnData } from "./git/local_place.ts";
+import { Mirror } from "./git/mirror.ts";
+import { ObjectReader } from "./git/object_reader.ts";
+import {
+  type CommitPlace,
+  createRepository,
+  type Repository,
+  withRepair,
+} from "./git/repository.ts";
+import type { RepositoryUrl } from "./git/repository_url.ts";
 import type { ResolveRequest, Source, TreeEntry } from "./source.ts";
-import { firstPart, type TreePart } from "./submodules.ts";
-import { type PartPath, SubmodulePaths } from "./submodule_paths.ts";
-import { isPublished, publishTree, touchIfThere, type TreeJob } from "./tree.ts";
-import { createTreeStore, type TreeStore } from "./tree_store.ts";
-import { reach, type UrlRewrites } from "./url_rewrites.ts";
+import { firstPart, type TreePart } from "./trees/submodules.ts";
+import { type PartPath, SubmodulePaths } from "./trees/submodule_paths.ts";
+import { isPublished, publishTree, touchIfThere, type TreeJob } from "./trees/tree.ts";
+import { createTreeStore, type TreeStore } from "./trees/tree_store.ts";
+import { reach, type UrlRewrites } from "./git/url_rewrites.ts";
 
 /** Everything about the Git source that has a default. */
 export interface GitSourceOptions extends GitOptions, AccessOptions {

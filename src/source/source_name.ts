@@ -4,7 +4,7 @@ import {
   StackwrightError,
   withoutEnd,
 } from "../model/mod.ts";
-import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
+import { parseRepositoryUrl, type RepositoryUrl } from "./git/repository_url.ts";
 
 /** First part of the name of a repository on this machine. */
 const LOCAL = "local";

@@ -17,15 +17,15 @@ import {
   validateCheckout,
 } from "../../src/config/mod.ts";
 import { parseStoreTemplate } from "../../src/config/store_template.ts";
-import { claimsOf } from "../../src/deploy/claims.ts";
-import { followedPaths } from "../../src/deploy/mod.ts";
+import { claimsOf } from "../../src/compose/claims.ts";
+import { followedPaths } from "../../src/compose/mod.ts";
 import { type ComposeModel, parseDuration } from "../../src/model/mod.ts";
-import { dotenvEntries } from "../../src/pipeline/dotenv.ts";
+import { dotenvEntries } from "../../src/compose/dotenv.ts";
 import { parseInfisicalReference } from "../../src/secrets/external/infisical.ts";
 import { readSopsText } from "../../src/secrets/sops/detect.ts";
-import { classifyFailure } from "../../src/source/git_failure.ts";
-import { parseSubmoduleConfig, submoduleUrl } from "../../src/source/gitmodules.ts";
-import { parseRepositoryUrl } from "../../src/source/repository_url.ts";
+import { classifyFailure } from "../../src/source/git/git_failure.ts";
+import { parseSubmoduleConfig, submoduleUrl } from "../../src/source/git/gitmodules.ts";
+import { parseRepositoryUrl } from "../../src/source/git/repository_url.ts";
 import {
   assignedIn,
   createRedactor,

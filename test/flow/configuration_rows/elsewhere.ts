@@ -25,7 +25,7 @@ const FILES: Readonly<Record<string, InFile>> = {
     ["deploy.md §1.4", "parseDeployments() applies every default when only the name is given"],
     ["deploy.md §1.10", "parseInlineDeployments() keeps every explicit falsy value"],
   ],
-  "unit/deploy/model_test.ts": [
+  "unit/compose/model_test.ts": [
     ["interface.md §2.3", "build --pull --no-cache --quiet a", "build.quiet"],
   ],
   "flow/images_test.ts": [

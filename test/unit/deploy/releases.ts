@@ -1,5 +1,9 @@
-import type { Release, ReleaseService, ServiceExpectation } from "../../../src/model/mod.ts";
-import { stackKey } from "../../../src/model/mod.ts";
+import {
+  type Release,
+  type ReleaseService,
+  type ServiceExpectation,
+  stackKey,
+} from "../../../src/model/mod.ts";
 
 /** One container that is always restarted. */
 export const ALWAYS: ServiceExpectation = {

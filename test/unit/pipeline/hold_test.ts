@@ -12,12 +12,8 @@ import {
   type Release,
   stackKey,
 } from "../../../src/model/mod.ts";
-import {
-  decideHeld,
-  type Hold,
-  type PipelineParts,
-  type Target,
-} from "../../../src/pipeline/mod.ts";
+import { decideHeld, type Hold, type PipelineParts } from "../../../src/pipeline/mod.ts";
+import type { Target } from "../../../src/prepare/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import {
   createIds,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseRepositoryUrl } from "../../../src/source/repository_url.ts";
+import { parseRepositoryUrl } from "../../../src/source/git/repository_url.ts";
 import { sameRepository, sourceLocation } from "../../../src/source/source_name.ts";
 
 const name = (url: string) => sourceLocation("git", url).name;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
-import { isLfsPointer } from "../../../src/source/lfs.ts";
-import { reachedDepth } from "../../../src/source/history_depth.ts";
-import { checkLinks } from "../../../src/source/tree_links.ts";
-import { parseTreeListing, parseTreeObject } from "../../../src/source/tree_object.ts";
+import { isLfsPointer } from "../../../src/source/trees/lfs.ts";
+import { reachedDepth } from "../../../src/source/git/history_depth.ts";
+import { checkLinks } from "../../../src/source/trees/tree_links.ts";
+import { parseTreeListing, parseTreeObject } from "../../../src/source/git/tree_object.ts";
 
 const id = "0123456789abcdef0123456789abcdef01234567";
 const bytes = (text: string) => new TextEncoder().encode(text);

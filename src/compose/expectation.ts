@@ -1,0 +1,44 @@
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  type ComposeModel,
+  type ServiceExpectation,
+} from "../model/mod.ts";
+import { type JsonObject, labelsOf, objectAt, servicesOf, textAt } from "./model.ts";
+
+/** What a deployment may expect of one service of a rendered model. */
+export function expectationOf(name: string, model: ComposeModel): ServiceExpectation {
+  const service = servicesOf(model)[name] ?? {};
+  const labels = labelsOf(service);
+  const policy = restartPolicy(service);
+  return {
+    replicas: replicasOf(service),
+    restarts: policy === "always" || policy === "unless-stopped",
+    mayFinish: policy === "no" || policy === "on-failure",
+    oneShot: behaviourLabel(labels, BEHAVIOUR_LABELS.oneShot) === "true" ||
+      isAwaitedToComplete(name, model),
+    autostart: behaviourLabel(labels, BEHAVIOUR_LABELS.autostart) !== "false",
+  };
+}
+
+/** Number of containers a rendered service asks for; one unless it says otherwise. */
+export function replicasOf(service: JsonObject): number {
+  const asked = objectAt(service, "deploy")["replicas"] ?? service["scale"] ?? 1;
+  return Number(asked);
+}
+
+function restartPolicy(service: JsonObject): string {
+  const condition = textAt(objectAt(objectAt(service, "deploy"), "restart_policy"), "condition");
+  if (condition === "none") return "no";
+  if (condition === "any") return "always";
+  if (condition !== "") return condition;
+  const restart = textAt(service, "restart");
+  return restart === "" ? "no" : restart.replace(/:\d+$/, "");
+}
+
+function isAwaitedToComplete(name: string, model: ComposeModel): boolean {
+  return Object.values(servicesOf(model)).some((other) =>
+    textAt(objectAt(objectAt(other, "depends_on"), name), "condition") ===
+      "service_completed_successfully"
+  );
+}

@@ -1,0 +1,55 @@
+import { SHARES } from "../model/mod.ts";
+import { isObject, type JsonObject, textAt } from "./model.ts";
+
+/**
+ * The services whose replacement must replace this one too, with the reason. Compose versions differ
+ * in what they do here by themselves, so it is decided here: a container that shares a namespace
+ * with a replaced one keeps running in a dead one, and `restart: true` asks for it.
+ */
+export function followsOf(service: JsonObject): Record<string, string> {
+  const follows: Record<string, string> = {};
+  const dependencies = isObject(service["depends_on"]) ? service["depends_on"] : {};
+  for (const [name, dependency] of Object.entries(dependencies)) {
+    if (isObject(dependency) && dependency["restart"] === true) {
+      follows[name] = `depends on ${name} with restart: true`;
+    }
+  }
+  for (
+    const [key, what] of [["network_mode", "network"], ["ipc", "ipc"], ["pid", "pid"]] as const
+  ) {
+    const name = /^service:(.+)$/.exec(textAt(service, key))?.[1];
+    if (name !== undefined) follows[name] = `${SHARES} ${what} namespace of ${name}`;
+  }
+  for (const each of Array.isArray(service["volumes_from"]) ? service["volumes_from"] : []) {
+    const [name] = String(each).split(":");
+    if (name === undefined || name === "container") continue;
+    follows[name] = `mounts the volumes of ${name}`;
+  }
+  return follows;
+}
+
+/** The services that must be handled before this one: its dependencies and those it follows. */
+export function dependenciesOf(service: JsonObject): string[] {
+  const dependencies = isObject(service["depends_on"]) ? Object.keys(service["depends_on"]) : [];
+  return [...new Set([...dependencies, ...Object.keys(followsOf(service))])].sort();
+}
+
+/**
+ * Names in an order in which every service comes after those `before` gives for it. A cycle, which
+ * compose refuses anyway, is broken at its first member.
+ */
+export function inOrder(
+  names: readonly string[],
+  before: (name: string) => readonly string[],
+): string[] {
+  const ordered: string[] = [];
+  const seen = new Set<string>();
+  const visit = (name: string) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    before(name).filter((each) => names.includes(each)).forEach(visit);
+    ordered.push(name);
+  };
+  [...names].sort().forEach(visit);
+  return ordered;
+}

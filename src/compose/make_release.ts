@@ -1,0 +1,172 @@
+import {
+  type ComposeInvocation,
+  type ComposeModel,
+  type InputClosure,
+  LABELS,
+  type LiveManifest,
+  MANAGER,
+  type Release,
+  type Revision,
+  type StackKey,
+} from "../model/mod.ts";
+import {
+  canonicalJson,
+  isObject,
+  type JsonObject,
+  labelsOf,
+  objectAt,
+  servicesOf,
+} from "./model.ts";
+import type { IgnoredUses } from "./ignored_uses.ts";
+import type { LivePaths } from "./live_paths.ts";
+import { rewriteModel } from "./rewrite_model.ts";
+import { releaseServices } from "./service_digest.ts";
+import type { TreeUse } from "./tree_paths.ts";
+
+/** Everything a release is made from. */
+export interface ReleaseParts {
+  readonly key: StackKey;
+  readonly revision: Revision;
+  /** Of the configuration, where that comes from another source. */
+  readonly configuration?: Revision;
+  readonly target: string;
+  /** See {@link Release.timeoutSeconds}. */
+  readonly timeoutSeconds: number;
+  /** Whether it was found by auto-discovery. */
+  readonly discovered: boolean;
+  /** As `docker compose config` printed it against `tree`. */
+  readonly rendered: ComposeModel;
+  readonly invocation: ComposeInvocation;
+  /** Directory the model was rendered against. */
+  readonly tree: string;
+  /** Directory of the stack as the engine's host sees it. */
+  readonly stackDirectory: string;
+  readonly uses: readonly TreeUse[];
+  /** Which uses change in place. */
+  readonly inPlace: IgnoredUses;
+  readonly live: LivePaths;
+  readonly liveManifest: LiveManifest;
+  readonly closure: InputClosure;
+  /** Networks and volumes (names as the engine knows them) that exist without our labels. */
+  readonly foreignResources: ReadonlySet<string>;
+  /** Build arguments that do not stand in the model. */
+  readonly buildArguments: Readonly<Record<string, string>>;
+  /** Identity of the content of a file or directory that is used. */
+  contentOf(path: string): string;
+  digest(text: string): string;
+}
+
+/** Makes the release: a pure function, equal parts give an equal release. */
+export function makeRelease(parts: ReleaseParts): Release {
+  const model = rewriteModel(parts.rendered, {
+    tree: parts.tree,
+    stackDirectory: parts.stackDirectory,
+    placeOf: parts.live.placeOf,
+  });
+  const { configuration, configurationPaths = {} } = parts.closure;
+  const { envFiles: own, configurationEnvFiles = [] } = parts.invocation;
+  const envFiles = [
+    ...configurationEnvFiles.map((file) => configurationPaths[file] ?? ""),
+    ...own.map((file) => parts.contentOf(file)),
+  ];
+  const variables = envFiles.length === 0
+    ? configuration
+    : parts.digest(canonicalJson({ configuration, envFiles }));
+  const services = releaseServices({
+    rendered: parts.rendered,
+    model,
+    uses: parts.uses,
+    inPlace: parts.inPlace,
+    contentOf: parts.contentOf,
+    variables,
+    environment: parts.invocation.environment,
+    buildArguments: Object.keys(parts.buildArguments).length === 0
+      ? ""
+      : parts.digest(canonicalJson(parts.buildArguments)),
+    digest: parts.digest,
+  });
+  const { services: _services, ...resources } = model;
+  const digests = services.map((service) => [
+    service.name,
+    service.digest,
+    service.expectation.replicas,
+    ...(service.inPlace === undefined ? [] : [service.inPlace]),
+  ]);
+  return {
+    key: parts.key,
+    revision: parts.revision,
+    ...(parts.configuration === undefined ? {} : { configuration: parts.configuration }),
+    target: parts.target,
+    timeoutSeconds: parts.timeoutSeconds,
+    digest: parts.digest(canonicalJson({ digests, resources })),
+    services,
+    closure: parts.closure,
+    live: parts.liveManifest,
+    model: withLabels(model, parts, new Map(services.map((each) => [each.name, each.digest]))),
+    invocation: parts.invocation,
+  };
+}
+
+/** The labels that every object of a stack carries; none of them may differ between its releases. */
+export function stableLabels(parts: Pick<ReleaseParts, "key" | "revision" | "target">) {
+  return {
+    [LABELS.manager]: MANAGER,
+    [LABELS.deployment]: parts.key.name,
+    [LABELS.target]: parts.target,
+    [LABELS.source]: parts.revision.source.kind,
+    [LABELS.sourceName]: parts.revision.source.name,
+  };
+}
+
+/**
+ * What containers carry besides; a change of it is no reason to replace one. The owner is always named:
+ * a label that is not given is taken from the image, whose author would say whose the stack is.
+ */
+function serviceLabels({ revision, configuration, discovered }: ReleaseParts) {
+  return {
+    [LABELS.sourceConfiguration]: configuration?.source.name ?? revision.source.name,
+    ...(discovered ? { [LABELS.autoDiscovery]: "true" } : {}),
+  };
+}
+
+/** Labels by which we know our own; nobody else may say whose a container is. */
+const OURS: ReadonlySet<string> = new Set(Object.values(LABELS));
+
+function withoutOurs(labels: Readonly<Record<string, string>>) {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => !OURS.has(name)));
+}
+
+/** What is not ours does not get to look as if it were. */
+function unclaimed(resource: unknown): unknown {
+  if (!isObject(resource) || resource["labels"] === undefined) return resource;
+  return { ...resource, labels: withoutOurs(labelsOf(resource)) };
+}
+
+function withLabels(
+  model: ComposeModel,
+  parts: ReleaseParts,
+  digests: ReadonlyMap<string, string>,
+): ComposeModel {
+  const stable = stableLabels(parts);
+  const labelled = (object: JsonObject, extra: Record<string, string>) => ({
+    ...object,
+    labels: { ...withoutOurs(labelsOf(object)), ...stable, ...extra },
+  });
+  const services = Object.fromEntries(
+    Object.entries(servicesOf(model)).map(([name, service]) => [
+      name,
+      labelled(service, { ...serviceLabels(parts), [LABELS.digest]: digests.get(name) ?? "" }),
+    ]),
+  );
+  const resources = (kind: "networks" | "volumes") => {
+    if (!isObject(model[kind])) return {};
+    const entries = Object.entries(objectAt(model, kind)).map(([name, resource]) => {
+      const own = isObject(resource) ? resource : {};
+      const foreign = own["external"] === true || parts.foreignResources.has(String(own["name"]));
+      // A label added to a network that exists would make newer compose versions replace it.
+      return [name, foreign ? unclaimed(resource) : labelled(own, {})];
+    });
+    return { [kind]: Object.fromEntries(entries) };
+  };
+  return { ...model, services, ...resources("networks"), ...resources("volumes") };
+}

@@ -1,0 +1,51 @@
+import type { ComposeModel } from "../model/mod.ts";
+import { soundsSecret } from "../system/mod.ts";
+import { isObject } from "./model.ts";
+import { NAMED_VALUES } from "./model_secrets.ts";
+
+/** Length from which a secret is looked for inside other texts. */
+const SHORTEST_PART = 4;
+
+/** How a model is masked. */
+export interface MaskOptions {
+  /** Keyed digest of a text. */
+  digest(text: string): string;
+  /** Values that must not be shown wherever they stand. */
+  readonly secrets?: readonly string[];
+}
+
+/**
+ * A model as text for people: JSON with sorted keys; the values of variables, build arguments, labels
+ * and options that sound secret, and every text with a secret in it, are replaced by a digest. Two
+ * masked models still differ where the values differ.
+ */
+export function maskedModel(model: ComposeModel, options: MaskOptions): string {
+  const mask = (text: string) => `*** (${options.digest(text).slice(0, 8)})`;
+  // Compose doubles the dollar when it prints a value.
+  const secrets = (options.secrets ?? []).flatMap((each) => [each, each.replaceAll("$", "$$$$")]);
+  const isSecret = (text: string) =>
+    secrets.some((each) => text === each || (each.length >= SHORTEST_PART && text.includes(each)));
+  return JSON.stringify(masked(model, false), null, 2) + "\n";
+
+  function masked(value: unknown, isMap: boolean): unknown {
+    if (Array.isArray(value)) return value.map((each) => masked(each, false));
+    if (!isObject(value)) {
+      return secrets.length > 0 && value !== null && isSecret(String(value))
+        ? mask(String(value))
+        : value;
+    }
+    return Object.fromEntries(
+      Object.keys(value).sort().map((key) => {
+        const inner = value[key];
+        const hides = isMap && soundsSecret(key) && inner !== null && !isObject(inner);
+        const shown = isSecret(key) ? mask(key) : key;
+        if (hides) return [shown, mask(String(inner))];
+        return [shown, key === "content" ? hidden(inner) : masked(inner, NAMED_VALUES.has(key))];
+      }),
+    );
+  }
+
+  function hidden(value: unknown): unknown {
+    return typeof value === "string" ? mask(value) : masked(value, false);
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * What a rendered compose model says: its paths, digests, expectations, claims and secrets, and the release
+ * that is made of it. Pure: nothing here reads a file, runs compose or asks an engine.
+ */
+export * from "./claims.ts";
+export * from "./configuration_digest.ts";
+export * from "./dotenv.ts";
+export * from "./expectation.ts";
+export * from "./follows.ts";
+export * from "./host_paths.ts";
+export * from "./ignored_uses.ts";
+export * from "./lifecycle_hooks.ts";
+export * from "./live_paths.ts";
+export * from "./make_release.ts";
+export * from "./masked_model.ts";
+export * from "./model.ts";
+export * from "./model_secrets.ts";
+export * from "./normal_model.ts";
+export * from "./pull_policy.ts";
+export * from "./registry_secrets.ts";
+export * from "./rewrite_model.ts";
+export * from "./tree_paths.ts";

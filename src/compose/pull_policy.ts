@@ -1,0 +1,34 @@
+import { servicesOf, textAt } from "./model.ts";
+import { type Release, type ReleaseService, StackwrightError } from "../model/mod.ts";
+
+/**
+ * Whether the image of a service is asked for anew whenever its release is prepared, as `up` of compose
+ * would: `pull_policy: always`. A poll that finds nothing changed prepares none.
+ */
+export function pullsAlways({ model }: Pick<Release, "model">, name: string): boolean {
+  return policyOf(model, name) === "always";
+}
+
+/** Whether the image of a service must be there already: `pull_policy: never`. */
+export function pullsNever({ model }: Pick<Release, "model">, name: string): boolean {
+  return policyOf(model, name) === "never";
+}
+
+/** Throws `pull_failed` for services among `missing` whose image may not be fetched. */
+export function requirePullable(
+  release: Pick<Release, "model" | "key">,
+  missing: readonly Pick<ReleaseService, "name" | "image">[],
+): void {
+  const refused = missing.filter((each) => pullsNever(release, each.name));
+  if (refused.length === 0) return;
+  const images = refused.map((each) => `${each.image} of service ${each.name}`).join(", ");
+  throw new StackwrightError(
+    "pull_failed",
+    `${release.key.name} needs ${images}, not on this engine, and pull_policy: never forbids to ` +
+      "fetch it; load or build the image here, or take pull_policy away. Nothing was changed",
+  );
+}
+
+function policyOf(model: Release["model"], name: string): string {
+  return textAt(servicesOf(model)[name] ?? {}, "pull_policy");
+}

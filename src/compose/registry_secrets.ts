@@ -1,0 +1,35 @@
+import { Buffer } from "node:buffer";
+import { withoutEnd } from "../model/mod.ts";
+import { embeddedSecrets } from "../system/mod.ts";
+import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
+
+/**
+ * The credentials in the engine client's configuration: what it sends to registries and the engine may
+ * come back in their refusals. A text that is no JSON has none.
+ */
+export function registrySecrets(text: string): string[] {
+  const configuration = parsed(text);
+  const entries = Object.values(objectAt(configuration, "auths")).filter(isObject);
+  const headers = Object.values(objectAt(configuration, "HttpHeaders")).map(String);
+  return [
+    ...entries.flatMap(secretsOfEntry),
+    ...headers,
+    ...embeddedSecrets(JSON.stringify(objectAt(configuration, "proxies"))),
+  ].filter((each) => each !== "");
+}
+
+function secretsOfEntry(entry: JsonObject): string[] {
+  const auth = textAt(entry, "auth");
+  const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(auth, "base64").toString()) ?? [];
+  const others = ["password", "identitytoken", "registrytoken"].map((key) => textAt(entry, key));
+  return [auth, withoutEnd(password, "\0"), ...others];
+}
+
+function parsed(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,157 @@
+import { join } from "node:path/posix";
+import type { ComposeModel } from "../model/mod.ts";
+import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "./model.ts";
+import { insideTree } from "./tree_paths.ts";
+
+/** Where the paths of a rendered model lead after rewriting. */
+export interface StablePaths {
+  /** Directory the model was rendered against. */
+  readonly tree: string;
+  /** Directory of the stack as the engine's host sees it; holds `current` and `live`. */
+  readonly stackDirectory: string;
+  /** Where a path of the tree is served from, below that directory. */
+  placeOf(path: string): string;
+}
+
+/**
+ * Replaces every path into the tree by one that is the same in every release: `current/…` for what
+ * containers read, `live/…` for what they may write. What a container is told about its mounts then
+ * never changes with the commit, so compose sees no change either.
+ *
+ * Also takes out what is not part of a service's identity: replicas are passed with `--scale`, and
+ * `develop` only concerns people at a keyboard.
+ */
+export function rewriteModel(model: ComposeModel, paths: StablePaths): ComposeModel {
+  const services = Object.fromEntries(
+    Object.entries(servicesOf(model)).map(([name, service]) => [
+      name,
+      withoutReplicas(rewriteBuild(rewriteBinds(service, paths), paths)),
+    ]),
+  );
+  return {
+    ...model,
+    services,
+    ...rewriteFiles(model, "configs", paths),
+    ...rewriteFiles(model, "secrets", paths),
+    ...rewriteVolumes(model, paths),
+  };
+}
+
+/** The same model with the build paths of `original`, for the one command that reads them here. */
+export function withBuildPaths(model: ComposeModel, original: ComposeModel): ComposeModel {
+  const originals = servicesOf(original);
+  const services = Object.fromEntries(
+    Object.entries(servicesOf(model)).map(([name, service]) => {
+      const build = originals[name]?.["build"];
+      return [name, build === undefined ? service : { ...service, build }];
+    }),
+  );
+  const secrets = original["secrets"];
+  return { ...model, services, ...(secrets === undefined ? {} : { secrets }) };
+}
+
+/** The same model with `args` as arguments of every build, over those of its own. */
+export function withBuildArguments(
+  model: ComposeModel,
+  args: Readonly<Record<string, string>>,
+): ComposeModel {
+  const added = Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, value.replaceAll("$", "$$$$")]),
+  );
+  const services = Object.entries(servicesOf(model)).map(([name, service]) => {
+    const build = service["build"];
+    if (!isObject(build)) return [name, service];
+    return [name, { ...service, build: { ...build, args: { ...argumentsOf(build), ...added } } }];
+  });
+  return { ...model, services: Object.fromEntries(services) };
+}
+
+/** Compose prints a map; a list is what its author may have written. */
+function argumentsOf(build: JsonObject): { readonly [name: string]: unknown } {
+  const args = build["args"];
+  if (!Array.isArray(args)) return objectAt(build, "args");
+  return Object.fromEntries(
+    args.map((each) => {
+      const [, name = "", value] = /^([^=]*)(?:=([^]*))?$/.exec(String(each)) ?? [];
+      return [name, value ?? null];
+    }),
+  );
+}
+
+function rewriteBinds(service: JsonObject, paths: StablePaths): JsonObject {
+  const volumes = service["volumes"];
+  if (!Array.isArray(volumes)) return service;
+  return {
+    ...service,
+    volumes: volumes.map((volume: unknown) => {
+      if (!isObject(volume) || volume["type"] !== "bind") return volume;
+      const path = insideTree(textAt(volume, "source"), paths.tree);
+      if (path === undefined) return volume;
+      return { ...volume, source: join(paths.stackDirectory, paths.placeOf(path)) };
+    }),
+  };
+}
+
+function rewriteFiles(
+  model: ComposeModel,
+  kind: "configs" | "secrets",
+  paths: StablePaths,
+): { readonly [key: string]: unknown } {
+  if (!isObject(model[kind])) return {};
+  const rewritten = Object.entries(objectAt(model, kind)).map(([name, resource]) => {
+    const path = isObject(resource) ? insideTree(textAt(resource, "file"), paths.tree) : undefined;
+    if (!isObject(resource) || path === undefined) return [name, resource];
+    return [name, { ...resource, file: join(paths.stackDirectory, paths.placeOf(path)) }];
+  });
+  return { [kind]: Object.fromEntries(rewritten) };
+}
+
+/** Named volumes may stand for a path of the host; compose makes that absolute too. */
+function rewriteVolumes(
+  model: ComposeModel,
+  paths: StablePaths,
+): { readonly [key: string]: unknown } {
+  if (!isObject(model["volumes"])) return {};
+  const rewritten = Object.entries(model["volumes"]).map(([name, volume]) => {
+    const options = isObject(volume) ? objectAt(volume, "driver_opts") : {};
+    const path = insideTree(textAt(options, "device"), paths.tree);
+    if (!isObject(volume) || path === undefined) return [name, volume];
+    const device = join(paths.stackDirectory, paths.placeOf(path));
+    return [name, { ...volume, driver_opts: { ...options, device } }];
+  });
+  return { volumes: Object.fromEntries(rewritten) };
+}
+
+function rewriteBuild(service: JsonObject, paths: StablePaths): JsonObject {
+  const build = service["build"];
+  if (!isObject(build)) return service;
+  const stable = (value: unknown): unknown => {
+    const path = typeof value === "string" ? insideTree(value, paths.tree) : undefined;
+    return path === undefined ? value : join(paths.stackDirectory, "current", path);
+  };
+  const additional = Object.entries(objectAt(build, "additional_contexts"));
+  return {
+    ...service,
+    build: {
+      ...build,
+      ...(build["context"] === undefined ? {} : { context: stable(build["context"]) }),
+      ...(build["dockerfile"] === undefined ? {} : { dockerfile: stable(build["dockerfile"]) }),
+      ...(additional.length === 0 ? {} : {
+        additional_contexts: Object.fromEntries(
+          additional.map(([name, context]) => [name, stable(context)]),
+        ),
+      }),
+    },
+  };
+}
+
+function withoutReplicas(service: JsonObject): JsonObject {
+  const { develop: _develop, scale: _scale, deploy, ...rest } = service;
+  if (!isObject(deploy)) return rest;
+  const { replicas: _replicas, ...others } = deploy;
+  // Compose prints empty groups beside replicas; alone they say nothing.
+  const speaks = Object.values(others).some((value) =>
+    isObject(value) ? Object.keys(value).length > 0 : value !== undefined && value !== null
+  );
+  return speaks ? { ...rest, deploy: others } : rest;
+}

@@ -1,0 +1,141 @@
+import type { ComposeModel, ReleaseService } from "../model/mod.ts";
+import {
+  canonicalJson,
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "./model.ts";
+import { expectationOf } from "./expectation.ts";
+import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
+import type { IgnoredUses } from "./ignored_uses.ts";
+import type { TreeUse } from "./tree_paths.ts";
+
+/** What the digests of a release are made from. */
+export interface DigestInputs {
+  /** As rendered: for the number of replicas. */
+  readonly rendered: ComposeModel;
+  /** With stable paths: what containers are told. */
+  readonly model: ComposeModel;
+  readonly uses: readonly TreeUse[];
+  /** Which of them change in place, and whom to tell how. */
+  readonly inPlace: IgnoredUses;
+  /** Identity of the content at a path of the tree; `absent` when there is nothing. */
+  contentOf(path: string): string;
+  /** Identity of all variables, for secrets that come from one whose value is not in `environment`. */
+  readonly variables: string;
+  /** Values of the variables that are known by themselves. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Identity of the build arguments that do not stand in the model; empty without any. */
+  readonly buildArguments: string;
+  /** Keyed digest of a text. */
+  digest(text: string): string;
+}
+
+/**
+ * The services of a release with their digests: over the definition as compose will get it, the
+ * definitions of the networks, volumes, configs and secrets it uses, the content of every file it
+ * mounts, reads or builds from, and the digests of the services it must be replaced with.
+ */
+export function releaseServices(inputs: DigestInputs): ReleaseService[] {
+  const services = servicesOf(inputs.model);
+  const names = Object.keys(services);
+  const follows = (name: string) => Object.keys(followsOf(services[name] ?? {}));
+  const digests = new Map<string, string>();
+  const result = inOrder(names, follows).map((name) => {
+    const service = releaseService(name, services[name] ?? {}, inputs, digests);
+    digests.set(name, service.digest);
+    return service;
+  });
+  return result.sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+function releaseService(
+  name: string,
+  definition: JsonObject,
+  inputs: DigestInputs,
+  digests: ReadonlyMap<string, string>,
+): ReleaseService {
+  const parts: Record<string, string> = {
+    definition: inputs.digest(canonicalJson(withResources(definition, inputs.model))),
+  };
+  const uses = inputs.uses.filter((each) => each.service === name);
+  for (const use of uses.filter((each) => !inputs.inPlace.uses.has(each))) {
+    const kind = use.kind === "build" ? "build" : "file";
+    parts[`${kind}:${use.path}`] = inputs.contentOf(use.path);
+  }
+  const follows = followsOf(definition);
+  for (const followed of Object.keys(follows)) {
+    const digest = digests.get(followed);
+    if (digest !== undefined) parts[`follows:${followed}`] = digest;
+  }
+  Object.assign(parts, variableParts(definition, inputs));
+  if (isObject(definition["build"]) && inputs.buildArguments !== "") {
+    parts["build_arguments"] = inputs.buildArguments;
+  }
+  return {
+    name,
+    digest: inputs.digest(canonicalJson(parts)),
+    inputs: parts,
+    expectation: expectationOf(name, inputs.rendered),
+    image: imageOf(name, definition, inputs.model),
+    builds: isObject(definition["build"]),
+    ...inPlaceFiles(name, uses, inputs),
+    follows,
+    dependsOn: dependenciesOf(definition),
+  };
+}
+
+function inPlaceFiles(name: string, uses: readonly TreeUse[], inputs: DigestInputs) {
+  const own = uses.filter((each) => inputs.inPlace.uses.has(each));
+  if (own.length === 0) return {};
+  const files = Object.fromEntries(own.map((use) => [use.path, inputs.contentOf(use.path)]));
+  const signal = inputs.inPlace.signals.get(name);
+  return { inPlace: { files, ...(signal === undefined ? {} : { signal }) } };
+}
+
+/** The image a service runs; compose names one that is only built after project and service. */
+function imageOf(name: string, definition: JsonObject, model: ComposeModel): string {
+  const image = textAt(definition, "image");
+  return image !== "" || !isObject(definition["build"])
+    ? image
+    : `${textAt(model, "name")}-${name}`;
+}
+
+/** A definition with those of the top-level resources it names, which compose resolves by name. */
+function withResources(definition: JsonObject, model: ComposeModel): JsonObject {
+  const named = (kind: string, names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, objectAt(model, kind)[name]]));
+  return {
+    definition,
+    networks: named("networks", Object.keys(objectAt(definition, "networks"))),
+    volumes: named("volumes", sources(definition, "volumes")),
+    configs: named("configs", sources(definition, "configs")),
+    secrets: named("secrets", sources(definition, "secrets")),
+  };
+}
+
+function sources(definition: JsonObject, kind: string): string[] {
+  return objectsAt(definition, kind)
+    .filter((each) => kind !== "volumes" || each["type"] === "volume")
+    .map((each) => textAt(each, "source")).filter((name) => name !== "");
+}
+
+/** The variables that configs and secrets of the service take their value from when it is applied. */
+function variableParts(definition: JsonObject, inputs: DigestInputs): Record<string, string> {
+  const parts: Record<string, string> = {};
+  for (const kind of ["configs", "secrets"]) {
+    for (const name of sources(definition, kind)) {
+      const variable = textAt(objectAt(objectAt(inputs.model, kind), name), "environment");
+      if (variable === "") continue;
+      const value = Object.hasOwn(inputs.environment, variable)
+        ? inputs.environment[variable]
+        : undefined;
+      if (value === undefined) parts["variables"] = inputs.variables;
+      else parts[`variable:${variable}`] = inputs.digest(value);
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,117 @@
+import { isAbsolute, join, relative } from "node:path/posix";
+import type { ComposeModel } from "../model/mod.ts";
+import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
+
+/** One path of the source that a service uses. */
+export interface TreeUse {
+  readonly service: string;
+  readonly kind: "bind" | "config" | "secret" | "build";
+  /** What its author calls it: target of a bind mount, name of a config or secret, else empty. */
+  readonly item: string;
+  /** Relative to the tree, `.` for its root. */
+  readonly path: string;
+  /** Whether the container may write to it. */
+  readonly writable: boolean;
+  /** Whether it must exist in the source for the container to start as its author meant. */
+  readonly required: boolean;
+}
+
+/**
+ * Every path below `tree` that the services of a rendered model mount, read or build from. Paths
+ * elsewhere on the host belong to the host and are not ours to follow.
+ */
+export function treeUses(model: ComposeModel, tree: string): TreeUse[] {
+  return Object.entries(servicesOf(model)).flatMap(([name, service]) => [
+    ...bindUses(name, service, model, tree),
+    ...fileUses(name, service, model, tree),
+    ...buildUses(name, service, model, tree),
+  ]);
+}
+
+/** `path` relative to `tree`, or `undefined` when it is not inside. */
+export function insideTree(path: string, tree: string): string | undefined {
+  if (!isAbsolute(path)) return undefined;
+  const inside = relative(tree, path);
+  if (inside === "") return ".";
+  return inside === ".." || inside.startsWith("../") || isAbsolute(inside) ? undefined : inside;
+}
+
+function bindUses(
+  service: string,
+  definition: JsonObject,
+  model: ComposeModel,
+  tree: string,
+): TreeUse[] {
+  return objectsAt(definition, "volumes").flatMap((volume) => {
+    const path = insideTree(mountedPath(volume, model), tree);
+    if (path === undefined) return [];
+    const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
+    const writable = volume["read_only"] !== true;
+    const item = textAt(volume, "target");
+    return [{ service, kind: "bind" as const, item, path, writable, required: !createsPath }];
+  });
+}
+
+/** The path of the host that a mount shows: its own, or the one its named volume stands for. */
+function mountedPath(mount: JsonObject, model: ComposeModel): string {
+  const source = textAt(mount, "source");
+  if (mount["type"] !== "volume") return mount["type"] === "bind" ? source : "";
+  const volume = objectAt(objectAt(model, "volumes"), source);
+  return textAt(objectAt(volume, "driver_opts"), "device");
+}
+
+function fileUses(
+  service: string,
+  definition: JsonObject,
+  model: ComposeModel,
+  tree: string,
+): TreeUse[] {
+  const uses = (kind: "config" | "secret", references: readonly JsonObject[]) =>
+    references.flatMap((reference) => {
+      const item = textAt(reference, "source");
+      const path = insideTree(textAt(objectAt(objectAt(model, `${kind}s`), item), "file"), tree);
+      if (path === undefined) return [];
+      return [{ service, kind, item, path, writable: false, required: true }];
+    });
+  return [
+    ...uses("config", objectsAt(definition, "configs")),
+    ...uses("secret", objectsAt(definition, "secrets")),
+  ];
+}
+
+function buildUses(
+  service: string,
+  definition: JsonObject,
+  model: ComposeModel,
+  tree: string,
+): TreeUse[] {
+  const build = definition["build"];
+  if (!isObject(build)) return [];
+  const contexts = Object.values(objectAt(build, "additional_contexts"));
+  const secrets = objectsAt(build, "secrets").map((secret) =>
+    textAt(objectAt(objectAt(model, "secrets"), textAt(secret, "source")), "file")
+  );
+  const context = textAt(build, "context");
+  const use = (path: unknown, required: boolean): TreeUse[] => {
+    const inside = typeof path === "string" ? insideTree(path, tree) : undefined;
+    if (inside === undefined) return [];
+    return [{ service, kind: "build", item: "", path: inside, writable: false, required }];
+  };
+  const dockerfile = dockerfileBeside(build, context);
+  return [
+    ...[context, ...contexts, ...secrets, dockerfile].flatMap((each) => use(each, true)),
+    ...(dockerfile === undefined ? [] : use(`${dockerfile}.dockerignore`, false)),
+  ];
+}
+
+/**
+ * The Dockerfile of a build where it lies outside of the context, whose content covers what is inside.
+ * Compose prints it as written: relative to the context, or absolute.
+ */
+function dockerfileBeside(build: JsonObject, context: string): string | undefined {
+  const written = textAt(build, "dockerfile");
+  if (written === "") return undefined;
+  if (!isAbsolute(written) && !isAbsolute(context)) return undefined;
+  const path = isAbsolute(written) ? written : join(context, written);
+  return insideTree(path, context) === undefined ? path : undefined;
+}

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import type { Files } from "../../system/mod.ts";
+
+/** Where docker looks for plugins after the directories of its configuration, in this order. */
+const SYSTEM_DIRECTORIES = [
+  "/usr/local/lib/docker/cli-plugins",
+  "/usr/local/libexec/docker/cli-plugins",
+  "/usr/lib/docker/cli-plugins",
+  "/usr/libexec/docker/cli-plugins",
+] as const;
+
+/**
+ * The program to call with `compose …`: the plugin that docker would find, else docker itself. Docker
+ * first starts every plugin to ask what it is, and then compose a second time, which takes as long
+ * as rendering a small project.
+ *
+ * `env` is the environment the program gets. May be called before each command: a plugin that was
+ * replaced in the meantime is found.
+ */
+export async function findComposeProgram(
+  files: Files,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  const configuration = env["DOCKER_CONFIG"] ?? join(env["HOME"] ?? "/root", ".docker");
+  const directories = [
+    ...await extraDirectories(files, join(configuration, "config.json")),
+    join(configuration, "cli-plugins"),
+    ...SYSTEM_DIRECTORIES,
+  ];
+  for (const directory of directories) {
+    const program = await files.realPath(join(directory, "docker-compose"));
+    const info = program === undefined ? undefined : await files.stat(program);
+    if (program !== undefined && info?.kind === "file" && (info.mode & 0o111) !== 0) return program;
+  }
+  return "docker";
+}
+
+/** `cliPluginsExtraDirs` of docker's configuration; what cannot be read is docker's to complain about. */
+async function extraDirectories(files: Files, configFile: string): Promise<string[]> {
+  try {
+    const bytes = await files.readIfExists(configFile);
+    const { cliPluginsExtraDirs } = JSON.parse(new TextDecoder().decode(bytes));
+    return Array.isArray(cliPluginsExtraDirs)
+      ? cliPluginsExtraDirs.filter((each) => typeof each === "string" && each.startsWith("/"))
+      : [];
+  } catch {
+    return [];
+  }
+}

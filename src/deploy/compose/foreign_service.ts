@@ -1,0 +1,30 @@
+import type { ReleaseService } from "../../model/mod.ts";
+
+/** Where compose notes what a container's service depends on: `db:service_healthy:false,...`. */
+const DEPENDS_ON = "com.docker.compose.depends_on";
+
+/** The services that a container's service depends on, whoever deployed it. */
+export function dependenciesInLabels(labels: Readonly<Record<string, string>>): string[] {
+  const text = labels[DEPENDS_ON] ?? "";
+  return text.split(",").map((each) => each.split(":")[0] ?? "").filter((name) => name !== "");
+}
+
+/** What may be expected of a service of which only its containers are known: to run, or to end well. */
+export function serviceFromContainers(name: string, replicas: number): ReleaseService {
+  return {
+    name,
+    digest: "",
+    inputs: {},
+    expectation: {
+      replicas,
+      restarts: false,
+      mayFinish: true,
+      oneShot: false,
+      autostart: true,
+    },
+    image: "",
+    builds: false,
+    follows: {},
+    dependsOn: [],
+  };
+}

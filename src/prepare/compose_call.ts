@@ -1,0 +1,20 @@
+import { join } from "node:path";
+import { type ComposeCall, type Placed, stackDirectories } from "../deploy/mod.ts";
+import { actingVariables } from "./model_values.ts";
+import type { PrepareParts } from "./parts.ts";
+
+/** What compose is told when it changes containers: the stable directory, the model on standard input. */
+export function composeCall(parts: PrepareParts, placed: Placed): ComposeCall {
+  const { release } = placed;
+  return {
+    project: {
+      name: release.key.name,
+      directory: join(stackDirectories(parts.options.hostDataDir, release.key).stack, "current"),
+      files: ["-"],
+      envFiles: [],
+      profiles: [],
+    },
+    variables: actingVariables(release.invocation),
+    model: release.model,
+  };
+}

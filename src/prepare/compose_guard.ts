@@ -1,0 +1,206 @@
+import { posix } from "node:path";
+import { type ComposeInclude, composePaths } from "../config/compose_paths.ts";
+import { MOST_BYTES } from "../config/mod.ts";
+import { insideTree } from "../compose/mod.ts";
+import { StackwrightError } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/** What is about to be rendered. Paths are absolute. */
+export interface GuardedProject {
+  readonly tree: string;
+  /** Base of the paths in the project's own files; compose must be started there. */
+  readonly directory: string;
+  readonly composeFiles: readonly string[];
+  readonly envFiles: readonly string[];
+}
+
+/** What the guard works with. */
+export interface GuardParts {
+  readonly files: Files;
+  /** Texts with their variables replaced, exactly as compose does it for the project. */
+  interpolate(texts: readonly string[]): Promise<readonly string[]>;
+}
+
+/** A compose file that is still to be looked at. */
+interface Pending {
+  readonly file: string;
+  /** Directories its paths may be relative to; versions of compose differ. */
+  readonly bases: readonly string[];
+  /** Whether it is read with variables of its own, which nobody else knows. */
+  readonly ownVariables: boolean;
+}
+
+/** Files one deployment may consist of; more are a mistake or an attack. */
+const MOST_FILES = 500;
+/** What compose would fetch from elsewhere, or look up in the home directory. */
+const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|[^/@\s]+@[^/:\s]+:|github\.com\/|~)/i;
+
+/**
+ * Makes sure that rendering reads nothing but files of the tree. Compose itself reads whatever a path
+ * leads to, with the rights of this service, and its content would end up in containers or messages.
+ *
+ * Returns the absolute paths of the files with variables that the compose files name, `env_file` and
+ * the like; there may be nothing at some of them.
+ *
+ * Throws `path_escapes` with the file and the path, and `config_invalid` for a compose file that is
+ * not clear.
+ */
+export async function guardRendering(
+  project: GuardedProject,
+  parts: GuardParts,
+): Promise<readonly string[]> {
+  const guard = new Guard(project, parts);
+  await guard.run();
+  return [...guard.variableFiles];
+}
+
+class Guard {
+  readonly #project: GuardedProject;
+  readonly #parts: GuardParts;
+  readonly #queue: Pending[];
+  readonly #seen = new Set<string>();
+  readonly variableFiles = new Set<string>();
+  #realTree = "";
+
+  constructor(project: GuardedProject, parts: GuardParts) {
+    this.#project = project;
+    this.#parts = parts;
+    this.#queue = project.composeFiles.map((file) => ({
+      file,
+      bases: [project.directory],
+      ownVariables: false,
+    }));
+  }
+
+  async run(): Promise<void> {
+    const { tree } = this.#project;
+    this.#realTree = await this.#parts.files.realPath(tree) ?? tree;
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const key = JSON.stringify(next);
+      if (this.#seen.has(key)) continue;
+      this.#seen.add(key);
+      if (this.#seen.size > MOST_FILES) {
+        throw new StackwrightError(
+          "config_invalid",
+          `the deployment consists of more than ${MOST_FILES} compose files`,
+        );
+      }
+      await this.#look(next);
+    }
+  }
+
+  async #look(at: Pending): Promise<void> {
+    // One that is missing is left to compose, which says who wanted it.
+    const name = this.#shown(at.file);
+    const size = (await this.#parts.files.stat(at.file))?.size ?? 0;
+    if (size > MOST_BYTES) {
+      throw new StackwrightError(
+        "config_invalid",
+        `the compose file ${name} has ${size} bytes, the most that is read is ${MOST_BYTES}`,
+      );
+    }
+    const bytes = await this.#parts.files.readIfExists(at.file);
+    if (bytes === undefined) return;
+    const found = composePaths(new TextDecoder().decode(bytes), name);
+    const values = await this.#values(at, [
+      ...found.files,
+      ...found.extended,
+      ...found.includes.flatMap((each) => [
+        ...each.paths,
+        ...each.envFiles,
+        each.projectDirectory,
+      ]),
+    ]);
+    const value = (text: string) => values.get(text) ?? text;
+    for (const file of found.files) {
+      for (const each of await this.#resolve(at, value(file), at.bases)) {
+        this.variableFiles.add(each);
+      }
+    }
+    for (const file of found.extended) {
+      for (const target of await this.#resolve(at, value(file), at.bases)) {
+        this.#push(target, [posix.dirname(target)], at.ownVariables);
+      }
+    }
+    for (const include of found.includes) {
+      await this.#include(at, {
+        paths: include.paths.map(value),
+        envFiles: include.envFiles.map(value),
+        projectDirectory: value(include.projectDirectory),
+      });
+    }
+  }
+
+  async #include(at: Pending, include: ComposeInclude): Promise<void> {
+    const { directory, envFiles } = this.#project;
+    const targets = await Promise.all(
+      include.paths.map((path) => this.#resolve(at, path, at.bases)),
+    );
+    const bases = include.projectDirectory === ""
+      ? (targets[0] ?? []).map((target) => posix.dirname(target))
+      : await this.#resolve(at, include.projectDirectory, [...at.bases, directory]);
+    const dotenv = include.envFiles.length === 0
+      ? bases.map((base) => posix.join(base, ".env"))
+      : (await Promise.all(
+        include.envFiles.map((file) => this.#resolve(at, file, [...at.bases, ...bases, directory])),
+      )).flat();
+    for (const file of dotenv) this.variableFiles.add(file);
+    const own = await Promise.all(
+      dotenv.map(async (file) =>
+        !envFiles.includes(file) && await this.#parts.files.stat(file) !== undefined
+      ),
+    );
+    for (const target of targets.flat()) {
+      this.#push(target, bases, at.ownVariables || own.includes(true));
+    }
+  }
+
+  #push(file: string, bases: readonly string[], ownVariables: boolean): void {
+    this.#queue.push({ file, bases: [...new Set(bases)], ownVariables });
+  }
+
+  /** The texts with a variable in them, and what they become. */
+  async #values(at: Pending, texts: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const open = [...new Set(texts.filter((text) => text.includes("$")))];
+    if (open.length === 0) return new Map();
+    if (at.ownVariables) {
+      throw new StackwrightError(
+        "config_invalid",
+        `${this.#shown(at.file)}: the path ${JSON.stringify(open[0])} holds a variable, and the ` +
+          "file is included with a dotenv file of its own; write the path without variables",
+      );
+    }
+    const values = await this.#parts.interpolate(open);
+    return new Map(open.map((text, index) => [text, values[index] ?? ""]));
+  }
+
+  /** Where a path leads from each of the bases; all of it must lie in the tree. */
+  async #resolve(at: Pending, path: string, bases: readonly string[]): Promise<string[]> {
+    if (path === "") return [];
+    if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#escapes(at, path);
+    const targets = [...new Set(bases.map((base) => posix.join(base, path)))];
+    for (const target of targets) {
+      if (insideTree(target, this.#project.tree) === undefined) throw this.#escapes(at, path);
+      const real = await this.#parts.files.realPath(target);
+      if (real !== undefined && insideTree(real, this.#realTree) === undefined) {
+        throw this.#escapes(at, path);
+      }
+    }
+    return targets;
+  }
+
+  #escapes(at: Pending, path: string): StackwrightError {
+    return new StackwrightError(
+      "path_escapes",
+      `${this.#shown(at.file)}: ${
+        JSON.stringify(path.slice(0, 200))
+      } lies outside the repository: ` +
+        "a deployment may only read files of its own source; put the file into the repository, or " +
+        "use a submodule",
+    );
+  }
+
+  #shown(file: string): string {
+    return insideTree(file, this.#project.tree) ?? posix.basename(file);
+  }
+}

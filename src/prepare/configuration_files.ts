@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
+import { insideTree } from "../compose/mod.ts";
+import { type Revision, StackwrightError } from "../model/mod.ts";
+import { contentIds } from "./content.ts";
+import type { PrepareParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** What a deployment of another repository reads beside its configuration. */
+export interface ConfigurationFiles {
+  /** Where the configuration was read. */
+  readonly revision: Revision;
+  /** Directory of the tree; `undefined` while nothing is read from it. */
+  readonly tree: string | undefined;
+  /** Dotenv files below the tree, in order. */
+  readonly envFiles: readonly string[];
+  /** Texts that were encrypted. */
+  readonly secrets: ReadonlySet<string>;
+  /** What is at every path that was looked at. */
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/**
+ * Finds the dotenv files that lie beside the configuration of a deployment of another repository, and
+ * puts their tree on disk. `undefined` when configuration and deployment share a source.
+ *
+ * Throws `config_invalid` when one is missing, `path_escapes` when a link leads out of the source, and
+ * what the source throws.
+ */
+export async function configurationFiles(
+  parts: PrepareParts,
+  { deployment, configuration }: Pick<Target, "deployment" | "configuration">,
+  signal: AbortSignal,
+): Promise<ConfigurationFiles | undefined> {
+  if (deployment.repositoryUrl === "") return undefined;
+  const wanted = deployment.envFiles.map((file) => ({ file, ...sideFilePlace(deployment, file) }))
+    .filter(({ from }) => from === "configuration");
+  const looked = wanted.map(({ path }) => path);
+  const ids = Object.fromEntries(await contentIds(parts.source, configuration, looked, signal));
+  const exists = (path: string) => /^(?:file|executable|symlink):/.test(ids[path] ?? "");
+  const missing = wanted.filter(({ file, path }) => !isDefaultEnvFile(file) && !exists(path));
+  if (missing.length > 0) {
+    throw new StackwrightError(
+      "config_invalid",
+      `deployment ${deployment.name}: env_files: no such file in ${configuration.source.name}: ` +
+        `${missing.map(({ path }) => path).join(", ")}; a file of the deployed repository is ` +
+        `written remote:<path>`,
+    );
+  }
+  const envFiles = looked.filter(exists);
+  const found = { revision: configuration, envFiles, ids };
+  if (envFiles.length === 0) return { ...found, tree: undefined, secrets: new Set() };
+  return { ...found, ...await placeBeside(parts, configuration, envFiles, signal) };
+}
+
+/**
+ * Puts the tree of a configuration on disk and the files that are read from it in the clear. Throws
+ * as {@link configurationFiles}, and what decrypting throws.
+ */
+export async function placeBeside(
+  parts: PrepareParts,
+  revision: Revision,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<{ readonly tree: string; readonly secrets: ReadonlySet<string> }> {
+  const tree = await parts.source.materialise(revision, signal);
+  const real = await requireInside(parts, tree, paths);
+  const { secrets } = await parts.encrypted.reveal({ revision, tree, paths: real }, signal);
+  return { tree, secrets };
+}
+
+/** Where the paths really lie below the tree. */
+async function requireInside(
+  { files }: PrepareParts,
+  tree: string,
+  paths: readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  const root = await files.realPath(tree) ?? tree;
+  for (const path of paths) {
+    const real = await files.realPath(join(tree, path));
+    const inside = real === undefined ? undefined : insideTree(real, root);
+    if (inside !== undefined) {
+      found.push(inside);
+      continue;
+    }
+    throw new StackwrightError("path_escapes", `${path} leads out of the repository or nowhere`);
+  }
+  return found;
+}

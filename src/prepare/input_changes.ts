@@ -1,0 +1,31 @@
+import type { InputChange, InputClosure, Revision } from "../model/mod.ts";
+import { changedInputs } from "../plan/mod.ts";
+import { configurationText } from "../compose/mod.ts";
+import { contentIds } from "./content.ts";
+import type { PrepareParts } from "./parts.ts";
+import type { ResolvedTarget } from "./resolve_secrets.ts";
+import { variablesOf } from "./variables.ts";
+
+/**
+ * What differs between the closure of a release and what a target has at the same paths; `undefined`
+ * when only rendering can tell.
+ */
+export async function changesSince(
+  parts: PrepareParts,
+  target: ResolvedTarget,
+  closure: InputClosure,
+  signal: AbortSignal,
+): Promise<InputChange[] | undefined> {
+  if (!closure.complete) return undefined;
+  const { deployment, revision } = target;
+  const text = configurationText(deployment, variablesOf(parts, target), parts.options.hostDataDir);
+  const paths = Object.keys(closure.paths);
+  const beside = Object.keys(closure.configurationPaths ?? {});
+  const ids = async (at: Revision, wanted: readonly string[]) =>
+    Object.fromEntries(await contentIds(parts.source, at, wanted, signal));
+  return changedInputs(closure, {
+    configuration: parts.key.digest(text),
+    paths: await ids(revision, paths),
+    configurationPaths: await ids(target.configuration, beside),
+  });
+}

@@ -1,0 +1,26 @@
+import type { ComposeCall } from "../deploy/mod.ts";
+import { objectAt, servicesOf } from "../compose/mod.ts";
+import { StackwrightError } from "../model/mod.ts";
+import type { PrepareParts } from "./parts.ts";
+
+/**
+ * Texts with their variables replaced, by compose itself: as labels of a service that exists nowhere
+ * else. Throws `render_failed`.
+ */
+export async function interpolate(
+  { compose }: Pick<PrepareParts, "compose">,
+  { project, variables }: Pick<ComposeCall, "project" | "variables">,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const labels = Object.fromEntries(texts.map((text, index) => [`p${index}`, text]));
+  const model = { services: { texts: { image: "texts", labels } } };
+  const call = { project: { ...project, files: ["-"], profiles: [] }, variables, model };
+  const rendered = await compose.render(call, signal);
+  const values = objectAt(servicesOf(rendered)["texts"] ?? {}, "labels");
+  return texts.map((_, index) => {
+    const value = values[`p${index}`];
+    if (typeof value === "string") return value.replaceAll("$$", "$");
+    throw new StackwrightError("internal", "docker compose did not print an interpolated text");
+  });
+}

@@ -1,0 +1,22 @@
+/**
+ * From a target to a release and its images, before anything is touched: files and variables are read
+ * and guarded, compose renders, images are pulled and built. Takes its own small parts: no locks, no
+ * running containers.
+ */
+export * from "./compose_call.ts";
+export * from "./compose_files.ts";
+export * from "./configuration_files.ts";
+export * from "./content.ts";
+export * from "./encrypted_files.ts";
+export * from "./input_changes.ts";
+export * from "./measure.ts";
+export * from "./model_values.ts";
+export * from "./parts.ts";
+export * from "./plain_source.ts";
+export * from "./prepare_images.ts";
+export * from "./prepare_release.ts";
+export * from "./recorded_images.ts";
+export * from "./resolve_secrets.ts";
+export * from "./reveal_inputs.ts";
+export * from "./shown_model.ts";
+export * from "./target.ts";

@@ -1,0 +1,96 @@
+import type { ComposeProject } from "../deploy/mod.ts";
+import { isObject, objectAt, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
+import {
+  type ComposeInvocation,
+  type ComposeModel,
+  type Release,
+  StackwrightError,
+} from "../model/mod.ts";
+import { interpolate } from "./interpolate.ts";
+import type { PrepareParts } from "./parts.ts";
+import { envFilesIn, type Trees } from "./render_project.ts";
+
+/** What a model takes its values from. */
+export interface ValueSources {
+  readonly model: ComposeModel;
+  readonly project: ComposeProject;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * The values that configs and secrets of a model take from variables of dotenv files: compose gets those
+ * files only to render. Costs nothing where there are none.
+ *
+ * Throws `config_invalid` where a service uses one whose variable nothing sets.
+ */
+export async function modelValues(
+  parts: Pick<PrepareParts, "compose">,
+  { model, project, variables }: ValueSources,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const wanted = wantedVariables(model).filter((each) => !Object.hasOwn(variables, each.name));
+  const names = [...new Set(wanted.map((each) => each.name))].filter((name) => NAME.test(name));
+  const texts = names.flatMap((name) => [`\${${name}+set}`, `\${${name}-}`]);
+  const found = names.length === 0
+    ? []
+    : await interpolate(parts, { project, variables }, texts, signal);
+  const values = Object.fromEntries(
+    names.flatMap((name, index) =>
+      found[2 * index] === "set" ? [[name, found[2 * index + 1] ?? ""]] : []
+    ),
+  );
+  const missing = wanted.find((each) => each.isUsed && !Object.hasOwn(values, each.name));
+  if (missing !== undefined) {
+    throw new StackwrightError(
+      "config_invalid",
+      `${missing.what} takes its value from the variable ${missing.name}, which is not set: set it ` +
+        "in environment, in a file of env_files or as an external secret",
+    );
+  }
+  return values;
+}
+
+/** The variables a release is carried out with: those that configs and secrets may name. */
+export function actingVariables(invocation: ComposeInvocation): Record<string, string> {
+  return { ...invocation.values, ...invocation.environment };
+}
+
+/** A release that was recorded, with the values it needs; `trees` have its files in the clear. */
+export async function withValues(
+  parts: Pick<PrepareParts, "compose">,
+  release: Release,
+  trees: Trees,
+  signal: AbortSignal,
+): Promise<Release> {
+  const { key, model, invocation } = release;
+  if (invocation.values !== undefined) return release;
+  const project = {
+    name: key.name,
+    directory: trees.tree,
+    files: [],
+    envFiles: envFilesIn(trees, invocation),
+    profiles: [],
+  };
+  const sources = { model, project, variables: invocation.environment };
+  const values = await modelValues(parts, sources, signal);
+  return { ...release, invocation: { ...invocation, values } };
+}
+
+function wantedVariables(model: ComposeModel) {
+  const used = (kind: string) =>
+    new Set(
+      Object.values(servicesOf(model)).flatMap((service) => [
+        ...objectsAt(service, kind),
+        ...objectsAt(objectAt(service, "build"), kind),
+      ]).map((each) => textAt(each, "source")),
+    );
+  return ["configs", "secrets"].flatMap((kind) => {
+    const inUse = used(kind);
+    return Object.entries(objectAt(model, kind)).flatMap(([key, resource]) => {
+      const name = isObject(resource) ? textAt(resource, "environment") : "";
+      return name === "" ? [] : [{ what: `${kind}.${key}`, name, isUsed: inUse.has(key) }];
+    });
+  });
+}

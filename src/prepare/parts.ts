@@ -1,0 +1,41 @@
+import type { Compose } from "../deploy/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import type { ExternalSecrets } from "../secrets/mod.ts";
+import type { Source } from "../source/source.ts";
+import type { Clock, Files, Log, Meter } from "../system/mod.ts";
+import type { EncryptedFiles } from "./encrypted_files.ts";
+
+/** What preparing is told by the settings. */
+export interface PrepareOptions {
+  /** Data directory as this process sees it. */
+  readonly dataDir: string;
+  /** The same directory as the engine's host sees it. */
+  readonly hostDataDir: string;
+  /** Further files and directories that no container may mount: where our secrets come from. */
+  readonly protectedPaths: readonly string[];
+  /** The socket that the engine is reached by, where it is one of this machine. */
+  readonly engineSocket?: string;
+  /** The file in which the engine client finds credentials for registries; it need not exist. */
+  readonly clientConfigFile: string;
+  /** Variables of our own environment that take part in interpolation (`PASS_ENV`); usually none. */
+  readonly passedVariables: Readonly<Record<string, string>>;
+}
+
+/** Ports for making a release of a target. No ledger, no locks and no trees that others use. */
+export interface PrepareParts {
+  /** Reads encrypted files in the clear. */
+  readonly source: Source;
+  /** Does the same for trees on disk. */
+  readonly encrypted: EncryptedFiles;
+  /** Asked for images, networks and volumes; nothing is changed but images. */
+  readonly engine: Engine;
+  readonly compose: Compose;
+  /** Digests that only this installation can make: they cover secrets and end up in labels. */
+  readonly key: { digest(text: string): string };
+  readonly secrets: ExternalSecrets;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly options: PrepareOptions;
+}

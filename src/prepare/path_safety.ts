@@ -1,0 +1,162 @@
+import { join } from "node:path";
+import { type FollowedPath, followedPaths, insideTree, pathRelation } from "../compose/mod.ts";
+import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import type { ComposeProject } from "../deploy/mod.ts";
+import { guardRendering } from "./compose_guard.ts";
+import { interpolate } from "./interpolate.ts";
+import type { PrepareParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** Name of a volume in the place where the engine keeps it. */
+const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
+/** Whoever talks to the engine through its socket has its rights on the host. */
+const ENGINE_SOCKET = /\/(?:docker|podman)\.sock$/;
+const USUAL_SOCKETS = ["/run/docker.sock", "/var/run/docker.sock"];
+
+/**
+ * Makes sure that rendering a project reads only its own source; see {@link guardRendering}, which also
+ * tells what is returned.
+ */
+export async function requireSafeInputs(
+  parts: PrepareParts,
+  project: ComposeProject,
+  tree: string,
+  variables: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  return await guardRendering({
+    tree,
+    directory: project.directory,
+    composeFiles: project.files,
+    envFiles: project.envFiles,
+  }, {
+    files: parts.files,
+    interpolate: (texts) => interpolate(parts, { project, variables }, texts, signal),
+  });
+}
+
+/**
+ * Refuses a rendered model that would make compose or buildx read files of this service, or that
+ * mounts what is ours: the data directory, files with secrets. A mount of a directory around them, or
+ * of the engine's socket, is allowed and logged as a warning, since whoever may push can have it.
+ *
+ * Throws `path_escapes` or `unsupported`.
+ */
+export async function requireSafeModel(
+  parts: PrepareParts,
+  target: Target,
+  model: ComposeModel,
+  tree: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = followedPaths(model);
+  const name = target.key.name;
+  const [refused] = found.refused;
+  if (refused !== undefined) {
+    throw new StackwrightError(
+      "unsupported",
+      `deployment ${name}: ${refused}; it is not supported`,
+    );
+  }
+  for (const each of found.paths) {
+    if (each.by === "us") await requireInTree(parts, name, each, tree);
+    else await requireNotOurs(parts, name, each, tree);
+  }
+  for (const each of found.containers) await requireMountsNotOurs(parts, name, each, tree, signal);
+  const own = OWN_VOLUME.exec(parts.options.hostDataDir)?.[1];
+  const volume = found.volumes.find((each) => each.name === own);
+  if (volume !== undefined) throw ours(name, volume.what);
+}
+
+/** A container's mounts are handed on as they are, whatever project it is of. */
+async function requireMountsNotOurs(
+  parts: PrepareParts,
+  name: string,
+  { what, name: container }: { readonly what: string; readonly name: string },
+  tree: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const details = await parts.engine.inspectContainer(container, signal);
+  if (details === undefined) {
+    throw new StackwrightError(
+      "config_invalid",
+      `deployment ${name}: ${what}: there is no container ${container}`,
+    );
+  }
+  for (const { kind, source, name: volume } of details.mounts) {
+    const from = `${what} container:${container}`;
+    if (volume !== "" && volume === OWN_VOLUME.exec(parts.options.hostDataDir)?.[1]) {
+      throw ours(name, from);
+    }
+    if (kind !== "bind") continue;
+    const mount = { what: from, path: source, by: "engine" as const, everywhere: true };
+    await requireNotOurs(parts, name, mount, tree);
+  }
+}
+
+async function requireInTree(
+  parts: PrepareParts,
+  name: string,
+  { what, path }: FollowedPath,
+  tree: string,
+): Promise<void> {
+  const real = await parts.files.realPath(path) ?? path;
+  const root = await parts.files.realPath(tree) ?? tree;
+  const lexically = insideTree(path, tree) !== undefined;
+  if (lexically && (real === path || insideTree(real, root) !== undefined)) return;
+  throw new StackwrightError(
+    "path_escapes",
+    `deployment ${name}: ${what} leads out of the repository: only files of the deployment's own ` +
+      "source can be read",
+  );
+}
+
+async function requireNotOurs(
+  parts: PrepareParts,
+  name: string,
+  { what, path, everywhere }: FollowedPath,
+  tree: string,
+): Promise<void> {
+  if (everywhere !== true && insideTree(path, tree) !== undefined) return;
+  const real = await parts.files.realPath(path) ?? path;
+  for (const mine of [parts.options.hostDataDir, ...parts.options.protectedPaths]) {
+    const relations = [path, real].map((each) => pathRelation(each, mine));
+    if (relations.includes("inside")) throw ours(name, what);
+    if (!relations.includes("around")) continue;
+    parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`, {
+      stack: name,
+    });
+    break;
+  }
+  const { engineSocket } = parts.options;
+  const sockets = engineSocket === undefined ? USUAL_SOCKETS : [...USUAL_SOCKETS, engineSocket];
+  const holdsSocket = sockets.some((socket) => pathRelation(socket, path) === "inside");
+  if (holdsSocket || ENGINE_SOCKET.test(path)) {
+    const message = `${what} mounts the engine's socket: the container has all rights on the host`;
+    parts.log.warning(message, { stack: name });
+  }
+}
+
+function ours(name: string, what: string): StackwrightError {
+  return new StackwrightError(
+    "path_escapes",
+    `deployment ${name}: ${what} mounts data or secrets of Stackwright itself, which no deployment may`,
+  );
+}
+
+/** The place of a path that is served from `live`, when no link there leads out of it. */
+export async function requireLiveInside(
+  parts: PrepareParts,
+  live: string,
+  path: string,
+): Promise<void> {
+  const root = await parts.files.realPath(live);
+  const real = await parts.files.realPath(join(live, path));
+  if (root === undefined || real === undefined || insideTree(real, root) !== undefined) return;
+  throw new StackwrightError(
+    "path_escapes",
+    `${
+      join(live, path)
+    } leads out of the stack's live files: a container put a link there; remove it`,
+  );
+}

@@ -1,0 +1,168 @@
+import { basename, join } from "node:path";
+import {
+  dotenvEntries,
+  insideTree,
+  isObject,
+  objectAt,
+  objectsAt,
+  secretsInModel,
+  secretsInVariables,
+  servicesOf,
+  textAt,
+} from "../compose/mod.ts";
+import { MOST_BYTES } from "../config/mod.ts";
+import {
+  type ComposeInvocation,
+  type ComposeModel,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import {
+  embeddedSecrets,
+  isSecretVariable,
+  MOST_OF_AN_OWNER,
+  namedSecretParts,
+  secretParts,
+  secretsOfFile,
+  writtenSecrets,
+} from "../system/mod.ts";
+import type { PrepareParts } from "./parts.ts";
+import { ownerOfSecrets } from "./shown_model.ts";
+
+type Parts = Pick<PrepareParts, "files" | "secrets">;
+
+/** Size above which a file is hardly one secret, in bytes. */
+const LARGEST_SECRET = 64 * 1024;
+
+/**
+ * The secrets of a target that are written in its repository in the clear. Each step makes what it
+ * finds unprintable before the next one can fail and quote it.
+ */
+export class PlainSecrets {
+  readonly #parts: Parts;
+  readonly #owner: string;
+  readonly #names: readonly string[];
+  readonly #hidden = new Set<string>();
+  /** What a recorded release needs beside its model: texts of dotenv files and of secret files. */
+  readonly #texts = new Set<string>();
+  readonly #looked = new Set<string>();
+  readonly #dotenv: Record<string, string> = {};
+
+  /** Nothing that is a part of one of `names` is hidden: what the target is called must be said. */
+  constructor(parts: Parts, key: StackKey, names: readonly string[] = []) {
+    this.#parts = parts;
+    this.#owner = ownerOfSecrets(key);
+    this.#names = names;
+  }
+
+  /** Secrets so far, for the ledger. */
+  get texts(): readonly string[] {
+    return [...this.#texts];
+  }
+
+  /** The variables a target is rendered with: those whose name says that they are secrets. */
+  hideVariables(variables: Readonly<Record<string, string>>): void {
+    const found = Object.entries(variables).flatMap(([name, value]) => [
+      ...namedSecretParts(name, value),
+      ...embeddedSecrets(value),
+    ]);
+    this.#hide(found);
+  }
+
+  /** Compose files, by their absolute paths: compose quotes a value that it cannot read. */
+  async hideCompose(files: readonly string[]): Promise<void> {
+    for (const file of files) {
+      const text = await this.#textOf(file);
+      if (text !== undefined) this.#hide(writtenSecrets(text));
+    }
+  }
+
+  /**
+   * Dotenv files, by their absolute paths; each is looked at once, and missing ones are fine.
+   *
+   * Throws `config_invalid` for one that is too large to be looked at: what is in it could be shown.
+   */
+  async hideDotenv(files: readonly string[]): Promise<void> {
+    for (const file of files) {
+      if (this.#looked.has(file)) continue;
+      this.#looked.add(file);
+      await this.#requireSmall(file);
+      const text = await this.#textOf(file);
+      const entries = text === undefined ? [] : dotenvEntries(text);
+      for (const { name, value } of entries) {
+        this.#dotenv[name] = value;
+        this.#add(isSecretVariable(name, value) ? secretParts(value) : []);
+        this.#add(embeddedSecrets(value));
+      }
+    }
+  }
+
+  /** What only the rendered model shows: values of any origin by their names and their use. */
+  hideModel(model: ComposeModel, invocation: ComposeInvocation): void {
+    this.#hide(secretsInModel(model));
+    this.#hide(secretsInVariables(model, invocation.environment));
+    this.#add(secretsInVariables(model, this.#dotenv));
+  }
+
+  /** The content of the files that a model uses as secrets; encrypted ones are decrypted by then. */
+  async hideFiles(model: ComposeModel, tree: string): Promise<void> {
+    for (const file of secretFiles(model)) {
+      if (insideTree(file, tree) === undefined) continue;
+      const real = await this.#parts.files.realPath(file);
+      const root = await this.#parts.files.realPath(tree) ?? tree;
+      if (real === undefined || insideTree(real, root) === undefined) continue;
+      const text = await this.#textOf(real, LARGEST_SECRET);
+      if (text !== undefined) this.#add(secretsOfFile(text));
+    }
+  }
+
+  #add(texts: readonly string[]): void {
+    for (const text of this.#hide(texts)) this.#texts.add(text);
+  }
+
+  #hide(texts: readonly string[]): string[] {
+    const hidden = texts.filter((text) => !this.#names.some((name) => name.includes(text)));
+    for (const text of hidden) this.#hidden.add(text);
+    if (this.#hidden.size > MOST_OF_AN_OWNER) {
+      throw new StackwrightError(
+        "config_invalid",
+        `${this.#owner} has more than ${MOST_OF_AN_OWNER} texts that look like secrets in its files; ` +
+          "take out what is none, or keep it in files that no secret is read from",
+      );
+    }
+    this.#parts.secrets.hide(hidden, this.#owner);
+    return hidden;
+  }
+
+  async #requireSmall(path: string): Promise<void> {
+    const real = await this.#parts.files.realPath(path);
+    const info = real === undefined ? undefined : await this.#parts.files.stat(real);
+    if (info?.kind !== "file" || info.size <= MOST_BYTES) return;
+    throw new StackwrightError(
+      "config_invalid",
+      `the dotenv file ${basename(path)} has ${info.size} bytes, the most that is read is ` +
+        `${MOST_BYTES}: take out what is no variable`,
+    );
+  }
+
+  async #textOf(path: string, largest: number = MOST_BYTES): Promise<string | undefined> {
+    const real = await this.#parts.files.realPath(path);
+    const info = real === undefined ? undefined : await this.#parts.files.stat(real);
+    if (real === undefined || info?.kind !== "file" || info.size > largest) return undefined;
+    const bytes = await this.#parts.files.readIfExists(real);
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  }
+}
+
+/** Files of `secrets:`, and what is mounted to where secrets lie in containers. */
+function secretFiles(model: ComposeModel): string[] {
+  const declared = Object.values(objectAt(model, "secrets")).map((secret) =>
+    isObject(secret) ? textAt(secret, "file") : ""
+  );
+  const mounted = Object.values(servicesOf(model)).flatMap((service) =>
+    objectsAt(service, "volumes").filter((volume) =>
+      volume["type"] === "bind" && textAt(volume, "target").startsWith("/run/secrets/")
+    ).map((volume) => textAt(volume, "source"))
+  );
+  return [...new Set([...declared, ...mounted])].filter((file) => join(file) === file);
+}

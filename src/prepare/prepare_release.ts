@@ -1,0 +1,125 @@
+import { configurationText, makeRelease } from "../compose/mod.ts";
+import { requireSameNetworks, requireSameVolumes, stackDirectories } from "../deploy/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ComposeModel,
+  type InputClosure,
+  LABELS,
+  type Release,
+} from "../model/mod.ts";
+import type { PrepareParts } from "./parts.ts";
+import { type RenderedTarget, renderTarget } from "./render_target.ts";
+import type { ResolvedTarget } from "./resolve_secrets.ts";
+import { withSecrets } from "./reveal_inputs.ts";
+import { type UsedContent, usedContent } from "./used_content.ts";
+import { variablesOf } from "./variables.ts";
+
+export { renderProject, type Trees } from "./render_project.ts";
+
+/** A release that was rendered and has changed nothing yet. */
+export interface PreparedRelease {
+  readonly release: Release;
+  /** Directory of its tree. */
+  readonly tree: string;
+  /** That of its configuration, where something is read from another source. */
+  readonly configurationTree?: string;
+  /** As compose printed it, with the paths of the tree: what images are built from. */
+  readonly rendered: ComposeModel;
+}
+
+/**
+ * Makes the release of a target: puts its tree on disk, renders it and digests everything that can
+ * change a container. Reads the engine, changes nothing on it.
+ *
+ * Throws `config_invalid`, `conflict`, `path_escapes`, `render_failed`, `unsupported`,
+ * `data_dir_unusable`, and what the source throws.
+ */
+export async function prepareRelease(
+  parts: PrepareParts,
+  target: ResolvedTarget,
+  signal: AbortSignal,
+): Promise<PreparedRelease> {
+  const rendered = await renderTarget(parts, target, signal);
+  const content = await usedContent(parts, target, rendered, signal);
+  await rendered.plain.hideFiles(rendered.model, rendered.tree);
+  const release = await releaseOf(parts, target, { rendered, content }, signal);
+  const { tree, beside, model } = rendered;
+  const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
+  return { release, tree, ...placed, rendered: model };
+}
+
+interface Prepared {
+  readonly rendered: RenderedTarget;
+  readonly content: UsedContent;
+}
+
+async function releaseOf(
+  parts: PrepareParts,
+  target: ResolvedTarget,
+  { rendered, content }: Prepared,
+  signal: AbortSignal,
+): Promise<Release> {
+  const { key, revision, deployment } = target;
+  const { tree, beside, model, invocation } = rendered;
+  const { uses, inPlace, live, manifest, secrets, contentOf } = content;
+  const resources = await projectResources(parts, key.name, signal);
+  const release = makeRelease({
+    key,
+    revision,
+    ...(beside === undefined ? {} : { configuration: beside.revision }),
+    target: target.configTarget,
+    timeoutSeconds: deployment.timeoutSeconds,
+    discovered: target.discovered !== undefined,
+    rendered: model,
+    invocation: withSecrets(invocation, model, {
+      decrypted: [...secrets, ...beside?.secrets ?? []],
+      plain: rendered.plain.texts,
+      hides: (text) => parts.secrets.hides(text),
+    }),
+    tree,
+    stackDirectory: stackDirectories(parts.options.hostDataDir, key).stack,
+    uses,
+    inPlace,
+    live,
+    liveManifest: manifest,
+    closure: closureOf(parts, target, { rendered, content }),
+    foreignResources: resources.foreign,
+    buildArguments: deployment.build.args,
+    contentOf,
+    digest: (text) => parts.key.digest(text),
+  });
+  requireSameVolumes(release.model, resources.volumes);
+  requireSameNetworks(release.model, resources.networks);
+  return release;
+}
+
+/** Everything the release was made from, so that the next look may be a cheap one. */
+function closureOf(
+  { key, options }: PrepareParts,
+  target: ResolvedTarget,
+  { rendered, content }: Prepared,
+): InputClosure {
+  const { inputs, beside } = rendered;
+  const { ids, identities } = content;
+  const variables = variablesOf({ options }, target);
+  return {
+    configuration: key.digest(configurationText(target.deployment, variables, options.hostDataDir)),
+    complete: inputs.complete,
+    paths: Object.fromEntries(ids),
+    ...(identities.size === 0 ? {} : { encrypted: [...identities.keys()].sort() }),
+    ...(beside === undefined ? {} : { configurationPaths: beside.ids }),
+  };
+}
+
+/** Networks and volumes of the project, and which of them somebody else made: without our labels. */
+async function projectResources(parts: PrepareParts, name: string, signal: AbortSignal) {
+  const project = { [COMPOSE_LABELS.project]: name };
+  const [networks, volumes] = await Promise.all([
+    parts.engine.listNetworks(project, signal),
+    parts.engine.listVolumes(project, signal),
+  ]);
+  const foreign = [...networks, ...volumes].filter((each) =>
+    each.labels[LABELS.manager] === undefined
+  );
+  return { networks, volumes, foreign: new Set(foreign.map((each) => each.name)) };
+}

@@ -1,0 +1,80 @@
+import { clashes, requirePullable } from "../compose/mod.ts";
+import type { Placed } from "../deploy/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type Plan,
+  type Progress,
+  type Release,
+  type ServicePlan,
+  StackwrightError,
+} from "../model/mod.ts";
+import { composeCall } from "./compose_call.ts";
+import { withImageLimit } from "./image_limit.ts";
+import type { PrepareParts } from "./parts.ts";
+
+/**
+ * Sees to it that the images a recorded release needs are on the engine: pulls what is missing. What
+ * was built cannot be built again from the ledger.
+ *
+ * Throws `pull_failed`, or `build_failed` when an image that was built is gone.
+ */
+export async function requireImages(
+  parts: PrepareParts,
+  placed: Placed,
+  { services, progress }: {
+    readonly services: readonly ServicePlan[];
+    readonly progress: Progress;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const acting = new Set(starting(services, ["create", "recreate", "scale", "start"]));
+  const missing: string[] = [];
+  for (const service of placed.release.services) {
+    if (!acting.has(service.name) || service.image === "" || service.expectation.replicas === 0) {
+      continue;
+    }
+    if (await parts.engine.imageId(service.image, signal) !== undefined) continue;
+    if (service.builds) throw goneForGood(placed.release, service);
+    requirePullable(placed.release, [service]);
+    missing.push(service.name);
+  }
+  if (missing.length === 0) return;
+  progress(`pulling ${missing.join(", ")}`);
+  const call = composeCall(parts, placed);
+  const project = { ...call.project, directory: placed.tree };
+  const { key, timeoutSeconds } = placed.release;
+  const doing = `pulling ${missing.join(", ")} of ${key.name}`;
+  const pull = (within: AbortSignal) => parts.compose.pull({ ...call, project }, missing, within);
+  await withImageLimit(parts, { doing, timeoutSeconds }, pull, signal);
+}
+
+function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {
+  return new StackwrightError(
+    "build_failed",
+    `service ${service.name}: image ${service.image}, which was built for an earlier release, is gone; ` +
+      `deploy commit ${release.revision.id} to build it again, and set RELEASE_IMAGE_RETENTION to keep ` +
+      `images of earlier releases. Nothing was changed`,
+  );
+}
+
+/**
+ * Finds ports and names that others hold before anything is touched, not while starting. Throws
+ * `conflict` naming all of them.
+ */
+export async function requireNoClash(
+  parts: PrepareParts,
+  release: Release,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<void> {
+  const starts = starting(plan.services, ["create", "recreate"]);
+  if (starts.length === 0) return;
+  const all = await parts.engine.listContainers({}, signal);
+  const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
+  const found = clashes(release.model, starts, others);
+  if (found.length > 0) throw new StackwrightError("conflict", found.join("; "));
+}
+
+function starting(services: readonly ServicePlan[], actions: readonly string[]): string[] {
+  return services.filter((each) => actions.includes(each.action)).map((each) => each.name);
+}

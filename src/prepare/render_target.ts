@@ -1,0 +1,153 @@
+import { join } from "node:path";
+import { labelsOf, requireHooksRun } from "../compose/mod.ts";
+import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { ignoredFields } from "../plan/mod.ts";
+import { type ComposeInputs, composeInputs } from "./compose_files.ts";
+import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
+import type { Revealed } from "./encrypted_files.ts";
+import { operation } from "./measure.ts";
+import { modelValues } from "./model_values.ts";
+import type { PrepareParts } from "./parts.ts";
+import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
+import { PlainSecrets } from "./plain_secrets.ts";
+import { envFilesIn, renderProject } from "./render_project.ts";
+import { ownerOfSecrets } from "./shown_model.ts";
+import type { ResolvedTarget } from "./resolve_secrets.ts";
+import { requirePlain, revealInputs } from "./reveal_inputs.ts";
+import { realPaths, requireInside } from "./tree_places.ts";
+import { variablesBesideFiles } from "./variables.ts";
+
+/** A target as compose reads it, and what it was read from. */
+export interface RenderedTarget {
+  readonly inputs: ComposeInputs;
+  /** Where each of the inputs' paths really lies in the tree. */
+  readonly realInputs: ReadonlyMap<string, string>;
+  /** What was decrypted to read it. */
+  readonly revealed: Revealed;
+  /** What lies beside the configuration, where that is another source. */
+  readonly beside: ConfigurationFiles | undefined;
+  readonly tree: string;
+  readonly invocation: ComposeInvocation;
+  /** What nobody may read of it although its repository has it in the clear. */
+  readonly plain: PlainSecrets;
+  /** As compose printed it. */
+  readonly model: ComposeModel;
+}
+
+/**
+ * Puts the tree of a target on disk and has compose render it, after everything compose would read
+ * was decrypted where it is encrypted, and found to be the repository's own.
+ */
+export async function renderTarget(
+  parts: PrepareParts,
+  target: ResolvedTarget,
+  signal: AbortSignal,
+): Promise<RenderedTarget> {
+  const { deployment, revision } = target;
+  for (const warning of ignoredFields(deployment, target.declared.given)) {
+    parts.log.warning(warning, { stack: target.key.name });
+  }
+  const inputs = await composeInputs(parts.source, revision, deployment, signal);
+  noteUnused(parts, target, inputs);
+  const tree = await writeTree(parts, target, inputs, signal);
+  const realInputs = await realPaths(parts, tree, inputs.paths);
+  const paths = [...realInputs.values()];
+  const toReveal = { revision, tree, paths, complete: inputs.complete };
+  const revealed = await revealInputs(parts, toReveal, signal);
+  parts.secrets.hide(revealed.secrets, ownerOfSecrets(target.key));
+  const beside = await configurationFiles(parts, target, signal);
+  const { invocation, project } = await invocationOf(parts, target, { inputs, tree, beside });
+  target.progress("rendering");
+  const variables = invocation.environment;
+  const plain = new PlainSecrets(parts, target.key, namesOf(target));
+  plain.hideVariables({ ...deployment.build.args, ...variables });
+  const named = namedFiles(inputs, tree);
+  await plain.hideCompose(named.compose);
+  await plain.hideDotenv([...project.envFiles, ...named.others]);
+  await plain.hideDotenv(await requireSafeInputs(parts, project, tree, variables, signal));
+  const render = () => parts.compose.render({ project, variables }, signal);
+  const model = await operation(parts, "render", render);
+  plain.hideModel(model, invocation);
+  const values = await modelValues(parts, { model, project, variables }, signal);
+  await requireSafeModel(parts, target, model, tree, signal);
+  requireNoJobs(model, target.key.name);
+  await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
+  requirePlain(model, revealed);
+  const complete = { ...invocation, values };
+  return { inputs, realInputs, revealed, beside, tree, invocation: complete, plain, model };
+}
+
+/** What messages call a target and where it comes from: also where a dotenv file repeats it. */
+function namesOf({ key, revision, configuration, deployment }: ResolvedTarget): string[] {
+  const sources = [revision, configuration].flatMap(({ source, reference, id }) => [
+    source.name,
+    reference,
+    id,
+  ]);
+  return [key.name, key.context, deployment.workingDir, ...deployment.composeFiles, ...sources];
+}
+
+/** The compose files that are known before anything is rendered, and the other files they name. */
+function namedFiles({ composeFiles, paths }: ComposeInputs, tree: string) {
+  const isCompose = (path: string) => composeFiles.includes(path) || /\.(?:ya?ml|json)$/.test(path);
+  const places = (chosen: readonly string[]) => chosen.map((path) => join(tree, path));
+  return {
+    compose: places([...new Set([...composeFiles, ...paths.filter(isCompose)])]),
+    others: places(paths.filter((path) => !isCompose(path))),
+  };
+}
+
+function noteUnused({ log }: PrepareParts, { key }: ResolvedTarget, inputs: ComposeInputs): void {
+  for (const file of inputs.unused) {
+    log.info(`${file} is not used: ${inputs.composeFiles[0]} comes first`, { stack: key.name });
+  }
+}
+
+async function writeTree(
+  parts: PrepareParts,
+  { deployment, revision, progress }: ResolvedTarget,
+  inputs: ComposeInputs,
+  signal: AbortSignal,
+): Promise<string> {
+  progress("writing its files");
+  const write = () => parts.source.materialise(revision, signal);
+  const tree = await operation(parts, "materialise", write);
+  const named = [deployment.workingDir, ...inputs.composeFiles, ...inputs.envFiles];
+  await requireInside(parts, tree, named);
+  return tree;
+}
+
+/** What compose is called with: variables win over dotenv files, except those that are passed on. */
+async function invocationOf(
+  parts: PrepareParts,
+  target: ResolvedTarget,
+  { inputs, tree, beside }: Pick<RenderedTarget, "inputs" | "tree" | "beside">,
+) {
+  const trees = { tree, configurationTree: beside?.tree };
+  const dotenv = {
+    envFiles: inputs.envFiles,
+    ...(beside === undefined ? {} : { configurationEnvFiles: beside.envFiles }),
+  };
+  const environment = await variablesBesideFiles(parts, target, "/", envFilesIn(trees, dotenv));
+  const invocation: ComposeInvocation = {
+    environment,
+    ...dotenv,
+    profiles: target.deployment.profiles,
+    secretVariables: Object.keys(target.secrets),
+  };
+  return { invocation, project: renderProject(target, trees, inputs.composeFiles, invocation) };
+}
+
+function requireNoJobs(model: ComposeModel, name: string): void {
+  const services = model["services"];
+  for (const [service, definition] of Object.entries(services ?? {})) {
+    const labels = labelsOf(definition as Record<string, unknown>);
+    const job = labels["stackwright.job.enabled"] ?? labels["cd.doco.job.enabled"];
+    if (job === "true") {
+      throw new StackwrightError(
+        "unsupported",
+        `deployment ${name}: service ${service} is a scheduled job, which this version of Stackwright does not run yet`,
+      );
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { posix } from "node:path";
+import { parseSecretFile, sideFilePlace } from "../config/mod.ts";
+import { type SecretReference, StackwrightError } from "../model/mod.ts";
+import type { PrepareParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** A target with the values of its external secrets. */
+export interface ResolvedTarget extends Target {
+  /** By the name of the variable. Never log. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/**
+ * Reads the external secrets of a target from its store: those of its files first, its own over
+ * them. A target without any costs nothing.
+ *
+ * Throws `config_invalid` and `path_escapes` for its files, `secret_unresolved` naming every variable
+ * that has no value.
+ */
+export async function resolveSecrets(
+  parts: PrepareParts,
+  target: Target,
+  signal: AbortSignal,
+): Promise<ResolvedTarget> {
+  const { deployment } = target;
+  const references: Record<string, SecretReference> = {};
+  for (const file of deployment.externalSecretsFiles) {
+    Object.assign(references, await readSecretFile(parts, target, file, signal));
+  }
+  Object.assign(references, deployment.externalSecrets);
+  const session = target.secretSession ?? parts.secrets.open();
+  const declared = { deployment: deployment.name, references };
+  return { ...target, secrets: await session.resolve(declared, signal) };
+}
+
+async function readSecretFile(
+  parts: PrepareParts,
+  { deployment, revision, configuration }: Target,
+  file: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, SecretReference>>> {
+  const { from, path } = sideFilePlace(deployment, file);
+  const at = from === "configuration" ? configuration : revision;
+  if (path === ".." || path.startsWith("../") || posix.isAbsolute(path)) {
+    throw new StackwrightError(
+      "path_escapes",
+      `deployment ${deployment.name}: external_secrets_files: ${file} lies outside the repository`,
+    );
+  }
+  const bytes = await parts.source.read(at, path, signal);
+  if (bytes === undefined) {
+    throw new StackwrightError(
+      "config_invalid",
+      `deployment ${deployment.name}: external_secrets_files: no such file in ${at.source.name}: ` +
+        `${file} (looked for ${path})`,
+    );
+  }
+  return parseSecretFile(new TextDecoder().decode(bytes), path);
+}

@@ -1,0 +1,102 @@
+import {
+  type ComposeInvocation,
+  type ComposeModel,
+  type Revision,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Revealed } from "./encrypted_files.ts";
+import type { PrepareParts } from "./parts.ts";
+
+/** What compose reads from a tree, as far as it is known. */
+export interface InputsToReveal {
+  readonly revision: Revision;
+  readonly tree: string;
+  /** Links resolved; `.` when it may be any file. */
+  readonly paths: readonly string[];
+  /** Whether `paths` is everything. */
+  readonly complete: boolean;
+}
+
+/**
+ * Decrypts what compose reads when it renders. Where that is not known beforehand (a name made from
+ * a variable), every file is tried, and {@link requirePlain} finds out whether one was missed.
+ */
+export async function revealInputs(
+  { encrypted }: Pick<PrepareParts, "encrypted">,
+  { revision, tree, paths, complete }: InputsToReveal,
+  signal: AbortSignal,
+): Promise<Revealed> {
+  const named = paths.filter((path) => path !== ".");
+  const known = await encrypted.reveal({ revision, tree, paths: named }, signal);
+  if (complete && named.length === paths.length) return known;
+  const rest = await encrypted.reveal({ revision, tree, paths: ["."], tolerant: true }, signal);
+  return {
+    // Only what is named belongs to the release: others may not be able to decrypt the rest.
+    identities: known.identities,
+    secrets: new Set([...known.secrets, ...rest.secrets]),
+    failures: rest.failures,
+  };
+}
+
+/** A cipher text, as a value in a model. */
+const CIPHER_TEXT = "ENC[AES256_GCM,";
+
+/**
+ * Refuses a model in which a value is still encrypted: a container would take it for the secret.
+ *
+ * Throws `config_invalid` with the place of the value and why its file was not decrypted.
+ */
+export function requirePlain(model: ComposeModel, { failures }: Pick<Revealed, "failures">): void {
+  const place = findCipherText(model, []);
+  if (place === undefined) return;
+  const why = failures.length === 0
+    ? "the file it comes from is no complete SOPS file"
+    : failures.slice(0, 3).map((each) => each.message).join("; ");
+  const code = failures[0]?.code ?? "config_invalid";
+  throw new StackwrightError(code, `${place.join(".")} is still encrypted: ${why}`);
+}
+
+function findCipherText(value: unknown, path: readonly string[]): readonly string[] | undefined {
+  if (typeof value === "string") return value.includes(CIPHER_TEXT) ? path : undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = findCipherText(inner, [...path, key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Shortest text that is kept as a secret of a release. */
+const SHORTEST = 6;
+
+/** What is known of the secrets of a release when it is made. */
+export interface ReleaseSecrets {
+  /** Decrypted texts; those that stand in the model are kept. */
+  readonly decrypted: readonly string[];
+  /** Texts of plain files; all of them are kept. */
+  readonly plain: readonly string[];
+  /** Whether a text is known as a secret, for those that came in another way. */
+  hides(text: string): boolean;
+}
+
+/** The invocation with everything that must stay unprintable when the release is looked at again. */
+export function withSecrets(
+  invocation: ComposeInvocation,
+  model: ComposeModel,
+  { decrypted, plain, hides }: ReleaseSecrets,
+): ComposeInvocation {
+  const shown = JSON.stringify(model);
+  const secrets = new Set([
+    ...plain,
+    ...decrypted.filter((each) => shown.includes(JSON.stringify(each).slice(1, -1))),
+    ...[...textsIn(model), ...Object.values(invocation.environment)].filter(hides),
+  ]);
+  const kept = [...secrets].filter((each) => each.length >= SHORTEST);
+  return kept.length === 0 ? invocation : { ...invocation, secrets: kept };
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value.replaceAll("$$", "$")];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}

@@ -1,0 +1,58 @@
+import {
+  type DeclaredDeployment,
+  type Deployment,
+  type DiscoveredStack,
+  formatRevision,
+  type ObservedStack,
+  type Origin,
+  type Progress,
+  type Revision,
+  type RunTarget,
+  type StackKey,
+  type Trigger,
+} from "../model/mod.ts";
+import type { SecretSession } from "../secrets/mod.ts";
+
+/** What the stacks of one piece of work are looked at with. */
+export interface Glance {
+  /**
+   * What runs for a stack, whose lock the caller holds: seen after the piece of work began, not long
+   * ago, and with nothing that we did to the stack in between.
+   */
+  observe(key: StackKey, signal: AbortSignal): Promise<ObservedStack>;
+}
+
+/** One deployment of one run: what the steps of the pipeline hand on. */
+export interface Target {
+  readonly key: StackKey;
+  readonly declared: DeclaredDeployment;
+  readonly deployment: Deployment;
+  /** The revision it is deployed from. */
+  readonly revision: Revision;
+  /** The revision its configuration was read at; of another source with `repository_url`. */
+  readonly configuration: Revision;
+  /** How it was found, when auto-discovery did. */
+  readonly discovered?: DiscoveredStack;
+  /** Configuration target; empty for the default file. */
+  readonly configTarget: string;
+  readonly trigger: Trigger;
+  readonly origin: Origin;
+  readonly progress: Progress;
+  /** What the stacks of one run are looked at with; by default each is looked at by itself. */
+  readonly glance?: Glance;
+  /** What the targets of one run read their external secrets with; one of its own by default. */
+  readonly secretSession?: SecretSession;
+}
+
+/** A target's entry in the run record. */
+export function targetEntry(
+  target: Target,
+  rest: Omit<RunTarget, "context" | "stack" | "revision">,
+): RunTarget {
+  return {
+    context: target.key.context,
+    stack: target.key.name,
+    revision: formatRevision(target.revision),
+    ...rest,
+  };
+}

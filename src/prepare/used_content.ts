@@ -1,0 +1,181 @@
+import { join } from "node:path";
+import {
+  type IgnoredUses,
+  ignoredUses,
+  type LivePaths,
+  livePaths,
+  type TreeUse,
+  treeUses,
+} from "../compose/mod.ts";
+import { stackDirectories } from "../deploy/mod.ts";
+import { type LiveManifest, StackwrightError } from "../model/mod.ts";
+import type { TreeEntry } from "../source/source.ts";
+import { ABSENT, contentIds, isSubmodule, plainIds } from "./content.ts";
+import type { PrepareParts } from "./parts.ts";
+import { requireLiveInside } from "./path_safety.ts";
+import type { RenderedTarget } from "./render_target.ts";
+import type { Target } from "./target.ts";
+import { isDangling, realPaths } from "./tree_places.ts";
+
+/** What a rendered target uses of its tree, and the identity of all of it. */
+export interface UsedContent {
+  readonly uses: readonly TreeUse[];
+  readonly inPlace: IgnoredUses;
+  readonly live: LivePaths;
+  readonly manifest: LiveManifest;
+  /** Object id by path, of everything that was read or is used: the closure of the release. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** Identity of the plain content of encrypted files, by path. */
+  readonly identities: ReadonlyMap<string, string>;
+  /** Texts that were encrypted. */
+  readonly secrets: readonly string[];
+  /** Identity of what is at a path; `absent` for nothing. */
+  contentOf(path: string): string;
+}
+
+/**
+ * Finds what a target's services mount, read and build from, decrypts it where it is encrypted, and
+ * tells what containers will see from `current/` and what from `live/`.
+ *
+ * Throws `config_invalid` for a mount whose source is missing, `path_escapes` for one that links lead
+ * out of the tree.
+ */
+export async function usedContent(
+  parts: PrepareParts,
+  target: Target,
+  rendered: RenderedTarget,
+  signal: AbortSignal,
+): Promise<UsedContent> {
+  const { inputs, realInputs, revealed, tree, model } = rendered;
+  const { revision } = target;
+  const uses = treeUses(model, tree);
+  const realUses = await realPaths(parts, tree, uses.map((use) => use.path));
+  const toReveal = { revision, tree, paths: [...realUses.values()] };
+  const used = await parts.encrypted.reveal(toReveal, signal);
+  const identities = new Map([...revealed.identities, ...used.identities]);
+  const real = new Map([...realInputs, ...realUses]);
+  const paths = [...new Set([...inputs.paths, ...real.values(), ...(hasLinks(real) ? ["."] : [])])];
+  const ids = await contentIds(parts.source, revision, paths, signal);
+  const contents = await plainIds(parts.source, revision, { ids, identities }, signal);
+  const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
+  const inPlace = ignoredUses(model, uses);
+  for (const warning of inPlace.warnings) {
+    parts.log.warning(warning, { stack: target.key.name });
+  }
+  const realPath = (path: string) => real.get(path) ?? path;
+  const exists = (path: string) => contentOf(path) !== ABSENT;
+  const live = livePaths(uses, inPlace.uses, exists, realPath);
+  await requireMounts(parts, target, { uses, contentOf, realPath });
+  await requireContent(parts, target, { uses, contentOf, realPath, tree }, signal);
+  await requireOwnLive(parts, target, { uses, live, realPath });
+  const manifest = await liveManifest(parts, target, { live, identities }, signal);
+  const secrets = [...revealed.secrets, ...used.secrets];
+  return { uses, inPlace, live, manifest, ids, identities, secrets, contentOf };
+}
+
+function hasLinks(real: ReadonlyMap<string, string>): boolean {
+  return [...real].some(([path, found]) => path !== found);
+}
+
+interface Mounts {
+  readonly uses: readonly TreeUse[];
+  readonly contentOf: (path: string) => string;
+  readonly realPath: (path: string) => string;
+}
+
+/**
+ * Refuses what exists and has nothing to mount: a link that leads nowhere, a submodule that is not
+ * fetched. A container would see an empty directory instead.
+ */
+async function requireContent(
+  parts: PrepareParts,
+  { revision }: Target,
+  { uses, contentOf, realPath, tree }: Mounts & { readonly tree: string },
+  signal: AbortSignal,
+): Promise<void> {
+  for (const use of uses.filter(({ kind }) => kind !== "build")) {
+    const refused = (why: string) =>
+      new StackwrightError(
+        "config_invalid",
+        `service ${use.service}: ${use.kind} ${use.path} ${why}`,
+      );
+    if (await isDangling(parts, tree, use.path)) {
+      throw refused("is a link to something that does not exist in the repository");
+    }
+    if (!isSubmodule(contentOf(use.path))) continue;
+    const path = realPath(use.path);
+    const listed = await parts.source.list(revision, path, signal);
+    if (listed.size > 0 && !listed.has(path)) continue;
+    throw refused(
+      "lies in a submodule without content here: submodules are not fetched " +
+        "(GIT_CLONE_SUBMODULES=false), or it is empty or has no URL in .gitmodules",
+    );
+  }
+}
+
+/** Refuses a mount whose source is nowhere where its author said that it must exist. */
+async function requireMounts(
+  parts: PrepareParts,
+  target: Target,
+  { uses, contentOf, realPath }: Mounts,
+): Promise<void> {
+  const live = stackDirectories(parts.options.dataDir, target.key).live;
+  for (const use of uses) {
+    if (!use.required || contentOf(use.path) !== ABSENT) continue;
+    if (
+      use.kind === "bind" && await parts.files.stat(join(live, realPath(use.path))) !== undefined
+    ) {
+      continue;
+    }
+    throw new StackwrightError(
+      "config_invalid",
+      `service ${use.service}: ${use.kind} ${use.path} does not exist in the repository`,
+    );
+  }
+}
+
+async function requireOwnLive(
+  parts: PrepareParts,
+  { key }: Target,
+  { uses, live, realPath }: Pick<Mounts, "uses" | "realPath"> & { readonly live: LivePaths },
+): Promise<void> {
+  const own = stackDirectories(parts.options.dataDir, key).live;
+  for (const use of uses) {
+    if (use.kind !== "build" && live.isLive(use.path)) {
+      await requireLiveInside(parts, own, realPath(use.path));
+    }
+  }
+}
+
+async function liveManifest(
+  parts: PrepareParts,
+  target: Target,
+  { live, identities }: {
+    readonly live: LivePaths;
+    readonly identities: ReadonlyMap<string, string>;
+  },
+  signal: AbortSignal,
+): Promise<LiveManifest> {
+  const files: Record<string, string> = {};
+  for (const path of live.tracked) {
+    for (const [file, entry] of await filesAt(parts, target, path, signal)) {
+      files[file] = `${entry.kind}:${identities.get(file) ?? entry.id}`;
+    }
+  }
+  return { files, directories: live.untracked };
+}
+
+/** Every file at or below a path, also of submodules: each has an identity of its own. */
+async function filesAt(
+  parts: PrepareParts,
+  target: Target,
+  path: string,
+  signal: AbortSignal,
+): Promise<Map<string, TreeEntry>> {
+  const found = new Map<string, TreeEntry>();
+  for (const [file, entry] of await parts.source.list(target.revision, path, signal)) {
+    if (entry.kind !== "submodule" || file === path) found.set(file, entry);
+    else for (const [at, below] of await filesAt(parts, target, file, signal)) found.set(at, below);
+  }
+  return found;
+}

@@ -1,0 +1,156 @@
+import type { StackwrightError } from "../../model/mod.ts";
+import type { Clock, CommandResult, Commands, HttpClient, Redactor } from "../../system/mod.ts";
+import type { GitAccess } from "./git_access.ts";
+import {
+  gitCommand,
+  type GitInvocation,
+  type GitSurroundings,
+  withPlainMask,
+} from "./git_command.ts";
+import { classifyFailure, damagedError, gitError, type GitFailure } from "./git_failure.ts";
+import type { RemoteRefs } from "./remote_refs.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
+import { createSharedQuestions, type SharedQuestions } from "./shared_questions.ts";
+import { SmartHttp } from "./smart_http.ts";
+
+/** Limits of git commands. */
+export interface GitOptions {
+  /** Program name or path. */
+  readonly git: string;
+  /** `PATH` of git and of what it starts. */
+  readonly path: string;
+  /** Longest time of one exchange with a remote, in milliseconds. */
+  readonly remoteTimeoutMs: number;
+  /** Longest time of everything else, in milliseconds. */
+  readonly localTimeoutMs: number;
+  /** How often an exchange is begun when the network fails. */
+  readonly attempts: number;
+  /** What asks for references over HTTP; without it git does. */
+  readonly http: HttpClient | undefined;
+}
+
+/** How a command ended; `failure` is set when its exit code was not zero. */
+export interface GitResult {
+  readonly stdout: Uint8Array;
+  /** Redacted. */
+  readonly stderr: string;
+  readonly failure: GitFailure | undefined;
+  readonly code: number;
+}
+
+/** What running git needs. */
+export interface GitParts {
+  readonly commands: Commands;
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  readonly access: GitAccess;
+  readonly options: GitOptions;
+}
+
+const FIRST_PAUSE_MS = 250;
+
+/** Runs git commands in their own surroundings, with time limits, and sorts their failures. */
+export class Git {
+  readonly #parts: GitParts;
+  readonly #smart: SmartHttp | undefined;
+  readonly #questions: SharedQuestions<RemoteRefs> = createSharedQuestions();
+
+  constructor(parts: GitParts) {
+    this.#parts = parts;
+    const { options: { http }, access, clock } = parts;
+    this.#smart = http === undefined ? undefined : new SmartHttp({ http, access, clock });
+  }
+
+  /** Asks a remote for some names with `ask`, once for all who want to know the same now. */
+  async asking(
+    url: RepositoryUrl,
+    names: readonly string[],
+    ask: (signal: AbortSignal) => Promise<RemoteRefs>,
+    signal: AbortSignal,
+  ): Promise<RemoteRefs> {
+    const key = JSON.stringify([url.remote, url.user, url.password, ...names]);
+    return await this.#questions.ask(key, signal, ask);
+  }
+
+  /**
+   * What a remote has of some full names, asked without a program; `undefined` when that is not to be
+   * had this way, for whatever reason.
+   */
+  async refs(
+    url: RepositoryUrl,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<RemoteRefs | undefined> {
+    return await this.#smart?.ask(url, names, signal);
+  }
+
+  /** Runs a command that needs no remote. */
+  async local(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
+    const command = gitCommand(await this.#surroundings(), invocation);
+    return await this.#run({ ...command, timeoutMs: this.#parts.options.localTimeoutMs }, signal);
+  }
+
+  /** Like {@link local}, for commands that write files for others to read. */
+  async exporting(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
+    const command = withPlainMask(gitCommand(await this.#surroundings(), invocation));
+    return await this.#run({ ...command, timeoutMs: this.#parts.options.localTimeoutMs }, signal);
+  }
+
+  /** Talks to a remote, again after a pause of 250 ms and then 500 ms when the network fails. */
+  async remote(
+    url: RepositoryUrl,
+    invocation: GitInvocation,
+    signal: AbortSignal,
+  ): Promise<GitResult> {
+    const access = await this.#parts.access.forRemote(url, signal);
+    try {
+      const command = gitCommand(await this.#surroundings(), { ...invocation, access });
+      return await this.#patiently(command, signal);
+    } finally {
+      await access.release?.();
+    }
+  }
+
+  async #patiently(
+    command: ReturnType<typeof gitCommand>,
+    signal: AbortSignal,
+  ): Promise<GitResult> {
+    const { clock, options } = this.#parts;
+    for (let attempt = 1;; attempt++) {
+      const result = await this.#run({ ...command, timeoutMs: options.remoteTimeoutMs }, signal);
+      if (result.failure !== "transient" || attempt >= options.attempts) return result;
+      await clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
+    }
+  }
+
+  /** Starts a program that answers questions about one repository. */
+  async start(invocation: GitInvocation) {
+    return this.#parts.commands.start(gitCommand(await this.#surroundings(), invocation));
+  }
+
+  /** The error of a failed command; `doing` says what was tried, on what. */
+  error(result: GitResult, doing: string): StackwrightError {
+    return gitError({ doing, failure: result.failure ?? "other", stderr: result.stderr });
+  }
+
+  async #run(
+    command: Parameters<Commands["run"]>[0],
+    signal: AbortSignal,
+  ): Promise<GitResult> {
+    const result: CommandResult = await this.#parts.commands.run(command, signal);
+    const failure = result.code === 0 ? undefined : classifyFailure(result.stderr);
+    const stderr = this.#parts.redactor.redact(result.stderr);
+    return { stdout: result.stdout, stderr, failure, code: result.code };
+  }
+
+  async #surroundings(): Promise<GitSurroundings> {
+    const { access, options } = this.#parts;
+    return { git: options.git, path: options.path, home: await access.home() };
+  }
+}
+
+/** Throws the error of a failed local command as damage when the command had only valid input. */
+export function requireSuccess(result: GitResult, doing: string): GitResult {
+  if (result.failure === undefined) return result;
+  throw damagedError(`${doing} failed: ${result.stderr.trim().slice(0, 300)}`);
+}

@@ -1,0 +1,173 @@
+import type { Command } from "../../system/mod.ts";
+import type { RepositoryScheme } from "./repository_url.ts";
+
+/** What is the same for every git program of one process. */
+export interface GitSurroundings {
+  /** Program name or path. */
+  readonly git: string;
+  /** `PATH` of the programs. */
+  readonly path: string;
+  /** An empty directory: `HOME`, and the directory git starts in. */
+  readonly home: string;
+}
+
+/** How git reaches one remote: settings, and secrets that only the environment carries. */
+export interface RemoteAccess {
+  readonly scheme: RepositoryScheme;
+  readonly config: readonly (readonly [string, string])[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Takes back what was made for the one command this is for; nothing where it is absent. */
+  readonly release?: () => Promise<void>;
+}
+
+/** One git command, before it has an environment. */
+export interface GitInvocation {
+  readonly args: readonly string[];
+  /** Bare repository it works on; without one it works outside of any. */
+  readonly gitDir?: string;
+  readonly workTree?: string;
+  readonly indexFile?: string;
+  /** Needed by commands that talk to a remote; all others may use no transport at all. */
+  readonly access?: RemoteAccess;
+  readonly stdin?: string;
+}
+
+const SETTINGS: readonly (readonly [string, string])[] = [
+  ["core.hooksPath", "/dev/null"],
+  ["core.fsmonitor", "false"],
+  ["core.askPass", ""],
+  ["core.autocrlf", "false"],
+  ["core.symlinks", "true"],
+  ["protocol.ext.allow", "never"],
+  ["gc.auto", "0"],
+  ["maintenance.auto", "false"],
+  // Every fetch stays one pack: loose objects would pile up, packs are what compaction counts.
+  ["fetch.unpackLimit", "1"],
+  ["fetch.writeCommitGraph", "false"],
+  ["submodule.recurse", "false"],
+  ["advice.detachedHead", "false"],
+];
+const REMOTE_SETTINGS: readonly (readonly [string, string])[] = [
+  // A server that sends less than this for so long hangs.
+  ["http.lowSpeedLimit", "1000"],
+  ["http.lowSpeedTime", "60"],
+  ["http.followRedirects", "initial"],
+  ["http.emptyAuth", "false"],
+];
+/**
+ * Overrides the attributes of every repository: what is exported is what was committed, byte for
+ * byte, so equal object ids mean equal files.
+ */
+export const MIRROR_ATTRIBUTES = "* -text -ident -filter -working-tree-encoding\n";
+
+/** The program, its arguments and its whole environment; nothing is inherited. Pure. */
+export function gitCommand(
+  surroundings: GitSurroundings,
+  invocation: GitInvocation,
+): Pick<Command, "argv" | "cwd" | "env" | "stdin"> & { argv: [string, ...string[]] } {
+  const { access } = invocation;
+  const settings = [...SETTINGS, ...(access === undefined ? [] : REMOTE_SETTINGS)];
+  const where = [
+    ...(invocation.gitDir === undefined ? [] : [`--git-dir=${invocation.gitDir}`]),
+    ...(invocation.workTree === undefined ? [] : [`--work-tree=${invocation.workTree}`]),
+  ];
+  return {
+    argv: [
+      surroundings.git,
+      ...settings.flatMap(([key, value]) => ["-c", `${key}=${value}`]),
+      ...where,
+      ...invocation.args,
+    ],
+    cwd: surroundings.home,
+    env: environment(surroundings, invocation),
+    ...(invocation.stdin === undefined ? {} : { stdin: invocation.stdin }),
+  };
+}
+
+function environment(
+  surroundings: GitSurroundings,
+  { access, indexFile }: GitInvocation,
+): Record<string, string> {
+  return {
+    PATH: surroundings.path,
+    HOME: surroundings.home,
+    LC_ALL: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ATTR_NOSYSTEM: "1",
+    // A redirect may go from http to https, never back.
+    GIT_ALLOW_PROTOCOL: access?.scheme === "http" ? "http:https" : access?.scheme ?? "none",
+    ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
+    ...(access === undefined ? {} : { ...configEnvironment(access.config), ...access.env }),
+  };
+}
+
+/** Settings as environment variables: arguments can be read by everybody on the machine. */
+function configEnvironment(config: RemoteAccess["config"]): Record<string, string> {
+  if (config.length === 0) return {};
+  const pairs = config.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(config.length), ...Object.fromEntries(pairs) };
+}
+
+/** Asks a remote which of `patterns` it has; all branches and tags when there are none. */
+export function lsRemoteArgs(remote: string, patterns: readonly string[]): string[] {
+  return ["ls-remote", "--symref", "--end-of-options", remote, ...patterns];
+}
+
+/** How much history a fetch asks for. */
+export type FetchDepth =
+  | { readonly kind: "as_is" }
+  | { readonly kind: "all" }
+  | { readonly kind: "commits"; readonly count: number };
+
+/** Fetches references into our own names, forced, and nothing else. */
+export function fetchArgs(
+  remote: string,
+  refspecs: readonly string[],
+  depth: FetchDepth,
+): string[] {
+  const history = depth.kind === "all"
+    ? ["--unshallow"]
+    : depth.kind === "commits"
+    ? [`--depth=${depth.count}`]
+    : [];
+  return [
+    "fetch",
+    "--quiet",
+    "--force",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-auto-maintenance",
+    "--no-recurse-submodules",
+    "--update-shallow",
+    ...history,
+    "--end-of-options",
+    remote,
+    ...refspecs,
+  ];
+}
+
+/** Like {@link fetchArgs}, but also forgets what the remote no longer has under the refspecs. */
+export function fetchPruningArgs(
+  remote: string,
+  refspecs: readonly string[],
+  depth: FetchDepth,
+): string[] {
+  const [verb = "fetch", ...rest] = fetchArgs(remote, refspecs, depth);
+  return [verb, "--prune", ...rest];
+}
+
+/**
+ * The same command with a file creation mask under which git makes 0644 and 0755, whatever mask this
+ * process has. The shell sees a fixed text; the command itself is passed as its arguments.
+ */
+export function withPlainMask<T extends { argv: readonly [string, ...string[]] }>(command: T): T {
+  return { ...command, argv: ["sh", "-c", 'umask 022 && exec "$@"', "sh", ...command.argv] };
+}

@@ -1,0 +1,136 @@
+import { type ErrorCode, StackwrightError } from "../../model/mod.ts";
+
+/** Why a git command failed, as far as its English messages tell. */
+export type GitFailure =
+  | "corrupt"
+  | "denied"
+  | "disk"
+  | "host_key"
+  | "locked"
+  | "no_such_ref"
+  | "other"
+  | "transient"
+  | "unreachable"
+  | "unwanted";
+
+/** Tried from top to bottom: several lines of one failure may match, the first says most. */
+const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
+  ["disk", /No space left on device|Read-only file system|Disk quota exceeded/i],
+  [
+    "disk",
+    /(?:unable to create|could not create|cannot create|unable to write|failed to write)(?!.*File exists).*(?:Permission denied|Not a directory|No such file)/i,
+  ],
+  ["locked", /Unable to create '.*\.lock': File exists|shallow file has changed/i],
+  [
+    "corrupt",
+    /not a git repository|object file .* is empty|loose object .* is corrupt|packfile .* cannot|inflate:|bad config|reference broken|pack has bad object|unable to find [0-9a-f]{40}|non-monotonic index|index file .* is too small|differ in contents/i,
+  ],
+  ["host_key", /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/i],
+  [
+    "denied",
+    /Permission denied \(|Too many authentication failures|incorrect passphrase|error in libcrypto|invalid format/i,
+  ],
+  [
+    "denied",
+    /Authentication failed|could not read (?:Username|Password)|HTTP Basic: Access denied|invalid credentials|terminal prompts disabled/i,
+  ],
+  ["denied", /requested URL returned error: (?:401|403|407)|access denied|not authorized/i],
+  ["unwanted", /not our ref|unadvertised object|not allow request for/i],
+  ["no_such_ref", /couldn't find remote ref|no such ref|Remote branch .* not found/i],
+  [
+    "transient",
+    /Could not resolve host|Temporary failure in name resolution|Connection (?:refused|reset|timed out|closed)|Failed to connect|Couldn't connect|Operation (?:timed out|too slow)|Network is unreachable|No route to host/i,
+  ],
+  [
+    "transient",
+    /requested URL returned error: (?:408|429|5\d\d)|early EOF|unexpected disconnect|the remote end hung up|RPC failed|TLS connect(?:ion)? error|kex_exchange_identification|Broken pipe|Empty reply/i,
+  ],
+  [
+    "unreachable",
+    /does not appear to be a git repository|repository '.*' not found|not found:|requested URL returned error|not valid: is this a git repository|Could not read from remote repository|unable to access|transport '.*' not allowed|No such file or directory|dubious ownership|redirect/i,
+  ],
+  [
+    "corrupt",
+    /bad object|is corrupt|corrupt(?:ed)? |unable to read (?:tree|sha1|[0-9a-f]{40})|missing (?:blob|tree|commit)|bad tree|did not send all necessary objects|index-pack failed|invalid sha1|unable to resolve reference|bad ref|failed to traverse parents|not a valid object|not a tree object|remote did not send|garbage at end|unable to parse|Could not read [0-9a-f]{40}|revision walk setup failed/i,
+  ],
+];
+
+/** Sorts the standard error of a failed command. Lines of the other side (`remote:`) count last. */
+export function classifyFailure(stderr: string): GitFailure {
+  const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== "");
+  const ours = lines.filter((line) => !line.startsWith("remote:")).join("\n");
+  return firstSign(ours) ?? firstSign(lines.join("\n")) ?? "other";
+}
+
+function firstSign(text: string): GitFailure | undefined {
+  return SIGNS.find(([, sign]) => sign.test(text))?.[0];
+}
+
+const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
+  corrupt: "source_invalid",
+  denied: "repository_denied",
+  disk: "data_dir_unusable",
+  host_key: "repository_denied",
+  locked: "source_invalid",
+  no_such_ref: "reference_not_found",
+  other: "source_invalid",
+  transient: "repository_unreachable",
+  unreachable: "repository_unreachable",
+  unwanted: "reference_not_found",
+};
+
+const ADVICE: Readonly<Record<GitFailure, string>> = {
+  corrupt: "the mirror is damaged",
+  denied: "check the credentials for this host (GIT_ACCESS_TOKEN and the hosts it may go to, " +
+    "GIT_AUTH_DOMAINS, SSH_PRIVATE_KEY)",
+  disk: "make room, or make the data directory writable",
+  host_key:
+    "the SSH host key is not the one known for this host, so nothing was sent. Ask who runs " +
+    "the host whether its key changed; if it did, take its line out of known_hosts in the data " +
+    "directory (ssh-keygen -R HOST -f FILE), or put the new key into SSH_KNOWN_HOSTS_FILE",
+  locked: "another process works on this mirror, or died doing so; it is tried again",
+  no_such_ref: "the reference does not exist there",
+  other: "git gave no known reason",
+  transient: "the network or the server failed; it is tried again at the next occasion",
+  unreachable: "check the URL, and whether these credentials may see the repository",
+  unwanted: "the commit does not exist there",
+};
+
+/** What went wrong, for an error. */
+export interface FailedGit {
+  /** `fetching refs/heads/main of github.com/o/r`. */
+  readonly doing: string;
+  readonly failure: GitFailure;
+  /** Already redacted. */
+  readonly stderr: string;
+}
+
+/** The error of a failed command; a damaged mirror is recognised by {@link isDamaged}. */
+export function gitError({ doing, failure, stderr }: FailedGit): StackwrightError {
+  const details = failure === "corrupt" ? { cause: DAMAGED } : {};
+  const said = lastWords(stderr);
+  return new StackwrightError(
+    CODES[failure],
+    `${doing} failed: ${ADVICE[failure]}${said === "" ? "" : `; git said: ${said}`}`,
+    details,
+  );
+}
+
+/** The lines that carry the reason, in one line of bounded length. */
+function lastWords(stderr: string): string {
+  const lines = stderr.split(/\r?\n/).map((line) => line.trim())
+    .filter((line) => line !== "" && !/^[@#=]+|^hint:|^warning:|^Cloning/.test(line));
+  return lines.slice(-4).join("; ").slice(0, 600);
+}
+
+const DAMAGED: unique symbol = Symbol("damaged mirror");
+
+/** The error of a mirror that lacks what it must have; it is repaired where it is caught. */
+export function damagedError(message: string): StackwrightError {
+  return new StackwrightError("source_invalid", message, { cause: DAMAGED });
+}
+
+/** Whether an error means that the mirror on disk is damaged or gone. */
+export function isDamaged(error: unknown): boolean {
+  return error instanceof StackwrightError && error.cause === DAMAGED;
+}

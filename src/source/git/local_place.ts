@@ -1,0 +1,82 @@
+import { dirname } from "node:path/posix";
+import { StackwrightError } from "../../model/mod.ts";
+import type { Files } from "../../system/mod.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
+
+/**
+ * Refuses a repository on this machine that lies in the data directory, links resolved: the mirrors
+ * of other sources are there, and who may name one could read it all. Other URLs pass.
+ *
+ * Throws `forbidden`.
+ */
+export async function refuseOwnData(
+  files: Files,
+  url: RepositoryUrl,
+  dataDir: string,
+): Promise<void> {
+  if (url.scheme !== "file") return;
+  const real = await files.realPath(dataDir) ?? dataDir;
+  for (const path of [url.remote, ...await realPlaces(files, url)]) {
+    if (!isAtOrBelow(path, dataDir) && !isAtOrBelow(path, real)) continue;
+    throw new StackwrightError(
+      "forbidden",
+      `the repository ${url.remote} lies in the data directory of Stackwright (DATA_DIR), ` +
+        "which is no source",
+    );
+  }
+}
+
+/**
+ * Refuses a submodule on this machine that, links resolved, does not lie below the directory of the
+ * source it belongs to, or lies in a checkout: what is checked out there was written by its authors,
+ * who could build a repository of files that borrows the objects of any other.
+ *
+ * `root` is that directory. Throws `forbidden`.
+ */
+export async function refuseOutsideRoot(
+  files: Files,
+  url: RepositoryUrl,
+  root: string,
+): Promise<void> {
+  const top = await files.realPath(root);
+  if (top === undefined) return;
+  for (const place of await realPlaces(files, url)) {
+    const isInside = isAtOrBelow(place, top) && place !== top;
+    if (!isInside || (await files.stat(place))?.kind !== "directory") {
+      throw outside(url, `it does not lead to a directory below ${root}`);
+    }
+    const checkout = await checkoutAround(files, place, top);
+    if (checkout === undefined) continue;
+    throw outside(url, `it lies in the checkout ${checkout}, where authors can put anything`);
+  }
+}
+
+/** What git may take for the repository: it adds the suffix itself. Empty when there is nothing. */
+async function realPlaces(files: Files, { remote }: RepositoryUrl): Promise<string[]> {
+  const found = await Promise.all([remote, `${remote}.git`].map((path) => files.realPath(path)));
+  return found.filter((path) => path !== undefined);
+}
+
+/** The nearest checkout that a directory lies in, looking no further up than `top`. */
+async function checkoutAround(
+  files: Files,
+  place: string,
+  top: string,
+): Promise<string | undefined> {
+  for (let at = dirname(place); isAtOrBelow(at, top); at = dirname(at)) {
+    if (await files.stat(`${at}/.git`) !== undefined) return at;
+    if (at === "/") return undefined;
+  }
+  return undefined;
+}
+
+function outside(url: RepositoryUrl, why: string): StackwrightError {
+  return new StackwrightError(
+    "forbidden",
+    `the repository ${url.remote} cannot be a submodule: ${why}`,
+  );
+}
+
+function isAtOrBelow(path: string, top: string): boolean {
+  return path === top || path.startsWith(top === "/" ? "/" : `${top}/`);
+}

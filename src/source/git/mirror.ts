@@ -1,0 +1,175 @@
+import { dirname, join } from "node:path/posix";
+import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import { onDisk } from "../disk_error.ts";
+import type { GitResult } from "./git.ts";
+import type { GitInvocation } from "./git_command.ts";
+import { isDamaged } from "./git_failure.ts";
+import { MirrorContent } from "./mirror_content.ts";
+import { MirrorExchange } from "./mirror_exchange.ts";
+import { removeStaleLocks } from "./mirror_locks.ts";
+import { mirrorError, type MirrorParts, type MirrorRequest, type Wanted } from "./mirror_parts.ts";
+import { localName, parseReference } from "./reference.ts";
+import { pickRef, type RemoteRef } from "./remote_refs.ts";
+import { askRemote, missingReference } from "./remote_question.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
+
+/** What a reference names now. */
+export interface Resolved {
+  /** Full where known. */
+  readonly reference: string;
+  readonly id: string;
+}
+
+/**
+ * One bare mirror: never checked out, only ever growing. One fetch at a time runs in it within this
+ * process; between processes git's own locks keep references and the shallow list whole, and packs
+ * are named after their content.
+ */
+export class Mirror {
+  readonly #parts: MirrorParts;
+  readonly #content: MirrorContent;
+  readonly #exchange: MirrorExchange;
+
+  constructor(parts: MirrorParts) {
+    this.#parts = parts;
+    this.#content = new MirrorContent(parts);
+    this.#exchange = new MirrorExchange(parts, this.#content);
+  }
+
+  get directory(): string {
+    return this.#parts.directory;
+  }
+
+  /** Finds what a reference names now. An unchanged one costs one question to the remote. */
+  async resolve(request: MirrorRequest, signal: AbortSignal): Promise<Resolved> {
+    const reference = parseReference(request.reference);
+    if (reference.kind === "commit") {
+      const id = await this.#ensure({ ...request, name: reference.id }, reference.id, signal);
+      return { reference: reference.id, id };
+    }
+    const candidates = reference.kind === "head" ? ["HEAD"] as const : reference.candidates;
+    const refs = await askRemote(this.#parts, request.url, [...candidates], signal);
+    const picked = pickRef(refs, candidates);
+    if (picked === undefined) throw await missingReference(this.#parts, request, signal);
+    this.#refuseSha256(picked);
+    const name = picked.name === "HEAD" ? refs.head ?? "HEAD" : picked.name;
+    const id = await this.#ensure({ ...request, name }, picked.id, signal);
+    return { reference: name, id };
+  }
+
+  /** What a reference named when it was last fetched. Where `HEAD` led then is not kept. */
+  async lastKnown(text: string, signal: AbortSignal): Promise<Resolved | undefined> {
+    const reference = parseReference(text);
+    if (reference.kind === "head") return undefined;
+    const names = reference.kind === "commit" ? [reference.id] : reference.candidates;
+    for (const name of names) {
+      const local = reference.kind === "commit" ? name : localName(name);
+      const id = await this.#content.commitId(local, signal);
+      if (id !== undefined) return { reference: name, id };
+    }
+    return undefined;
+  }
+
+  /** Makes sure that a commit is in the mirror. */
+  async fetchCommit(url: RepositoryUrl, id: string, depth: number, signal: AbortSignal) {
+    await this.#ensure({ url, name: id, depth }, id, signal);
+  }
+
+  /**
+   * Repairs a mirror that turned out to be damaged or gone while `id` was read: the commit is
+   * fetched if it is missing, else everything is fetched anew beside the old mirror.
+   */
+  async repair(url: RepositoryUrl, id: string, signal: AbortSignal): Promise<void> {
+    const wanted: Wanted = { url, name: id, depth: 0 };
+    await this.#exclusive(signal, async () => {
+      if (await this.#content.commitId(id, signal) !== undefined) {
+        await this.#rebuild(wanted, signal);
+        return;
+      }
+      try {
+        await this.#fetch(wanted, signal);
+      } catch (error) {
+        // The network and the remote were fine, so what failed is the mirror.
+        if (!isStackwrightError(error, "source_invalid")) throw error;
+        await this.#rebuild(wanted, signal);
+      }
+    });
+  }
+
+  /** Runs a local git command in the mirror. */
+  run(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
+    return this.#content.run(invocation, signal);
+  }
+
+  /** Whether nothing is missing from the history of a commit. */
+  async hasWholeHistory(id: string, signal: AbortSignal): Promise<boolean> {
+    return await this.#content.depthOf(id, signal) === Number.POSITIVE_INFINITY;
+  }
+
+  /** Fetches unless the mirror has it all; returns the commit id, which may be newer than `id`. */
+  async #ensure(wanted: Wanted, id: string, signal: AbortSignal): Promise<string> {
+    if (await this.#content.isCurrent(wanted, id, signal)) return id;
+    return await this.#exclusive(signal, async () => {
+      // Whoever came before us may have fetched it, under this name or another.
+      const isHere = await this.#content.has(wanted, id, signal);
+      if (isHere && await this.#content.keep(this.directory, wanted.name, id, signal)) return id;
+      return await this.#fetch(wanted, signal);
+    });
+  }
+
+  #refuseSha256(picked: RemoteRef): void {
+    if (picked.id.length === 40) return;
+    throw new StackwrightError(
+      "unsupported",
+      `${this.#parts.name} is a SHA-256 repository; only SHA-1 repositories are supported`,
+    );
+  }
+
+  #exclusive<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    const { queue, directory } = this.#parts;
+    return queue.run(directory, signal, () => onDisk(directory, task));
+  }
+
+  /** Fetches into the mirror, or beside it when the mirror turns out to be damaged. */
+  async #fetch(wanted: Wanted, signal: AbortSignal): Promise<string> {
+    // File times lag behind the clock by a tick.
+    const started = new Date(this.#parts.clock.now().getTime() - 50);
+    try {
+      await this.#exchange.prepare(this.directory, signal);
+      return await this.#exchange.fetchInto(this.directory, wanted, signal);
+    } catch (error) {
+      if (isDamaged(error)) return await this.#rebuild(wanted, signal);
+      // A killed git leaves its lock files, which nobody else would ever remove.
+      await removeStaleLocks(this.#parts.files, this.directory, (madeAt) => madeAt >= started);
+      throw error;
+    }
+  }
+
+  /** Makes the mirror anew beside the damaged one, proves that it is whole, and swaps them. */
+  async #rebuild(wanted: Wanted, signal: AbortSignal): Promise<string> {
+    const { files, git, log, name, reader } = this.#parts;
+    log?.warning(`the mirror of ${name} is damaged; it is fetched anew`, { repository: name });
+    const parent = dirname(this.directory);
+    await files.makeDirectory(parent);
+    const place = await files.makeTemporaryDirectory(join(parent, ".tmp-mirror-"));
+    try {
+      const fresh = join(place, "mirror");
+      await this.#exchange.prepare(fresh, signal);
+      const id = await this.#exchange.fetchInto(fresh, wanted, signal);
+      const args = ["fsck", "--connectivity-only", "--no-dangling", "--no-progress"];
+      const check = await git.local({ args, gitDir: fresh }, signal);
+      if (check.failure !== undefined) {
+        throw mirrorError(this.#parts, check, "checking the new mirror");
+      }
+      await reader.close();
+      if (await files.stat(this.directory) !== undefined) {
+        await files.rename(this.directory, join(place, "damaged"));
+      }
+      await files.rename(fresh, this.directory);
+      await reader.close();
+      return id;
+    } finally {
+      await files.remove(place);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { join } from "node:path/posix";
+import { shortId } from "../../model/mod.ts";
+import type { GitResult } from "./git.ts";
+import type { GitInvocation } from "./git_command.ts";
+import { isDamaged } from "./git_failure.ts";
+import { reachedDepth } from "./history_depth.ts";
+import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
+import { localName } from "./reference.ts";
+
+/** What a mirror holds already. Asks the disk each time: other processes may fetch into it too. */
+export class MirrorContent {
+  readonly #parts: MirrorParts;
+
+  constructor(parts: MirrorParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs a local git command in the mirror. */
+  run(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
+    const { git, directory } = this.#parts;
+    return git.local({ ...invocation, gitDir: directory }, signal);
+  }
+
+  /** Whether the commit is here with as much history as is wanted. */
+  async has(wanted: Wanted, id: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      if (await this.commitId(id, signal) !== id) return false;
+      const depth = await this.depthOf(id, signal);
+      return wanted.depth === 0 ? depth === Number.POSITIVE_INFINITY : depth >= wanted.depth;
+    } catch (error) {
+      if (isDamaged(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Whether our reference of that name is at the commit, with as much history as is wanted. */
+  async isCurrent(wanted: Wanted, id: string, signal: AbortSignal): Promise<boolean> {
+    const known = await this.commitId(localName(wanted.name), signal);
+    return known === id && await this.has(wanted, id, signal);
+  }
+
+  /** The commit that one of our references, or an id, leads to; `undefined` when it is not here. */
+  async commitId(name: string, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      return (await this.#parts.reader.read(`${name}^{commit}`, signal))?.id;
+    } catch (error) {
+      if (isDamaged(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** How many commits of the history of a commit are here; infinite when nothing is missing. */
+  async depthOf(id: string, signal: AbortSignal): Promise<number> {
+    const shallow = await this.shallow(this.#parts.directory);
+    if (shallow === "") return Number.POSITIVE_INFINITY;
+    const listing = await this.run({ args: ["rev-list", "--parents", id] }, signal);
+    if (listing.failure !== undefined) {
+      throw mirrorError(this.#parts, listing, `reading the history of ${shortId(id)}`);
+    }
+    return reachedDepth(id, new TextDecoder().decode(listing.stdout), shallow);
+  }
+
+  /** git's list of the commits whose parents were not fetched; empty when all were. */
+  async shallow(directory: string): Promise<string> {
+    const bytes = await this.#parts.files.readIfExists(join(directory, "shallow"));
+    return new TextDecoder().decode(bytes ?? new Uint8Array()).trim();
+  }
+
+  /** Whether nothing was fetched yet. */
+  async isEmpty(directory: string): Promise<boolean> {
+    return (await this.#parts.files.list(join(directory, "objects", "pack"))).length === 0;
+  }
+
+  /** Remembers a commit under our name of a remote reference, if the commit is here. */
+  async keep(
+    directory: string,
+    name: string,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const args = ["update-ref", "--no-deref", localName(name), id];
+    return (await this.#parts.git.local({ args, gitDir: directory }, signal)).failure === undefined;
+  }
+}

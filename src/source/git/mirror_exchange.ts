@@ -1,0 +1,140 @@
+import { join } from "node:path/posix";
+import { StackwrightError } from "../../model/mod.ts";
+import {
+  fetchArgs,
+  type FetchDepth,
+  fetchPruningArgs,
+  type GitInvocation,
+  MIRROR_ATTRIBUTES,
+} from "./git_command.ts";
+import type { MirrorContent } from "./mirror_content.ts";
+import { removeStaleLocks } from "./mirror_locks.ts";
+import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
+import { localName } from "./reference.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
+
+/** Holds what commit searches found; only a search writes there. */
+const SEARCH = "refs/stackwright-search";
+
+/**
+ * Fetches from the remote into a mirror or, while a damaged one is replaced, into the directory
+ * beside it. One fetch into a directory at a time is the caller's affair.
+ */
+export class MirrorExchange {
+  readonly #parts: MirrorParts;
+  readonly #content: MirrorContent;
+
+  constructor(parts: MirrorParts, content: MirrorContent) {
+    this.#parts = parts;
+    this.#content = content;
+  }
+
+  /** Makes an empty mirror where there is none, and takes away what a killed git left in one. */
+  async prepare(directory: string, signal: AbortSignal): Promise<void> {
+    const { files, clock } = this.#parts;
+    if (await files.stat(join(directory, "HEAD")) === undefined) {
+      await files.makeDirectory(directory);
+      const args = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1", directory];
+      const result = await this.#parts.git.local({ args }, signal);
+      if (result.failure !== undefined) {
+        throw mirrorError(this.#parts, result, `making ${directory}`);
+      }
+    } else {
+      const aMinuteAgo = new Date(clock.now().getTime() - 60_000);
+      await removeStaleLocks(files, directory, (madeAt) => madeAt < aMinuteAgo);
+    }
+    await files.makeDirectory(join(directory, "info"));
+    const attributes = join(directory, "info", "attributes");
+    if (await files.stat(attributes) === undefined) {
+      await files.write(attributes, MIRROR_ATTRIBUTES);
+    }
+  }
+
+  /** Fetches what is wanted; returns the commit it leads to now. */
+  async fetchInto(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
+    const isCommit = /^[0-9a-f]{40}$/.test(wanted.name);
+    const refspec = `+${wanted.name}:${localName(wanted.name)}`;
+    const depth = await this.#chooseDepth(directory, wanted, signal);
+    const result = await this.#exchange(directory, wanted.url, {
+      args: fetchArgs(wanted.url.remote, [refspec], depth),
+    }, signal);
+    if (result.failure === "unwanted" && isCommit) {
+      await this.#search(directory, wanted, signal);
+    } else if (result.failure !== undefined) {
+      throw mirrorError(this.#parts, result, `fetching ${wanted.name}`);
+    }
+    return await this.#fetched(directory, wanted, signal);
+  }
+
+  #exchange(directory: string, url: RepositoryUrl, invocation: GitInvocation, signal: AbortSignal) {
+    return this.#parts.git.remote(url, { ...invocation, gitDir: directory }, signal);
+  }
+
+  /** A mirror never loses history: a full one stays full, a shallow one is only ever deepened. */
+  async #chooseDepth(
+    directory: string,
+    wanted: Wanted,
+    signal: AbortSignal,
+  ): Promise<FetchDepth> {
+    if (await this.#content.isEmpty(directory)) return commits(wanted.depth);
+    if (await this.#content.shallow(directory) === "") return { kind: "as_is" };
+    if (wanted.depth === 0) return { kind: "all" };
+    const before = await this.#content.commitId(localName(wanted.name), signal);
+    const reached = before === undefined ? 0 : await this.#content.depthOf(before, signal);
+    return commits(reached === Number.POSITIVE_INFINITY ? 0 : Math.max(reached, wanted.depth));
+  }
+
+  /** The commit that was fetched. */
+  async #fetched(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
+    const name = localName(wanted.name);
+    const id = directory === this.#parts.directory
+      ? await this.#content.commitId(name, signal)
+      : await this.#commitIn(directory, name, signal);
+    if (id !== undefined) return id;
+    throw new StackwrightError(
+      "reference_not_found",
+      `${wanted.name} of ${this.#parts.name} is no commit; name a branch, a tag or a commit`,
+    );
+  }
+
+  /** In a new mirror, which the reader of this one cannot see. */
+  async #commitIn(directory: string, name: string, signal: AbortSignal) {
+    const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
+    const result = await this.#parts.git.local({ args, gitDir: directory }, signal);
+    const id = new TextDecoder().decode(result.stdout).trim();
+    return result.failure === undefined && /^[0-9a-f]{40}$/.test(id) ? id : undefined;
+  }
+
+  /** Looks for a commit the server does not hand out by its id: in the history of everything. */
+  async #search(directory: string, wanted: Wanted, signal: AbortSignal): Promise<void> {
+    const refspecs = [`+refs/heads/*:${SEARCH}/heads/*`, `+refs/tags/*:${SEARCH}/tags/*`];
+    for (const depth of await this.#searchDepths(directory, wanted.depth)) {
+      const args = fetchPruningArgs(wanted.url.remote, refspecs, depth);
+      const result = await this.#exchange(directory, wanted.url, { args }, signal);
+      if (result.failure !== undefined) {
+        throw mirrorError(this.#parts, result, `searching ${wanted.name}`);
+      }
+      if (await this.#content.keep(directory, wanted.name, wanted.name, signal)) return;
+      if (await this.#content.shallow(directory) === "") break;
+    }
+    throw new StackwrightError(
+      "reference_not_found",
+      `the commit ${wanted.name} is not in any branch or tag of ${this.#parts.name}; ` +
+        "was it pushed, and is it the right repository?",
+    );
+  }
+
+  async #searchDepths(directory: string, depth: number): Promise<FetchDepth[]> {
+    const isShallow = await this.#content.shallow(directory) !== "";
+    if (!isShallow && (depth === 0 || !await this.#content.isEmpty(directory))) {
+      return [{ kind: "as_is" }];
+    }
+    if (depth === 0) return [{ kind: "all" }];
+    return [commits(depth), commits(depth * 2), commits(depth * 4), { kind: "all" }];
+  }
+}
+
+/** 0 commits means no limit. */
+function commits(count: number): FetchDepth {
+  return count === 0 ? { kind: "as_is" } : { kind: "commits", count };
+}

@@ -1,0 +1,25 @@
+import { join } from "node:path/posix";
+import type { Files } from "../../system/mod.ts";
+
+/**
+ * Removes lock files and half-received packs that a killed git left in a mirror, as far as
+ * `isStale` says so of the time they were made. Only fixed places are looked at: our references are
+ * flat, so all of them lie in one directory.
+ *
+ * Removing the lock of a git that still runs makes that git fail cleanly when it wants to finish.
+ */
+export async function removeStaleLocks(
+  files: Files,
+  mirror: string,
+  isStale: (madeAt: Date) => boolean,
+): Promise<void> {
+  const places = ["", "refs/stackwright", "objects/pack"].map((each) => join(mirror, each));
+  for (const place of places) {
+    for (const name of await files.list(place)) {
+      if (!/\.lock$|^tmp_|^\.tmp-/.test(name)) continue;
+      const path = join(place, name);
+      const info = await files.stat(path);
+      if (info?.kind === "file" && isStale(info.modifiedAt)) await files.remove(path);
+    }
+  }
+}

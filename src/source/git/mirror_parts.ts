@@ -1,0 +1,45 @@
+import type { StackwrightError } from "../../model/mod.ts";
+import type { Clock, Files, Log } from "../../system/mod.ts";
+import type { Git, GitResult } from "./git.ts";
+import type { KeyedQueue } from "../keyed_queue.ts";
+import type { ObjectReader } from "./object_reader.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
+
+/** What a mirror is made of. */
+export interface MirrorParts {
+  readonly git: Git;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log | undefined;
+  /** Shared by all mirrors; the key is the directory. */
+  readonly queue: KeyedQueue;
+  readonly reader: ObjectReader;
+  readonly directory: string;
+  /** Name of the repository for messages. */
+  readonly name: string;
+}
+
+/** Where and how deep to look. */
+export interface MirrorRequest {
+  readonly url: RepositoryUrl;
+  readonly reference: string;
+  /** Commits of history; 0 is all of it. */
+  readonly depth: number;
+}
+
+/** What one fetch is for. */
+export interface Wanted {
+  readonly url: RepositoryUrl;
+  /** Full name on the remote, or a commit id. */
+  readonly name: string;
+  readonly depth: number;
+}
+
+/** The error of a failed git command; `doing` what it was for. */
+export function mirrorError(
+  { git, name }: MirrorParts,
+  result: GitResult,
+  doing: string,
+): StackwrightError {
+  return git.error(result, `${doing} of ${name}`);
+}

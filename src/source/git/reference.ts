@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { StackwrightError } from "../../model/mod.ts";
+
+/** What a reference text asks for. */
+export type Reference =
+  | { readonly kind: "commit"; readonly id: string }
+  | { readonly kind: "head" }
+  /** Full names on the remote in the order they are tried. */
+  | { readonly kind: "name"; readonly candidates: readonly [string, ...string[]] };
+
+/**
+ * Reads a reference: a whole commit id, `HEAD`, a full name (`refs/…`) or a short one, which is a
+ * branch first and a tag second.
+ *
+ * Throws `bad_request` when git could not hold a reference of that name, or would take it for an
+ * option.
+ */
+export function parseReference(text: string): Reference {
+  if (/^[0-9a-f]{40}$/i.test(text)) return { kind: "commit", id: text.toLowerCase() };
+  if (text === "HEAD") return { kind: "head" };
+  checkName(text);
+  if (text.startsWith("refs/")) return { kind: "name", candidates: [text] };
+  return { kind: "name", candidates: [`refs/heads/${text}`, `refs/tags/${text}`] };
+}
+
+/** Whether a text looks like the beginning of a commit id, which git servers cannot look up. */
+export function isAbbreviatedId(text: string): boolean {
+  return /^[0-9a-f]{4,39}$/i.test(text);
+}
+
+// deno-lint-ignore no-control-regex -- control characters are exactly what is refused
+const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)/;
+
+function checkName(text: string): void {
+  const bad = text === "" || text === "@" || /^[-./]/.test(text) || /[./]$/.test(text) ||
+    FORBIDDEN.test(text) || text.length > 1024;
+  if (bad) {
+    throw new StackwrightError(
+      "bad_request",
+      `${JSON.stringify(text.slice(0, 200))} is no Git reference: ` +
+        "give a branch, a tag, a full name such as refs/heads/main, or a 40-digit commit id",
+    );
+  }
+}
+
+/**
+ * Where the mirror keeps what a remote reference named last. All names are flat, so a branch `a`
+ * that becomes `a/b` upstream cannot conflict with what was fetched before.
+ */
+export function localName(remoteName: string): string {
+  const short = remoteName.replace(/^refs\//, "").replaceAll("%", "%25").replaceAll("/", "%2F");
+  if (new TextEncoder().encode(short).length <= 200) return `refs/stackwright/${short}`;
+  return `refs/stackwright/sha256-${createHash("sha256").update(remoteName).digest("hex")}`;
+}
+
+/** Up to three of `names` that a person who wrote `wanted` may have meant, nearest first. */
+export function nearestNames(wanted: string, names: readonly string[]): string[] {
+  const plain = shortName(wanted).toLowerCase();
+  return names
+    .map((name) => ({ name, distance: distance(plain, shortName(name).toLowerCase()) }))
+    .filter(({ distance }) => distance <= Math.max(2, Math.floor(plain.length / 3)))
+    .sort((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+function shortName(name: string): string {
+  return name.replace(/^refs\/(?:heads|tags)\//, "").slice(0, 100);
+}
+
+/** Levenshtein's edit distance. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}

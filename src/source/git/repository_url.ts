@@ -1,0 +1,178 @@
+import { StackwrightError, withoutEnd } from "../../model/mod.ts";
+
+/** How a repository is reached. */
+export type RepositoryScheme = "http" | "https" | "ssh" | "file";
+
+/** The parts of a repository URL, whichever of the accepted forms it was written in. */
+export interface RepositoryUrl {
+  readonly scheme: RepositoryScheme;
+  /** Lower-case host name; empty for `file`. */
+  readonly host: string;
+  /** Empty when it is the scheme's own port. */
+  readonly port: string;
+  /** Decoded; empty when the URL has none. */
+  readonly user: string;
+  /** Decoded; a secret. */
+  readonly password: string;
+  /** Decoded path without `.git`, without slashes at its ends; absolute for `file`. */
+  readonly path: string;
+  /** What git is given: the same place, without password (and without user for http). */
+  readonly remote: string;
+}
+
+/** The port of a URL that names none; empty where there are no ports. */
+export const DEFAULT_PORTS: Readonly<Record<RepositoryScheme, string>> = {
+  http: "80",
+  https: "443",
+  ssh: "22",
+  file: "",
+};
+const SCP = /^(?:([^@/:]+)@)?(\[[0-9a-fA-F:.]+\]|[^/:@]+):(?!\/\/)(.+)$/;
+const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?)$/;
+/** Characters of a URL that are looked at; longer ones are nobody's. */
+const LONGEST_URL = 4096;
+// deno-lint-ignore no-control-regex -- control characters are exactly what is refused
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/**
+ * Reads a repository URL: `http(s)://`, `ssh://`, `user@host:path`, `file://` or an absolute path.
+ *
+ * Throws `bad_request` for anything else, and for what could be taken for an option, leave a
+ * directory or hide in a log. The message never holds credentials.
+ */
+export function parseRepositoryUrl(url: string): RepositoryUrl {
+  const text = url.trim();
+  if (text.length > LONGEST_URL) throw refused("", `it has more than ${LONGEST_URL} characters`);
+  if (text === "" || CONTROL.test(text) || text.startsWith("-")) {
+    throw refused(text, "it is empty, starts with a dash or holds control characters");
+  }
+  if (text.startsWith("/")) return localUrl(text, text);
+  if (/^file:\/\//i.test(text)) return fileUrl(text);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return remoteUrl(text);
+  const scp = SCP.exec(text);
+  // Without a user, `name:password@host` would be read as a path that shows the password.
+  const isUnclear = scp?.[1] === undefined && scp?.[3]?.includes("@") === true;
+  if (scp === null || isUnclear || text.includes("::")) {
+    throw refused(
+      text,
+      "write https://host/owner/repo, ssh://git@host/owner/repo, git@host:owner/repo or an absolute path",
+    );
+  }
+  return scpUrl(text, scp);
+}
+
+function fileUrl(text: string): RepositoryUrl {
+  const rest = text.slice("file://".length).replace(/^localhost(?=\/)/i, "");
+  if (!rest.startsWith("/")) throw refused(text, "a file URL needs an absolute path: file:///path");
+  return localUrl(decode(rest, text), text);
+}
+
+function localUrl(path: string, text: string): RepositoryUrl {
+  const kept = path.replace(/\/+/g, "/").replace(/(?<=.)\/$/, "");
+  checkPath(kept, text);
+  if (kept === "/") throw refused(text, "the root directory is no repository");
+  const empty = { host: "", port: "", user: "", password: "" };
+  return { scheme: "file", ...empty, path: withoutSuffix(kept), remote: kept };
+}
+
+function remoteUrl(text: string): RepositoryUrl {
+  const match = /^([a-z][a-z0-9+.-]*):\/\/(?:([^/]*)@)?([^/@]*)(\/.*)?$/i.exec(text);
+  const scheme = (match?.[1] ?? "").toLowerCase();
+  if (scheme !== "http" && scheme !== "https" && scheme !== "ssh") {
+    throw refused(text, `the scheme ${scheme} is not supported; use https, http, ssh or file`);
+  }
+  const rawPath = match?.[4] ?? "";
+  if (/[?#]/.test(rawPath)) throw refused(text, "it has a query or a fragment");
+  const { host, port } = splitHost(match?.[3] ?? "", text);
+  const [user = "", password = ""] = splitOnce(match?.[2] ?? "", ":").map((part) =>
+    decode(part, text)
+  );
+  checkUser(user, text);
+  const kept = port === DEFAULT_PORTS[scheme] ? "" : port;
+  const path = decode(rawPath, text);
+  checkPath(path, text);
+  const authority = host + (kept === "" ? "" : `:${kept}`);
+  const account = scheme === "ssh" ? `${user === "" ? "git" : encodeURIComponent(user)}@` : "";
+  return {
+    scheme,
+    host,
+    port: kept,
+    user,
+    password,
+    path: repositoryPath(path, text),
+    remote: `${scheme}://${account}${authority}${withoutEnd(rawPath, "/")}`,
+  };
+}
+
+function scpUrl(text: string, scp: RegExpExecArray): RepositoryUrl {
+  const user = scp[1] ?? "";
+  const { host } = splitHost(scp[2] ?? "", text);
+  const path = scp[3] ?? "";
+  checkUser(user, text);
+  checkPath(path, text);
+  return {
+    scheme: "ssh",
+    host,
+    port: "",
+    user,
+    password: "",
+    path: repositoryPath(path, text),
+    remote: `${user === "" ? "git" : user}@${host}:${withoutEnd(path, "/")}`,
+  };
+}
+
+function splitHost(authority: string, text: string): { host: string; port: string } {
+  const match = /^(.*?)(?::(\d*))?$/.exec(authority);
+  const host = (match?.[1] ?? "").toLowerCase();
+  const port = match?.[2] ?? "";
+  if (!HOST.test(host)) throw refused(text, "its host name is not valid");
+  if (port !== "" && (Number(port) < 1 || Number(port) > 65535)) {
+    throw refused(text, "its port is not valid");
+  }
+  return { host, port: port === "" ? "" : String(Number(port)) };
+}
+
+function repositoryPath(path: string, text: string): string {
+  const kept = withoutSuffix(path.split("/").filter((part) => part !== "").join("/"));
+  if (kept === "" || kept === ".git") throw refused(text, "it names a host but no repository");
+  return kept;
+}
+
+function withoutSuffix(path: string): string {
+  return path.replace(/(?<=[^/])\.git$/i, "");
+}
+
+function checkUser(user: string, text: string): void {
+  if (user.startsWith("-") || CONTROL.test(user)) throw refused(text, "its user name is not valid");
+}
+
+function checkPath(path: string, text: string): void {
+  if (CONTROL.test(path)) throw refused(text, "its path holds control characters");
+  if (path.startsWith("-")) throw refused(text, "its path starts with a dash");
+  for (const part of path.split("/")) {
+    if (part === ".." || part === ".") throw refused(text, `its path holds "${part}"`);
+    if (/\.lock$/i.test(part)) throw refused(text, "a part of its path ends in .lock");
+    if (new TextEncoder().encode(part).length > 200) throw refused(text, "its path is too long");
+  }
+}
+
+function decode(text: string, whole: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw refused(whole, "it has a broken percent escape");
+  }
+}
+
+function splitOnce(text: string, separator: string): string[] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** The URL appears without anything in front of its last `@`, which is where secrets are. */
+function refused(text: string, why: string): StackwrightError {
+  const shown = JSON.stringify(
+    text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/[?#].*$/s, "").slice(0, 200),
+  );
+  return new StackwrightError("bad_request", `${shown} is no repository URL: ${why}`);
+}

@@ -1,0 +1,74 @@
+import { damagedError } from "./git_failure.ts";
+import type { ObjectReader } from "./object_reader.ts";
+import type { TreeEntry } from "../source.ts";
+import { parseTreeObject } from "./tree_object.ts";
+
+/** How many directories are remembered; ids are content, so nothing ever becomes stale. */
+const MOST_DIRECTORIES = 4096;
+
+/** Finds paths in commits by walking tree objects: no process, no checkout, nothing to escape. */
+export class RevisionReader {
+  readonly #objects: ObjectReader;
+  readonly #directories = new Map<string, ReadonlyMap<string, TreeEntry>>();
+  readonly #roots = new Map<string, string>();
+
+  constructor(objects: ObjectReader) {
+    this.#objects = objects;
+  }
+
+  /** The entry at `path` of a commit, links not followed; `undefined` when there is none. */
+  async find(commit: string, path: string, signal: AbortSignal): Promise<TreeEntry | undefined> {
+    let entry: TreeEntry = { kind: "directory", id: await this.root(commit, signal) };
+    for (const part of path.split("/").filter((each) => each !== "" && each !== ".")) {
+      if (entry.kind !== "directory") return undefined;
+      const next: TreeEntry | undefined = (await this.directory(entry.id, signal)).get(part);
+      if (next === undefined) return undefined;
+      entry = next;
+    }
+    return entry;
+  }
+
+  /** Id of the root directory of a commit. Throws the error of a damaged mirror when it is not here. */
+  async root(commit: string, signal: AbortSignal): Promise<string> {
+    const known = this.#roots.get(commit);
+    if (known !== undefined) return known;
+    const object = await this.#objects.read(`${commit}^{tree}`, signal);
+    if (object === undefined) throw damagedError(`the mirror does not have the commit ${commit}`);
+    remember(this.#roots, commit, object.id);
+    remember(this.#directories, object.id, parseTreeObject(object.data));
+    return object.id;
+  }
+
+  /** The entries of one directory, by name. */
+  async directory(id: string, signal: AbortSignal): Promise<ReadonlyMap<string, TreeEntry>> {
+    const known = this.#directories.get(id);
+    if (known !== undefined) return known;
+    const entries = parseTreeObject((await this.#object(id, signal)).data);
+    remember(this.#directories, id, entries);
+    return entries;
+  }
+
+  /** The bytes of a file. */
+  async content(id: string, signal: AbortSignal): Promise<Uint8Array> {
+    return (await this.#object(id, signal)).data;
+  }
+
+  /** Forgets everything, because the mirror was replaced. */
+  forget(): void {
+    this.#directories.clear();
+    this.#roots.clear();
+  }
+
+  async #object(id: string, signal: AbortSignal) {
+    const object = await this.#objects.read(id, signal);
+    if (object === undefined) throw damagedError(`the mirror lacks the object ${id}`);
+    return object;
+  }
+}
+
+function remember<T>(map: Map<string, T>, key: string, value: T): void {
+  map.set(key, value);
+  if (map.size <= MOST_DIRECTORIES) return;
+  const oldest = map.keys().next().value;
+  if (oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,56 @@
+import { abortable } from "../keyed_queue.ts";
+
+/** Questions that several ask at the same time and that are asked once. */
+export interface SharedQuestions<Answer> {
+  /**
+   * The answer to the question under `key`: of whoever asks it in the same turn, or of `ask`. Nobody
+   * gets an answer to a question that was asked before, because what made somebody ask may have
+   * happened since. The question is given up when everybody has given up; rejects with the reason of
+   * `signal`, or with what `ask` threw.
+   */
+  ask(
+    key: string,
+    signal: AbortSignal,
+    ask: (signal: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer>;
+}
+
+interface Question<Answer> {
+  readonly answer: Promise<Answer>;
+  readonly given: AbortController;
+  askers: number;
+}
+
+/** Makes it, with no question under way. */
+export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
+  /** Those that were not asked yet. */
+  const open = new Map<string, Question<Answer>>();
+  const begin = (key: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
+    const given = new AbortController();
+    const later = async () => {
+      // Whoever was started together with the first one comes by here before these are over.
+      for (let turn = 0; turn < 3; turn++) await Promise.resolve();
+      if (open.get(key) === question) open.delete(key);
+      given.signal.throwIfAborted();
+      return await ask(given.signal);
+    };
+    const question: Question<Answer> = { given, askers: 0, answer: later() };
+    open.set(key, question);
+    return question;
+  };
+  return {
+    async ask(key, signal, ask) {
+      const question = open.get(key) ?? begin(key, ask);
+      question.askers++;
+      try {
+        return await abortable(question.answer, signal);
+      } finally {
+        question.askers--;
+        if (question.askers === 0 && signal.aborted) {
+          if (open.get(key) === question) open.delete(key);
+          question.given.abort(signal.reason);
+        }
+      }
+    },
+  };
+}

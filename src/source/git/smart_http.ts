@@ -1,0 +1,175 @@
+import { Buffer } from "node:buffer";
+import type { Clock, HttpAnswer, HttpClient } from "../../system/mod.ts";
+import type { GitAccess } from "./git_access.ts";
+import { lsRefsRequest, readAdvertisement, readLsRefs } from "./ls_refs.ts";
+import type { RemoteRefs } from "./remote_refs.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
+
+/** What asking over HTTP needs. */
+export interface SmartHttpParts {
+  readonly http: HttpClient;
+  readonly access: GitAccess;
+  readonly clock: Clock;
+}
+
+/** What is known of a remote from earlier answers. */
+interface Known {
+  /** Whether it wanted a login. */
+  readonly login: boolean;
+  /** In protocol 2, where it speaks that. */
+  readonly capabilities: readonly string[] | undefined;
+}
+
+/** Milliseconds for which a remote is left to git after an answer that was not as usual. */
+const LEAVE_TO_GIT_MS = 10 * 60 * 1000;
+/** Remotes that something is remembered of; more than that are asked as if they were new. */
+const MOST_REMOTES = 10_000;
+/** Some servers answer nobody else. */
+const AGENT = "git/2.39.0 (stackwright)";
+
+/**
+ * Asks remotes for references over HTTP on a connection that is kept, without a program: what is
+ * asked most often by far. It answers what git would, or nothing: whatever is not an ordinary
+ * answer, be it an error, a redirect or a certificate, is left to git, which knows all of that and
+ * says what is wrong.
+ */
+export class SmartHttp {
+  readonly #parts: SmartHttpParts;
+  readonly #known = new Map<string, Known>();
+  /** Until when a remote is left to git, in milliseconds since 1970. */
+  readonly #left = new Map<string, number>();
+
+  constructor(parts: SmartHttpParts) {
+    this.#parts = parts;
+  }
+
+  /** What the remote has of some full names; `undefined` when git has to ask. */
+  async ask(
+    url: RepositoryUrl,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<RemoteRefs | undefined> {
+    if (url.scheme !== "http" && url.scheme !== "https") return undefined;
+    // A full list is another question, and a space would end a line of the protocol.
+    if (names.length === 0 || names.some((name) => /\s/.test(name))) return undefined;
+    if ((this.#left.get(url.remote) ?? 0) > this.#now()) return undefined;
+    const authorization = await this.#authorization(url, signal);
+    if (authorization === undefined) return undefined;
+    try {
+      const refs = await this.#ask(url.remote, names, authorization, signal);
+      if (refs !== undefined) return refs;
+    } catch {
+      signal.throwIfAborted();
+    }
+    this.#leave(url.remote);
+    return undefined;
+  }
+
+  /** Empty without credentials; `undefined` where only git can reach the remote as it is wanted. */
+  async #authorization(url: RepositoryUrl, signal: AbortSignal): Promise<string | undefined> {
+    const login = await this.#parts.access.forHttp(url, signal);
+    if (login?.kind !== "password") return login === undefined ? undefined : "";
+    return `Basic ${Buffer.from(`${login.user}:${login.password}`).toString("base64")}`;
+  }
+
+  async #ask(
+    remote: string,
+    names: readonly string[],
+    authorization: string,
+    signal: AbortSignal,
+  ): Promise<RemoteRefs | undefined> {
+    const known = this.#known.get(remote);
+    if (known?.capabilities !== undefined) {
+      const { capabilities } = known;
+      const headers = headersOf(known.login ? authorization : "");
+      return await this.#lsRefs(remote, { names, capabilities, headers }, signal);
+    }
+    let login = known?.login ?? false;
+    let answer = await this.#advertised(remote, login ? authorization : "", signal);
+    if (answer.status === 401 && !login && authorization !== "") {
+      // Like git, which shows credentials to nobody who does not ask for them.
+      login = true;
+      answer = await this.#advertised(remote, authorization, signal);
+    }
+    const isUsual = is(answer, "application/x-git-upload-pack-advertisement");
+    const said = isUsual ? readAdvertisement(answer.body) : undefined;
+    if (said === undefined) return undefined;
+    if (said.version === 0) {
+      this.#remember(remote, { login, capabilities: undefined });
+      return only(names, said.refs);
+    }
+    const { capabilities } = said;
+    if (!capabilities.some((each) => /^ls-refs(?:=|$)/.test(each))) return undefined;
+    const headers = headersOf(login ? authorization : "");
+    const refs = await this.#lsRefs(remote, { names, capabilities, headers }, signal);
+    if (refs !== undefined) this.#remember(remote, { login, capabilities });
+    return refs;
+  }
+
+  #advertised(remote: string, authorization: string, signal: AbortSignal): Promise<HttpAnswer> {
+    const url = `${remote}/info/refs?service=git-upload-pack`;
+    return this.#parts.http.send({ method: "GET", url, headers: headersOf(authorization) }, signal);
+  }
+
+  async #lsRefs(
+    remote: string,
+    { names, capabilities, headers }: {
+      readonly names: readonly string[];
+      readonly capabilities: readonly string[];
+      readonly headers: Readonly<Record<string, string>>;
+    },
+    signal: AbortSignal,
+  ): Promise<RemoteRefs | undefined> {
+    const answer = await this.#parts.http.send({
+      method: "POST",
+      url: `${remote}/git-upload-pack`,
+      headers: {
+        ...headers,
+        "content-type": "application/x-git-upload-pack-request",
+        "accept": "application/x-git-upload-pack-result",
+      },
+      body: lsRefsRequest(names, capabilities),
+    }, signal);
+    const isUsual = is(answer, "application/x-git-upload-pack-result");
+    const refs = isUsual ? readLsRefs(answer.body) : undefined;
+    return refs === undefined ? undefined : only(names, refs);
+  }
+
+  #remember(remote: string, known: Known): void {
+    if (this.#known.size >= MOST_REMOTES) this.#known.clear();
+    this.#known.set(remote, known);
+    this.#left.delete(remote);
+  }
+
+  #leave(remote: string): void {
+    if (this.#left.size >= MOST_REMOTES) this.#left.clear();
+    this.#left.set(remote, this.#now() + LEAVE_TO_GIT_MS);
+    this.#known.delete(remote);
+  }
+
+  #now(): number {
+    return this.#parts.clock.now().getTime();
+  }
+}
+
+function headersOf(authorization: string): Record<string, string> {
+  return {
+    "git-protocol": "version=2",
+    "user-agent": AGENT,
+    ...(authorization === "" ? {} : { authorization }),
+  };
+}
+
+function is(answer: HttpAnswer, mediaType: string): boolean {
+  return answer.status === 200 && answer.header("content-type") === mediaType;
+}
+
+/** Servers match the beginnings of names, or tell all that they have. */
+function only(names: readonly string[], { ids, head }: RemoteRefs): RemoteRefs {
+  const wanted = new Map<string, string>();
+  for (const name of names.flatMap((each) => [each, `${each}^{}`])) {
+    const id = ids.get(name);
+    if (id !== undefined) wanted.set(name, id);
+  }
+  return { ids: wanted, head };
+}

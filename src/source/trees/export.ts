@@ -1,0 +1,189 @@
+import { dirname, join } from "node:path/posix";
+import { StackwrightError } from "../../model/mod.ts";
+import type { Files } from "../../system/mod.ts";
+import { diskCode, onDisk } from "../disk_error.ts";
+import type { Git, GitResult } from "../git/git.ts";
+import { damagedError } from "../git/git_failure.ts";
+import type { ExpandedTree, TreeFile, TreePart } from "./submodules.ts";
+import type { TreePlan } from "./tree_plan.ts";
+import { areSimple, writeFiles } from "./write_files.ts";
+
+/** What an export works with. */
+export interface ExportParts {
+  readonly files: Files;
+  readonly git: Git;
+  /** Most files of one part that are written without git; 0 leaves all to git. */
+  readonly mostFilesWithoutGit: number;
+}
+
+/** One tree to write. */
+export interface ExportJob {
+  readonly tree: ExpandedTree;
+  readonly plan: TreePlan;
+  /** Directory of the tree the links of the plan lead to. */
+  readonly base: string;
+  /** Existing, empty directory on the same file system as `base`. */
+  readonly scratch: string;
+}
+
+/** How many files are linked at the same time. */
+const PARALLEL_LINKS = 16;
+const LINKING_REFUSED = new Set([
+  "EEXIST",
+  "EMLINK",
+  "ENOENT",
+  "ENOSYS",
+  "ENOTDIR",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "EPERM",
+  "EXDEV",
+]);
+
+/**
+ * Writes a tree below `scratch` and returns its directory. Files that cannot be linked are written.
+ *
+ * Throws `data_dir_unusable` when the disk refuses and `source_invalid` when git refuses a path.
+ */
+export async function exportTree(
+  parts: ExportParts,
+  job: ExportJob,
+  signal: AbortSignal,
+): Promise<string> {
+  const { files } = parts;
+  const root = join(job.scratch, "tree");
+  return await onDisk(job.scratch, async () => {
+    await makeDirectories(files, root, [...job.plan.link.keys()].map(dirname), job.tree.roots);
+    const notLinked = await linkFiles(files, job, root, signal);
+    for (const [part, paths] of withMore(job.plan.write, notLinked)) {
+      await writePart(parts, { ...job, part, paths, root }, signal);
+    }
+    return root;
+  });
+}
+
+/** Makes directories of a tree, named from its root, and all above them. */
+async function makeDirectories(
+  files: Files,
+  root: string,
+  ...paths: readonly (readonly string[])[]
+): Promise<void> {
+  const wanted = new Set<string>();
+  for (const path of paths.flat()) {
+    for (let at = path; at !== "." && !wanted.has(at); at = dirname(at)) wanted.add(at);
+  }
+  for (const path of [root, ...[...wanted].sort().map((each) => join(root, each))]) {
+    await files.makeDirectory(path, { mode: 0o755 });
+    // The mask of this process may have taken bits away.
+    await files.chmod(path, 0o755);
+  }
+}
+
+/** Links what the plan says and returns what could not be linked, or is not what it should be. */
+async function linkFiles(
+  files: Files,
+  { plan, base }: ExportJob,
+  root: string,
+  signal: AbortSignal,
+): Promise<Map<string, TreeFile>> {
+  const failed = new Map<string, TreeFile>();
+  const queue = plan.link.entries();
+  async function work(): Promise<void> {
+    for (const [path, file] of queue) {
+      signal.throwIfAborted();
+      if (!await linkFile(files, { from: join(base, path), to: join(root, path), file })) {
+        failed.set(path, file);
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_LINKS }, work));
+  return failed;
+}
+
+async function linkFile(
+  files: Files,
+  { from, to, file }: { from: string; to: string; file: TreeFile },
+): Promise<boolean> {
+  const info = await files.stat(from);
+  const mode = file.kind === "executable" ? 0o755 : 0o644;
+  // A file somebody damaged must not spread into new trees.
+  if (info?.kind !== "file" || info.size !== file.size || info.mode !== mode) return false;
+  try {
+    await files.link(from, to);
+    return true;
+  } catch (error) {
+    if (LINKING_REFUSED.has(diskCode(error))) return false;
+    throw error;
+  }
+}
+
+function withMore(
+  write: TreePlan["write"],
+  more: ReadonlyMap<string, TreeFile>,
+): ReadonlyMap<TreePart, ReadonlySet<string>> {
+  const all = new Map([...write].map(([part, paths]) => [part, new Set(paths)]));
+  for (const [path, { part }] of more) all.set(part, (all.get(part) ?? new Set()).add(path));
+  return all;
+}
+
+interface PartJob extends ExportJob {
+  readonly part: TreePart;
+  /** From the root of the whole tree. */
+  readonly paths: ReadonlySet<string>;
+  readonly root: string;
+}
+
+/** A few files are written here, which takes no process; all others are left to git. */
+async function writePart(parts: ExportParts, job: PartJob, signal: AbortSignal): Promise<void> {
+  const { tree, paths, root } = job;
+  const wanted = new Map<string, TreeFile>();
+  for (const path of paths) {
+    const file = tree.files.get(path);
+    if (file !== undefined) wanted.set(path, file);
+  }
+  const isFew = wanted.size <= parts.mostFilesWithoutGit;
+  if (!isFew || !areSimple(wanted)) return await checkOut(parts, job, signal);
+  await makeDirectories(parts.files, root, [...paths].map(dirname));
+  await writeFiles(parts.files, root, wanted, signal);
+}
+
+/** Lets git write files of one commit, by an index of its own, without ever making a checkout. */
+async function checkOut(
+  { git, files }: ExportParts,
+  { part, paths, scratch, root }: PartJob,
+  signal: AbortSignal,
+): Promise<void> {
+  const where = {
+    gitDir: part.repository.mirror.directory,
+    workTree: join(root, part.prefix),
+    indexFile: join(scratch, "index"),
+  };
+  await files.remove(where.indexFile);
+  const read = await git.exporting({ ...where, args: ["read-tree", part.commit] }, signal);
+  if (read.failure !== undefined) throw refusal(read, scratch, part);
+  const written = await git.exporting({
+    ...where,
+    args: ["checkout-index", "-z", "--stdin"],
+    stdin: [...paths].map((path) => `${path.slice(part.prefix.length)}\0`).join(""),
+  }, signal);
+  if (written.code !== 0 || /^(?:error|fatal):/m.test(written.stderr)) {
+    throw refusal(written, scratch, part);
+  }
+}
+
+function refusal(result: GitResult, scratch: string, part: TreePart): StackwrightError {
+  const said = result.stderr.trim().split("\n").slice(0, 3).join("; ").slice(0, 300);
+  if (/invalid path/i.test(said)) {
+    return new StackwrightError(
+      "source_invalid",
+      `the commit ${part.commit} holds a path that no checkout may create: ${said}`,
+    );
+  }
+  const isDisk = result.failure === "disk" ||
+    /unable to (?:write|create)|cannot create|could not write/i.test(said);
+  if (!isDisk) return damagedError(`exporting ${part.commit} failed: ${said}`);
+  return new StackwrightError(
+    "data_dir_unusable",
+    `writing below ${scratch} failed: ${said}; is the disk full, or not writable?`,
+  );
+}

@@ -1,0 +1,39 @@
+import { join } from "node:path/posix";
+import type { Revision, SourceLocation } from "../../model/mod.ts";
+import type { SourceLayout } from "../source.ts";
+
+/** Names inside the directory of a source, which no part of a source name may equal. */
+const RESERVED = new Set(["mirror", "trees", "submodules"]);
+
+/** The layout below a data directory, with the places only the Git source knows. */
+export interface GitLayout extends SourceLayout {
+  /** Bare mirror of a source. */
+  mirror(location: SourceLocation): string;
+  /** Directory that holds one tree per revision. */
+  trees(location: SourceLocation): string;
+  /** Directory that holds one bare mirror per submodule URL. */
+  submodules(location: SourceLocation): string;
+}
+
+/** `<dataDir>/sources/<name>/{mirror,trees/<id>,submodules}`. Pure; nothing is created. */
+export function createLayout(dataDir: string): GitLayout {
+  const directory = (location: SourceLocation) =>
+    join(dataDir, "sources", ...location.name.split("/").map(component));
+  const trees = (location: SourceLocation) => join(directory(location), "trees");
+  return {
+    directory,
+    trees,
+    mirror: (location) => join(directory(location), "mirror"),
+    submodules: (location) => join(directory(location), "submodules"),
+    tree: (revision: Revision) => join(trees(revision.source), revision.id.replace(":", "-")),
+  };
+}
+
+/**
+ * One part of a source name as a directory. `owner/mirror` must not lie inside the mirror of
+ * `owner`, so reserved names get a sign that no other name can have.
+ */
+function component(part: string): string {
+  const escaped = part.replaceAll("%", "%25");
+  return RESERVED.has(part) ? `${escaped}%` : escaped;
+}

@@ -1,0 +1,82 @@
+import { withRepair } from "../git/repository.ts";
+import { type ExpandOptions, openSubmodule, type TreePart } from "./submodules.ts";
+
+/** Submodules that stay open for reading by path; a commit of a parent has few. */
+const MOST_PARTS = 256;
+
+/** A path in the part of a tree that it lies in. */
+export interface PartPath {
+  readonly part: TreePart;
+  /** From the root of the part; empty for the root itself. */
+  readonly path: string;
+}
+
+/** Finds the submodules that paths of commits lie in, without a tree on disk. */
+export class SubmodulePaths {
+  readonly #options: (source: CommitSource) => ModuleOptions;
+  readonly #parts = new Map<string, TreePart>();
+
+  /** `options` says how the submodules of a source are reached. */
+  constructor(options: (source: CommitSource) => ModuleOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The part that `path` lies in, and where in it; the source itself (`first`) where no submodule is
+   * on the way, or none that may be entered. `orIs` enters one whose root the path is. Commits are fetched
+   * when they are not here.
+   *
+   * Throws what fetching throws, with the path of the submodule in front.
+   */
+  async find(
+    first: TreePart,
+    source: CommitSource,
+    path: string,
+    { orIs, signal }: { readonly orIs: boolean; readonly signal: AbortSignal },
+  ): Promise<PartPath> {
+    const options = this.#options(source);
+    let found: PartPath = { part: first, path };
+    for (let level = 0; options.submodules; level++) {
+      const { part } = found;
+      const root = await withRepair(part, signal, () => moduleOn(found, orIs, signal));
+      if (root === undefined) return found;
+      const key = [part.repository.mirror.directory, part.commit, part.prefix, root.path].join(
+        "\0",
+      );
+      const next = this.#parts.get(key) ??
+        await openSubmodule(part, { ...root, level }, options, signal);
+      if (next === undefined) return found;
+      this.#remember(key, next);
+      found = { part: next, path: found.path.slice(root.path.length + 1) };
+    }
+    return found;
+  }
+
+  #remember(key: string, part: TreePart): void {
+    this.#parts.set(key, part);
+    const oldest = this.#parts.keys().next().value;
+    if (this.#parts.size > MOST_PARTS && oldest !== undefined) this.#parts.delete(oldest);
+  }
+}
+
+/** How submodules are reached for reading. */
+export type ModuleOptions = Omit<ExpandOptions, "onUnknown">;
+
+/** The source of a commit. */
+export type CommitSource = ExpandOptions["source"];
+
+/** The first submodule on a path. */
+async function moduleOn(
+  { part, path }: PartPath,
+  orIs: boolean,
+  signal: AbortSignal,
+): Promise<{ readonly path: string; readonly commit: string } | undefined> {
+  const names = path.split("/").filter((name) => name !== "");
+  for (let count = 1; count < names.length + (orIs ? 1 : 0); count++) {
+    const at = names.slice(0, count).join("/");
+    const entry = await part.repository.paths.find(part.commit, at, signal);
+    if (entry?.kind === "submodule") return { path: at, commit: entry.id };
+    if (entry?.kind !== "directory") return undefined;
+  }
+  return undefined;
+}

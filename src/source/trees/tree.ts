@@ -1,0 +1,229 @@
+import { basename, join } from "node:path/posix";
+import type { Clock, Files, Log } from "../../system/mod.ts";
+import { shortId } from "../../model/mod.ts";
+import { diskCode, onDisk } from "../disk_error.ts";
+import { exportTree } from "./export.ts";
+import { isDamaged } from "../git/git_failure.ts";
+import type { Git } from "../git/git.ts";
+import { isLfsPointer, POINTER_SIZES } from "./lfs.ts";
+import { type CommitPlace, withRepair } from "../git/repository.ts";
+import { type ExpandedTree, type ExpandOptions, expandTree, type TreeFile } from "./submodules.ts";
+import { checkLinks } from "./tree_links.ts";
+import { planTree } from "./tree_plan.ts";
+
+/** What publishing trees needs. */
+export interface TreeParts {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly git: Git;
+  readonly log: Log | undefined;
+  /** See {@link ExportParts.mostFilesWithoutGit}. */
+  readonly mostFilesWithoutGit: number;
+}
+
+/** One tree to publish. */
+export interface TreeJob {
+  readonly place: CommitPlace;
+  /** Where the tree is published. */
+  readonly target: string;
+  /** Directory of all trees of the source. */
+  readonly trees: string;
+  readonly expand: Omit<ExpandOptions, "fetch" | "onUnknown">;
+}
+
+const SCRATCH = ".tmp-";
+const ABANDONED_MS = 60 * 60 * 1000;
+
+/**
+ * Whether the tree is on disk as it was published. A container engine that found the directory gone
+ * made an empty one, or one with just the paths it wanted, so the names at the root are compared.
+ */
+export async function isPublished(
+  { files }: TreeParts,
+  { place, target }: TreeJob,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if ((await files.stat(target))?.kind !== "directory") return false;
+  const names = new Set(await files.list(target));
+  const { paths } = place.repository;
+  try {
+    const wanted = await paths.directory(await paths.root(place.commit, signal), signal);
+    return [...wanted.keys()].every((name) => names.has(name));
+  } catch (error) {
+    // A tree outlives its mirror: a damaged one is repaired when something has to be fetched.
+    if (isDamaged(error)) return names.size > 0;
+    throw error;
+  }
+}
+
+/**
+ * Makes the tree beside its place and renames it there, so that a tree is whole or not there. Call
+ * it for one revision at a time; another process may win, which is as good.
+ */
+export async function publishTree(
+  parts: TreeParts,
+  job: TreeJob,
+  signal: AbortSignal,
+): Promise<void> {
+  const { files } = parts;
+  await onDisk(job.trees, async () => {
+    await files.makeDirectory(job.trees);
+    await sweep(parts, job.trees);
+  });
+  const tree = await expandNew(parts, job, signal);
+  await checkTree(job, tree, signal);
+  const scratch = await onDisk(
+    job.trees,
+    () => files.makeTemporaryDirectory(join(job.trees, SCRATCH)),
+  );
+  try {
+    const base = await findBase(parts, job, signal);
+    const plan = planTree(tree, base?.tree);
+    const made = await withRepair(
+      job.place,
+      signal,
+      async () => {
+        await files.remove(join(scratch, "tree"));
+        const from = base?.directory ?? "";
+        return await exportTree(parts, { tree, plan, base: from, scratch }, signal);
+      },
+    );
+    const written = [...plan.write.values()].flat();
+    await warnOfPointers(parts, { tree, written, made }, job);
+    // Another process was faster: what may be mounted already is left where it is.
+    if (await isPublished(parts, job, signal)) return;
+    await onDisk(job.trees, () => swap(files, made, { target: job.target, scratch }));
+  } finally {
+    await files.remove(scratch);
+  }
+}
+
+async function expandNew(
+  { log }: TreeParts,
+  { place, expand }: TreeJob,
+  signal: AbortSignal,
+): Promise<ExpandedTree> {
+  const onUnknown = (path: string) =>
+    log?.warning(`submodule ${path} has no URL in .gitmodules; its directory stays empty`, {
+      repository: expand.source.name,
+      revision: shortId(place.commit),
+    });
+  return await expandTree(place, { ...expand, fetch: true, onUnknown }, signal);
+}
+
+/** Nothing is written for a tree with a link that leaves it. */
+async function checkTree(
+  { place }: TreeJob,
+  { files }: ExpandedTree,
+  signal: AbortSignal,
+): Promise<void> {
+  const links = new Map<string, string>();
+  for (const [path, file] of files) {
+    if (file.kind !== "symlink") continue;
+    const target = await withRepair(
+      { ...place, ...file.part },
+      signal,
+      () => file.part.repository.paths.content(file.id, signal),
+    );
+    links.set(path, new TextDecoder().decode(target));
+  }
+  checkLinks(links);
+}
+
+/** The newest tree of the same source that can be listed; links to its files are free. */
+async function findBase(
+  { files }: TreeParts,
+  { place, target, trees, expand }: TreeJob,
+  signal: AbortSignal,
+): Promise<{ directory: string; tree: ExpandedTree } | undefined> {
+  const names = (await files.list(trees)).filter((name) => /^[0-9a-f]{40}$/.test(name));
+  let newest: { name: string; at: Date } | undefined;
+  for (const name of names.filter((each) => each !== basename(target))) {
+    const info = await files.stat(join(trees, name));
+    if (info?.kind !== "directory" || (newest !== undefined && info.modifiedAt <= newest.at)) {
+      continue;
+    }
+    newest = { name, at: info.modifiedAt };
+  }
+  if (newest === undefined) return undefined;
+  try {
+    const object = await place.repository.objects.read(`${newest.name}^{commit}`, signal);
+    if (object === undefined) return undefined;
+    const options: ExpandOptions = { ...expand, fetch: false, onUnknown: () => {} };
+    const tree = await expandTree({ ...place, commit: newest.name }, options, signal);
+    return { directory: join(trees, newest.name), tree };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // It only saves work; without it the whole tree is written.
+    return undefined;
+  }
+}
+
+/** Says that a tree is in use; one that vanished in this moment is not. */
+export async function touchIfThere(files: Files, path: string): Promise<void> {
+  try {
+    await files.touch(path);
+  } catch (error) {
+    if (diskCode(error) !== "ENOENT") throw error;
+  }
+}
+
+/** Puts the new tree in place. What is there was found damaged, or is another process's same tree. */
+async function swap(
+  files: Files,
+  made: string,
+  { target, scratch }: { target: string; scratch: string },
+): Promise<void> {
+  if (await files.stat(target) !== undefined) {
+    await files.rename(target, join(scratch, "replaced"));
+  }
+  try {
+    await files.rename(made, target);
+  } catch (error) {
+    const code = diskCode(error);
+    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+  }
+}
+
+async function sweep({ files, clock }: TreeParts, trees: string): Promise<void> {
+  const limit = clock.now().getTime() - ABANDONED_MS;
+  for (const name of await files.list(trees)) {
+    if (!name.startsWith(SCRATCH)) continue;
+    const info = await files.stat(join(trees, name));
+    if (info !== undefined && info.modifiedAt.getTime() < limit) {
+      await files.remove(join(trees, name));
+    }
+  }
+}
+
+/** Pointer files are deployed as they are, which is hardly what their author wants. */
+async function warnOfPointers(
+  { files, log }: TreeParts,
+  { tree, written, made }: { tree: ExpandedTree; written: readonly string[]; made: string },
+  { expand, place }: TreeJob,
+): Promise<void> {
+  if (
+    log === undefined ||
+    ![...tree.files.keys()].some((path) => /(?:^|\/)\.gitattributes$/.test(path))
+  ) {
+    return;
+  }
+  const pointers: string[] = [];
+  for (const path of written) {
+    if (!mayBePointer(tree.files.get(path))) continue;
+    const bytes = await files.readIfExists(join(made, path));
+    if (bytes !== undefined && isLfsPointer(bytes)) pointers.push(path);
+  }
+  if (pointers.length === 0) return;
+  const shown = pointers.slice(0, 5).join(", ");
+  const more = pointers.length > 5 ? ` and ${pointers.length - 5} more` : "";
+  log.warning(`Git LFS is not supported, these files are only pointers: ${shown}${more}`, {
+    repository: expand.source.name,
+    revision: shortId(place.commit),
+  });
+}
+
+function mayBePointer(file: TreeFile | undefined): boolean {
+  return file !== undefined && file.kind !== "symlink" &&
+    file.size >= POINTER_SIZES.least && file.size <= POINTER_SIZES.most;
+}

@@ -1,0 +1,87 @@
+import { dirname, join } from "node:path/posix";
+import { randomUUID } from "node:crypto";
+import type { Revision } from "../../model/mod.ts";
+import type { Files } from "../../system/mod.ts";
+import { onDisk } from "../disk_error.ts";
+import type { KeyedQueue } from "../keyed_queue.ts";
+
+/** A tree of a revision on disk. */
+export interface StoredTree {
+  /** Its directory. */
+  readonly path: string;
+  /** When it was asked for last, by any process. */
+  readonly usedAt: Date;
+}
+
+/** The trees that were made, for who decides which of them to remove. */
+export interface TreeStore {
+  /** Every tree below the data directory, of all sources. */
+  list(): Promise<StoredTree[]>;
+  /** Where the tree of a revision lies, if it is there. */
+  pathOf(revision: Revision): string;
+  /**
+   * Removes a tree unless it was asked for at `usedBefore` or later. Returns whether it is gone.
+   *
+   * Throws `data_dir_unusable` when the disk refuses.
+   */
+  remove(path: string, usedBefore: Date, signal: AbortSignal): Promise<boolean>;
+}
+
+/** What a tree store is made of. */
+export interface TreeStoreParts {
+  readonly files: Files;
+  /** Absolute path of the data directory. */
+  readonly dataDir: string;
+  readonly pathOf: (revision: Revision) => string;
+  /** The one that trees are made in; the key is the tree's directory. */
+  readonly queue: KeyedQueue;
+}
+
+/** Makes the store of the trees below a data directory. */
+export function createTreeStore(parts: TreeStoreParts): TreeStore {
+  const { files, dataDir, pathOf, queue } = parts;
+  return {
+    pathOf,
+    async list() {
+      const found: StoredTree[] = [];
+      for (const trees of await treeDirectories(files, join(dataDir, "sources"))) {
+        for (const name of await files.list(trees)) {
+          const path = join(trees, name);
+          const info = name.startsWith(".") ? undefined : await files.stat(path);
+          if (info?.kind === "directory") found.push({ path, usedAt: info.modifiedAt });
+        }
+      }
+      return found;
+    },
+    remove: (path, usedBefore, signal) =>
+      queue.run(path, signal, () => onDisk(path, () => remove(files, path, usedBefore))),
+  };
+}
+
+/** The directories called `trees`; no part of a source's name is called so. */
+async function treeDirectories(files: Files, directory: string): Promise<string[]> {
+  const names = await files.list(directory);
+  if (names.includes("mirror") || names.includes("trees")) return [join(directory, "trees")];
+  const below: string[] = [];
+  for (const name of names) below.push(...await treeDirectories(files, join(directory, name)));
+  return below;
+}
+
+/**
+ * Out of the way first, so that nobody finds half of it. Another process may have asked for the tree
+ * in the last moment: then it is put back.
+ */
+async function remove(files: Files, path: string, usedBefore: Date): Promise<boolean> {
+  const before = await files.stat(path);
+  if (before === undefined) return true;
+  if (before.modifiedAt >= usedBefore) return false;
+  const aside = join(dirname(path), `.tmp-removed-${randomUUID()}`);
+  await files.rename(path, aside);
+  const after = await files.stat(aside);
+  if (after !== undefined && after.modifiedAt >= usedBefore) {
+    await files.rename(aside, path);
+    return false;
+  }
+  await files.remove(aside);
+  return true;
+}

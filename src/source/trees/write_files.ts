@@ -1,0 +1,53 @@
+import { join } from "node:path/posix";
+import type { Files } from "../../system/mod.ts";
+import type { TreeFile } from "./submodules.ts";
+
+/** Most bytes in all files that are written without git: they pass through this process's memory. */
+const MOST_BYTES = 4 * 1024 * 1024;
+const PARALLEL_WRITES = 16;
+
+/**
+ * Whether files can be written by {@link writeFiles}: small ones with names in which nobody sees
+ * anything but a name. All others are git's, which knows what file systems make of the strangest.
+ */
+export function areSimple(files: ReadonlyMap<string, TreeFile>): boolean {
+  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
+  return bytes <= MOST_BYTES && [...files.keys()].every(isPlain);
+}
+
+const ORDINARY_GIT_FILES: ReadonlySet<string> = new Set([".gitignore", ".gitkeep"]);
+
+function isPlain(path: string): boolean {
+  return /^[ -~]+$/.test(path) && !/[\\:]/.test(path) &&
+    path.split("/").every((name) => !/^\.?git/i.test(name) || ORDINARY_GIT_FILES.has(name));
+}
+
+/**
+ * Writes files and links of a tree below `root`, whose directories exist, exactly as a checkout
+ * would: mirrors convert nothing, so a file is its object. What is written is on the disk when this
+ * returns, so that a loss of power leaves no tree of empty files.
+ *
+ * Throws the error of a damaged mirror, and what the file system throws.
+ */
+export async function writeFiles(
+  files: Files,
+  root: string,
+  wanted: ReadonlyMap<string, TreeFile>,
+  signal: AbortSignal,
+): Promise<void> {
+  const queue = wanted.entries();
+  async function work(): Promise<void> {
+    for (const [path, { id, kind, part }] of queue) {
+      const content = await part.repository.paths.content(id, signal);
+      if (kind === "symlink") {
+        await files.replaceLink(new TextDecoder().decode(content), join(root, path));
+        continue;
+      }
+      const mode = kind === "executable" ? 0o755 : 0o644;
+      await files.write(join(root, path), content, { mode });
+      // The mask of this process may have taken bits away.
+      await files.chmod(join(root, path), mode);
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_WRITES }, work));
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { clashes } from "../../../src/compose/mod.ts";
+import type { HostPort } from "../../../src/model/mod.ts";
+import { runningContainer } from "../../fakes/memory_engine.ts";
+
+const MODEL = {
+  name: "shop",
+  services: {
+    web: {
+      container_name: "front",
+      ports: [
+        { mode: "ingress", host_ip: "127.0.0.1", target: 80, published: "8080", protocol: "tcp" },
+        { mode: "ingress", target: 53, published: "53", protocol: "udp" },
+      ],
+    },
+    range: { ports: [{ mode: "ingress", target: 80, published: "9000-9005", protocol: "tcp" }] },
+  },
+};
+
+function holding(...hostPorts: HostPort[]) {
+  return runningContainer("other", "x", { hostPorts });
+}
+
+describe("clashes()", () => {
+  const table: readonly (readonly [HostPort, boolean])[] = [
+    [{ address: "127.0.0.1", port: 8080, protocol: "tcp" }, true],
+    [{ address: "0.0.0.0", port: 8080, protocol: "tcp" }, true],
+    [{ address: "", port: 8080, protocol: "tcp" }, true],
+    [{ address: "::", port: 8080, protocol: "tcp" }, false],
+    [{ address: "::1", port: 8080, protocol: "tcp" }, false],
+    [{ address: "::1", port: 53, protocol: "udp" }, true],
+    [{ address: "127.0.0.2", port: 8080, protocol: "tcp" }, false],
+    [{ address: "0.0.0.0", port: 8080, protocol: "udp" }, false],
+    [{ address: "0.0.0.0", port: 8081, protocol: "tcp" }, false],
+    [{ address: "10.0.0.1", port: 53, protocol: "udp" }, true],
+    [{ address: "10.0.0.1", port: 53, protocol: "tcp" }, false],
+  ];
+  for (const [held, expected] of table) {
+    it(`${expected ? "finds" : "does not mind"} ${JSON.stringify(held)}`, () => {
+      assert.equal(clashes(MODEL, ["web"], [holding(held)]).length, expected ? 1 : 0);
+    });
+  }
+
+  it("says who needs what, and who has it", () => {
+    const other = { ...holding({ address: "::", port: 53, protocol: "udp" }), name: "front" };
+    assert.deepEqual(clashes(MODEL, ["web"], [other]), [
+      "service web needs port 53/udp, which container front of project other holds",
+      "service web needs the container name front, which container front of project other has",
+    ]);
+    const { labels: _labels, ...stray } = other;
+    assert.match(clashes(MODEL, ["web"], [{ ...stray, labels: {} }])[0] ?? "", /front holds$/);
+  });
+
+  it("leaves a range of ports to the engine, and services that are not started alone", () => {
+    const held = { address: "0.0.0.0", port: 9001, protocol: "tcp" };
+    assert.deepEqual(clashes(MODEL, ["range"], [holding(held)]), []);
+    assert.deepEqual(
+      clashes(MODEL, [], [holding({ address: "0.0.0.0", port: 8080, protocol: "tcp" })]),
+      [],
+    );
+  });
+
+  it("does not mind containers that hold no port now", () => {
+    const { hostPorts: _ports, ...stopped } = holding();
+    assert.deepEqual(clashes(MODEL, ["web"], [stopped]), []);
+  });
+});

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { followedPaths } from "../../../src/compose/mod.ts";
+
+describe("followedPaths()", () => {
+  it("refuses a service whose name a program takes for an option", () => {
+    const web = { image: "a" };
+    for (const name of ["--push", "-V", "-"]) {
+      const { refused } = followedPaths({ services: { [name]: web } });
+      assert.match(refused.join(), /its name begins with a dash/, name);
+    }
+    assert.deepEqual(followedPaths({ services: { "a--push": web } }).refused, []);
+  });
+
+  const rows: readonly (readonly [string, Record<string, unknown>, RegExp | undefined])[] = [
+    ["nothing special", { image: "a" }, undefined],
+    ["a provider", { provider: { type: "x" } }, /web: provider/],
+    ["the engine with our credentials", { use_api_socket: true }, /web: use_api_socket/],
+    ["not the engine", { use_api_socket: false }, undefined],
+    ["keys for a build whose path begins with a line break", {
+      build: { context: "/c", ssh: ["a=\n/root/.ssh/id"] },
+    }, /web: build ssh/],
+    ["an agent for a build", { build: { context: "/c", ssh: ["default"] } }, undefined],
+    ...[
+      "https://example.org/a.git#main",
+      "git@example.org:a/b",
+      "ssh://git@example.org/a",
+      "github.com/a/b",
+      "git://example.org/a",
+      "docker-image://alpine",
+      "a/b",
+      "",
+    ].map((context) =>
+      [
+        `the build context ${JSON.stringify(context)}`,
+        { build: { context } },
+        /web: build context from elsewhere/,
+      ] as const
+    ),
+    ["a build without a context", { build: { dockerfile_inline: "FROM a" } }, undefined],
+    ["contexts of the engine", {
+      build: {
+        context: "/c",
+        additional_contexts: { a: "docker-image://a", b: "service:b", c: "target:c", d: "/d" },
+      },
+    }, undefined],
+    ["an OCI layout", {
+      build: {
+        context: "/c",
+        additional_contexts: {
+          a: "oci-layout:///c/a",
+          b: "oci-layout:///c/a:v1",
+          c: "oci-layout:///c/a@sha256:1",
+          d: "oci-layout:///c/a:v1@sha256:1",
+        },
+      },
+    }, undefined],
+    ...["a", "/c/a:b/c", "/c/a:b:c", ":v1", ""].map((place) =>
+      [
+        `the OCI layout ${JSON.stringify(place)}`,
+        { build: { context: "/c", additional_contexts: { a: `oci-layout://${place}` } } },
+        /web: build additional_contexts\.a by a relative path/,
+      ] as const
+    ),
+    ["another context from elsewhere", {
+      build: { context: "/c", additional_contexts: { a: "https://example.org/x.tar" } },
+    }, /web: build additional_contexts\.a from elsewhere/],
+    ["a Dockerfile from elsewhere", {
+      build: { context: "/c", dockerfile: "https://example.org/Dockerfile" },
+    }, /web: build dockerfile from elsewhere/],
+    ["a Dockerfile on standard input, where the model is", {
+      build: { context: "/c", dockerfile: "-" },
+    }, /web: build dockerfile from elsewhere/],
+    ["a seccomp profile by a path with a line break", {
+      security_opt: ["seccomp=x\n/../../etc/passwd"],
+    }, /web: security_opt with a seccomp profile by a relative path/],
+    ["keys for a build", { build: { context: "/c", ssh: ["a=/root/.ssh/id"] } }, /web: build ssh/],
+  ];
+  for (const [what, web, expected] of rows) {
+    it(`followedPaths() ${expected === undefined ? "lets pass" : "refuses"} ${what}`, () => {
+      const { refused } = followedPaths({ services: { web } });
+      assert.equal(refused.length, expected === undefined ? 0 : 1, refused.join());
+      if (expected !== undefined) assert.match(refused[0] ?? "", expected);
+    });
+  }
+
+  const options: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
+    ["a bound directory", { type: "none", o: "bind", device: "/srv/x" }, ["/srv/x"]],
+    ["a device below the engine's own directory", { type: "none", device: "srv/x" }, ["/srv/x"]],
+    ["a share", { type: "nfs", o: "addr=10.0.0.1,rw", device: ":/srv/x" }, []],
+    ["a file system in memory", { type: "tmpfs", device: "tmpfs", o: "size=1m,uid=1000" }, []],
+    [
+      "the layers of an overlay",
+      { type: "overlay", device: "overlay", o: "lowerdir=/a:b/c,upperdir=data,workdir=/d\\e" },
+      ["/a", "/b/c", "/data", "/de"],
+    ],
+    ["a place of another driver", { mountpoint: "/srv/x", size: "1G" }, ["/srv/x"]],
+  ];
+  for (const [what, driver_opts, expected] of options) {
+    it(`followedPaths() finds the paths in the options of a volume: ${what}`, () => {
+      const { paths } = followedPaths({ services: {}, volumes: { v: { name: "v", driver_opts } } });
+      assert.deepEqual(paths.map((each) => each.path), expected);
+    });
+  }
+
+  it("followedPaths() names the containers whose mounts are taken over", () => {
+    const web = { volumes_from: ["db", "container:shop:ro", "container:other"] };
+    const { containers } = followedPaths({ services: { web } });
+    const what = "service web: volumes_from";
+    assert.deepEqual(containers, [{ what, name: "shop" }, { what, name: "other" }]);
+  });
+});
+
+describe("followedPaths() of configs and secrets", () => {
+  it("followedPaths() refuses what only a swarm has, where a service uses it", () => {
+    const model = {
+      services: { web: { configs: [{ source: "a" }], secrets: [{ source: "s" }] } },
+      configs: { a: { external: true, name: "a" }, b: { external: true, name: "b" } },
+      secrets: { s: { file: "/f" } },
+    };
+    assert.deepEqual(followedPaths(model).refused, [
+      "configs.a is external, which only a swarm has",
+    ]);
+  });
+});
+
+describe("followedPaths() of build caches", () => {
+  const pass = [
+    "example.org/cache:1",
+    "type=registry,ref=example.org/cache",
+    "type=inline",
+    "type=gha,scope=a",
+    '"type=registry","ref=a,b"',
+    'type=registry,"ref=say ""a"""',
+    "type=s3,bucket=b,access_key_id=a,secret_access_key=b",
+  ];
+  const refuse: readonly (readonly [string, RegExp])[] = [
+    ["type=local,dest=/x", /with a directory/],
+    ["type=registry,dest=/x", /with a directory/],
+    ['"type=local","dest=/x"', /with a directory/],
+    ['"type=local",dest=/x', /with a directory/],
+    ["mode=max,TYPE=local,x=y", /with a directory/],
+    [" type = local ", /with a directory/],
+    ["type=registry,type=local", /with a directory/],
+    ['ref=a,"src=/x"', /with a directory/],
+    ["\ntype=local,dest=/x", /not plain text/],
+    ["type=registry\n,dest=/x", /not plain text/],
+    ['a"type=local', /not plain text/],
+    ['"type=local"x,a=b', /not plain text/],
+    ['"type=local', /not plain text/],
+    ["type=s3,bucket=b", /without access_key_id/],
+    ["type=s3,bucket=b,access_key_id=a", /without access_key_id/],
+    ["type=exec,run=/x", /of type "exec"/],
+  ];
+  for (const key of ["cache_from", "cache_to"]) {
+    it(`followedPaths() lets ${key} pass that uses nothing of this machine`, () => {
+      const build = { context: "/c", [key]: pass };
+      assert.deepEqual(followedPaths({ services: { web: { build } } }).refused, []);
+    });
+    for (const [entry, why] of refuse) {
+      it(`followedPaths() refuses ${key} ${JSON.stringify(entry)}`, () => {
+        const build = { context: "/c", [key]: [entry] };
+        const { refused } = followedPaths({ services: { web: { build } } });
+        assert.equal(refused.length, 1, refused.join());
+        assert.match(refused[0] ?? "", why);
+        assert.ok(refused[0]?.startsWith(`service web: build ${key} `), refused[0]);
+      });
+    }
+  }
+});

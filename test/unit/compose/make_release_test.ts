@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { livePaths, makeRelease, type ReleaseParts } from "../../../src/compose/mod.ts";
+import { LABELS } from "../../../src/model/mod.ts";
+
+const revision = {
+  source: { kind: "git", url: "https://h/acme/shop", name: "h/acme/shop" },
+  reference: "refs/heads/main",
+  id: "a".repeat(40),
+} as const;
+
+/** The parts of a release of one stack; what a test is about is changed. */
+function parts(changed: Partial<ReleaseParts>): ReleaseParts {
+  return {
+    key: { context: "default", name: "shop" },
+    revision,
+    target: "",
+    timeoutSeconds: 60,
+    discovered: false,
+    rendered: { name: "shop", services: { web: { image: "x" } } },
+    invocation: { directory: "/t", files: [], envFiles: [], profiles: [], environment: {} },
+    tree: "/t",
+    stackDirectory: "/s",
+    uses: [],
+    inPlace: new Map(),
+    live: livePaths([], new Set(), () => false),
+    liveManifest: {},
+    closure: { configuration: "", complete: true, paths: {} },
+    foreignResources: new Set(),
+    buildArguments: {},
+    contentOf: () => "",
+    digest: (text) => String(text.length),
+    ...changed,
+  } as ReleaseParts;
+}
+
+describe("makeRelease()", () => {
+  it("labels objects as ours, whatever labels of ours an author wrote", () => {
+    const forged = Object.fromEntries(Object.values(LABELS).map((name) => [name, "forged"]));
+    const labels = { ...forged, "stackwright.deployment.autostart": "true", mine: "1" };
+    const { model } = makeRelease(parts({
+      rendered: {
+        name: "shop",
+        services: { web: { image: "x", labels } },
+        networks: { default: { name: "shop_default", labels }, other: { name: "other", labels } },
+        volumes: { data: { name: "shop_data", labels } },
+      },
+      foreignResources: new Set(["other"]),
+    }));
+    const text = JSON.stringify(model);
+    assert.ok(!text.includes("forged"), text);
+    const { web } = model.services as Record<string, { labels: Record<string, string> }>;
+    assert.equal(web?.labels[LABELS.sourceName], "h/acme/shop");
+    // Also where it is the same: a label that is not given would be that of the image.
+    assert.equal(web?.labels[LABELS.sourceConfiguration], "h/acme/shop");
+    assert.equal(web?.labels["mine"], "1");
+    assert.equal(web?.labels["stackwright.deployment.autostart"], "true");
+  });
+
+  it("names the source of the configuration where that is another", () => {
+    const source = { kind: "git", url: "https://h/ops", name: "h/ops" } as const;
+    const { model } = makeRelease(parts({ configuration: { ...revision, source } }));
+    assert.match(JSON.stringify(model), /"stackwright\.source\.configuration":"h\/ops"/);
+  });
+});

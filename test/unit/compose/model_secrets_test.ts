@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { registrySecrets, secretsInModel, secretsOfRelease } from "../../../src/compose/mod.ts";
+
+describe("secretsInModel()", () => {
+  const rows: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
+    ["environment", { environment: { DB_PASSWORD: "a$$1-canary", PLAIN: "b-canary-1" } }, [
+      "a$1-canary",
+    ]],
+    ["labels", { labels: { "x.token": "c-canary-1", "x.rule": "Host(`shop`)" } }, ["c-canary-1"]],
+    ["build arguments", { build: { args: { NPM_TOKEN: "d-canary-1" } } }, ["d-canary-1"]],
+    ["options of a log driver", { logging: { options: { "splunk-token": "e-canary-1" } } }, [
+      "e-canary-1",
+    ]],
+    ["command lines", { command: ["run", "--api-key=f-canary-1", "--password", "g-canary-1"] }, [
+      "f-canary-1",
+      "g-canary-1",
+    ]],
+    ["URLs", { healthcheck: { test: ["CMD", "curl", "http://u:h-canary-1@h"] } }, ["h-canary-1"]],
+    [
+      "nothing else",
+      { image: "shop:1", user: "token-user", secrets: [{ source: "password1" }] },
+      [],
+    ],
+    ["no number or switch", { environment: { TOKEN: 1, AUTH: true, SECRET: null, KEY: "" } }, []],
+  ];
+  for (const [what, web, expected] of rows) {
+    it(`secretsInModel() finds those of ${what}`, () =>
+      assert.deepEqual(secretsInModel({ services: { web } }).sort(), expected));
+  }
+
+  it("secretsInModel() leaves out what the model calls its things", () => {
+    const model = {
+      name: "the-shop-stack",
+      services: {
+        "admin-tool": { image: "acme/shop-image:1", environment: { A_TOKEN: "admin-tool" } },
+      },
+      volumes: { data: { name: "shop-volume", driver_opts: { password: "shop-volume" } } },
+      x: { environment: { PASSWORD: "shop-image", SECRET: "the-shop", KEY: "hidden-1" } },
+    };
+    assert.deepEqual(secretsInModel(model), ["hidden-1"]);
+  });
+});
+
+describe("secretsOfRelease()", () => {
+  it("secretsOfRelease() knows external ones, kept ones, and those by name, use and place", () => {
+    const found = secretsOfRelease({
+      model: {
+        services: { web: { environment: { PASSWORD: "in-model-1" } } },
+        secrets: { s: { environment: "PLAIN" } },
+      },
+      invocation: {
+        environment: {
+          STORED: "from-store",
+          PLAIN: "as a secret",
+          API_KEY: "by-name-1",
+          X: "plain-1",
+        },
+        envFiles: [],
+        profiles: [],
+        secretVariables: ["STORED"],
+        secrets: ["kept-before"],
+      },
+    });
+    const expected = ["from-store", "kept-before", "as a secret", "by-name-1", "in-model-1"];
+    assert.deepEqual(found.sort(), expected.sort());
+  });
+});
+
+describe("registrySecrets()", () => {
+  const auth = (text: string) => btoa(text);
+  it("registrySecrets() finds every credential of a client's configuration", () => {
+    const found = registrySecrets(JSON.stringify({
+      auths: {
+        a: { auth: auth("robot:pass:word") },
+        b: { username: "u", password: "written" },
+        c: { identitytoken: "identity", registrytoken: "registry" },
+        d: {},
+      },
+      HttpHeaders: { "X-Meta": "header" },
+      proxies: { default: { httpProxy: "http://u:proxy-pass@h:1" } },
+    }));
+    assert.deepEqual(
+      new Set(found),
+      new Set([
+        auth("robot:pass:word"),
+        "pass:word",
+        "written",
+        "identity",
+        "registry",
+        "header",
+        "proxy-pass",
+      ]),
+    );
+  });
+
+  it("registrySecrets() finds none in what is no configuration", () => {
+    for (const text of ["", "{", "[]", "null", "{}", '{"auths": []}', '{"auths": {"a": 1}}']) {
+      assert.deepEqual(registrySecrets(text), [], text);
+    }
+  });
+});

@@ -1,0 +1,424 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { Compose, type ComposeCall } from "../../../../src/deploy/mod.ts";
+import { isStackwrightError } from "../../../../src/model/mod.ts";
+import {
+  type Command,
+  type CommandResult,
+  type Commands,
+  systemFiles,
+} from "../../../../src/system/mod.ts";
+import { createRecordingLog } from "../../../fakes/recording_log.ts";
+
+const SIGNAL = new AbortController().signal;
+const CALL: ComposeCall = {
+  project: { name: "shop", directory: "/dir", files: ["-"], envFiles: [], profiles: [] },
+  variables: { A: "1" },
+  model: { name: "shop", services: {} },
+};
+const SCRATCH = { files: systemFiles, prefix: join(tmpdir(), "swt-compose-scratch-") };
+const UP = { mode: "replace", scale: { web: 1 }, noStart: false, timeoutMs: 5000 } as const;
+const BUILD = { services: ["web"], pull: false, noCache: false, quiet: false };
+
+/** Answers every program with `result`, after its lines, and keeps what was asked for. */
+function scripted(result: { code?: number; stdout?: string; stderr?: string }) {
+  const asked: Command[] = [];
+  const commands: Commands = {
+    run(command): Promise<CommandResult> {
+      asked.push(command);
+      const { code = 0, stdout = "", stderr = "" } = result;
+      for (const line of stderr.split("\n")) command.onLine?.(line);
+      return Promise.resolve({ code, stdout: new TextEncoder().encode(stdout), stderr });
+    },
+    start: () => assert.fail("compose is never talked to while it runs"),
+  };
+  const log = createRecordingLog();
+  const programEnvironment = { PATH: "/bin", DOCKER_HOST: "unix:///e.sock" };
+  return {
+    compose: new Compose({ commands, programEnvironment, log, scratch: SCRATCH }),
+    asked,
+    log,
+  };
+}
+
+async function messageOf(work: Promise<unknown>, code: string): Promise<string> {
+  let message = "";
+  await assert.rejects(work, (error) => {
+    assert.ok(isStackwrightError(error), String(error));
+    assert.equal(error.code, code);
+    message = error.message;
+    return true;
+  });
+  return message;
+}
+
+describe("Compose and the programs it runs", () => {
+  it("hands the model over on standard input, with no variable of the repository", async () => {
+    const { compose, asked } = scripted({});
+    const variables = { A: "1", AWS_CONFIG_FILE: "/x", "BASH_FUNC_read%%": "() { id; }" };
+    await compose.up({ ...CALL, variables }, UP, SIGNAL);
+    const [command] = asked;
+    assert.equal(command?.argv[0], "docker");
+    assert.equal(command?.stdin, JSON.stringify(CALL.model));
+    assert.deepEqual(command?.env, {
+      PATH: "/bin",
+      DOCKER_HOST: "unix:///e.sock",
+      COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
+      COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
+      BUILDX_BAKE_ENTITLEMENTS_FS: "0",
+    });
+    assert.equal(command?.timeoutMs, 5000);
+    assert.equal(command?.endsWithUs, true);
+  });
+
+  it("builds, pulls and starts without any dotenv file or profile of the repository", async () => {
+    const { compose, asked } = scripted({});
+    const project = { ...CALL.project, envFiles: ["/repository/.env"], profiles: ["p"] };
+    const call = { ...CALL, project };
+    await compose.build(call, BUILD, SIGNAL);
+    await compose.pull(call, ["web"], SIGNAL);
+    await compose.up(call, UP, SIGNAL);
+    assert.equal(asked.length, 3);
+    for (const { argv } of asked) {
+      const given = argv.filter((_, index) => argv[index - 1] === "--env-file");
+      assert.deepEqual(given, ["/dev/null"]);
+      assert.equal(argv.includes("--profile"), false);
+    }
+  });
+
+  it("gives the values of configs and secrets under names of ours, and no others", async () => {
+    const { compose, asked } = scripted({});
+    const model = {
+      name: "shop",
+      services: { web: { image: "a", profiles: ["p"] } },
+      secrets: { s: { name: "s", environment: "AWS_CONFIG_FILE" }, f: { file: "/x" } },
+      configs: { c: { environment: "LD_PRELOAD=/x.so" }, d: { environment: "DOCKER_HOST" } },
+    };
+    await compose.up({ ...CALL, variables: { AWS_CONFIG_FILE: "a$b", B: "2" }, model }, UP, SIGNAL);
+    const { env = {}, stdin } = asked[0] ?? {};
+    assert.equal(env["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"], "a$b");
+    assert.deepEqual(
+      Object.keys(env).filter((name) =>
+        !/^(?:PATH|DOCKER_HOST|COMPOSE_EXP.*|BUILDX_BAKE.*)$/.test(name)
+      ),
+      ["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"],
+    );
+    assert.deepEqual(JSON.parse(String(stdin)), {
+      name: "shop",
+      services: { web: { image: "a" } },
+      secrets: {
+        s: { name: "s", environment: "STACKWRIGHT_VALUE_AWS_CONFIG_FILE" },
+        f: { file: "/x" },
+      },
+      configs: {
+        c: { environment: "STACKWRIGHT_VALUE_OF_NO_NAME" },
+        d: { environment: "STACKWRIGHT_VALUE_DOCKER_HOST" },
+      },
+    });
+  });
+
+  it("renders what steers programs from a private file that is gone afterwards", async () => {
+    let file = "";
+    const commands: Commands = {
+      run({ argv, env }) {
+        assert.deepEqual(Object.keys(env).filter((name) => !/^COMPOSE_EXP/.test(name)), [
+          "A",
+          "PATH",
+        ]);
+        const given = argv.filter((_, index) => argv[index - 1] === "--env-file");
+        file = given[0] ?? "";
+        assert.deepEqual(given, [file, "/t/.env", file]);
+        assert.equal(readFileSync(file, "utf8"), 'AWS_REGION="a\\$b\\"c\\\\d\\ne"\n');
+        assert.equal(statSync(file).mode & 0o777, 0o600);
+        assert.equal(statSync(dirname(file)).mode & 0o777, 0o700);
+        const stdout = new TextEncoder().encode('{"services":{"w":{"labels":{"a$$b":"c$$d"}}}}');
+        return Promise.resolve({ code: 0, stdout, stderr: "" });
+      },
+      start: () => assert.fail(),
+    };
+    const program = { PATH: "/bin" };
+    const compose = new Compose({
+      commands,
+      programEnvironment: program,
+      log: createRecordingLog(),
+      scratch: SCRATCH,
+    });
+    const project = { ...CALL.project, envFiles: ["/t/.env"] };
+    const variables = { A: "1", AWS_REGION: 'a$b"c\\d\ne' };
+    const model = await compose.render({ ...CALL, project, variables }, SIGNAL);
+    // Compose doubles the dollar of keys too, but takes only those of values back.
+    assert.deepEqual(model, { services: { w: { labels: { "a$b": "c$$d" } } } });
+    assert.notEqual(file, "");
+    assert.equal(existsSync(dirname(file)), false);
+  });
+
+  it("gives no standard input when there is no model", async () => {
+    const { compose, asked } = scripted({ stdout: "{}" });
+    const { model: _model, ...files } = CALL;
+    await compose.render(files, SIGNAL);
+    assert.equal(asked[0] !== undefined && "stdin" in asked[0], false);
+  });
+
+  for (const name of ["DOCKER_HOST", "BASH_FUNC_read%%", "a.b", "", "9A", "STACKWRIGHT_VALUE_A"]) {
+    it(`renders nothing with a variable ${JSON.stringify(name)}`, async () => {
+      const { compose, asked } = scripted({});
+      const call = { ...CALL, variables: { [name]: "tcp://elsewhere" } };
+      const message = await messageOf(compose.render(call, SIGNAL), "config_invalid");
+      assert.ok(message.startsWith("environment"), message);
+      assert.ok(message.includes(name), message);
+      assert.deepEqual(asked, []);
+    });
+  }
+
+  it("logs progress for the stack, and never what rendering prints", async () => {
+    const stderr = " Container shop-web-1  Starting\n\n Container shop-web-1  Started";
+    const up = scripted({ stderr });
+    await up.compose.up(CALL, UP, SIGNAL);
+    assert.deepEqual(up.log.lines.map(({ level, message, fields }) => [level, message, fields]), [
+      ["debug", "Container shop-web-1  Starting", { stack: "shop" }],
+      ["debug", "Container shop-web-1  Started", { stack: "shop" }],
+    ]);
+    const render = scripted({ stdout: '{"services":{}}', stderr: "PASSWORD=secret" });
+    await render.compose.render(CALL, SIGNAL);
+    assert.deepEqual(render.log.lines, []);
+  });
+
+  it("passes warnings on, as sentences", async () => {
+    const stderr = [
+      'time="2026-11-21T06:00:00Z" level=warning msg="The \\"TAG\\" variable is not set. Defaulting to a blank string."',
+      'time="2026-11-21T06:00:00Z" level=warning msg="`version` is obsolete"',
+      "level=warning without a message",
+    ].join("\n");
+    const { compose, log } = scripted({ stdout: "{}", stderr });
+    await compose.render(CALL, SIGNAL);
+    assert.deepEqual(log.lines.map(({ level, message }) => [level, message]), [
+      ["warning", 'The "TAG" variable is not set. Defaulting to a blank string.'],
+      ["warning", "`version` is obsolete"],
+      ["warning", "level=warning without a message"],
+    ]);
+  });
+
+  for (const [quiet, level] of [[undefined, "debug"], [true, "debug"], [false, "info"]] as const) {
+    it(`tells the program's progress at ${level} when quiet is ${quiet}`, async () => {
+      const commands: Commands = {
+        run({ onLine }) {
+          onLine?.("Container web Started ");
+          onLine?.("  ");
+          return Promise.resolve({ code: 0, stdout: new Uint8Array(), stderr: "" });
+        },
+        start: () => assert.fail(),
+      };
+      const log = createRecordingLog();
+      const more = quiet === undefined ? {} : { quiet };
+      const compose = new Compose({
+        commands,
+        programEnvironment: {},
+        log,
+        scratch: SCRATCH,
+        ...more,
+      });
+      await compose.up(CALL, UP, SIGNAL);
+      assert.deepEqual(log.lines.map((line) => [line.level, line.message]), [
+        [level, "Container web Started"],
+      ]);
+    });
+  }
+
+  it("does not take what follows the dollar of a password for the name of a variable", async () => {
+    for (const name of ["w0rdXyz", "Canary", "canary4", "x-y"]) {
+      const stderr = `level=warning msg="The \\"${name}\\" variable is not set. Defaulting."`;
+      const { compose, log } = scripted({ stdout: "{}", stderr });
+      await compose.render(CALL, SIGNAL);
+      assert.deepEqual(log.lines.map(({ message }) => message), [
+        'The "***" variable is not set (a dollar in a value is written $$). Defaulting.',
+      ]);
+    }
+  });
+
+  it("passes the signal on", async () => {
+    const reason = new Error("stopped by the test");
+    const commands: Commands = {
+      run: (_command, signal) => Promise.reject(signal.reason),
+      start: () => assert.fail(),
+    };
+    const compose = new Compose({
+      commands,
+      programEnvironment: {},
+      log: createRecordingLog(),
+      scratch: SCRATCH,
+    });
+    await assert.rejects(compose.up(CALL, UP, AbortSignal.abort(reason)), reason);
+  });
+});
+
+describe("Compose.version()", () => {
+  it("is what compose prints, without the line break", async () => {
+    const { compose, asked } = scripted({ stdout: "2.26.1\n" });
+    assert.equal(await compose.version(SIGNAL), "2.26.1");
+    assert.deepEqual(asked[0]?.argv, ["docker", "compose", "version", "--short"]);
+  });
+
+  it("says what to install when there is no plugin", async () => {
+    const stderr = "usage\ndocker: 'compose' is not a docker command.\n";
+    const { compose } = scripted({ code: 1, stderr });
+    assert.equal(
+      await messageOf(compose.version(SIGNAL), "command_failed"),
+      "docker compose is not usable: docker: 'compose' is not a docker command.; " +
+        "install the compose plugin 2.26 or newer",
+    );
+  });
+});
+
+describe("Compose.render()", () => {
+  it("is the model that compose printed", async () => {
+    const { compose } = scripted({ stdout: '{"name":"shop","services":{"web":{}}}' });
+    assert.deepEqual(await compose.render(CALL, SIGNAL), { name: "shop", services: { web: {} } });
+  });
+
+  for (const stdout of ["", "services: {}", "[]", "null", "3"]) {
+    it(`refuses ${JSON.stringify(stdout)}, which is no model`, async () => {
+      const { compose } = scripted({ stdout });
+      assert.match(
+        await messageOf(compose.render(CALL, SIGNAL), "render_failed"),
+        /^docker compose config printed no (?:JSON|object)/,
+      );
+    });
+  }
+});
+
+/** What compose 2.26 and 2.40 and their builders print, and what of it is told. */
+const FAILURES: readonly {
+  readonly what: string;
+  readonly run: (compose: Compose) => Promise<unknown>;
+  readonly code: string;
+  readonly stderr: string;
+  readonly message: string;
+}[] = [
+  {
+    what: "a compose file that is not valid",
+    run: (compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: "validating /t/compose.yaml: services.web Additional property imagee is not allowed\n",
+    message:
+      "docker compose config failed: validating /t/compose.yaml: services.web Additional property imagee is not allowed",
+  },
+  {
+    what: "a value that cannot be interpolated",
+    run: (compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: "invalid interpolation format for services.web.environment.A.\n" +
+      "You may need to escape any $ with another $.\ncanary${\n",
+    message: "docker compose config failed: invalid interpolation format for " +
+      "services.web.environment.A.\nYou may need to escape any $ with another $.",
+  },
+  ...[
+    "fatal error: out of memory allocating heap arena metadata",
+    "fatal error: runtime: cannot allocate memory",
+    "fatal error: runtime: out of memory",
+    "runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort",
+  ].map((said) => ({
+    what: `what Go says without memory (${said.slice(0, 40)})`,
+    run: (compose: Compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: `${said}\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:1 +0x1\n`,
+    message:
+      "docker compose config failed: it needed more than 1024 MiB of memory, or the machine " +
+      "has none left; variables and files that repeat each other several times over do that: " +
+      "write them out, or take out what repeats them",
+  })),
+  {
+    what: "a warning before the error",
+    run: (compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: 'time="T" level=warning msg="x is not set"\nrequired variable TAG is missing a value',
+    message: "docker compose config failed: required variable TAG is missing a value",
+  },
+  {
+    what: "progress around the error",
+    run: (compose) => compose.up(CALL, UP, SIGNAL),
+    code: "deploy_failed",
+    stderr: [
+      " Network shop_default  Creating",
+      " Network shop_default  Created",
+      " Container shop-web-1  Recreate",
+      " Container shop-web-1  Recreated",
+      " Container shop-web-1  Starting",
+      "Error response from daemon: driver failed programming external connectivity: port is already allocated",
+    ].join("\n"),
+    message:
+      "docker compose up failed: Error response from daemon: driver failed programming external connectivity: port is already allocated",
+  },
+  {
+    what: "steps of a build around the error",
+    run: (compose) => compose.build(CALL, BUILD, SIGNAL),
+    code: "build_failed",
+    stderr: [
+      "#0 building with default instance",
+      "#1 [web internal] load build definition from Dockerfile",
+      "#1 transferring dockerfile: 90B done",
+      "#1 DONE 0.0s",
+      "#4 ERROR: process did not complete successfully: exit code: 3",
+      "failed to solve: process did not complete successfully: exit code: 3",
+    ].join("\n"),
+    message: "docker compose build failed: #0 building with default instance\n" +
+      "#4 ERROR: process did not complete successfully: exit code: 3\n" +
+      "failed to solve: process did not complete successfully: exit code: 3",
+  },
+  {
+    what: "nothing but progress",
+    run: (compose) => compose.up(CALL, UP, SIGNAL),
+    code: "deploy_failed",
+    stderr: " Container shop-web-1  Starting\n",
+    message: "docker compose up failed:  Container shop-web-1  Starting",
+  },
+  {
+    what: "nothing",
+    run: (compose) => compose.up(CALL, UP, SIGNAL),
+    code: "deploy_failed",
+    stderr: "",
+    message: "docker compose up failed: it gave no reason",
+  },
+  {
+    what: "a registry that wants credentials",
+    run: (compose) => compose.pull(CALL, ["web"], SIGNAL),
+    code: "pull_failed",
+    stderr: "Error response from daemon: pull access denied for r.example/app",
+    message:
+      "docker compose pull failed: Error response from daemon: pull access denied for r.example/app",
+  },
+  {
+    what: "an image that is not there, without the hint about credentials",
+    run: (compose) => compose.pull(CALL, ["web"], SIGNAL),
+    code: "pull_failed",
+    stderr: "Error response from daemon: manifest for r.example/app:9 not found",
+    message:
+      "docker compose pull failed: Error response from daemon: manifest for r.example/app:9 not found",
+  },
+  {
+    what: "a refusal while starting, without the hint about registries",
+    run: (compose) => compose.up(CALL, UP, SIGNAL),
+    code: "deploy_failed",
+    stderr: "Error response from daemon: permission denied",
+    message: "docker compose up failed: Error response from daemon: permission denied",
+  },
+];
+
+describe("Compose and failures", () => {
+  for (const { what, run, code, stderr, message } of FAILURES) {
+    it(`tells ${what}`, async () => {
+      const { compose } = scripted({ code: 1, stderr });
+      assert.equal(await messageOf(run(compose), code), message);
+    });
+  }
+
+  it("tells the end of a long text", async () => {
+    const stderr = Array.from({ length: 40 }, (_, index) => `line ${index}`).join("\n");
+    const { compose } = scripted({ code: 1, stderr });
+    const message = await messageOf(compose.up(CALL, UP, SIGNAL), "deploy_failed");
+    assert.deepEqual(message.split("\n").length, 15);
+    assert.ok(message.endsWith("line 39"));
+  });
+});

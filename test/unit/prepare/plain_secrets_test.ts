@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { PlainSecrets } from "../../../src/prepare/plain_secrets.ts";
+import { createExternalSecrets, type ExternalSecrets } from "../../../src/secrets/mod.ts";
+import { createRedactor, systemFiles } from "../../../src/system/mod.ts";
+
+const KEY = { context: "default", name: "web" };
+
+interface Made {
+  readonly plain: PlainSecrets;
+  readonly secrets: ExternalSecrets;
+  readonly tree: string;
+  readonly shown: (text: string) => string;
+}
+
+async function withTree(
+  files: Readonly<Record<string, string>>,
+  test: (made: Made) => Promise<void>,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-plain-"));
+  const tree = join(directory, "tree");
+  try {
+    await mkdir(tree);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(tree, name), text);
+    const redactor = createRedactor();
+    const secrets = createExternalSecrets({ provider: undefined, redactor });
+    const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY);
+    await test({ plain, secrets, tree, shown: (text) => redactor.redact(text) });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+const INVOCATION = { environment: {}, envFiles: [], profiles: [] };
+
+describe("PlainSecrets", () => {
+  it("hideVariables() hides variables by their names, and passwords in all of them", () =>
+    withTree({}, ({ plain, shown }) => {
+      plain.hideVariables({
+        API_TOKEN: "a-token-4711",
+        URL: "db://u:pass4711@h",
+        PLAIN: "a-plain-1",
+      });
+      assert.equal(shown("a-token-4711 pass4711 a-plain-1"), "*** *** a-plain-1");
+      assert.deepEqual(plain.texts, []);
+      return Promise.resolve();
+    }));
+
+  it("hideDotenv() hides what is a secret in a file, and keeps it for the ledger", () =>
+    withTree({ "a.env": "PLAIN=word\nX='k9$2mQ7z!'\nDB_PASS=hunter2xyz\n" }, async (made) => {
+      const { plain, tree, shown } = made;
+      await plain.hideDotenv([join(tree, "a.env"), join(tree, "gone.env"), tree, "/dev/null"]);
+      assert.equal(shown("word k9$2mQ7z! hunter2xyz"), "word *** ***");
+      assert.ok(plain.texts.includes("k9$2mQ7z!") && plain.texts.includes("hunter2xyz"));
+    }));
+
+  it("hides nothing that is a part of what the target is called", () =>
+    withTree(
+      { "a.env": "APP=web-a1b2c3d4\nDB_PASSWORD=a1b2c3d4\nX=web-9f8e7d6c\n" },
+      async (made) => {
+        const { tree, secrets, shown } = made;
+        const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY, ["shop-web-a1b2c3d4"]);
+        await plain.hideDotenv([join(tree, "a.env")]);
+        assert.equal(shown("web-a1b2c3d4, web-9f8e7d6c"), "web-a1b2c3d4, ***");
+        assert.ok(!plain.texts.includes("web-a1b2c3d4"));
+      },
+    ));
+
+  it("hideModel() hides a variable that is used as a secret, whatever its name is", () =>
+    withTree({ "a.env": "PLAIN=just some words\n" }, async ({ plain, tree, shown }) => {
+      await plain.hideDotenv([join(tree, "a.env")]);
+      assert.equal(shown("just some words"), "just some words");
+      const secrets = { s: { environment: "PLAIN" }, t: { environment: "GIVEN" } };
+      const environment = { GIVEN: "given words" };
+      plain.hideModel({ secrets }, { ...INVOCATION, environment });
+      assert.equal(shown("just some words, given words"), "***, ***");
+      assert.deepEqual(plain.texts, ["just some words"]);
+    }));
+
+  it("hideFiles() hides files of secrets, those mounted like some, and none outside the tree", () =>
+    withTree({
+      "secret.txt": "first line\nsecond line\n",
+      "mounted": "mounted words",
+      "other": "other words",
+    }, async ({ plain, tree, shown }) => {
+      const outside = join(tree, "../outside");
+      await writeFile(outside, "outside words");
+      await symlink(outside, join(tree, "link"));
+      const volume = (source: string, target: string) => ({ type: "bind", source, target });
+      await plain.hideFiles({
+        services: {
+          web: {
+            volumes: [
+              volume(join(tree, "mounted"), "/run/secrets/m"),
+              volume(join(tree, "other"), "/etc/other"),
+            ],
+          },
+        },
+        secrets: {
+          a: { file: join(tree, "secret.txt") },
+          b: { file: outside },
+          c: { file: join(tree, "link") },
+          d: { file: join(tree, "gone") },
+        },
+      }, tree);
+      assert.equal(shown("second line, mounted words"), "***, ***");
+      assert.equal(shown("other words, outside words"), "other words, outside words");
+    }));
+});

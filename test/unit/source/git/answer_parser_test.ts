@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { AnswerParser } from "../../../../src/source/git/answer_parser.ts";
+
+describe("AnswerParser.push()", () => {
+  const id = "a".repeat(40);
+  const stream = new TextEncoder().encode(
+    `${id} blob 5\nab\ncd\nrefs/x^{commit} missing\n${id} blob 0\n\n${id} tree 3\n\0\n\0\n`,
+  );
+  const expected = [
+    ["blob", [97, 98, 10, 99, 100]],
+    undefined,
+    ["blob", []],
+    ["tree", [0, 10, 0]],
+  ];
+  for (const size of [1, 2, 3, 7, 1000]) {
+    it(`finds the same answers in chunks of ${size} bytes`, () => {
+      const parser = new AnswerParser();
+      const answers = [];
+      for (let at = 0; at < stream.length; at += size) {
+        answers.push(...parser.push(stream.subarray(at, at + size)));
+      }
+      const found = answers.map((each) => each && [each.type, [...each.data]]);
+      assert.deepEqual(found, expected);
+    });
+  }
+  it("tells the size that is on its way", () => {
+    const parser = new AnswerParser();
+    parser.push(new TextEncoder().encode(`${id} blob 5000\nab`));
+    assert.equal(parser.awaited, 5000);
+  });
+});

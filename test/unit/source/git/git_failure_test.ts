@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { classifyFailure, gitError, isDamaged } from "../../../../src/source/git/git_failure.ts";
+
+describe("classifyFailure()", () => {
+  for (
+    const [kind, text] of [
+      ["denied", "fatal: Authentication failed for 'https://h/o/r/'"],
+      ["denied", "fatal: could not read Username for 'https://h': terminal prompts disabled"],
+      [
+        "denied",
+        "remote: denied\nfatal: unable to access 'https://h/': The requested URL returned error: 403",
+      ],
+      [
+        "denied",
+        "remote: Zugriff verweigert.\nfatal: unable to access 'https://h/': The requested URL returned error: 403",
+      ],
+      [
+        "unreachable",
+        "remote: プロジェクトが見つかりません。\nfatal: repository 'https://h/o/r/' not found",
+      ],
+      [
+        "denied",
+        "git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.",
+      ],
+      ["host_key", "Host key verification failed.\nfatal: Could not read from remote repository."],
+      [
+        "transient",
+        "ssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote repository.",
+      ],
+      ["transient", "fatal: unable to access 'https://h/': Could not resolve host: h"],
+      ["transient", "fatal: unable to access 'https://h/': The requested URL returned error: 503"],
+      [
+        "transient",
+        "error: RPC failed; curl 56\nfatal: early EOF\nfatal: fetch-pack: invalid index-pack output",
+      ],
+      ["unreachable", "fatal: repository 'https://h/o/r/' not found"],
+      [
+        "unreachable",
+        "fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.",
+      ],
+      ["unreachable", "fatal: transport 'ext' not allowed"],
+      ["no_such_ref", "fatal: couldn't find remote ref refs/heads/x"],
+      ["unwanted", "fatal: remote error: upload-pack: not our ref 0123"],
+      ["unwanted", "error: Server does not allow request for unadvertised object 0123"],
+      ["disk", "fatal: write error: No space left on device"],
+      ["disk", "error: unable to create temporary file: Read-only file system"],
+      ["disk", "fatal: unable to create '/data/x.lock': Permission denied"],
+      ["locked", "fatal: Unable to create '/m/shallow.lock': File exists."],
+      ["corrupt", "fatal: not a git repository: '/m'"],
+      [
+        "corrupt",
+        "error: object file /m/objects/0 is empty\nfatal: loose object 00 (stored in x) is corrupt",
+      ],
+      ["corrupt", "fatal: bad object 0123"],
+      ["corrupt", "fatal: bad config line 1 in file /m/config"],
+      ["other", "something new"],
+    ] as const
+  ) {
+    it(`calls ${JSON.stringify(text.slice(0, 50))} ${kind}`, () => {
+      assert.equal(classifyFailure(text), kind);
+    });
+  }
+});
+
+describe("gitError()", () => {
+  it("says what was tried, the advice and git's words in one line", () => {
+    const error = gitError({
+      doing: "fetching main of h/o/r",
+      failure: "denied",
+      stderr: "warning: noise\nfatal: Authentication failed\n",
+    });
+    assert.equal(error.code, "repository_denied");
+    assert.match(
+      error.message,
+      /^fetching main of h\/o\/r failed: .*; git said: fatal: Authentication failed$/,
+    );
+  });
+  it("marks damage, and nothing else", () => {
+    const make = (failure: "corrupt" | "other") => gitError({ doing: "x", failure, stderr: "" });
+    assert.ok(isDamaged(make("corrupt")));
+    assert.ok(!isDamaged(make("other")));
+    assert.ok(!isDamaged(new Error("x")));
+  });
+});
