@@ -118,7 +118,9 @@ async function deploySource(
   const toExpand = { request, declared, configuration: revision };
   const expand = () => expandDeployments(parts, toExpand, signal);
   const expansion = await preparing(parts, name, expand, signal);
-  for (const failure of expansion.failures) reportFailure(parts, work, failure, reporter);
+  for (const failure of expansion.failures) {
+    reportFailure(parts, { work, configuration: revision }, failure, reporter);
+  }
   const { trigger, origin } = work;
   const obsolete = { request, configuration: revision, expansion, trigger, origin };
   reporter.describe({ message: "" });
@@ -250,13 +252,13 @@ async function refusalOf(
 /** What cannot even be read is a failed target like others. */
 function reportFailure(
   parts: PipelineParts,
-  { trigger, origin }: Work,
+  { work: { trigger, origin }, configuration }: Pick<TargetWork, "work" | "configuration">,
   { key, revision, error }: FailedExpansion,
   reporter: RunReporter,
 ): void {
   const { message } = error;
   parts.log.error(`deployment failed: ${message}`, { stack: key.name, context: key.context });
-  noteFailure(parts, { key, revision, trigger, origin }, message);
+  noteFailure(parts, { key, revision, configuration, trigger, origin }, message);
   const shown = { context: key.context, stack: key.name, revision: formatRevision(revision) };
   reporter.target({ ...shown, status: "failed", message });
 }

@@ -9,6 +9,7 @@ import {
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import {
   createRuns,
+  type Ledger,
   type RecordedDecision,
   type RecordedRelease,
   type RunStore,
@@ -56,7 +57,7 @@ export async function stackStatuses(
     ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
   );
   const goesOn = new Set(ledger.underWay().map(({ key }) => formatStackKey(key)));
-  const entries = lastEntries(runs);
+  const entries = lastEntries(runs, ledger);
   const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
   const now = clock.now().getTime();
   return [...names].sort().flatMap((name) => {
@@ -119,13 +120,19 @@ function runsOf(
   return observed.get(name) ?? { containers: [] };
 }
 
-/** The newest entry of each stack in the runs there are. */
-function lastEntries(runs: Pick<RunStore, "list">): ReadonlyMap<string, RunTarget> {
+/** The newest entry of each stack in the runs there are; what a stranger was told is not about it. */
+function lastEntries(
+  runs: Pick<RunStore, "list">,
+  { owners }: Pick<Ledger, "owners">,
+): ReadonlyMap<string, RunTarget> {
   const entries = new Map<string, RunTarget>();
-  for (const { targets } of runs.list({ limit: MOST_RUNS })) {
+  for (const { repository, targets } of runs.list({ limit: MOST_RUNS })) {
     for (const entry of targets) {
-      const name = formatStackKey({ context: entry.context, name: entry.stack });
-      if (!entries.has(name)) entries.set(name, entry);
+      const key = { context: entry.context, name: entry.stack };
+      const name = formatStackKey(key);
+      if (entries.has(name)) continue;
+      const owner = owners.get(key)?.source ?? repository;
+      if (repository === owner || repository === "multiple") entries.set(name, entry);
     }
   }
   return entries;

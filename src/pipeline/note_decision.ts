@@ -7,6 +7,7 @@ import {
 } from "../model/mod.ts";
 import type { Decision } from "./decide_target.ts";
 import type { PipelineParts } from "./parts.ts";
+import { isStrangers } from "./stack_owner.ts";
 import type { Target } from "../prepare/mod.ts";
 
 /** Remembers who may remove a stack when nothing names it any more. */
@@ -21,9 +22,14 @@ export function noteDiscovered(parts: PipelineParts, target: Target, decision: D
 
 /**
  * Every trigger leaves its decision, the ones to do nothing included. Returns the number of its entry
- * in the log.
+ * in the log; `undefined` for a stack of another owner, of which a stranger says nothing.
  */
-export function noteDecision(parts: PipelineParts, target: Target, decision: Decision): number {
+export function noteDecision(
+  parts: PipelineParts,
+  target: Target,
+  decision: Decision,
+): number | undefined {
+  if (isStrangers(parts, target)) return undefined;
   const { trigger, origin, key } = target;
   return parts.ledger.decisions.add(key, {
     trigger,
@@ -54,9 +60,10 @@ function whatIsDecided(
 /** A reporter that also notes in the log of decisions what became of entry `id`. */
 export function notingOutcome(
   parts: PipelineParts,
-  id: number,
+  id: number | undefined,
   reporter: RunReporter,
 ): RunReporter {
+  if (id === undefined) return reporter;
   return {
     describe: (facts) => reporter.describe(facts),
     target(entry) {
@@ -83,15 +90,17 @@ function noteOutcome(parts: PipelineParts, id: number, outcome: DecisionOutcome)
 }
 
 /**
- * What kept a decision from being made is worth explaining too; `attempt` is the entry of the decision
- * that was being carried out.
+ * What kept a decision from being made is worth explaining too, unless the stack is another owner's:
+ * that a stranger was refused is no state of it. `attempt` is the entry of the decision that was being
+ * carried out.
  */
 export function noteFailure(
   parts: PipelineParts,
-  target: Pick<Target, "key" | "revision" | "trigger" | "origin">,
+  target: Pick<Target, "key" | "revision" | "configuration" | "trigger" | "origin">,
   message: string,
   attempt?: number,
 ): void {
+  if (isStrangers(parts, target)) return;
   if (attempt !== undefined) noteOutcome(parts, attempt, { status: "failed", message });
   const { trigger, origin, key } = target;
   const revision = formatRevision(target.revision);

@@ -7,6 +7,7 @@ import {
 } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
+  isSameOwner,
   isStackwrightError,
   LABELS,
   MANAGER,
@@ -34,6 +35,15 @@ export function recordedOwner(
   if (release === undefined) return undefined;
   const { source } = release.configuration ?? release.revision;
   return { source: source.name, reference: "", adopted: false };
+}
+
+/** Whether a target's stack is another's by the ledger. */
+export function isStrangers(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  target: Pick<Target, "key" | "configuration" | "origin">,
+): boolean {
+  const recorded = recordedOwner(ledger, target.key);
+  return recorded !== undefined && !isSameOwner(recorded, wantedOwner(target));
 }
 
 /**
@@ -93,7 +103,9 @@ export function settleOwner({ ledger }: PipelineParts, target: Target): void {
  * Who wants a stack. A person may look at, or deploy, another branch of the owner's repository: that
  * is no second owner, and the stack stays with its branch.
  */
-function wantedOwner({ configuration, origin }: Target): StackOwner {
+function wantedOwner(
+  { configuration, origin }: Pick<Target, "configuration" | "origin">,
+): StackOwner {
   const owner = ownerFrom(configuration);
   return origin === "manual" ? { ...owner, reference: "" } : owner;
 }

@@ -140,6 +140,31 @@ describe("a stack of another repository", () => {
         await take("skipped");
       })));
 
+  it("stays as it is for those who ask, whatever another repository was refused", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (other, take) => {
+        await commit(world, WANTED());
+        await pollTo(world, "succeeded");
+        const state = async () => {
+          const { out } = await commandTo(world, 0, ["status", "--json", world.stack]);
+          const [{ state, why }] = JSON.parse(out);
+          return `${state}: ${why}`;
+        };
+        const explained = async () =>
+          (await commandTo(world, 0, ["explain", "--json", world.stack])).out;
+        const [before, told] = [await state(), await explained()];
+        assert.match(before, /^synced: /);
+        await take("failed");
+        assert.deepEqual([await state(), await explained()], [before, told]);
+        for (const more of ["pause: true\n", "destroy: true\n", "working_dir: nowhere\n"]) {
+          await other.repository.commit({ ".stackwright.yaml": `name: ${world.stack}\n${more}` });
+          await pollTo(world, more.startsWith("pause") ? "skipped" : "failed", {
+            url: other.repository.url,
+          });
+          assert.deepEqual([await state(), await explained()], [before, told], more);
+        }
+      })));
+
   it("is handed over while it runs, and becomes what the other repository says", () =>
     inWorld("fake", (world) =>
       withOther(world, async (other, take) => {
