@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
@@ -19,15 +19,32 @@ export async function openDataDirectory(files: Files, path: string): Promise<voi
     await files.remove(probe);
     for (const name of PRIVATE) await makePrivate(files, join(path, name));
   } catch (cause) {
-    throw new StackwrightError(
-      "data_dir_unusable",
-      `DATA_DIR ${path} cannot be written (${
-        messageOf(cause)
-      }): it must be a directory this user may ` +
-        `write to, on a disk with free space`,
-      { cause },
-    );
+    throw unusable(path, cause);
   }
+}
+
+/**
+ * Proves that {@link openDataDirectory} would find the data directory usable, or could make it, and
+ * leaves everything as it is. Returns whether it is there. Throws `data_dir_unusable`.
+ */
+export async function tryDataDirectory(files: Files, path: string): Promise<boolean> {
+  let at = path;
+  try {
+    while (await files.stat(at) === undefined && at !== dirname(at)) at = dirname(at);
+    await files.remove(await files.makeTemporaryDirectory(join(at, ".write-test-")));
+  } catch (cause) {
+    throw unusable(path, cause);
+  }
+  return at === path;
+}
+
+function unusable(path: string, cause: unknown): StackwrightError {
+  return new StackwrightError(
+    "data_dir_unusable",
+    `DATA_DIR ${path} cannot be written (${messageOf(cause)}): it must be a directory this user ` +
+      `may write to, on a disk with free space`,
+    { cause },
+  );
 }
 
 /** A directory of another user cannot be closed, and is not ours to close. */

@@ -2,6 +2,7 @@ import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
+import { tryDataDirectory } from "./data_directory.ts";
 import { requestName } from "./request_name.ts";
 import { engineEnvironment } from "./engine_environment.ts";
 import type { System } from "./system.ts";
@@ -28,12 +29,13 @@ export async function quickCheck(
   system: System,
   signal: AbortSignal,
 ): Promise<Finding[]> {
-  const programs = await Promise.all([
+  const [data, ...programs] = await Promise.all([
+    finding("data", () => dataSays(settings, system)),
     finding("engine", () => engineSays(settings, system, signal)),
     finding("compose", () => composeSays(settings, system, signal)),
     finding("git", () => programSays(system, ["git", "--version"], signal)),
   ]);
-  return [...programs, ...sources(settings), ...places(settings)];
+  return [...programs, ...sources(settings), address(settings), data];
 }
 
 async function finding(about: string, ask: () => Promise<string>): Promise<Finding> {
@@ -110,16 +112,19 @@ function sources({ polls, webhookSecret, apiSecret }: Settings): Finding[] {
   return [{ about: "source", isFine: false, says }];
 }
 
-function places({ http, data }: Settings): Finding[] {
+function address({ http }: Settings): Finding {
   const scheme = http.tls === undefined ? "http" : "https";
   const place = (host: string, port: number) =>
     `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return [
-    {
-      about: "address",
-      isFine: true,
-      says: `${place(http.host, http.port)}, metrics ${place(http.metricsHost, http.metricsPort)}`,
-    },
-    { about: "data", isFine: true, says: data.dir },
-  ];
+  return {
+    about: "address",
+    isFine: true,
+    says: `${place(http.host, http.port)}, metrics ${place(http.metricsHost, http.metricsPort)}`,
+  };
+}
+
+async function dataSays({ data }: Settings, { files }: System): Promise<string> {
+  return await tryDataDirectory(files, data.dir)
+    ? data.dir
+    : `${data.dir}, which is made at the first start`;
 }

@@ -73,9 +73,14 @@ export async function rollBackStack(
   return await rollBack(await assembly.pipelineParts(signal), key, wanted, signal);
 }
 
-/** Lets automatic updates happen again. Returns false when they were not held back. */
-export function unpinStack({ ledger }: Assembly, key: StackKey): boolean {
-  return ledger.pins.remove(key);
+/**
+ * Lets automatic updates happen again. Returns false when they were not held back. Throws
+ * `not_found` when nothing is recorded about the stack: its name is hardly right.
+ */
+export function unpinStack(assembly: Assembly, key: StackKey): boolean {
+  if (assembly.ledger.pins.remove(key)) return true;
+  explainStack(assembly, key, 1);
+  return false;
 }
 
 /** How a stack changed hands. */

@@ -13,8 +13,9 @@ export const applyCommand: Command = {
   help:
     `Usage: stackwright apply [--json] [--ref REF] [--target NAME] [--plan FILE] [directory | URL]
 
-Carries out what stackwright plan shows, with the same ledger and rules as the service. With --plan, a
-file that stackwright plan --json wrote, it refuses when what is wanted or what runs has changed since.
+Carries out what stackwright plan shows, with the same ledger and rules as the service. With --plan,
+a file that stackwright plan --json wrote, it refuses when what is wanted or what runs has changed
+since.
 
 Exits 0 when every stack is as it should be, 1 when one failed.
 `,

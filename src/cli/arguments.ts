@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { messageOf, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import { nearestKey } from "../config/nearest_key.ts";
+import { type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 
 /** Flags, options and operands of a command line. */
 export interface Arguments {
@@ -35,16 +36,47 @@ export function readArguments(
   };
 }
 
+/** Reads leniently and complains itself: every runtime would say it in words of its own. */
 function parse(args: readonly string[], names: readonly string[]) {
   const named = names.map((name) => [name, { type: "string" as const }] as const);
-  try {
-    return parseArgs({
-      args: [...args],
-      options: { json: { type: "boolean" }, ...Object.fromEntries(named) },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new StackwrightError("bad_request", `${messageOf(error)}; see --help`, { cause: error });
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    options: { json: { type: "boolean" }, ...Object.fromEntries(named) },
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind === "option") requireKnown(token, names);
+  }
+  return { values, positionals };
+}
+
+interface GivenOption {
+  readonly name: string;
+  /** As it was typed. */
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  /** Whether the value was typed behind `=`. */
+  readonly inlineValue?: boolean | undefined;
+}
+
+/** Throws `bad_request` for an option that there is not, and for one with a value too few or many. */
+function requireKnown(
+  { name, rawName, value, inlineValue }: GivenOption,
+  names: readonly string[],
+): void {
+  const known = [...names, "json", "help"];
+  if (!known.includes(name)) {
+    const near = nearestKey(name, known);
+    const meant = near === undefined ? "" : `: did you mean --${near}?`;
+    throw new StackwrightError("bad_request", `there is no option ${rawName}${meant}; see --help`);
+  }
+  const takesValue = names.includes(name);
+  const hasValue = value !== undefined && (inlineValue === true || !value.startsWith("-"));
+  if (takesValue !== hasValue) {
+    const words = takesValue ? "needs a value" : "takes no value";
+    throw new StackwrightError("bad_request", `${rawName} ${words}; see --help`);
   }
 }
 

@@ -10,13 +10,16 @@ import { VERSION } from "./version.ts";
 export const doctorCommand: Command = {
   help: `Usage: stackwright doctor [--quick] [--json]
 
-Says in a few lines what the service would work with: engine, compose, git, sources with their intervals,
-addresses, data directory. It asks no other machine and changes nothing; the service says the same when it
-starts. Exits 0 when all of it can be worked with, 1 when something cannot, 78 when a setting is wrong.
+Says in a few lines what the service would work with: engine, compose, git, sources with their
+intervals, addresses, data directory. It asks no other machine and changes nothing; the service says
+the same when it starts.
+
+Exits 0 when all of it can be worked with, 1 when something cannot, 78 when a setting is wrong.
 `,
   async run(io) {
     const { json } = readArguments(io.args.filter((each) => each !== "--quick"), 0);
     const settings = await settingsOf(io);
+    for (const notice of settings.notices) io.err(`warning: ${notice}\n`);
     const findings = await quickCheck(settings, systemOf(io, settings.timeZone), io.signal);
     if (json) io.out(JSON.stringify(findings.map(viewOf)) + "\n");
     else {

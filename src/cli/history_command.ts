@@ -35,9 +35,8 @@ const LIMIT = 50;
 export const historyCommand: Command = {
   help: `Usage: stackwright history [--json] [--context NAME] <stack>
 
-Newest first, with number, time, state, commit and what became of it; the current one is marked with a
-star. Numbers are what diff and
-rollback take.
+Newest first, with number, time, state, commit and what became of it; the current one is marked with
+a star. Numbers are what diff and rollback take.
 `,
   async run(io) {
     const args = readArguments(io.args, 1, ["context"]);

@@ -3,6 +3,7 @@
  * runs it, and turns what went wrong into words and an exit code.
  */
 import process from "node:process";
+import { nearestKey } from "../config/nearest_key.ts";
 import { formatProblem, isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
 import { redactOutput } from "../system/redact_texts.ts";
 import { createRedactor } from "../system/redactor.ts";
@@ -54,14 +55,18 @@ export async function runCommand(plain: CommandIo): Promise<number> {
 
 async function runNamed(io: CommandIo): Promise<number> {
   const [first, ...rest] = io.args;
-  const asksForHelp = io.args.includes("--help") || io.args.includes("-h");
-  const name = first === "--version" || first === "-V" ? "version" : first;
+  const asked = io.args.includes("--help") || io.args.includes("-h");
+  const [about] = rest;
+  // `help plan` is `plan --help`.
+  const named = first === "help" && about !== undefined && !about.startsWith("-");
+  const asksForHelp = asked || named;
+  const name = named ? about : isVersionOption(first) ? "version" : first;
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) {
-    if (first === undefined || first === "help" || first.startsWith("-") && asksForHelp) {
+    if (name === undefined || name === "help" || name.startsWith("-") && asksForHelp) {
       return overview(io);
     }
-    throw unknown(first);
+    throw unknown(name);
   }
   const { help, run } = await command.load();
   if (asksForHelp) {
@@ -69,6 +74,10 @@ async function runNamed(io: CommandIo): Promise<number> {
     return EXIT.ok;
   }
   return await run({ ...io, args: rest });
+}
+
+function isVersionOption(word: string | undefined): boolean {
+  return word === "--version" || word === "-V" || word === "-v";
 }
 
 function overview(io: CommandIo): number {
@@ -86,9 +95,10 @@ ${lines.join("\n")}
 }
 
 function unknown(name: string): StackwrightError {
+  const near = nearestKey(name, COMMANDS.map((each) => each.name));
   const words = name.startsWith("-")
     ? `options come after a command, as in \`stackwright serve ${name}\``
-    : `there is no command ${name}`;
+    : `there is no command ${name}${near === undefined ? "" : `: did you mean ${near}?`}`;
   return new StackwrightError("bad_request", `${words}; see stackwright --help`);
 }
 

@@ -13,10 +13,10 @@ import { withAssembly } from "./with_assembly.ts";
 export const planCommand: Command = {
   help: `Usage: stackwright plan [--json] [--ref REF] [--target NAME] [directory | URL]
 
-Renders every deployment of a checkout (the current directory unless given; its committed state) or a
-repository, bare ones on this machine too, compares it with what runs and with the ledger in DATA_DIR, and prints the plan and a
-diff of the models; values that sound secret are shown as a digest. The JSON output can be given to
-stackwright apply --plan.
+Renders every deployment of a checkout (the current directory unless given; its committed state) or
+a repository, bare ones on this machine too, compares it with what runs and with the ledger in
+DATA_DIR, and prints the plan and a diff of the models; values that sound secret are shown as a
+digest. The JSON output can be given to stackwright apply --plan.
 
 A stack that cannot be planned is reported and keeps no other from being planned.
 

@@ -12,8 +12,8 @@ import { withAssembly } from "./with_assembly.ts";
 export const statusCommand: Command = {
   help: `Usage: stackwright status [--json] [--context NAME] [stack]
 
-Reads the ledger in DATA_DIR and asks the engine what runs; the service may run meanwhile. Those that
-need somebody come first. States:
+Reads the ledger in DATA_DIR and asks the engine what runs; the service may run meanwhile. Those
+that need somebody come first. States:
 
   failed     the last release failed, or could not be prepared
   drifted    what runs is not what was deployed

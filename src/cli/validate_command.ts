@@ -12,8 +12,9 @@ export const validateCommand: Command = {
 
 Checks every .stackwright*.yaml of the checkout (the current directory unless given): syntax, keys
 and values with their positions, that compose files and dotenv files exist, names that occur twice;
-and with auto-discovery the directories it finds, each with the file of its own merged. Warns of what
-this version would refuse to deploy.
+and with auto-discovery the directories it finds, each with the file of its own merged. Warns of
+what this version would refuse to deploy.
+
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 
 Exits 0 when everything is right, 1 when something is not.
@@ -54,12 +55,16 @@ Exits 0 when everything is right, 1 when something is not.
     } else {
       for (const problem of problems) io.err(`${formatProblem(problem)}\n`);
       for (const warning of warnings) io.err(`warning: ${formatProblem(warning)}\n`);
-      const count = `${deployments} deployment(s) in ${files.join(", ") || "no file"}`;
-      io.out(valid ? `valid: ${count}\n` : `${problems.length} problem(s) found\n`);
+      const count = `${counted(deployments, "deployment")} in ${files.join(", ") || "no file"}`;
+      io.out(valid ? `valid: ${count}\n` : `${counted(problems.length, "problem")} found\n`);
     }
     return valid ? EXIT.ok : EXIT.failed;
   },
 };
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
 
 /** What would be refused on every engine: it is valid, and this version cannot deploy it. */
 function notSupported({ deployment, given, place }: DeclaredStack): Problem[] {

@@ -19,6 +19,7 @@ export const COMMANDS = [
   "rollback",
   "unpin",
   "doctor",
+  "adopt",
   "healthcheck",
   "completion",
   "version",

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { EXIT } from "../../../src/cli/io.ts";
@@ -35,6 +37,21 @@ describe("stackwright doctor", () => {
       const text = await run(["doctor"], { env });
       assert.match(text.out, /^!! +engine .*\n/m);
       assert.match(text.out, /^ok +git +\d/m);
+    });
+  });
+
+  it("finds a data directory that cannot be, leaves none behind, and tells of slips", async () => {
+    await withFiles({ file: "" }, async (directory) => {
+      const data = async (path: string) => {
+        const env = { DATA_DIR: join(directory, path), HTTP_PROT: "80" };
+        const { err, out } = await run(["doctor"], { env });
+        assert.match(err, /^warning: HTTP_PROT .*did you mean HTTP_PORT\?$/m);
+        return out.split("\n").find((line) => / data /.test(line)) ?? out;
+      };
+      assert.match(await data("file/x"), /^!! +data .*file\/x cannot be written/);
+      assert.match(await data("a/b"), /^ok +data .*\/a\/b, which is made at the first start$/);
+      assert.match(await data("."), /^ok +data +\S+$/);
+      assert.deepEqual(await readdir(directory), ["file"]);
     });
   });
 

@@ -35,7 +35,9 @@ describe("runCommand for help", () => {
       assert.deepEqual([code, err], [EXIT.ok, ""]);
       assert.ok(out.includes("Usage: stackwright "), out);
       assert.match(out, new RegExp(`\\b${name}\\b.*\\[--json\\]`));
-      for (const args of [[name, "-h"], [name, "--json", "--help"], [name, "x", "--help", "y"]]) {
+      for (const line of out.split("\n")) assert.ok(line.length <= 100, line);
+      const same = [[name, "-h"], [name, "--json", "--help"], [name, "x", "--help", "y"]];
+      for (const args of [["help", name], ...same]) {
         assert.deepEqual(await run(args), { code: EXIT.ok, out, err: "" });
       }
     });
@@ -46,6 +48,7 @@ describe("runCommand for version and schema", () => {
   const versions: [string[], string][] = [
     [["version"], `stackwright ${VERSION}\n`],
     [["--version"], `stackwright ${VERSION}\n`],
+    [["-v"], `stackwright ${VERSION}\n`],
     [["-V"], `stackwright ${VERSION}\n`],
     [["version", "--json"], `{"version":"${VERSION}"}\n`],
     [["--version", "--json"], `{"version":"${VERSION}"}\n`],
@@ -75,6 +78,7 @@ describe("runCommand for usage errors", () => {
     [["deploy"], "there is no command deploy"],
     [["Version"], "there is no command Version"],
     [[""], "there is no command"],
+    [["stauts"], "there is no command stauts: did you mean status?"],
     [["--bogus"], "options come after a command"],
     [["--version", "--bogus"], "--bogus"],
     [["version", "extra"], "unexpected argument extra"],
@@ -84,7 +88,12 @@ describe("runCommand for usage errors", () => {
     [["validate", "a", "b"], "unexpected argument b"],
     [["plan", "a", "b"], "unexpected argument b"],
     [["apply", "a", "b"], "unexpected argument b"],
-    [["plan", "--ref"], "--ref"],
+    [["plan", "--ref"], "--ref needs a value"],
+    [["plan", "--ref", "--target", "x"], "--ref needs a value"],
+    [["plan", "--reff", "x"], "there is no option --reff: did you mean --ref?"],
+    [["status", "--jsn"], "there is no option --jsn: did you mean --json?"],
+    [["status", "-x"], "there is no option -x; see"],
+    [["status", "--json=yes"], "--json takes no value"],
     [["plan", "--plan", "x"], "--plan"],
     [["explain"], "the name of a stack is missing"],
     [["history", ""], "the name of a stack is missing"],

@@ -15,7 +15,7 @@ describe("stackwright validate", () => {
       "one file",
       { ...compose, ".stackwright.yaml": "name: web\n" },
       {},
-      "valid: 1 deployment(s) in .stackwright.yaml\n",
+      "valid: 1 deployment in .stackwright.yaml\n",
     ],
     [
       "two targets and two documents",
@@ -25,19 +25,19 @@ describe("stackwright validate", () => {
         ".stackwright.prod.yml": "name: a\n",
       },
       {},
-      "valid: 3 deployment(s) in .stackwright.prod.yml, .stackwright.yaml\n",
+      "valid: 3 deployments in .stackwright.prod.yml, .stackwright.yaml\n",
     ],
     [
       "a base directory",
       { ...compose, "ops/.stackwright.yaml": "name: web\n" },
       { DEPLOY_CONFIG_BASE_DIR: "/ops/" },
-      "valid: 1 deployment(s) in ops/.stackwright.yaml\n",
+      "valid: 1 deployment in ops/.stackwright.yaml\n",
     ],
     [
       "an empty base directory setting",
       { ...compose, ".stackwright.yaml": "name: web\n" },
       { DEPLOY_CONFIG_BASE_DIR: "" },
-      "valid: 1 deployment(s) in .stackwright.yaml\n",
+      "valid: 1 deployment in .stackwright.yaml\n",
     ],
   ];
   for (const [what, files, env, expected] of valid) {
@@ -128,7 +128,10 @@ describe("stackwright validate", () => {
     it(`validate refuses a checkout with ${what}, naming each place`, async () => {
       await withFiles(files, async (directory) => {
         const { code, out, err } = await run(["validate"], { cwd: directory });
-        assert.deepEqual([code, out], [EXIT.failed, `${starts.length} problem(s) found\n`]);
+        assert.deepEqual([code, out], [
+          EXIT.failed,
+          `${starts.length} problem${starts.length === 1 ? "" : "s"} found\n`,
+        ]);
         const lines = err.trimEnd().split("\n");
         assert.deepEqual(lines.map((line, at) => line.slice(0, starts[at]?.length)), starts);
         const json = await run(["validate", "--json"], { cwd: directory });
