@@ -1,4 +1,4 @@
-import type { ComposeModel, ReleaseService } from "../model/mod.ts";
+import type { ComposeModel, ReleaseService, ServicePlace } from "../model/mod.ts";
 import {
   canonicalJson,
   isObject,
@@ -85,7 +85,15 @@ function releaseService(
     ...inPlaceFiles(name, uses, inputs),
     follows,
     dependsOn: dependenciesOf(definition),
+    place: placeOf(definition, inputs.model),
   };
+}
+
+function placeOf(definition: JsonObject, model: ComposeModel): ServicePlace {
+  const names = Object.keys(objectAt(definition, "networks")).map((key) =>
+    textAt(objectAt(objectAt(model, "networks"), key), "name") || key
+  );
+  return { containerName: textAt(definition, "container_name"), networks: names.sort() };
 }
 
 function inPlaceFiles(name: string, uses: readonly TreeUse[], inputs: DigestInputs) {

@@ -9,7 +9,7 @@ import type {
 } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import {
-  giveNamesBack,
+  mendContainers,
   removeServices,
   signalServices,
   stopServices,
@@ -173,7 +173,7 @@ async function carryOut(
     }
     case "up": {
       const services = Object.keys(step.scale);
-      if (step.mode === "complete") await giveNamesBack(engine, release, services, signal);
+      if (step.mode === "complete") await mendContainers(engine, release, services, signal);
       const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       await parts.compose.up(parts.call(placed), { ...step, timeoutMs: leftMs }, signal);
     }

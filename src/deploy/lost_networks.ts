@@ -1,5 +1,7 @@
 import type { Engine } from "../docker/engine.ts";
 import {
+  missingNetworks,
+  type ObservedContainer,
   type ObservedStack,
   type ReleaseService,
   type ServicePlan,
@@ -8,7 +10,8 @@ import {
 
 /**
  * The plans, with a replacement for each service of which a container cannot be started: it was
- * stopped, and its network was removed since. A new network of the same name is another one to it.
+ * stopped, and was taken out of a network since, or that was removed: a new one of the same name is
+ * another one to it.
  */
 export async function replaceLost(
   engine: Engine,
@@ -27,12 +30,18 @@ export async function replaceLost(
   );
   if (stopped.length === 0) return plans;
   const networks = new Set((await engine.listNetworks({}, signal)).map((each) => each.id));
-  const lost = stopped.filter(({ networkIds = [] }) => networkIds.some((id) => !networks.has(id)));
+  const isOut = (container: ObservedContainer) =>
+    desired.some((each) =>
+      each.name === container.service && missingNetworks(each, container).length > 0
+    );
+  const lost = stopped.filter((each) =>
+    each.networkIds?.some((id) => !networks.has(id)) === true || isOut(each)
+  );
   if (lost.length === 0) return plans;
   const changed = plans.map((plan): ServicePlan => {
     const container = lost.find((each) => each.service === plan.name);
     if (container === undefined || !starting.includes(plan.name)) return plan;
-    const because = [`a network of container ${container.name} was removed`];
+    const because = [`container ${container.name} was cut off from a network`];
     return { name: plan.name, action: "recreate", because };
   });
   return withFollowers(changed, desired, observed);

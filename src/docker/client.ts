@@ -84,6 +84,8 @@ function containerCalls(api: EngineApi) {
       act(api, { id, verb: "stop", query: { t: timeoutSeconds }, waits: timeoutSeconds }, signal),
     renameContainer: (id: string, name: string, signal: AbortSignal) =>
       act(api, { id, verb: "rename", query: { name } }, signal),
+    unpauseContainer: (id: string, signal: AbortSignal) =>
+      act(api, { id, verb: "unpause" }, signal),
     killContainer: (id: string, signalName: string, signal: AbortSignal) =>
       act(api, { id, verb: "kill", query: { signal: signalName } }, signal),
     restartContainer: (

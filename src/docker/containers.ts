@@ -137,15 +137,17 @@ export function observedContainer(entry: JsonRecord): ObservedContainer {
       if (published === undefined) return [];
       return [{ address: asText(port["IP"]), port: published, protocol: asText(port["Type"]) }];
     }),
-    networkIds: networkIdsOf(entry),
+    ...networksOf(entry),
   };
 }
 
-/** A container that was never started has none yet. */
-function networkIdsOf(answer: JsonRecord): string[] {
+/** A container that was never started has no ids of networks yet. */
+function networksOf(
+  answer: JsonRecord,
+): Required<Pick<ObservedContainer, "networkIds" | "networkNames">> {
   const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
-  return Object.values(networks).map((each) => asText(asRecord(each)["NetworkID"]))
-    .filter((id) => id !== "");
+  const ids = Object.values(networks).map((each) => asText(asRecord(each)["NetworkID"]));
+  return { networkIds: ids.filter((id) => id !== ""), networkNames: Object.keys(networks).sort() };
 }
 
 /** Names of legacy links contain a second slash; the own one does not. */
@@ -180,7 +182,7 @@ function detailed(answer: JsonRecord): ContainerDetails {
       imageId: asText(answer["Image"]),
       labels,
       hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
-      networkIds: networkIdsOf(answer),
+      ...networksOf(answer),
     },
     restartPolicy: asText(restartPolicy["Name"]),
     startedAt: instant(asText(state["StartedAt"])),

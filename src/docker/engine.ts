@@ -106,6 +106,8 @@ export interface Engine {
   stopContainer(id: string, timeoutSeconds: number | undefined, signal: AbortSignal): Promise<void>;
   /** Mutating. A container that runs goes on under its new name. */
   renameContainer(id: string, name: string, signal: AbortSignal): Promise<void>;
+  /** Mutating. Lets a paused container go on. */
+  unpauseContainer(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Sends a signal such as `SIGHUP`. */
   killContainer(id: string, signalName: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Removes a stopped or running container and its anonymous volumes if asked; one that is gone is fine. */

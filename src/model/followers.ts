@@ -8,7 +8,8 @@ export const SHARES = "shares the";
 /**
  * The plans with those of followers: services that share something with a replaced one are replaced
  * too, however long the chain. A running container that shares a namespace of one that is started
- * again would stay in the dead one for ever, so it is replaced as well.
+ * again would stay in the dead one for ever, so it is replaced as well; one that was only paused or
+ * renamed still has its own.
  */
 export function withFollowers(
   plans: readonly ServicePlan[],
@@ -18,6 +19,10 @@ export function withFollowers(
   const byName = new Map(plans.map((each) => [each.name, each]));
   const runs = (name: string) =>
     observed.containers.some((each) => each.service === name && each.state === "running");
+  const lives = (name: string) =>
+    observed.containers.filter((each) => each.service === name).every((each) =>
+      each.state === "running" || each.state === "paused"
+    );
   for (let changed = true; changed;) {
     changed = false;
     for (const service of desired) {
@@ -28,7 +33,8 @@ export function withFollowers(
         if (followed !== undefined && isNew(followed)) {
           return [`${reason}, and ${name} is replaced`];
         }
-        return followed?.action === "start" && reason.startsWith(SHARES) && runs(service.name)
+        return followed?.action === "start" && !lives(name) && reason.startsWith(SHARES) &&
+            runs(service.name)
           ? [`${reason}, and ${name} is started again`]
           : [];
       });

@@ -12,6 +12,7 @@ export * from "./followers.ts";
 export * from "./labels.ts";
 export * from "./observed.ts";
 export * from "./own.ts";
+export * from "./place.ts";
 export * from "./plan.ts";
 export * from "./release.ts";
 export * from "./revision.ts";

@@ -36,6 +36,8 @@ export interface ObservedContainer {
   readonly hostPorts?: readonly HostPort[];
   /** Ids of the networks it is to be in; those of a stopped container may be gone. */
   readonly networkIds?: readonly string[];
+  /** Names of these networks. */
+  readonly networkNames?: readonly string[];
 }
 
 /** What an engine runs for one stack. One-off containers (`run`, jobs) are not part of it. */

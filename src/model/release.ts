@@ -18,6 +18,14 @@ export interface ServiceExpectation {
   readonly autostart: boolean;
 }
 
+/** Where containers of a service are found by others. */
+export interface ServicePlace {
+  /** The name that the author chose for its container; empty where compose chooses. */
+  readonly containerName: string;
+  /** Names of the networks it is in, as the engine knows them. */
+  readonly networks: readonly string[];
+}
+
 /** Mounted files whose changes a service wants to see without being replaced (`recreate.ignore`). */
 export interface InPlaceFiles {
   /** Content by path in the tree, as in {@link ReleaseService.inputs}. */
@@ -46,6 +54,8 @@ export interface ReleaseService {
   readonly follows: Readonly<Record<string, string>>;
   /** Services that must be handled before this one. */
   readonly dependsOn: readonly string[];
+  /** Absent in releases that were recorded before it was looked at. */
+  readonly place?: ServicePlace;
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   LABELS,
   MANAGER,
+  missingNetworks,
   type ObservedContainer,
   type ObservedStack,
   own,
@@ -8,6 +9,7 @@ import {
   type ReleaseService,
   type ServicePlan,
   shortId,
+  wantedName,
   withFollowers,
 } from "../model/mod.ts";
 
@@ -84,17 +86,15 @@ function decideService(service: ReleaseService, input: DecideInput): ServicePlan
   if (outdated.length > 0) return plan("recreate", ...outdated);
   const inPlace = inPlaceReasons(service, input);
   // Of containers that are missing or stopped nobody could say which content they have seen.
-  const stopped = containers.filter((each) => isDrift(service, each));
+  const strayed = containers.flatMap((each) => driftOf(service, each));
   if (inPlace.length > 0) {
-    const complete = containers.length === expectation.replicas && stopped.length === 0;
+    const complete = containers.length === expectation.replicas && strayed.length === 0;
     return plan(complete ? "reload" : "recreate", ...inPlace);
   }
   if (containers.length !== expectation.replicas) {
     return plan("scale", `${containers.length} of ${expectation.replicas} containers exist`);
   }
-  if (stopped.length > 0) {
-    return plan("start", ...stopped.map((each) => `container ${each.name} is ${each.state}`));
-  }
+  if (strayed.length > 0) return plan("start", ...strayed);
   return plan("keep", `digest ${shortId(service.digest)} is unchanged`);
 }
 
@@ -114,8 +114,17 @@ function replaceReasons(
   if (input.policy.forceRecreate) return ["force_recreate is set"];
   const image = own(input.images, service.name);
   const old = containers.find((each) => image !== undefined && each.imageId !== image);
-  if (old === undefined || image === undefined) return [];
-  return [`image ${service.image} moved from ${shortId(old.imageId)} to ${shortId(image)}`];
+  if (old !== undefined && image !== undefined) {
+    return [`image ${service.image} moved from ${shortId(old.imageId)} to ${shortId(image)}`];
+  }
+  // One that is not to run is left alone: replacing a job would do its work twice.
+  return containers.filter(({ state }) => state === "running" || state === "paused").flatMap((
+    each,
+  ) =>
+    missingNetworks(service, each).map((network) =>
+      `container ${each.name} is not in network ${network} any more`
+    )
+  );
 }
 
 /** What changed of the files that do not replace the container, and what is done about it. */
@@ -174,11 +183,22 @@ function shown(digest: string | undefined): string {
   return shortId(digest.replace(/^[a-z]+:/, ""));
 }
 
-/** Whether a stopped container should be running; one that ended as it may is no drift. */
-function isDrift(service: ReleaseService, container: ObservedContainer): boolean {
+/** What somebody did to a container that is to be undone, without replacing it. */
+function driftOf(service: ReleaseService, container: ObservedContainer): string[] {
+  const wanted = wantedName(service, container);
+  return [
+    ...(shouldRun(service, container) ? [`container ${container.name} is ${container.state}`] : []),
+    ...(wanted === undefined || wanted === container.name
+      ? []
+      : [`container ${container.name} was renamed from ${wanted}`]),
+  ];
+}
+
+/** Whether a container that does not run should; one that ended as it may is no drift. */
+function shouldRun(service: ReleaseService, container: ObservedContainer): boolean {
   const { restarts, autostart } = service.expectation;
   if (!autostart) return false;
-  if (container.state === "created") return true;
+  if (container.state === "created" || container.state === "paused") return true;
   if (container.state !== "exited" && container.state !== "dead") return false;
   // What may end has done so with 0. Any other code says that it failed, was killed, or that the
   // host went down: without a restart policy the engine does not start it again.

@@ -26,6 +26,8 @@ export const containerRoutes: readonly Route[] = [
   { method: "POST", path: /^\/containers\/([^/]+)\/stop$/, handle: stopContainer },
   { method: "POST", path: /^\/containers\/([^/]+)\/restart$/, handle: restartContainer },
   { method: "POST", path: /^\/containers\/([^/]+)\/kill$/, handle: killContainer },
+  { method: "POST", path: /^\/containers\/([^/]+)\/pause$/, handle: pauseContainer },
+  { method: "POST", path: /^\/containers\/([^/]+)\/unpause$/, handle: unpauseContainer },
   { method: "POST", path: /^\/containers\/([^/]+)\/rename$/, handle: renameContainer },
   { method: "POST", path: /^\/containers\/([^/]+)\/wait$/, handle: waitContainer },
   // Files copied into a container are accepted and forgotten: nothing in the fake reads them.
@@ -57,6 +59,9 @@ function inspect(request: RouteRequest): RouteAnswer {
 
 function startContainer(request: RouteRequest): RouteAnswer {
   const container = subject(request);
+  if (container.state === "paused") {
+    throw new Refusal(409, "cannot start a paused container, try unpause instead");
+  }
   if (container.state !== "running") container.restarts = 0;
   return { status: start(request.state, container) ? 204 : 304 };
 }
@@ -85,6 +90,29 @@ function renameContainer(request: RouteRequest): RouteAnswer {
   const oldName = container.name;
   container.name = name;
   emit(request.state, container, "rename", { oldName: `/${oldName}` });
+  return { status: 204 };
+}
+
+function pauseContainer(request: RouteRequest): RouteAnswer {
+  return turn(request, { from: "running", to: "paused", event: "pause" });
+}
+
+function unpauseContainer(request: RouteRequest): RouteAnswer {
+  return turn(request, { from: "paused", to: "running", event: "unpause" });
+}
+
+function turn(
+  request: RouteRequest,
+  { from, to, event }: {
+    readonly from: FakeContainer["state"];
+    readonly to: FakeContainer["state"];
+    readonly event: string;
+  },
+): RouteAnswer {
+  const container = subject(request);
+  if (container.state !== from) throw new Refusal(409, `container ${container.id} is not ${from}`);
+  container.state = to;
+  emit(request.state, container, event);
   return { status: 204 };
 }
 

@@ -122,6 +122,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       }));
     },
     renameContainer: (id, name) => call(`rename ${id} ${name}`),
+    unpauseContainer: (id) => call(`unpause ${id}`),
     killContainer: (id, signalName) => call(`kill ${id} ${signalName}`),
     async removeContainer(id, { volumes }) {
       await call(`remove ${id}${volumes ? " with volumes" : ""}`);

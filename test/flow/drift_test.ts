@@ -98,6 +98,47 @@ for (const engine of await engines()) {
         await pollTo(world, "skipped");
       }));
 
+    it("a paused, a renamed and a disconnected container are put right", () =>
+      inWorld(engine, async (world) => {
+        const always = { restart: "always" };
+        await commit(world, {
+          "compose.yaml": composeFile({
+            app: service({ ...always, networks: ["inner", "outer"], volumes: ["/anonymous"] }),
+            chosen: service({ ...always, container_name: `${world.stack}-mine` }),
+            other: service(always),
+            paused: service(always),
+            renamed: service(always),
+            sharer: service({ ...always, network_mode: "service:paused" }),
+          }, { networks: { inner: {}, outer: {} } }),
+        });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const container = (name: string) => `${world.stack}-${name}`;
+        await docker(world, "pause", container("paused-1"));
+        await docker(world, "rename", container("renamed-1"), container("by-hand"));
+        await docker(world, "rename", container("mine"), container("chosen-1"));
+        await docker(world, "network", "disconnect", `${world.stack}_outer`, container("app-1"));
+
+        const finished = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(finished), {
+          app: "recreate",
+          chosen: "start",
+          other: "keep",
+          paused: "start",
+          renamed: "start",
+          sharer: "keep",
+        });
+        assert.match(reasons(finished, "app"), /is not in network \S+_outer any more/);
+        assert.match(reasons(finished, "chosen"), /chosen-1 was renamed from \S+-mine/);
+        assert.match(reasons(finished, "paused"), /paused-1 is paused/);
+        assert.match(reasons(finished, "renamed"), /by-hand was renamed from \S+-renamed-1/);
+        assert.deepEqual(replaced(before, await ids(world)), ["app-1"]);
+        assert.deepEqual(new Set(Object.values(await states(world))), new Set(["running"]));
+        world.proxy.reset();
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+      }));
+
     it("another number of replicas keeps the containers that stay", () =>
       inWorld(engine, async (world) => {
         const scaled = (replicas: number) => ({

@@ -1,5 +1,12 @@
 import type { Engine } from "../../docker/engine.ts";
-import { COMPOSE_LABELS, type ComposeModel, own, type Release } from "../../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ComposeModel,
+  type ObservedContainer,
+  own,
+  type Release,
+  wantedName,
+} from "../../model/mod.ts";
 import { claimsOf, servicesOf } from "../../compose/mod.ts";
 
 /** What a container is called while another one has its name: its short id in front. */
@@ -20,7 +27,7 @@ export async function removeServices(
 
 /**
  * Stops the containers of services and leaves them for a rollback, with their anonymous volumes. One
- * whose name a service of the release wants to have is renamed; see {@link giveNamesBack}.
+ * whose name a service of the release wants to have is renamed; see {@link mendContainers}.
  */
 export async function stopServices(
   engine: Engine,
@@ -41,18 +48,27 @@ export async function stopServices(
   }
 }
 
-/** Gives containers that were put aside their names back, before their services are started. */
-export async function giveNamesBack(
+/**
+ * Undoes what compose does not look at before it starts services: gives containers their names back
+ * that were put aside or renamed by hand, and lets paused ones go on.
+ */
+export async function mendContainers(
   engine: Engine,
   release: Release,
   services: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   for (const container of await containersOf(engine, release, services, signal)) {
-    const name = container.name.replace(PUT_ASIDE, "");
-    const isAside = name !== container.name && container.id.startsWith(container.name.slice(0, 12));
-    if (isAside) await engine.renameContainer(container.id, name, signal);
+    const service = release.services.find((each) => each.name === container.service);
+    const wanted = service === undefined ? undefined : wantedName(service, container);
+    const name = wanted ?? nameBefore(container);
+    if (name !== container.name) await engine.renameContainer(container.id, name, signal);
+    if (container.state === "paused") await engine.unpauseContainer(container.id, signal);
   }
+}
+
+function nameBefore({ id, name }: ObservedContainer): string {
+  return id.startsWith(name.slice(0, 12)) ? name.replace(PUT_ASIDE, "") : name;
 }
 
 function wantedNames(model: ComposeModel): ReadonlyMap<string, string> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  COMPOSE_LABELS,
   LABELS,
   MANAGER,
   type ObservedContainer,
@@ -34,6 +35,16 @@ function container(name: string, fields: Partial<ObservedContainer> = {}): Obser
     labels: { [LABELS.manager]: MANAGER, [LABELS.digest]: `${name}-1` },
     ...fields,
   };
+}
+
+function placed(place: Partial<ReleaseService["place"]> = {}): ReleaseService {
+  return service("web", { place: { containerName: "", networks: [], ...place } });
+}
+
+function numbered(fields: Partial<ObservedContainer> = {}): ObservedContainer {
+  const { labels } = container("web");
+  const number = { [COMPOSE_LABELS.project]: "stack", [COMPOSE_LABELS.number]: "1" };
+  return container("web", { labels: { ...labels, ...number }, networkNames: [], ...fields });
 }
 
 function input(fields: Partial<DecideInput>): DecideInput {
@@ -207,6 +218,65 @@ const TABLE: readonly {
       desired: [service("web", { expectation: { ...always, autostart: false } })],
       observed: { containers: [container("web", { state: "created" })] },
     },
+    actions: { web: "keep" },
+  },
+  {
+    when: "a container was paused",
+    given: {
+      desired: [service("web"), service("app", { follows: { web: "shares the network of web" } })],
+      observed: { containers: [container("app"), container("web", { state: "paused" })] },
+      previous: [service("web"), service("app")],
+    },
+    actions: { web: "start", app: "keep" },
+    because: /container stack-web-1 is paused/,
+  },
+  {
+    when: "a container was renamed",
+    given: { desired: [placed()], observed: { containers: [numbered({ name: "mine" })] } },
+    actions: { web: "start" },
+    because: /container mine was renamed from stack-web-1/,
+  },
+  {
+    when: "a container with a chosen name was renamed",
+    given: {
+      desired: [placed({ containerName: "site" })],
+      observed: { containers: [numbered()] },
+    },
+    actions: { web: "start" },
+    because: /container stack-web-1 was renamed from site/,
+  },
+  {
+    when: "a container was disconnected",
+    given: {
+      desired: [placed({ networks: ["inner", "outer"] })],
+      observed: { containers: [numbered({ networkNames: ["inner", "other"] })] },
+    },
+    actions: { web: "recreate" },
+    because: /container stack-web-1 is not in network outer any more/,
+  },
+  {
+    when: "a job that ended well was disconnected",
+    given: {
+      desired: [placed({ networks: ["inner"] })],
+      observed: {
+        containers: [numbered({ networkNames: [], state: "exited", exitCode: 0 })],
+      },
+    },
+    actions: { web: "keep" },
+  },
+  {
+    when: "a network is named by its id, and another one was connected by hand",
+    given: {
+      desired: [placed({ networks: ["f00d"] })],
+      observed: {
+        containers: [numbered({ networkNames: ["outer", "proxy"], networkIds: ["f00dcafe", "1"] })],
+      },
+    },
+    actions: { web: "keep" },
+  },
+  {
+    when: "a release does not say where its containers are",
+    given: { observed: { containers: [numbered({ name: "mine", networkNames: [] })] } },
     actions: { web: "keep" },
   },
   {

@@ -1,0 +1,26 @@
+import { COMPOSE_LABELS } from "./labels.ts";
+import type { ObservedContainer } from "./observed.ts";
+import type { ReleaseService } from "./release.ts";
+
+/** The name a container of a service should have; `undefined` where nobody can say. */
+export function wantedName(
+  { name, place }: Pick<ReleaseService, "name" | "place">,
+  { labels }: Pick<ObservedContainer, "labels">,
+): string | undefined {
+  if (place === undefined) return undefined;
+  if (place.containerName !== "") return place.containerName;
+  const { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.number]: number } = labels;
+  return project === undefined || number === undefined ? undefined : `${project}-${name}-${number}`;
+}
+
+/** The networks that a container of a service should be in and is not; none where nobody can say. */
+export function missingNetworks(
+  { place }: Pick<ReleaseService, "place">,
+  { networkNames, networkIds = [] }: Pick<ObservedContainer, "networkNames" | "networkIds">,
+): string[] {
+  if (place === undefined || networkNames === undefined) return [];
+  // A network of somebody else's may be named by its id.
+  const isIn = (network: string) =>
+    networkNames.includes(network) || networkIds.some((id) => id.startsWith(network));
+  return place.networks.filter((network) => !isIn(network));
+}
