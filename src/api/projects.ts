@@ -192,7 +192,7 @@ function viewProject({ name, status, configFiles }: ProjectSummary): ProjectView
 }
 
 function viewContainer(container: ContainerSummary): ContainerView {
-  const { health, labels, networks, mounts } = container;
+  const { health, labels, networkNames = [], mounts } = container;
   return {
     ID: container.id,
     Name: container.name,
@@ -213,7 +213,7 @@ function viewContainer(container: ContainerSummary): ContainerView {
       Protocol: port.protocol,
     })),
     Labels: Object.fromEntries(Object.entries(labels).filter(([name]) => TOLD_LABELS.test(name))),
-    Networks: [...networks],
+    Networks: [...networkNames],
     Mounts: [...mounts],
     LocalVolumes: container.localVolumes,
   };

@@ -25,8 +25,6 @@ export interface ContainerSummary extends ObservedContainer {
   /** The engine's sentence: `Up 2 hours (healthy)`. */
   readonly status: string;
   readonly ports: readonly ContainerPort[];
-  /** Names of its networks. */
-  readonly networks: readonly string[];
   /** Names of its volumes; of a mounted path, the path on the host. */
   readonly mounts: readonly string[];
   /** How many volumes of the engine itself it mounts. */
@@ -45,7 +43,6 @@ export async function describeContainers(
 }
 
 function summary(entry: JsonRecord): ContainerSummary {
-  const networks = asRecord(asRecord(entry["NetworkSettings"])["Networks"]);
   const mounts = asList(entry["Mounts"]).map(asRecord);
   return {
     ...observedContainer(entry),
@@ -54,7 +51,6 @@ function summary(entry: JsonRecord): ContainerSummary {
     createdAt: new Date((asNumber(entry["Created"]) ?? 0) * 1000),
     status: asText(entry["Status"]),
     ports: asList(entry["Ports"]).map((port) => containerPort(asRecord(port))),
-    networks: Object.keys(networks).sort(),
     mounts: mounts.map((mount) => asText(mount["Name"]) || asText(mount["Source"])).sort(),
     localVolumes:
       mounts.filter((mount) => mount["Type"] === "volume" && mount["Driver"] === "local").length,

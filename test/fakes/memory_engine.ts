@@ -116,7 +116,6 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         createdAt: new Date(0),
         status: each.state,
         ports: [],
-        networks: [],
         mounts: [],
         localVolumes: 0,
       }));

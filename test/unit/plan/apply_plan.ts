@@ -31,7 +31,7 @@ export function applyPlan({ plan, desired, observed, images }: Applied): Observe
     if (action === "remove" || service === undefined) return [];
     const { replicas, autostart } = service.expectation;
     const starts = (each: ObservedContainer): ObservedContainer => {
-      const sleeps = ["created", "exited", "dead"].includes(each.state);
+      const sleeps = ["created", "exited", "dead", "paused"].includes(each.state);
       return autostart && sleeps ? { ...each, state: "running", exitCode: undefined } : each;
     };
     const makes = (number: number) => made(service, number, images[name] ?? "sha256:old");

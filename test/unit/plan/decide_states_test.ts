@@ -31,21 +31,30 @@ const KINDS: readonly {
   {
     kind: "restart: always",
     expectation: { restarts: true, mayFinish: false },
-    started: ["created", "exited", "dead"],
+    started: ["created", "exited", "dead", "paused"],
   },
-  { kind: 'restart: "no"', expectation: {}, started: ["created", "exited", "dead"] },
-  { kind: 'restart: "no", at its end', expectation: {}, exitCode: 0, started: ["created"] },
-  { kind: "a one-shot", expectation: { oneShot: true }, started: ["created", "exited", "dead"] },
+  { kind: 'restart: "no"', expectation: {}, started: ["created", "exited", "dead", "paused"] },
+  {
+    kind: 'restart: "no", at its end',
+    expectation: {},
+    exitCode: 0,
+    started: ["created", "paused"],
+  },
+  {
+    kind: "a one-shot",
+    expectation: { oneShot: true },
+    started: ["created", "exited", "dead", "paused"],
+  },
   {
     kind: "a one-shot at its end",
     expectation: { oneShot: true },
     exitCode: 0,
-    started: ["created"],
+    started: ["created", "paused"],
   },
   {
     kind: "a one-shot that restarts",
     expectation: { oneShot: true, restarts: true, mayFinish: false },
-    started: ["created", "exited", "dead"],
+    started: ["created", "exited", "dead", "paused"],
   },
   {
     kind: "autostart: false",
