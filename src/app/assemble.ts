@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { Compose, findComposeProgram, programEnvironment } from "../deploy/mod.ts";
+import { Compose, findComposeProgram, programEnvironment, rendersAtOnce } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
-import { createEncryptedFiles, plainSource } from "../prepare/mod.ts";
+import { createEncryptedFiles, plainSource, RenderedModels } from "../prepare/mod.ts";
 import { createTreeCollector, type PipelineParts, type TreeCollector } from "../pipeline/mod.ts";
 import {
   copyLedger,
@@ -26,6 +26,7 @@ import {
   type Ids,
   type Meter,
   noMeter,
+  readMachineFacts,
   scratchPrefix,
   sweepScratch,
   systemProcessOwner,
@@ -244,9 +245,11 @@ function parts(
       programEnvironment: program,
       log,
       scratch: { files, prefix: scratchPrefix("render") },
+      rendering: createLimiter(rendersAtOnce(readMachineFacts())),
       quiet: settings.deploy.quiet,
       onMutation: () => made.meter.count("mutations_total", { by: "compose" }),
     }),
+    rendered: new RenderedModels(),
     files,
     commands,
     localPath: (path, signal) => findLocalPath({ files, engine: made.engine }, path, signal),

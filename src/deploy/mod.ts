@@ -21,6 +21,7 @@ export * from "./projects.ts";
 export { pointTags } from "./put_back.ts";
 export * from "./readiness.ts";
 export * from "./compose/registry_hint.ts";
+export * from "./compose/renders_at_once.ts";
 export * from "./rollout.ts";
 export * from "./running_jobs.ts";
 export * from "./stack_files.ts";

@@ -4,6 +4,7 @@ import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
 import type { Clock, Files, Log, Meter } from "../system/mod.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
+import type { RenderedModels } from "./rendered_models.ts";
 
 /** What preparing is told by the settings. */
 export interface PrepareOptions {
@@ -30,6 +31,8 @@ export interface PrepareParts {
   /** Asked for images, networks and volumes; nothing is changed but images. */
   readonly engine: Engine;
   readonly compose: Compose;
+  /** What compose rendered lately. */
+  readonly rendered: RenderedModels;
   /** Digests that only this installation can make: they cover secrets and end up in labels. */
   readonly key: { digest(text: string): string };
   readonly secrets: ExternalSecrets;

@@ -3,6 +3,7 @@ import { labelsOf, requireHooksRun } from "../compose/mod.ts";
 import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
+import { contentIds } from "./content.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import type { Revealed } from "./encrypted_files.ts";
 import { operation } from "./measure.ts";
@@ -10,6 +11,7 @@ import { modelValues } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import { PlainSecrets } from "./plain_secrets.ts";
+import type { RenderingInputs } from "./rendered_models.ts";
 import { envFilesIn, renderProject } from "./render_project.ts";
 import { ownerOfSecrets } from "./shown_model.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
@@ -65,8 +67,8 @@ export async function renderTarget(
   await plain.hideCompose(named.compose);
   await plain.hideDotenv([...project.envFiles, ...named.others]);
   await plain.hideDotenv(await requireSafeInputs(parts, project, tree, variables, signal));
-  const render = () => parts.compose.render({ project, variables }, signal);
-  const model = await operation(parts, "render", render);
+  const call = { project, variables };
+  const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
   plain.hideModel(model, invocation);
   const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree, signal);
@@ -75,6 +77,37 @@ export async function renderTarget(
   requirePlain(model, revealed);
   const complete = { ...invocation, values };
   return { inputs, realInputs, revealed, beside, tree, invocation: complete, plain, model };
+}
+
+/** Has compose render, unless all that it reads is as it was the last time. */
+async function render(
+  parts: PrepareParts,
+  { revision }: ResolvedTarget,
+  { call, inputs, realInputs, tree, beside }:
+    & Pick<RenderedTarget, "inputs" | "realInputs" | "tree" | "beside">
+    & Pick<RenderingInputs, "call">,
+  signal: AbortSignal,
+): Promise<ComposeModel> {
+  const fresh = () => operation(parts, "render", () => parts.compose.render(call, signal));
+  // Through links a file may be another one without anything at its own path having changed.
+  const hasLinks = [...realInputs].some(([path, real]) => path !== real);
+  if (!inputs.complete || hasLinks) return await fresh();
+  const ids = await contentIds(parts.source, revision, inputs.paths, signal);
+  const read = {
+    call,
+    contents: new Map([...ids, ...Object.entries(beside?.ids ?? {}).map(besideIt)]),
+    trees: [tree, ...(beside?.tree === undefined ? [] : [beside.tree])],
+  };
+  const known = parts.rendered.find(read);
+  if (known !== undefined) return known;
+  const model = await fresh();
+  parts.rendered.keep(read, model);
+  return model;
+}
+
+/** A path of the configuration's own source; the same path may be in the other one. */
+function besideIt([path, id]: [string, string]): [string, string] {
+  return [`configuration:${path}`, id];
 }
 
 /** What messages call a target and where it comes from: also where a dotenv file repeats it. */

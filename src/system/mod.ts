@@ -23,3 +23,4 @@ export * from "./secret_texts.ts";
 export * from "./time_format.ts";
 export * from "./visible.ts";
 export * from "./watched_lock.ts";
+export * from "./machine_facts.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type ComposeModel, type ErrorCode, messageOf, StackwrightError } from "../../model/mod.ts";
-import type { Command, Commands, Files, Log } from "../../system/mod.ts";
+import type { Command, Commands, Files, Limiter, Log } from "../../system/mod.ts";
 import {
   type BuildArguments,
   buildArguments,
@@ -44,6 +44,8 @@ export interface ComposeParts {
     /** Beginning of the name of private directories. */
     readonly prefix: string;
   };
+  /** Bounds how many projects are rendered at once; nothing does where there is none. */
+  readonly rendering?: Limiter;
   /** Whether what programs print on their way is told at `debug` only (the default), not at `info`. */
   readonly quiet?: boolean;
   /** Told before each command that changes something on the engine. */
@@ -85,7 +87,9 @@ export class Compose {
 
   /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
-    const output = await this.#render(call, signal);
+    const { rendering } = this.#parts;
+    const work = () => this.#render(call, signal);
+    const output = await (rendering?.run(work, signal) ?? work());
     let model: unknown;
     try {
       model = JSON.parse(output);

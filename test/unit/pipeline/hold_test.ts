@@ -13,7 +13,7 @@ import {
   stackKey,
 } from "../../../src/model/mod.ts";
 import { decideHeld, type Hold, type PipelineParts } from "../../../src/pipeline/mod.ts";
-import type { Target } from "../../../src/prepare/mod.ts";
+import { RenderedModels, type Target } from "../../../src/prepare/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import {
   createIds,
@@ -108,6 +108,7 @@ function createShop(directory: string) {
       log,
       scratch: { files: systemFiles, prefix: "/nowhere/" },
     }),
+    rendered: new RenderedModels(),
     secrets: createExternalSecrets({ provider: undefined, redactor: createRedactor() }),
     encrypted: {
       reveal: () => Promise.resolve({ identities: new Map(), secrets: new Set(), failures: [] }),

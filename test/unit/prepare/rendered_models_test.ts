@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { RenderedModels, type RenderingInputs } from "../../../src/prepare/rendered_models.ts";
+
+const OLD = "/data/trees/sha1-1111";
+const NEW = "/data/trees/sha1-2222";
+
+function inputs(tree: string, change: Partial<RenderingInputs["call"]> = {}, id = "a1") {
+  const project = {
+    name: "shop",
+    directory: `${tree}/app`,
+    files: [`${tree}/app/compose.yaml`],
+    envFiles: ["/dev/null"],
+    profiles: [],
+  };
+  return {
+    call: { project, variables: { TAG: "1" }, ...change },
+    contents: new Map([["app/compose.yaml", `file:${id}`]]),
+    trees: [tree],
+  };
+}
+
+const model = (tree: string) => ({
+  services: { web: { image: "web", volumes: [{ source: `${tree}/app/page` }] } },
+});
+
+describe("RenderedModels", () => {
+  it("has a model again for another tree with the same inputs, with its paths", () => {
+    const models = new RenderedModels();
+    models.keep(inputs(OLD), model(OLD));
+    assert.deepEqual(models.find(inputs(NEW)), model(NEW));
+  });
+
+  const others: [string, RenderingInputs][] = [
+    ["a file", inputs(NEW, {}, "b2")],
+    ["a variable", inputs(NEW, { variables: { TAG: "2" } })],
+    ["a profile", inputs(NEW, { project: { ...inputs(NEW).call.project, profiles: ["x"] } })],
+    ["the name", inputs(NEW, { project: { ...inputs(NEW).call.project, name: "b" } })],
+  ];
+  for (const [what, other] of others) {
+    it(`has none where ${what} differs`, () => {
+      const models = new RenderedModels();
+      models.keep(inputs(OLD), model(OLD));
+      assert.equal(models.find(other), undefined);
+    });
+  }
+
+  it("does not keep what has the tree in it in another form", () => {
+    const models = new RenderedModels();
+    models.keep(inputs(OLD), model("/mnt/real/trees/sha1-1111"));
+    assert.equal(models.find(inputs(OLD)), undefined);
+  });
+
+  it("does not hand out what somebody changed", () => {
+    const models = new RenderedModels();
+    const first = model(OLD);
+    models.keep(inputs(OLD), first);
+    first.services.web.image = "changed";
+    const second = models.find(inputs(OLD));
+    assert.deepEqual(second, model(OLD));
+  });
+
+  it("forgets the oldest when it holds too much", () => {
+    const models = new RenderedModels();
+    const big = { services: { web: { image: "x".repeat(6 * 1024 * 1024) } } };
+    for (const id of ["1", "2", "3"]) models.keep(inputs(OLD, {}, id), big);
+    const found = ["1", "2", "3"].map((id) => models.find(inputs(NEW, {}, id)) !== undefined);
+    assert.deepEqual(found, [false, true, true]);
+  });
+});
