@@ -3,6 +3,7 @@
  * healthy, put the previous release back when it is not, remove and prune. Decisions come in as
  * plans; nothing here decides what should run.
  */
+export * from "./anothers_volumes.ts";
 export * from "./apply_release.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";

@@ -28,7 +28,7 @@ import { pinHold } from "./pin_hold.ts";
 import { planAfterFailure } from "./plan_after_failure.ts";
 import type { PipelineParts } from "./parts.ts";
 import { withFiles } from "./stale_files.ts";
-import { ownershipOf, requireNotAnothers } from "./stack_owner.ts";
+import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
 
 /** What is to be done about a target, decided before anything was touched. */
 export type Decision =
@@ -130,6 +130,7 @@ async function decideRendered(
 ): Promise<Decision> {
   const prepared = await prepareRelease(parts, target, signal);
   const { release } = prepared;
+  await requireNoForeignVolume(parts, target, release.model, signal);
   const isDeployed = recorded?.digest === release.digest;
   const images = await remembering(
     parts,

@@ -3,10 +3,12 @@ import {
   notYours,
   type Ownership,
   ownership,
+  requireOwnVolumes,
   requireRecorded,
 } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
+  type ComposeModel,
   isSameOwner,
   isStackwrightError,
   LABELS,
@@ -92,6 +94,23 @@ export async function ownershipOf(
     if (!adopted) requireNotOfPeer(key, observed, claimant);
     return found;
   });
+}
+
+/**
+ * Refuses a release that would write into volumes of another source's stack; see
+ * {@link requireOwnVolumes}. Throws `conflict`.
+ */
+export async function requireNoForeignVolume(
+  { engine, ledger }: PipelineParts,
+  target: Target,
+  model: ComposeModel,
+  signal: AbortSignal,
+): Promise<void> {
+  if (Object.keys(model["volumes"] ?? {}).length === 0) return;
+  const existing = await engine.listVolumes({}, signal);
+  const { context } = target.key;
+  const ownerOf = (name: string) => recordedOwner(ledger, { context, name })?.source;
+  requireOwnVolumes(target.key, model, { existing, ownerOf }, claimantOf(target));
 }
 
 /** Records whose a stack is that is about to be deployed, or that is as its source wants it. */

@@ -165,6 +165,30 @@ describe("a stack of another repository", () => {
         }
       })));
 
+  it("keeps its volumes to itself: another must say that one is external", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (other) => {
+        await commit(world, WANTED());
+        await pollTo(world, "succeeded");
+        const wants = async (status: string, stack: string, more: Part = {}) => {
+          const store = { name: `${world.stack}_store`, ...more };
+          await other.repository.commit({
+            ".stackwright.yaml": `name: ${stack}\n`,
+            "compose.yaml": composeFile({ web: service({ volumes: ["store:/store"] }) }, {
+              volumes: { store },
+            }),
+          });
+          return JSON.stringify(await pollTo(world, status, { url: other.repository.url }));
+        };
+        const thief = `${world.stack}-thief`;
+        world.proxy.reset();
+        const refused = await wants("failed", thief);
+        assert.ok(refused.includes(`volume ${world.stack}_store is stack ${world.stack}'s`));
+        assert.match(refused, /volumes.store.external: true/);
+        assert.equal(world.proxy.mutations(), 0);
+        await wants("succeeded", thief, { external: true });
+      })));
+
   it("is handed over while it runs, and becomes what the other repository says", () =>
     inWorld("fake", (world) =>
       withOther(world, async (other, take) => {

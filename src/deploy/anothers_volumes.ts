@@ -1,0 +1,59 @@
+import { isObject, objectAt, textAt } from "../compose/mod.ts";
+import type { ResourceSummary } from "../docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  type ComposeModel,
+  LABELS,
+  MANAGER,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Claimant } from "./ownership.ts";
+
+/** What tells whose volumes are. */
+export interface VolumeFacts {
+  /** Volumes of the engine. */
+  readonly existing: readonly Pick<ResourceSummary, "name" | "labels">[];
+  /** The source that a stack of this engine belongs to, as far as that is recorded. */
+  readonly ownerOf: (stack: string) => string | undefined;
+}
+
+/**
+ * Refuses a model whose own volume is one of a stack of another source: compose goes on with a warning,
+ * and two stacks write into one another's data. What is `external` is somebody else's by what its
+ * author says, and stacks of one source are its author's business.
+ *
+ * Throws `conflict`, which names the volume, the stack and the ways.
+ */
+export function requireOwnVolumes(
+  key: StackKey,
+  model: ComposeModel,
+  { existing, ownerOf }: VolumeFacts,
+  claimant: Claimant,
+): void {
+  for (const [name, definition] of Object.entries(objectAt(model, "volumes"))) {
+    if (!isObject(definition) || definition["external"] === true) continue;
+    const volume = existing.find((each) => each.name === textAt(definition, "name"));
+    const stack = volume === undefined ? "" : stackOf(volume.labels);
+    if (volume === undefined || stack === "" || stack === key.name) continue;
+    const owner = ownerOf(stack) ?? madeBy(volume.labels);
+    if (owner === undefined || [claimant.source, claimant.repository].includes(owner)) continue;
+    throw new StackwrightError(
+      "conflict",
+      `volumes.${name}: volume ${volume.name} is stack ${stack}'s, which runs from ${owner}, so ` +
+        `nothing was touched; give the volume another name, or say that it is shared on purpose: ` +
+        `volumes.${name}.external: true`,
+    );
+  }
+}
+
+/** The stack, or else the project, that a volume was made for; empty when nobody says. */
+function stackOf(labels: Readonly<Record<string, string>>): string {
+  const ours = labels[LABELS.manager] === MANAGER ? labels[LABELS.deployment] : undefined;
+  return ours ?? labels[COMPOSE_LABELS.project] ?? "";
+}
+
+/** Volumes carry the repository that was deployed; those of nobody are left to compose's warning. */
+function madeBy(labels: Readonly<Record<string, string>>): string | undefined {
+  return labels[LABELS.manager] === MANAGER ? labels[LABELS.sourceName] : undefined;
+}
