@@ -24,6 +24,7 @@ export { openApiDocuments } from "./app/documents.ts";
 export { openDataDirectory } from "./app/data_directory.ts";
 export * from "./app/doctor.ts";
 export * from "./app/one_shot.ts";
+export type { PlannedStack, PlannedStacks, UnplannedStack } from "./pipeline/mod.ts";
 export { settingFiles, type SettingFilesParts } from "./app/setting_files.ts";
 export * from "./app/stack_statuses.ts";
 export * from "./app/stacks.ts";

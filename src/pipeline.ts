@@ -1,10 +1,7 @@
 import {
   formatRevision,
   formatStackKey,
-  type Revision,
   type RunReporter,
-  type SourceRequest,
-  stackKey,
   toStackwrightError,
   type Work,
 } from "./model/mod.ts";
@@ -14,33 +11,31 @@ import {
   createStage,
   decideTarget,
   deploying,
-  expandDeployments,
   type ExpandedDeployment,
   type FailedExpansion,
-  lookUp,
   noteDecision,
   noteDiscovered,
   noteFailure,
   notingOutcome,
+  type OpenedSource,
+  openSource,
   type PipelineParts,
   preparing,
-  readDeployments,
   recover,
   removeObsolete,
   repositoryOf,
-  requestLocation,
-  requireGit,
   resolveRequest,
   revisionOf,
   settleOwner,
   skippedEntry,
+  type SourceRun,
   targetMeter,
+  targetOf,
   waitForJobs,
   waitForStack,
   webhookRefusal,
 } from "./pipeline/mod.ts";
 import { type Glance, type Target, targetEntry } from "./prepare/mod.ts";
-import type { SecretSession } from "./secrets/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
 export interface Pipeline {
@@ -69,6 +64,7 @@ async function execute(
   reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
+  const { trigger, origin } = work;
   const secretSession = parts.secrets.open();
   let acts = false;
   const watched: RunReporter = {
@@ -80,7 +76,7 @@ async function execute(
   };
   const results = await Promise.allSettled(
     work.sources.map((request) =>
-      deploySource(parts, { work, request, reporter: watched, secretSession }, signal)
+      deploySource(parts, { work, request, trigger, origin, secretSession }, watched, signal)
     ),
   );
   if (acts) await parts.trees.collect(signal);
@@ -89,88 +85,54 @@ async function execute(
   throw work.sources.length === 1 ? failures[0] : new AggregateError(failures);
 }
 
-interface SourceWork {
-  readonly work: Work;
-  readonly request: SourceRequest;
-  readonly reporter: RunReporter;
-  /** Every deployment of the work reads its external secrets with this one. */
-  readonly secretSession: SecretSession;
-}
-
-/** resolve ▸ read ▸ every deployment by itself. A source that is away fails the run in the end. */
+/** open ▸ every deployment by itself. A source that is away fails the run in the end. */
 async function deploySource(
   parts: PipelineParts,
-  { work, request, reporter, secretSession }: SourceWork,
+  { work, ...run }: SourceRun & { readonly work: Work },
+  reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
-  requireGit(request);
-  const { name } = requestLocation(request);
-  reporter.describe({ message: `resolving ${request.reference} of ${name}` });
-  const look = () => lookUp(parts, request, signal);
-  const { revision, away } = await preparing(parts, name, look, signal);
-  if (away !== undefined) {
-    parts.log.warning(`looking after what ${formatRevision(revision)} deployed: ${away.message}`);
-  }
-  if (work.sources.length === 1) {
-    reporter.describe({ repository: revision.source.name, revision: formatRevision(revision) });
-  }
-  const declared = await readDeployments(parts, request, revision, signal);
-  const toExpand = { request, declared, configuration: revision };
-  const expand = () => expandDeployments(parts, toExpand, signal);
-  const expansion = await preparing(parts, name, expand, signal);
-  for (const failure of expansion.failures) {
-    reportFailure(parts, { work, configuration: revision }, failure, reporter);
-  }
-  const { trigger, origin } = work;
-  const obsolete = { request, configuration: revision, expansion, trigger, origin };
+  const { sources } = work;
+  const describe: RunReporter["describe"] = ({ repository: _one, revision: _its, ...facts }) =>
+    reporter.describe(facts);
+  const opened = await openSource(parts, run, sources.length > 1 ? { describe } : reporter, signal);
+  const { expansion: { deployments, failures }, away } = opened;
+  for (const failure of failures) reportFailure(parts, opened, failure, reporter);
   reporter.describe({ message: "" });
   // First, so that what they hold on the host is free for what takes their place.
-  if (away === undefined) await removeObsolete(parts, obsolete, reporter, signal);
-  const glance = createGlance(parts, expansion.deployments.length);
+  if (away === undefined) await removeObsolete(parts, opened, reporter, signal);
+  const glance = createGlance(parts, deployments.length);
   await Promise.all(
-    expansion.deployments.map((each) => {
-      const common = { work, request, reporter, secretSession, configuration: revision, glance };
-      return deployTarget(parts, { ...common, ...each }, signal);
-    }),
+    deployments.map((each) => deployTarget(parts, { opened, reporter, glance }, each, signal)),
   );
   if (away !== undefined) throw away;
 }
 
-interface TargetWork extends SourceWork, ExpandedDeployment {
-  readonly configuration: Revision;
+interface TargetRun {
+  readonly opened: OpenedSource;
+  readonly reporter: RunReporter;
   readonly glance: Glance;
 }
 
 /** One stack: decide, then do it; whatever happens ends in its entry of the run. */
 async function deployTarget(
   parts: PipelineParts,
-  { work, request, reporter, secretSession, declared, configuration, glance, found }: TargetWork,
+  { opened, reporter, glance }: TargetRun,
+  deployment: ExpandedDeployment,
   signal: AbortSignal,
 ): Promise<void> {
-  const { deployment } = declared;
-  const key = stackKey(deployment.context, deployment.name);
-  const meter = targetMeter(parts, key, repositoryOf({ deployment, configuration }));
+  const { request } = opened;
+  const begun = targetOf(opened, deployment, (step) => stage.say(target, step));
+  const { key } = begun;
+  const meter = targetMeter(parts, key, repositoryOf(begun));
   const reports = meter.listening(reporter);
   const stage = createStage(reports);
-  const base = {
-    key,
-    declared,
-    deployment,
-    configuration,
-    ...(found === undefined ? {} : { discovered: found.stack }),
-    configTarget: request.target,
-    trigger: work.trigger,
-    origin: work.origin,
-    progress: (step: string) => stage.say(target, step),
-    secretSession,
-    glance,
-  };
-  let target: Target = { ...base, revision: found?.revision ?? configuration };
+  let target: Target = { ...begun, glance };
   const log = parts.log.with({ stack: key.name, context: key.context });
   let attempt: number | undefined;
   reports.target(targetEntry(target, { status: "pending" }));
   try {
-    const refusal = await refusalOf(parts, { work, request, declared, configuration }, signal);
+    const refusal = await refusalOf(parts, opened, deployment, signal);
     if (refusal !== undefined) {
       noteDecision(parts, target, refusal);
       return reports.target(skippedEntry(target, refusal));
@@ -235,13 +197,11 @@ function lookingAnew({ glance: _glance, ...target }: Target): Target {
 /** Webhooks say what they are about, and not every deployment follows that. */
 async function refusalOf(
   parts: PipelineParts,
-  { work, request, declared, configuration }: Omit<
-    TargetWork,
-    "reporter" | "secretSession" | "glance"
-  >,
+  { trigger, request, configuration }: OpenedSource,
+  { declared }: ExpandedDeployment,
   signal: AbortSignal,
 ) {
-  if (work.trigger !== "webhook") return undefined;
+  if (trigger !== "webhook") return undefined;
   return await webhookRefusal(
     { request, declared, revision: configuration },
     (reference) =>
@@ -252,7 +212,7 @@ async function refusalOf(
 /** What cannot even be read is a failed target like others. */
 function reportFailure(
   parts: PipelineParts,
-  { work: { trigger, origin }, configuration }: Pick<TargetWork, "work" | "configuration">,
+  { trigger, origin, configuration }: OpenedSource,
   { key, revision, error }: FailedExpansion,
   reporter: RunReporter,
 ): void {

@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { Compose, findComposeProgram, programEnvironment, rendersAtOnce } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
-import { createEncryptedFiles, plainSource, RenderedModels } from "../prepare/mod.ts";
+import {
+  createEncryptedFiles,
+  createImages,
+  type Images,
+  plainSource,
+  RenderedModels,
+  UNTOUCHED_IMAGES,
+} from "../prepare/mod.ts";
 import { createTreeCollector, type PipelineParts, type TreeCollector } from "../pipeline/mod.ts";
 import {
   copyLedger,
@@ -96,8 +103,10 @@ export async function assemble(
   const pipelineParts = onceDone(async (signal) => {
     const options = await pipelineOptions(settings, system, engine, signal);
     const made = { key, ledger, source, engine, meter, stackLock, secrets };
+    const common = parts(settings, system, made);
     return {
-      ...parts(settings, system, made),
+      ...common,
+      images: scratchDir === undefined ? images(settings, system, common) : UNTOUCHED_IMAGES,
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
         ? treeCollector(system, made, options)
         : NO_COLLECTOR,
@@ -221,7 +230,7 @@ function parts(
     readonly stackLock: WatchedLock;
     readonly secrets: ExternalSecrets;
   },
-): Omit<PipelineParts, "options" | "trees"> {
+): Omit<PipelineParts, "options" | "trees" | "images"> {
   const { clock, files, log, commands, redactor, env } = system;
   const program = programEnvironment(engineEnvironment(settings, system.env));
   const { ageKey } = settings.sops;
@@ -260,6 +269,15 @@ function parts(
   };
 }
 
+function images(
+  { docker }: Settings,
+  { env }: System,
+  parts: Omit<PipelineParts, "options" | "trees" | "images">,
+): Images {
+  const directory = docker.configDir ?? join(env["HOME"] ?? "/root", ".docker");
+  return createImages({ ...parts, clientConfigFile: join(directory, "config.json") });
+}
+
 /** For who only looks, and for who wants to keep everything. */
 const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
 
@@ -295,10 +313,6 @@ async function pipelineOptions(
     hostDataDir: data.hostDir ?? await findHostDataDirectory({ files, engine }, data.dir, signal),
     protectedPaths: settings.secretFiles,
     ...engineSocketOf(settings.docker.host),
-    clientConfigFile: join(
-      settings.docker.configDir ?? join(env["HOME"] ?? "/root", ".docker"),
-      "config.json",
-    ),
     configBaseDir: deploy.configBaseDir,
     allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
     passedVariables: passedVariables(settings, env),

@@ -1,30 +1,12 @@
 import { isAbsolute, resolve } from "node:path";
-import { observe } from "../deploy/mod.ts";
 import {
-  type Plan,
-  type Revision,
+  type RunReporter,
   type RunTarget,
   type SourceRequest,
-  type StackKey,
-  stackKey,
   StackwrightError,
-  toStackwrightError,
 } from "../model/mod.ts";
 import { createPipeline } from "../pipeline.ts";
-import {
-  deployedRevision,
-  expandDeployments,
-  type ExpandedDeployment,
-  type ObsoleteRun,
-  type PipelineParts,
-  planDestroy,
-  planObsolete,
-  planTarget,
-  readDeployments,
-  requestLocation,
-  resolveRequest,
-} from "../pipeline/mod.ts";
-import { shownModel } from "../prepare/mod.ts";
+import { type PlannedStacks, planSource } from "../pipeline/mod.ts";
 import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import type { System } from "./system.ts";
@@ -47,39 +29,14 @@ export interface OneShot {
 export interface Watcher {
   /** What is done as a whole. */
   step(text: string): void;
-  /** What is done to one stack. */
-  stack(name: string, text: string): void;
-  /** A target whose entry changed. */
+  /** What became of a target, or the step it is in. */
   target(entry: RunTarget): void;
 }
 
-/** The plan of one stack, with the models it was made from as masked texts. */
-export interface PlannedStack {
-  readonly context: string;
-  readonly name: string;
-  readonly id: string;
-  readonly plan: Plan;
-  /** Empty when nothing is deployed. */
-  readonly before: string;
-  readonly after: string;
-}
-
-/** A stack that cannot be planned, and keeps no other from it. */
-export interface UnplannedStack {
-  readonly context: string;
-  readonly name: string;
-  readonly error: StackwrightError;
-}
-
-/** The plans of a source. */
-export interface PlannedStacks {
-  readonly stacks: readonly PlannedStack[];
-  readonly failures: readonly UnplannedStack[];
-}
-
 /**
- * Plans every deployment of a source and changes nothing. One that cannot be planned is in the
- * answer, as a run isolates it; throws what reading the source and its configuration throws.
+ * Plans every deployment of a source and changes nothing; `assembly` is one that only looks. One that
+ * cannot be planned is in the answer, as a run isolates it; throws what reading the source and its
+ * configuration throws.
  */
 export async function planOnce(
   assembly: Assembly,
@@ -89,85 +46,19 @@ export async function planOnce(
 ): Promise<PlannedStacks> {
   const parts = await assembly.pipelineParts(signal);
   const request = await requestOf(system, wanted, signal);
-  const { watcher } = wanted;
-  watcher.step(`resolving ${request.reference} of ${requestLocation(request).name}`);
-  const configuration = await resolveRequest(parts, request, 0, signal);
-  const declared = await readDeployments(parts, request, configuration, signal);
-  const expansion = await expandDeployments(parts, { request, declared, configuration }, signal);
-  const failures: UnplannedStack[] = expansion.failures.map(({ key, error }) => ({
-    ...key,
-    error,
-  }));
-  const run = { request, configuration, expansion, ...ONE_SHOT };
-  const stacks = await planRemovals(parts, run, signal);
-  for (const each of expansion.deployments) {
-    const { context, name } = each.declared.deployment;
-    try {
-      stacks.push(
-        await planDeployment(parts, { ...each, request, configuration, watcher }, signal),
-      );
-    } catch (thrown) {
-      signal.throwIfAborted();
-      failures.push({ ...stackKey(context, name), error: toStackwrightError(thrown, name) });
-    }
-  }
-  return { stacks, failures };
+  return await planSource(parts, { request, ...ONE_SHOT }, reporterTo(wanted.watcher), signal);
 }
 
 /** A person is behind it. */
 const ONE_SHOT = { trigger: "poll", origin: "manual" } as const;
 
-async function planRemovals(
-  parts: PipelineParts,
-  run: ObsoleteRun,
-  signal: AbortSignal,
-): Promise<PlannedStack[]> {
-  const stacks: PlannedStack[] = [];
-  for (const removal of (await planObsolete(parts, run, signal)).removals) {
-    const { stack: { key, directory }, removeVolumes } = removal;
-    const observed = await observe(parts.engine, key, signal);
-    const because = `nothing names it any more: it was discovered in ${directory}`;
-    const planned = await planDestroy(parts, key, { observed, because, removeVolumes }, signal);
-    stacks.push({ ...key, ...planned, before: deployedText(parts, key), after: "" });
-  }
-  return stacks;
-}
-
-interface ToPlan extends ExpandedDeployment {
-  readonly request: SourceRequest;
-  readonly configuration: Revision;
-  readonly watcher: Watcher;
-}
-
-async function planDeployment(
-  parts: PipelineParts,
-  { request, configuration, declared, found, watcher }: ToPlan,
-  signal: AbortSignal,
-): Promise<PlannedStack> {
-  const { deployment } = declared;
-  const key = stackKey(deployment.context, deployment.name);
-  const asked = { request, deployment, configuration };
-  const isGone = deployment.destroy.enabled && !deployment.pause;
-  const revision = found?.revision ??
-    (isGone ? configuration : await deployedRevision(parts, asked, signal));
-  const { id, plan, release } = await planTarget(parts, {
-    key,
-    declared,
-    deployment,
-    revision,
-    configuration,
-    ...(found === undefined ? {} : { discovered: found.stack }),
-    configTarget: request.target,
-    progress: (step) => watcher.stack(key.name, step),
-    ...ONE_SHOT,
-  }, signal);
-  const after = release === undefined ? "" : shownModel(parts, release);
-  return { ...key, id, plan, before: deployedText(parts, key), after };
-}
-
-function deployedText(parts: PipelineParts, key: StackKey): string {
-  const recorded = parts.ledger.current(key);
-  return recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
+function reporterTo(watcher: Watcher): RunReporter {
+  return {
+    describe({ message }) {
+      if (message !== undefined) watcher.step(message);
+    },
+    target: (entry) => watcher.target(entry),
+  };
 }
 
 /** Deploys every deployment of a source once. */
@@ -180,21 +71,16 @@ export async function applyOnce(
   const pipeline = createPipeline(await assembly.pipelineParts(signal));
   const request = await requestOf(system, wanted, signal);
   const targets = new Map<string, RunTarget>();
+  const told = reporterTo(wanted.watcher);
   const reporter = {
-    describe({ message }: { readonly message?: string }) {
-      if (message !== undefined) wanted.watcher.step(message);
-    },
+    ...told,
     target(entry: RunTarget) {
       targets.set(`${entry.context}/${entry.stack}`, entry);
-      wanted.watcher.target(entry);
+      told.target(entry);
     },
   };
   await pipeline.recover(signal);
-  await pipeline.execute(
-    { trigger: "poll", origin: "manual", sources: [request] },
-    reporter,
-    signal,
-  );
+  await pipeline.execute({ ...ONE_SHOT, sources: [request] }, reporter, signal);
   return [...targets.values()];
 }
 

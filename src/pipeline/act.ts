@@ -1,10 +1,9 @@
 import { volumesText } from "../deploy/mod.ts";
-import { ownerFrom, type RunReporter, type RunTarget } from "../model/mod.ts";
+import type { RunReporter, RunTarget } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
 import type { Decision } from "./decide_target.ts";
-import { destroyTarget } from "./destroy_target.ts";
+import { destroyerOf, destroyTarget } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
-import { repositoryOf } from "./resolve_revision.ts";
 import { reasonOf } from "./skipped_entry.ts";
 import { type Target, targetEntry } from "../prepare/mod.ts";
 
@@ -30,7 +29,7 @@ export async function act(
     return await deploy(parts, target, { decision, since }, reporter, signal);
   }
   const entry = decision.kind === "destroy"
-    ? await destroy(parts, target, signal)
+    ? await destroy(parts, target, decision, signal)
     : await repair(parts, target, { decision, since }, signal);
   if (entry === undefined) return "moved";
   reporter.target(entry);
@@ -117,21 +116,16 @@ async function repair(
 async function destroy(
   parts: PipelineParts,
   target: Target,
+  { plan: { services } }: Decision & { readonly kind: "destroy" },
   signal: AbortSignal,
 ): Promise<RunTarget> {
-  const { removeVolumes, removeImages } = target.deployment.destroy;
-  const what = { removeVolumes, removeImages };
-  const { key, configuration, deployment } = target;
-  const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
-  const by = { configuration: ownerFrom(configuration), ...elsewhere };
   target.progress("removing what runs");
-  const deleted = await destroyTarget(parts, key, by, what, signal);
-  return targetEntry(
-    target,
-    deleted ? { status: "succeeded", message: `destroyed${volumesText("deleted", deleted)}` } : {
-      status: "skipped",
-      reason: "nothing_to_destroy",
-      message: `${key.name} does not run`,
-    },
-  );
+  const { destroy } = target.deployment;
+  const deleted = await destroyTarget(parts, target.key, destroyerOf(target), destroy, signal);
+  if (deleted === undefined) {
+    const message = `${target.key.name} does not run`;
+    return targetEntry(target, { status: "skipped", reason: "nothing_to_destroy", message });
+  }
+  const message = `destroyed${volumesText("deleted", deleted)}`;
+  return targetEntry(target, { status: "succeeded", message, services });
 }

@@ -4,6 +4,7 @@ import {
   messageOf,
   type ObservedStack,
   type Plan,
+  type Release,
   type ReleaseService,
   type Revision,
   type SkipReason,
@@ -11,6 +12,7 @@ import {
 import { decide, decideRetry, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { withOldData } from "./bring_old_data.ts";
+import { decideDestroy, destroyerOf } from "./destroy_target.ts";
 import { look } from "./glance.ts";
 import { decideHeld, type HeldDecision, type Hold, pausedHold, stopHold } from "./hold.ts";
 import {
@@ -38,10 +40,16 @@ export type Decision =
     readonly changes: readonly InputChange[];
     /** When an automatic attempt may be made again. */
     readonly retryAt?: Date;
+    /** What the source wants, where it was rendered to find that out. */
+    readonly wanted?: Release;
   }
   /** The release that is deployed is put back in order; the one the source wants is held back. */
   | (HeldDecision & { readonly kind: "repair"; readonly changes: readonly InputChange[] })
-  | { readonly kind: "destroy"; readonly changes: readonly InputChange[] }
+  | {
+    readonly kind: "destroy";
+    readonly plan: Plan & { readonly kind: "destroy" };
+    readonly changes: readonly InputChange[];
+  }
   | {
     readonly kind: "deploy";
     readonly changes: readonly InputChange[];
@@ -50,6 +58,14 @@ export type Decision =
     readonly observed: ObservedStack;
     readonly adopts: boolean;
   };
+
+/** A decision as one line. */
+export function messageFor(decision: Decision): string {
+  const { message } = decision.plan;
+  if (decision.kind !== "repair") return message;
+  const { hold, recorded } = decision;
+  return `${hold.message}; release ${recorded.number} is repaired: ${message}`;
+}
 
 /**
  * Looks at a target and decides. A target whose inputs are those of its deployed release is settled
@@ -70,7 +86,7 @@ export async function decideTarget(
     return await held(parts, target, pausedHold(`deployment ${key.name} is paused`), signal);
   }
   requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
-  if (deployment.destroy.enabled) return { kind: "destroy", changes: [] };
+  if (deployment.destroy.enabled) return await destroyed(parts, target, signal);
   const recorded = parts.ledger.current(key);
   requireNotAnothers(parts, target);
   const hold = await pinHold(parts, target, signal);
@@ -150,7 +166,7 @@ async function decideRendered(
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
     forgetOtherFailure(parts, target, release.digest);
-    return { kind: "skip", plan, changes: [] };
+    return { kind: "skip", plan, changes: [], wanted: release };
   }
   const refused = refusedRetry(parts, target, release.digest, plan);
   if (refused !== undefined) return await held(parts, target, refused, signal);
@@ -163,6 +179,20 @@ async function decideRendered(
     signal,
   );
   return { kind: "deploy", plan, prepared, observed, adopts: false, changes: [] };
+}
+
+async function destroyed(
+  parts: PipelineParts,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { removeVolumes } = target.deployment.destroy;
+  const observed = await look(parts, target, signal);
+  const asked = { by: destroyerOf(target), because: "destroy is set", removeVolumes, observed };
+  const plan = await decideDestroy(parts, target.key, asked, signal);
+  return plan.kind === "skip"
+    ? { kind: "skip", plan, changes: [] }
+    : { kind: "destroy", plan, changes: [] };
 }
 
 async function held(

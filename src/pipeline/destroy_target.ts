@@ -4,6 +4,7 @@ import {
   ownerOf,
   stackDirectories,
   StackFiles,
+  volumesOf,
   volumesText,
 } from "../deploy/mod.ts";
 import {
@@ -12,6 +13,8 @@ import {
   LABELS,
   MANAGER,
   type ObservedStack,
+  ownerFrom,
+  type Plan,
   type StackKey,
   type StackOwner,
   StackwrightError,
@@ -20,7 +23,8 @@ import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import type { PipelineParts } from "./parts.ts";
 import { imagesOfOthers } from "./prune_images.ts";
-import { ownerOfSecrets } from "../prepare/mod.ts";
+import { ownerOfSecrets, type Target } from "../prepare/mod.ts";
+import { repositoryOf } from "./resolve_revision.ts";
 
 /** What a destroy removes besides containers and networks. */
 export type DestroyWhat = {
@@ -52,11 +56,63 @@ export async function destroyTarget(
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const observed = await observe(parts.engine, key, signal);
-  const recorded = parts.ledger.current(key);
-  if (observed.containers.length === 0 && recorded === undefined) return undefined;
-  requireOwner(key, by, { observed, recorded, owner: parts.ledger.owners.get(key) });
+  if (!isThere(parts, key, by, observed)) return undefined;
   const intent = parts.ledger.beginDestroy(key, { ...what });
   return await finishDestroy(parts, intent, signal);
+}
+
+/** Who destroys a target whose configuration says so. */
+export function destroyerOf(target: Target): SourceIdentity {
+  const { configuration, deployment } = target;
+  const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
+  return { configuration: ownerFrom(configuration), ...elsewhere };
+}
+
+/** Why a stack is to be destroyed, by whom, and what ran when that was asked. */
+export interface ToDestroy {
+  readonly by: SourceIdentity;
+  readonly because: string;
+  readonly removeVolumes: boolean;
+  readonly observed: ObservedStack;
+}
+
+/**
+ * Decides whether there is anything to destroy. The plan's message names each volume that would be
+ * deleted with its data. Throws as {@link destroyTarget} does, and changes nothing.
+ */
+export async function decideDestroy(
+  parts: Pick<PipelineParts, "engine" | "ledger">,
+  key: StackKey,
+  { by, because, removeVolumes, observed }: ToDestroy,
+  signal: AbortSignal,
+): Promise<Plan & { readonly kind: "skip" | "destroy" }> {
+  if (!isThere(parts, key, by, observed)) {
+    const message = "there is nothing to destroy";
+    return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
+  }
+  const volumes = removeVolumes ? await volumesOf(parts.engine, key, signal) : [];
+  const names = [...new Set(observed.containers.map((each) => each.service))].sort();
+  const services = names.map((name) => ({
+    name,
+    action: "remove" as const,
+    because: [because],
+  }));
+  const what = names.length === 0 ? "what is left" : names.join(", ");
+  const message = `destroy ${what}${volumesText("deletes", volumes)}`;
+  return { kind: "destroy", message, services };
+}
+
+/** Whether there is anything of a stack. Throws `conflict` when it is not for `by` to destroy it. */
+function isThere(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+  by: SourceIdentity,
+  observed: ObservedStack,
+): boolean {
+  const recorded = ledger.current(key);
+  if (observed.containers.length === 0 && recorded === undefined) return false;
+  requireOwner(key, by, { observed, recorded, owner: ledger.owners.get(key) });
+  return true;
 }
 
 interface Owned {

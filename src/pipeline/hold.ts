@@ -1,4 +1,4 @@
-import { type Placed, pointTags } from "../deploy/mod.ts";
+import type { Placed } from "../deploy/mod.ts";
 import {
   messageOf,
   type ObservedStack,
@@ -139,14 +139,11 @@ async function prepareRepair(
   target.progress("preparing a repair");
   const placed = await place(parts, recorded, signal);
   if (placed === undefined) return stays("but its files are neither on disk nor in the mirror");
-  await pointTags(parts.engine, placed.release.services, recorded.images, signal);
   await requireNoClash(parts, placed.release, plan, signal);
-  await requireImages(
-    parts,
-    placed,
-    { services: plan.services, progress: target.progress },
-    signal,
-  );
+  const { images } = recorded;
+  await parts.images.point(placed.release.services, images, signal);
+  const needed = { services: plan.services, progress: target.progress, images };
+  await requireImages(parts, placed, needed, signal);
   const remembers = failure === undefined || failure.release === recorded.digest;
   return { kind: "repair", ...repair, placed, remembers };
 }

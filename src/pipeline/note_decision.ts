@@ -5,7 +5,7 @@ import {
   type RunTarget,
   type TargetDecision,
 } from "../model/mod.ts";
-import type { Decision } from "./decide_target.ts";
+import { type Decision, messageFor } from "./decide_target.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers } from "./stack_owner.ts";
 import type { Target } from "../prepare/mod.ts";
@@ -43,15 +43,11 @@ export function noteDecision(
 function whatIsDecided(
   decision: Decision,
 ): Pick<TargetDecision, "kind" | "reason" | "message" | "services"> {
-  if (decision.kind === "destroy") {
-    return { kind: "destroy", message: "destroy is set", services: [] };
-  }
   const { plan } = decision;
-  const { message, services } = plan;
+  const { services } = plan;
+  const message = messageFor(decision);
   if (decision.kind === "repair") {
-    const { hold, recorded } = decision;
-    const repair = `${hold.message}; release ${recorded.number} is repaired: ${message}`;
-    return { kind: "repair", reason: hold.reason, message: repair, services };
+    return { kind: "repair", reason: decision.hold.reason, message, services };
   }
   const reason = plan.kind === "skip" ? { reason: plan.reason } : {};
   return { kind: plan.kind, ...reason, message, services };

@@ -129,7 +129,7 @@ async function remove(
     await parts.stackLock.run(formatStackKey(key), async () => {
       // Somebody may have deployed it while this run waited for the lock.
       if (!isUnchanged()) return;
-      const why = `nothing names it any more: it was discovered in ${directory}`;
+      const why = whyObsolete(directory);
       log.info(`removing the stack: ${why}`);
       const what = { removeVolumes, removeImages };
       const identity = { configuration: ownerFrom(run.configuration) };
@@ -148,6 +148,11 @@ async function remove(
     if (isStackwrightError(error, "conflict")) parts.ledger.discovered.remove(key);
     reporter.target(entry(run, stack, { status: "failed", message: error.message }));
   }
+}
+
+/** Why a stack is removed that was discovered in a directory. */
+export function whyObsolete(directory: string): string {
+  return `nothing names it any more: it was discovered in ${directory}`;
 }
 
 function note(

@@ -1,4 +1,4 @@
-import { observe, pointTags } from "../deploy/mod.ts";
+import { observe } from "../deploy/mod.ts";
 import {
   type DecisionOutcome,
   formatRevision,
@@ -71,7 +71,7 @@ async function attempt(
     );
   }
   progress("looking at what runs");
-  await pointTags(parts.engine, placed.release.services, wanted.images, signal);
+  await parts.images.point(placed.release.services, wanted.images, signal);
   const observed = await observe(parts.engine, key, signal);
   const plan = decide({
     desired: wanted.services,
@@ -81,7 +81,8 @@ async function attempt(
     images: wanted.images,
   });
   await requireNoClash(parts, placed.release, plan, signal);
-  await requireImages(parts, placed, { services: plan.services, progress }, signal);
+  const { images } = wanted;
+  await requireImages(parts, placed, { services: plan.services, progress, images }, signal);
   const earlier = parts.ledger.pins.get(key);
   const pin = await pinTo(parts, { wanted, current }, signal);
   const result = await carryOut(parts, {

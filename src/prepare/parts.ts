@@ -4,6 +4,7 @@ import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
 import type { Clock, Files, Log, Meter } from "../system/mod.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
+import type { Images } from "./images.ts";
 import type { RenderedModels } from "./rendered_models.ts";
 
 /** What preparing is told by the settings. */
@@ -16,8 +17,6 @@ export interface PrepareOptions {
   readonly protectedPaths: readonly string[];
   /** The socket that the engine is reached by, where it is one of this machine. */
   readonly engineSocket?: string;
-  /** The file in which the engine client finds credentials for registries; it need not exist. */
-  readonly clientConfigFile: string;
   /** Variables of our own environment that take part in interpolation (`PASS_ENV`); usually none. */
   readonly passedVariables: Readonly<Record<string, string>>;
 }
@@ -28,9 +27,10 @@ export interface PrepareParts {
   readonly source: Source;
   /** Does the same for trees on disk. */
   readonly encrypted: EncryptedFiles;
-  /** Asked for images, networks and volumes; nothing is changed but images. */
+  /** Asked for images, networks and volumes; changed by `images` alone. */
   readonly engine: Engine;
   readonly compose: Compose;
+  readonly images: Images;
   /** What compose rendered lately. */
   readonly rendered: RenderedModels;
   /** Digests that only this installation can make: they cover secrets and end up in labels. */

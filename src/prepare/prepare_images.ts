@@ -1,8 +1,7 @@
-import { type ComposeCall, imagesByService, pointTags, registryHint } from "../deploy/mod.ts";
+import { type ComposeCall, imagesByService } from "../deploy/mod.ts";
 import {
   pullsAlways,
   pullsNever,
-  registrySecrets,
   requirePullable,
   withBuildArguments,
   withBuildPaths,
@@ -13,10 +12,8 @@ import {
   type ObservedStack,
   type Plan,
   type ReleaseService,
-  StackwrightError,
 } from "../model/mod.ts";
-import { withImageLimit } from "./image_limit.ts";
-import { operation } from "./measure.ts";
+import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
@@ -43,7 +40,7 @@ export async function refreshImages(
   );
   if (pullable.length === 0) return {};
   try {
-    await pull(parts, target, prepared, pullable, signal);
+    await parts.images.pull(wanted(target, prepared, pullable), signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!isDeployed || !isStackwrightError(error, "pull_failed")) throw error;
@@ -81,7 +78,7 @@ export async function prepareImages(
       action !== "remove";
   });
   const scaled = needed.filter((each) => each.builds && acting.get(each.name) === "scale");
-  await pointTags(parts.engine, scaled, imagesByService(observed), signal);
+  await parts.images.point(scaled, imagesByService(observed), signal);
   const missing = await missingImages(parts, needed, signal);
   const builds = needed.filter((each) =>
     each.builds && (acting.get(each.name) !== "start" && acting.get(each.name) !== "scale" ||
@@ -89,8 +86,11 @@ export async function prepareImages(
   );
   const pulls = needed.filter((each) => !each.builds && missing.has(each.name));
   requirePullable(prepared.release, pulls);
-  await pull(parts, target, prepared, pulls, signal);
-  await build(parts, target, prepared, builds, signal);
+  await parts.images.pull(wanted(target, prepared, pulls), signal);
+  const toBuild = wanted(target, prepared, builds);
+  const { build } = target.deployment;
+  const model = withBuildArguments(toBuild.call.model ?? {}, build.args);
+  await parts.images.build({ ...toBuild, call: { ...toBuild.call, model } }, build, signal);
 }
 
 async function missingImages(
@@ -106,118 +106,14 @@ async function missingImages(
   return missing;
 }
 
-async function pull(
-  parts: PrepareParts,
+/** The services of a target whose images are wanted. */
+function wanted(
   target: Target,
   prepared: PreparedRelease,
   services: readonly ReleaseService[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (services.length === 0) return;
-  const names = services.map((each) => each.name);
-  target.progress(`pulling ${names.join(", ")}`);
-  parts.log.info(`pulling ${names.join(", ")}`, { stack: target.key.name, stage: "pull" });
-  const call = hereCall(target, prepared);
-  const images = services.map((each) => each.image);
-  await clientConfiguration(parts);
-  const doing = `pulling ${names.join(", ")} of ${target.key.name}`;
-  const limit = { doing, timeoutSeconds: target.deployment.timeoutSeconds };
-  const pull = (within: AbortSignal) => parts.compose.pull(call, names, within);
-  const work = () => operation(parts, "pull", () => withImageLimit(parts, limit, pull, signal));
-  await withHint(parts, images, work);
-}
-
-async function build(
-  parts: PrepareParts,
-  target: Target,
-  prepared: PreparedRelease,
-  services: readonly ReleaseService[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (services.length === 0) return;
-  const { args, forceImagePull, noCache, quiet } = target.deployment.build;
-  const names = services.map((each) => each.name);
-  target.progress(`building ${names.join(", ")}`);
-  parts.log.info(`building ${names.join(", ")}`, { stack: target.key.name, stage: "build" });
-  const asked = { services: names, pull: forceImagePull, noCache, quiet };
-  const plain = hereCall(target, prepared);
-  const call = { ...plain, model: withBuildArguments(plain.model ?? {}, args) };
-  await clientConfiguration(parts);
-  const doing = `building ${names.join(", ")} of ${target.key.name}`;
-  const limit = { doing, timeoutSeconds: target.deployment.timeoutSeconds };
-  const work = (within: AbortSignal) => parts.compose.build(call, asked, within);
-  const named = await imagesNamed(parts, services, signal);
-  try {
-    await operation(parts, "build", () => withImageLimit(parts, limit, work, signal));
-  } catch (error) {
-    signal.throwIfAborted();
-    await nameAgain(parts, named, signal);
-    throw error;
-  }
-}
-
-/** What the images of services mean now, by name; nothing where there is no such image. */
-async function imagesNamed(
-  { engine }: PrepareParts,
-  services: readonly ReleaseService[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string | undefined>> {
-  const named = new Map<string, string | undefined>();
-  for (const { image } of services) named.set(image, await engine.imageId(image, signal));
-  return named;
-}
-
-/**
- * Undoes what builds that worked did to names, when one beside them failed: nobody released that. A
- * Dockerfile may name what another service builds, so they cannot be built under other names.
- */
-async function nameAgain(
-  { engine, log }: PrepareParts,
-  named: ReadonlyMap<string, string | undefined>,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    for (const [image, before] of named) {
-      if (await engine.imageId(image, signal) === before) continue;
-      if (before === undefined) await engine.removeImage(image, signal);
-      else await engine.tagImage(before, image, signal);
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    // The build that failed is what is to be told; scaling looks at what runs, not at names.
-    log.warning(`images of a failed build keep their names: ${messageOf(error)}`);
-  }
-}
-
-/** Adds to the failure of `work` what is known about the credentials for the registries of `images`. */
-async function withHint(
-  parts: PrepareParts,
-  images: readonly string[],
-  work: () => Promise<void>,
-): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!isStackwrightError(error, "pull_failed")) throw error;
-    const hint = registryHint(error.message, images, {
-      path: parts.options.clientConfigFile,
-      text: await clientConfiguration(parts),
-    });
-    if (hint === "") throw error;
-    throw new StackwrightError(error.code, `${error.message}\n${hint}`, { cause: error });
-  }
-}
-
-/**
- * The engine client's configuration, whose credentials are unprintable from then on: it is read anew
- * before each use, since people log in while we run.
- */
-async function clientConfiguration(parts: PrepareParts): Promise<string | undefined> {
-  const bytes = await parts.files.readIfExists(parts.options.clientConfigFile)
-    .catch(() => undefined);
-  const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
-  if (text !== undefined) parts.secrets.hide(registrySecrets(text));
-  return text;
+): WantedImages {
+  const { key, progress, deployment: { timeoutSeconds } } = target;
+  return { key, services, call: hereCall(target, prepared), timeoutSeconds, progress };
 }
 
 /** The release as compose gets it, but with build paths that exist before the files are switched. */

@@ -2,14 +2,15 @@ import { clashes, requirePullable } from "../compose/mod.ts";
 import type { Placed } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
+  own,
   type Plan,
   type Progress,
   type Release,
+  type ReleaseService,
   type ServicePlan,
   StackwrightError,
 } from "../model/mod.ts";
 import { composeCall } from "./compose_call.ts";
-import { withImageLimit } from "./image_limit.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /**
@@ -21,31 +22,33 @@ import type { PrepareParts } from "./parts.ts";
 export async function requireImages(
   parts: PrepareParts,
   placed: Placed,
-  { services, progress }: {
+  { services, progress, images = {} }: {
     readonly services: readonly ServicePlan[];
     readonly progress: Progress;
+    /** The images it ran, by service: a name leads to the one that is there. */
+    readonly images?: Readonly<Record<string, string>>;
   },
   signal: AbortSignal,
 ): Promise<void> {
   const acting = new Set(starting(services, ["create", "recreate", "scale", "start"]));
-  const missing: string[] = [];
+  const missing: ReleaseService[] = [];
   for (const service of placed.release.services) {
     if (!acting.has(service.name) || service.image === "" || service.expectation.replicas === 0) {
       continue;
     }
     if (await parts.engine.imageId(service.image, signal) !== undefined) continue;
+    const ran = own(images, service.name);
+    if (ran !== undefined && await parts.engine.imageId(ran, signal) !== undefined) continue;
     if (service.builds) throw goneForGood(placed.release, service);
     requirePullable(placed.release, [service]);
-    missing.push(service.name);
+    missing.push(service);
   }
   if (missing.length === 0) return;
-  progress(`pulling ${missing.join(", ")}`);
   const call = composeCall(parts, placed);
   const project = { ...call.project, directory: placed.tree };
   const { key, timeoutSeconds } = placed.release;
-  const doing = `pulling ${missing.join(", ")} of ${key.name}`;
-  const pull = (within: AbortSignal) => parts.compose.pull({ ...call, project }, missing, within);
-  await withImageLimit(parts, { doing, timeoutSeconds }, pull, signal);
+  const wanted = { key, services: missing, call: { ...call, project }, timeoutSeconds, progress };
+  await parts.images.pull(wanted, signal);
 }
 
 function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {

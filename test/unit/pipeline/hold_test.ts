@@ -13,7 +13,7 @@ import {
   stackKey,
 } from "../../../src/model/mod.ts";
 import { decideHeld, type Hold, type PipelineParts } from "../../../src/pipeline/mod.ts";
-import { RenderedModels, type Target } from "../../../src/prepare/mod.ts";
+import { createImages, RenderedModels, type Target } from "../../../src/prepare/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import {
   createIds,
@@ -81,8 +81,23 @@ function createShop(directory: string) {
     commands,
     materialise: () => Promise.resolve("/trees/old"),
   };
+  const compose = new Compose({
+    commands: {
+      run({ argv }) {
+        commands.push(argv.slice(argv.indexOf("pull")).join(" "));
+        return Promise.resolve({ code: 0, stdout: new Uint8Array(), stderr: "" });
+      },
+      start: unused,
+    },
+    programEnvironment: {},
+    log,
+    scratch: { files: systemFiles, prefix: "/nowhere/" },
+  });
+  const secrets = createExternalSecrets({ provider: undefined, redactor: createRedactor() });
+  const common = { meter: noMeter, engine, compose, secrets, files: systemFiles, clock, log };
   const parts: PipelineParts = {
-    meter: noMeter,
+    ...common,
+    images: createImages({ ...common, clientConfigFile: join(directory, "none.json") }),
     source: {
       resolve: unused,
       lastKnown: unused,
@@ -94,32 +109,15 @@ function createShop(directory: string) {
       close: unused,
     },
     trees: { collect: unused },
-    engine,
     engineInfo: unused,
-    compose: new Compose({
-      commands: {
-        run({ argv }) {
-          commands.push(argv.slice(argv.indexOf("pull")).join(" "));
-          return Promise.resolve({ code: 0, stdout: new Uint8Array(), stderr: "" });
-        },
-        start: unused,
-      },
-      programEnvironment: {},
-      log,
-      scratch: { files: systemFiles, prefix: "/nowhere/" },
-    }),
     rendered: new RenderedModels(),
-    secrets: createExternalSecrets({ provider: undefined, redactor: createRedactor() }),
     encrypted: {
       reveal: () => Promise.resolve({ identities: new Map(), secrets: new Set(), failures: [] }),
     },
     ledger,
     key,
-    files: systemFiles,
     commands: { run: unused, start: unused },
     localPath: unused,
-    clock,
-    log,
     preparing: createLimiter(1),
     deploying: createLimiter(1),
     stackLock: createWatchedLock(),
@@ -134,7 +132,6 @@ function createShop(directory: string) {
       imageRetention: 0,
       treeRetention: 0,
       protectedPaths: [],
-      clientConfigFile: "",
     },
   };
   deploy(ledger, DEPLOYED);

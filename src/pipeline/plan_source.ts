@@ -1,0 +1,167 @@
+import { canonicalJson } from "../compose/mod.ts";
+import { observe } from "../deploy/mod.ts";
+import {
+  LABELS,
+  type ObservedStack,
+  ownerFrom,
+  type Plan,
+  type Release,
+  type RunReporter,
+  type StackKey,
+  stackKey,
+  type StackwrightError,
+  toStackwrightError,
+} from "../model/mod.ts";
+import { decideTarget, type Decision, messageFor } from "./decide_target.ts";
+import { decideDestroy } from "./destroy_target.ts";
+import type { ExpandedDeployment } from "./expand_deployments.ts";
+import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
+import type { PipelineParts } from "./parts.ts";
+import { preparing } from "./places.ts";
+import { planObsolete, type Removal, whyObsolete } from "./remove_obsolete.ts";
+import { repositoryOf, revisionOf } from "./resolve_revision.ts";
+import { shownModel, targetEntry } from "../prepare/mod.ts";
+
+/** The plan of one stack, with the models it was made from as masked texts. */
+export interface PlannedStack extends StackKey {
+  /** Digest of what is wanted, what runs and what is to be done: equal while all of that is. */
+  readonly id: string;
+  readonly plan: Plan;
+  /** Empty when nothing is deployed. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A stack that cannot be planned, and keeps no other from it. */
+export interface UnplannedStack extends StackKey {
+  readonly error: StackwrightError;
+}
+
+/** The plans of a source. */
+export interface PlannedStacks {
+  readonly stacks: readonly PlannedStack[];
+  readonly failures: readonly UnplannedStack[];
+}
+
+/**
+ * Decides about every stack of a source as a run would, and does nothing. It takes parts that leave the
+ * world as it is: a copy of the ledger, directories of their own, images that are not fetched. One stack
+ * that cannot be planned is in the answer, as a run isolates it.
+ *
+ * Throws what reading the source and its configuration throws.
+ */
+export async function planSource(
+  parts: PipelineParts,
+  run: SourceRun,
+  reporter: RunReporter,
+  signal: AbortSignal,
+): Promise<PlannedStacks> {
+  const opened = await openSource(parts, run, reporter, signal);
+  if (opened.away !== undefined) throw opened.away;
+  const { deployments, failures } = opened.expansion;
+  const { removals } = await planObsolete(parts, opened, signal);
+  const tried = await Promise.all([
+    ...removals.map((each) =>
+      attempt(each.stack.key, () => planRemoval(parts, opened, each, signal), signal)
+    ),
+    ...deployments.map((each) => {
+      const { context, name } = each.declared.deployment;
+      const plan = () => planDeployment(parts, { opened, deployment: each, reporter }, signal);
+      return attempt(stackKey(context, name), plan, signal);
+    }),
+  ]);
+  return {
+    stacks: tried.filter((each) => "plan" in each),
+    failures: [
+      ...failures.map(({ key, error }) => ({ ...key, error })),
+      ...tried.filter((each) => "error" in each),
+    ],
+  };
+}
+
+async function attempt(
+  key: StackKey,
+  plan: () => Promise<PlannedStack>,
+  signal: AbortSignal,
+): Promise<PlannedStack | UnplannedStack> {
+  try {
+    return await plan();
+  } catch (thrown) {
+    signal.throwIfAborted();
+    return { ...key, error: toStackwrightError(thrown, key.name) };
+  }
+}
+
+async function planRemoval(
+  parts: PipelineParts,
+  { configuration }: OpenedSource,
+  { stack: { key, directory }, removeVolumes }: Removal,
+  signal: AbortSignal,
+): Promise<PlannedStack> {
+  const observed = await observe(parts.engine, key, signal);
+  const by = { configuration: ownerFrom(configuration) };
+  const asked = { by, because: whyObsolete(directory), removeVolumes, observed };
+  const plan = await decideDestroy(parts, key, asked, signal);
+  const facts = { plan, observed };
+  return { ...key, id: idOf(parts, key, facts), plan, before: deployedText(parts, key), after: "" };
+}
+
+interface ToPlan {
+  readonly opened: OpenedSource;
+  readonly deployment: ExpandedDeployment;
+  readonly reporter: RunReporter;
+}
+
+async function planDeployment(
+  parts: PipelineParts,
+  { opened, deployment, reporter }: ToPlan,
+  signal: AbortSignal,
+): Promise<PlannedStack> {
+  const told = targetOf(opened, deployment, (message) => {
+    reporter.target(targetEntry(told, { status: "pending", message }));
+  });
+  const { key } = told;
+  let observed: ObservedStack = { containers: [] };
+  const glance = { observe: async () => observed = await observe(parts.engine, key, signal) };
+  const decide = async () => {
+    const revision = await revisionOf(parts, opened.request, told, signal);
+    return await decideTarget(parts, { ...told, revision, glance }, signal);
+  };
+  const before = deployedText(parts, key);
+  const decision = await preparing(parts, repositoryOf(told), decide, signal);
+  const { forceRecreate, removeOrphans } = deployment.declared.deployment;
+  const plan = { ...decision.plan, message: messageFor(decision) };
+  const wanted = wantedBy(decision);
+  const release = wanted?.digest ?? parts.ledger.current(key)?.digest;
+  const facts = { plan, observed, release, policy: { forceRecreate, removeOrphans } };
+  const same = decision.kind === "destroy" ? "" : before;
+  const after = wanted === undefined ? same : shownModel(parts, wanted);
+  return { ...key, id: idOf(parts, key, facts), plan, before, after };
+}
+
+function wantedBy(decision: Decision): Release | undefined {
+  if (decision.kind === "deploy") return decision.prepared.release;
+  return decision.kind === "skip" ? decision.wanted : undefined;
+}
+
+function deployedText(parts: PipelineParts, key: StackKey): string {
+  const recorded = parts.ledger.current(key);
+  return recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
+}
+
+/** What tells a plan from another. Health flickers and is left out. */
+function idOf(
+  { key: instance }: PipelineParts,
+  key: StackKey,
+  { observed: { containers }, ...facts }: {
+    readonly plan: Plan;
+    readonly observed: ObservedStack;
+    readonly release?: string | undefined;
+    readonly policy?: Readonly<Record<string, boolean>>;
+  },
+): string {
+  const running = containers.map((each) =>
+    `${each.id} ${each.state} ${each.labels[LABELS.digest] ?? ""}`
+  ).sort();
+  return instance.digest(canonicalJson({ key, ...facts, running }));
+}

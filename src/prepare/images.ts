@@ -1,0 +1,188 @@
+import { registrySecrets } from "../compose/mod.ts";
+import { type Compose, type ComposeCall, pointTags, registryHint } from "../deploy/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import {
+  type BuildOptions,
+  isStackwrightError,
+  messageOf,
+  type Progress,
+  type ReleaseService,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { ExternalSecrets } from "../secrets/mod.ts";
+import { type Files, type Log, withDeadline } from "../system/mod.ts";
+import { type Measured, operation } from "./measure.ts";
+
+/** Services of one stack whose images are wanted on the engine. */
+export interface WantedImages {
+  readonly key: StackKey;
+  readonly services: readonly Pick<ReleaseService, "name" | "image">[];
+  /** The project as compose is to read it. */
+  readonly call: ComposeCall;
+  /** How long its deployment may take. */
+  readonly timeoutSeconds: number;
+  readonly progress: Progress;
+}
+
+/** Images of an engine, as far as preparing a release changes them. Without services, nothing is done. */
+export interface Images {
+  /** Fetches images. Throws `pull_failed` with what is known of the credentials, or `timeout`. */
+  pull(wanted: WantedImages, signal: AbortSignal): Promise<void>;
+  /**
+   * Builds images. When one fails, names mean what they did before. Throws `build_failed` or
+   * `timeout`.
+   */
+  build(wanted: WantedImages, options: BuildOptions, signal: AbortSignal): Promise<void>;
+  /** Points the names that services give to their images at those of `images`, by service. */
+  point(
+    services: readonly ReleaseService[],
+    images: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+/** Images for whoever only looks: whatever is asked of them, the engine stays as it is. */
+export const UNTOUCHED_IMAGES: Images = {
+  pull: () => Promise.resolve(),
+  build: () => Promise.resolve(),
+  point: () => Promise.resolve(),
+};
+
+/** Parts that get images onto an engine. */
+export interface ImagesParts extends Measured {
+  readonly engine: Engine;
+  readonly compose: Compose;
+  readonly files: Files;
+  readonly log: Log;
+  readonly secrets: Pick<ExternalSecrets, "hide">;
+  /** The file in which the engine client finds credentials for registries; it need not exist. */
+  readonly clientConfigFile: string;
+}
+
+/** Pulling and building may take long, but not for ever: a hung registry must not hold a place. */
+const SHORTEST_LIMIT_SECONDS = 15 * 60;
+
+/** Makes the images of an engine. */
+export function createImages(parts: ImagesParts): Images {
+  return {
+    pull: (wanted, signal) => pull(parts, wanted, signal),
+    build: (wanted, options, signal) => build(parts, wanted, options, signal),
+    point: (services, images, signal) => pointTags(parts.engine, services, images, signal),
+  };
+}
+
+async function pull(parts: ImagesParts, wanted: WantedImages, signal: AbortSignal): Promise<void> {
+  const { services, call } = wanted;
+  if (services.length === 0) return;
+  const names = services.map((each) => each.name);
+  await clientConfiguration(parts);
+  try {
+    const work = (within: AbortSignal) => parts.compose.pull(call, names, within);
+    await withinLimit(parts, { stage: "pull", doing: "pulling", wanted }, work, signal);
+  } catch (error) {
+    if (!isStackwrightError(error, "pull_failed")) throw error;
+    const hint = registryHint(error.message, services.map((each) => each.image), {
+      path: parts.clientConfigFile,
+      text: await clientConfiguration(parts),
+    });
+    if (hint === "") throw error;
+    throw new StackwrightError(error.code, `${error.message}\n${hint}`, { cause: error });
+  }
+}
+
+async function build(
+  parts: ImagesParts,
+  wanted: WantedImages,
+  { forceImagePull, noCache, quiet }: BuildOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { services, call } = wanted;
+  if (services.length === 0) return;
+  const asked = {
+    services: services.map((each) => each.name),
+    pull: forceImagePull,
+    noCache,
+    quiet,
+  };
+  await clientConfiguration(parts);
+  const named = await imagesNamed(parts, wanted, signal);
+  try {
+    const work = (within: AbortSignal) => parts.compose.build(call, asked, within);
+    await withinLimit(parts, { stage: "build", doing: "building", wanted }, work, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    await nameAgain(parts, named, signal);
+    throw error;
+  }
+}
+
+interface Doing {
+  readonly stage: "pull" | "build";
+  readonly doing: string;
+  readonly wanted: WantedImages;
+}
+
+/** Works for at most a quarter of an hour, or as long as the deployment may take where that is longer. */
+async function withinLimit(
+  parts: ImagesParts,
+  { stage, doing, wanted: { key, services, timeoutSeconds, progress } }: Doing,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const what = `${doing} ${services.map((each) => each.name).join(", ")}`;
+  progress(what);
+  parts.log.info(what, { stack: key.name, stage });
+  const seconds = Math.max(timeoutSeconds, SHORTEST_LIMIT_SECONDS);
+  const late = () =>
+    new StackwrightError(
+      "timeout",
+      `${what} of ${key.name} was not done within ${seconds} s and was given up; nothing that runs was touched`,
+    );
+  const limit = { clock: parts.clock, milliseconds: seconds * 1000, late };
+  await operation(parts, stage, () => withDeadline(limit, work, signal));
+}
+
+/** What the images of services mean now, by name; nothing where there is no such image. */
+async function imagesNamed(
+  { engine }: ImagesParts,
+  { services }: WantedImages,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const named = new Map<string, string | undefined>();
+  for (const { image } of services) named.set(image, await engine.imageId(image, signal));
+  return named;
+}
+
+/**
+ * Undoes what builds that worked did to names, when one beside them failed: nobody released that. A
+ * Dockerfile may name what another service builds, so they cannot be built under other names.
+ */
+async function nameAgain(
+  { engine, log }: ImagesParts,
+  named: ReadonlyMap<string, string | undefined>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (const [image, before] of named) {
+      if (await engine.imageId(image, signal) === before) continue;
+      if (before === undefined) await engine.removeImage(image, signal);
+      else await engine.tagImage(before, image, signal);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    // The build that failed is what is to be told; scaling looks at what runs, not at names.
+    log.warning(`images of a failed build keep their names: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * The engine client's configuration, whose credentials are unprintable from then on: it is read anew
+ * before each use, since people log in while we run.
+ */
+async function clientConfiguration(parts: ImagesParts): Promise<string | undefined> {
+  const bytes = await parts.files.readIfExists(parts.clientConfigFile).catch(() => undefined);
+  const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  if (text !== undefined) parts.secrets.hide(registrySecrets(text));
+  return text;
+}
