@@ -22,6 +22,8 @@ export interface Stage {
   readonly runner: "plain" | "deno" | "bun";
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Added to `env` without `all`: what makes it a sample, so that everything takes ten minutes. */
+  readonly sample?: Readonly<Record<string, string>>;
   /** Said instead of running it. */
   readonly skip?: string;
   /** Whether it runs tests of other stages again, with another compose: only `all` wants it. */
@@ -30,13 +32,14 @@ export interface Stage {
 
 /**
  * The stages that names ask for: those of the groups named, or of all groups when none is; with
- * {@link ALL} among the names also those that repeat others.
+ * {@link ALL} among the names also those that repeat others, and nothing is only a sample.
  */
 export function chosenStages(stages: readonly Stage[], names: readonly string[]): Stage[] {
   const groups = names.filter((name) => name !== ALL);
-  return stages
-    .filter(({ group }) => groups.length === 0 || groups.includes(group))
-    .filter(({ repeats }) => repeats !== true || names.includes(ALL));
+  const chosen = stages.filter(({ group }) => groups.length === 0 || groups.includes(group));
+  if (names.includes(ALL)) return chosen;
+  return chosen.filter(({ repeats }) => repeats !== true)
+    .map((stage) => ({ ...stage, env: { ...stage.env, ...stage.sample } }));
 }
 
 /** All stages for the checkout at `root`, step by step. */
@@ -62,9 +65,10 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       runner: "bun",
       argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root)],
     }],
-    flowTests(flows(root)),
+    // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
+    flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
     [plain("e2e", "build the executable", ["./scripts/build"])],
-    [endToEnd()],
+    [{ ...endToEnd(), sample: { CRASH: "update" } }],
     ...withNewerCompose(root, [
       [denoTests("contract", "contracts of compose", composeContracts(root))],
       flowTests(composeFlows(root)).map((stage) => ({

@@ -40,6 +40,14 @@ describe("the stages of ./scripts/test", () => {
     assert.ok(names(stages).some((name) => name.includes("newer compose")));
   });
 
+  it("are samples without `all`, and whole with it", () => {
+    const engines = (all: readonly string[]) =>
+      chosenStages(stages, all).filter(({ name }) => name.startsWith("flow, part 1 "))
+        .map(({ env }) => env?.["FLOW_ENGINES"]);
+    assert.deepEqual(engines([]), ["fake"]);
+    assert.deepEqual(engines(["all"]), [undefined, "real"]);
+  });
+
   it("are those of the groups that are named, and with `all` their repetitions, too", () => {
     const once = chosenStages(stages, ["unit", "contract"]);
     assert.deepEqual(new Set(once.map(({ group }) => group)), new Set(["unit", "contract"]));
