@@ -42,7 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     "model system settings config source verify secrets docker plan compose deploy prepare record",
   ),
   intake: room("model system record"),
-  api: room("model config system plan source docker deploy record intake", "zod"),
+  api: room("model config system plan source docker deploy record pipeline intake", "diff zod"),
   serve: room(
     "model system record trigger api intake",
     "@modelcontextprotocol/server swagger-ui-dist zod",
@@ -50,7 +50,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   app: room(
     "model system settings config source verify secrets docker trigger plan compose deploy prepare record pipeline intake api serve",
   ),
-  cli: room("model system settings config plan app", "diff yaml"),
+  cli: room("model system settings config plan api app", "yaml"),
   main: room("cli"),
 };
 

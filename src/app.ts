@@ -1,33 +1,30 @@
-import { createOperations, receiveWebhookOperation } from "./api/mod.ts";
+import { receiveWebhookOperation } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
+import { createGate, type Gate } from "./app/gate.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
 import { localRepository } from "./app/local_repository.ts";
-import { createProjects } from "./app/projects.ts";
 import { onceDone } from "./app/remember.ts";
 import { stackFigures } from "./app/stack_figures.ts";
-import { stackStatuses } from "./app/stack_statuses.ts";
 import type { System } from "./app/system.ts";
 import { webhookSources } from "./app/webhook_sources.ts";
-import { parsePollRequest } from "./config/mod.ts";
-import { createIntake, type Intake } from "./intake.ts";
+import type { Intake } from "./intake.ts";
 import { messageOf, type SourceRequest } from "./model/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
-import { reduceTargets } from "./plan/mod.ts";
-import { createPrometheus, createRuns, type Prometheus, type RunStore } from "./record/mod.ts";
+import { createPrometheus, type Prometheus } from "./record/mod.ts";
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
 import type { Settings } from "./settings/mod.ts";
 import { createNetworks, formatTime } from "./system/mod.ts";
-import { checkSchedule, lookAtRepository, runPolls } from "./trigger/mod.ts";
+import { lookAtRepository, runPolls } from "./trigger/mod.ts";
 
+export { createCommandGate } from "./app/gate.ts";
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";
 export { openDataDirectory } from "./app/data_directory.ts";
 export * from "./app/doctor.ts";
 export * from "./app/one_shot.ts";
+export { rollBackStack } from "./app/roll_back_stack.ts";
 export type { PlannedStack, PlannedStacks, UnplannedStack } from "./pipeline/mod.ts";
 export { settingFiles, type SettingFilesParts } from "./app/setting_files.ts";
-export * from "./app/stack_statuses.ts";
-export * from "./app/stacks.ts";
 export type { System } from "./app/system.ts";
 
 /** The running service. */
@@ -54,28 +51,19 @@ const REQUEST_GRACE_MS = 10_000;
  * Throws `data_dir_unusable`, `ledger_unusable`, `settings_invalid`, or what listening throws.
  */
 export async function startApp(settings: Settings, system: System): Promise<App> {
-  const { clock, log, redactor } = system;
+  const { log } = system;
   const meter = createPrometheus();
   const assembly = await assemble(settings, system, { meter });
   const pipeline = recoveringPipeline(assembly);
-  const runs = createRuns({ clock, kept: assembly.ledger.runs });
-  const intake = createIntake({
-    runs,
+  const gate = createGate(settings, system, {
+    assembly,
     execute: pipeline.execute,
-    conclude: (targets, facts) =>
-      reduceTargets(targets, {
-        ...facts,
-        formatTime: (instant) => formatTime(instant, settings.timeZone),
-      }),
-    clock,
-    ids: assembly.ids,
-    redactor,
-    log,
     onEnd: (run, work) => measureRun(meter, run, work),
   });
+  const { intake } = gate;
   meter.showStacks(() => stackFigures(assembly.ledger));
   announcePolls(meter, settings.polls.map(({ request }) => request));
-  const server = await listen(settings, system, { assembly, intake, runs, meter });
+  const server = await listen(settings, system, { assembly, gate, meter });
   const metrics = await listenMetrics(settings, system, { server, meter });
   log.info(`listening on ${server.place}`, {
     metrics: metrics.place,
@@ -175,29 +163,17 @@ async function startPolls(
 
 interface Served {
   readonly assembly: Assembly;
-  readonly intake: Intake;
-  readonly runs: RunStore;
+  readonly gate: Gate;
   readonly meter: Prometheus;
 }
 
 async function listen(
   settings: Settings,
   system: System,
-  { assembly, intake, runs, meter }: Served,
+  { assembly, gate: { intake, operations }, meter }: Served,
 ): Promise<Server> {
   const { clock, log, redactor, files, hostname } = system;
-  const { http, timeZone, apiSecret, webhookSecret } = settings;
-  const check = (schedule: string) => checkSchedule(schedule, { now: clock.now(), timeZone });
-  const operations = createOperations({
-    intake,
-    runs,
-    checkEngine: (signal) => assembly.engine.info(signal),
-    projects: createProjects(assembly, clock),
-    deployments: (signal) => stackStatuses({ assembly, runs, clock }, signal),
-    parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
-    clock,
-    timeZone,
-  });
+  const { http, apiSecret, webhookSecret } = settings;
   return await createServer({
     handler: createHandler({
       operations,

@@ -1,17 +1,16 @@
 import * as z from "zod";
-import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
-import type { StackKey } from "../model/mod.ts";
-import { STACK_HEALTHS, STACK_STATES, type StackJudgement } from "../plan/mod.ts";
+import type { RecordedRelease } from "../record/mod.ts";
+import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
 import { contextInput, stackKeyOf } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import { timestamp } from "./stack_parts.ts";
+import type { StackStatus } from "./stack_statuses.ts";
 
 /** Deployments a page has when nobody says how many. */
 export const DEFAULT_DEPLOYMENT_LIMIT = 100;
 /** Most deployments of a page; a greater limit means this one. */
 export const MOST_DEPLOYMENTS = 500;
-
-const timestamp = z.string().describe("ISO 8601 with fractional seconds and UTC offset.");
 
 /** One stack on the wire; what is unknown is left out. */
 export const deploymentView = z.strictObject({
@@ -30,7 +29,7 @@ export const deploymentView = z.strictObject({
     repository: z.string(),
     reference: z.string(),
     revision: z.string(),
-    deployed_at: timestamp.optional(),
+    deployed_at: timestamp,
   }).optional().describe("What is deployed."),
   looked_at: timestamp.optional().describe("When it was last decided about."),
   revision: z.string().optional().describe("`reference (id)` that was looked at then."),
@@ -54,18 +53,10 @@ export type DeploymentsView = z.output<typeof deploymentsView>;
 /** See {@link deploymentView}. */
 export type DeploymentView = z.output<typeof deploymentView>;
 
-/** A stack as the operations get to know it. */
-export interface DeploymentStatus extends StackJudgement {
-  readonly key: StackKey;
-  readonly current: RecordedRelease | undefined;
-  readonly decision: RecordedDecision | undefined;
-  readonly retryAt: Date | undefined;
-}
-
 /** What the operation on deployments needs. */
 export interface DeploymentParts {
   /** The status of every stack, sorted by context and name. */
-  readonly deployments: (signal: AbortSignal) => Promise<readonly DeploymentStatus[]>;
+  readonly deployments: (signal: AbortSignal) => Promise<readonly StackStatus[]>;
   /** IANA zone of the timestamps. */
   readonly timeZone: string;
 }
@@ -85,6 +76,7 @@ const input = z.strictObject({
 export function listDeploymentsOperation(
   { deployments, timeZone }: DeploymentParts,
 ): Operation<DeploymentsView> {
+  const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "listDeployments",
     summary: "List the deployed stacks: state, reason, release, health.",
@@ -94,7 +86,6 @@ export function listDeploymentsOperation(
     errors: ["bad_request"],
   }, async (asked, { signal }) => {
     const { context } = stackKeyOf(asked.context, "");
-    const time = createTimeFormat(timeZone);
     const all = (await deployments(signal))
       .filter(({ key }) => key.context === context)
       .map((each) => viewDeployment(each, time))
@@ -124,8 +115,9 @@ function isFound({ name, why, release }: DeploymentView, query = ""): boolean {
   return texts.some((text) => text.toLowerCase().includes(query.toLowerCase()));
 }
 
-function viewDeployment(
-  { key, current, decision, retryAt, ...judged }: DeploymentStatus,
+/** Shows one stack. */
+export function viewDeployment(
+  { key, current, decision, retryAt, ...judged }: StackStatus,
   time: (instant: Date) => string,
 ): DeploymentView {
   const { state, why, health, running, wanted } = judged;
@@ -147,7 +139,7 @@ function viewDeployment(
 }
 
 function viewRelease(
-  { number, revision, finishedAt }: RecordedRelease,
+  { number, revision, createdAt, finishedAt }: RecordedRelease,
   time: (instant: Date) => string,
 ): NonNullable<DeploymentView["release"]> {
   return {
@@ -155,6 +147,6 @@ function viewRelease(
     repository: revision.source.name,
     reference: revision.reference,
     revision: revision.id,
-    ...(finishedAt === undefined ? {} : { deployed_at: time(finishedAt) }),
+    deployed_at: time(finishedAt ?? createdAt),
   };
 }

@@ -2,16 +2,25 @@
  * The operations: everything that clients can ask for, each defined once with its input, its output
  * and what it does. Nothing here knows through which face it is called.
  */
+export * from "./adopt.ts";
 export * from "./context.ts";
 export * from "./deployments.ts";
+export * from "./diff_releases.ts";
+export * from "./get_deployment.ts";
 export * from "./health.ts";
+export * from "./list_decisions.ts";
+export * from "./list_releases.ts";
 export * from "./operation.ts";
 export * from "./operations.ts";
 export * from "./projects.ts";
 export * from "./receive_webhook.ts";
+export * from "./release_views.ts";
 export * from "./run_polls.ts";
 export * from "./run_view.ts";
 export * from "./runs.ts";
+export * from "./stack_statuses.ts";
+export * from "./unified_diff.ts";
+export * from "./unpin.ts";
 export { pollEntrySchema } from "../config/mod.ts";
 export { PROJECT_ACTIONS } from "../deploy/mod.ts";
 export { STACK_STATES } from "../plan/mod.ts";

@@ -2,12 +2,17 @@ import type { Projects } from "../deploy/mod.ts";
 import type { Intake } from "../intake.ts";
 import type { RunStore } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
+import { type AdoptionView, adoptOperation } from "./adopt.ts";
 import {
   type DeploymentParts,
   type DeploymentsView,
   listDeploymentsOperation,
 } from "./deployments.ts";
+import { diffReleasesOperation, type DiffView } from "./diff_releases.ts";
+import { type DeploymentDetail, getDeploymentOperation } from "./get_deployment.ts";
 import { healthOperation, type HealthView } from "./health.ts";
+import { type DecisionsView, listDecisionsOperation } from "./list_decisions.ts";
+import { listReleasesOperation, type ReleasesView } from "./list_releases.ts";
 import {
   type ContainerView,
   controlProjectOperation,
@@ -20,11 +25,19 @@ import type { Operation } from "./operation.ts";
 import { type ParsePollRequest, type PollResult, runPollsOperation } from "./run_polls.ts";
 import type { RunView } from "./run_view.ts";
 import { getRunOperation, listRunsOperation } from "./runs.ts";
+import type { StackParts } from "./stack_parts.ts";
+import { unpinOperation, type UnpinView } from "./unpin.ts";
 
 /** Everything that clients can ask for. */
 export interface Operations {
   readonly health: Operation<HealthView>;
   readonly listDeployments: Operation<DeploymentsView>;
+  readonly getDeployment: Operation<DeploymentDetail>;
+  readonly listReleases: Operation<ReleasesView>;
+  readonly listDecisions: Operation<DecisionsView>;
+  readonly diffReleases: Operation<DiffView>;
+  readonly unpin: Operation<UnpinView>;
+  readonly adopt: Operation<AdoptionView>;
   readonly listRuns: Operation<RunView[]>;
   readonly getRun: Operation<RunView>;
   readonly runPolls: Operation<PollResult>;
@@ -35,14 +48,12 @@ export interface Operations {
 }
 
 /** What the operations work with. */
-export interface OperationParts {
+export interface OperationParts extends DeploymentParts, StackParts {
   readonly intake: Intake;
   readonly runs: RunStore;
   /** Proves that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
   readonly projects: Projects;
-  /** The status of every stack, sorted by context and name. */
-  readonly deployments: DeploymentParts["deployments"];
   readonly parsePollRequest: ParsePollRequest;
   readonly clock: Clock;
   /** IANA zone of the timestamps clients see. */
@@ -62,6 +73,12 @@ export function createOperations(parts: OperationParts): Operations {
   return {
     health: healthOperation({ ...parts, isOpen: () => parts.intake.open }),
     listDeployments: listDeploymentsOperation(parts),
+    getDeployment: getDeploymentOperation(parts),
+    listReleases: listReleasesOperation(parts),
+    listDecisions: listDecisionsOperation(parts),
+    diffReleases: diffReleasesOperation(parts),
+    unpin: unpinOperation(parts),
+    adopt: adoptOperation(parts),
     listRuns: listRunsOperation(parts),
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),

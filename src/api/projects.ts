@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { PROJECT_ACTIONS, type Projects, type ProjectSummary, volumesText } from "../deploy/mod.ts";
 import type { ContainerSummary } from "../docker/mod.ts";
-import { COMPOSE_LABELS, type StackKey, toStackwrightError } from "../model/mod.ts";
+import { COMPOSE_LABELS } from "../model/mod.ts";
+import { audited } from "./audit.ts";
 import { contextInput, stackKeyOf } from "./context.ts";
-import { type Call, defineOperation, type Operation } from "./operation.ts";
+import { defineOperation, type Operation } from "./operation.ts";
 
 /** Seconds an action on a project may take when nobody says how many. */
 export const DEFAULT_TIMEOUT_SECONDS = 30;
@@ -120,10 +121,12 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused"],
   }, async ({ project_name: name, context, action, timeout }, call) => {
     const key = stackKeyOf(context, name);
-    let isHeld = false;
-    await audited(call, { action, key }, async () => {
-      isHeld = await projects.control(key, { action, timeoutSeconds: timeout }, call.signal);
-    });
+    const control = { action, timeoutSeconds: timeout };
+    const isHeld = await audited(
+      call,
+      { action, what: "project", key },
+      () => projects.control(key, control, call.signal),
+    );
     return `project ${PAST[action]}: ${name}${isHeld ? STAYS_STOPPED : ""}`;
   });
 }
@@ -146,39 +149,13 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
   }, async ({ project_name: name, context, timeout, volumes, images }, call) => {
     const key = stackKeyOf(context, name);
     const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };
-    let deleted: readonly string[] = [];
-    await audited(call, { action: "remove", key, volumes, images }, async () => {
-      deleted = await projects.remove(key, what, call.signal);
-    });
+    const deleted = await audited(
+      call,
+      { action: "remove", what: "project", key, more: { volumes, images } },
+      () => projects.remove(key, what, call.signal),
+    );
     return `project removed: ${name}${volumesText("deleted", deleted)}`;
   });
-}
-
-/** Something a caller wants done to a project. */
-interface Audit {
-  readonly key: StackKey;
-  readonly action: string;
-  readonly volumes?: boolean;
-  readonly images?: boolean;
-}
-
-/** Who did what to which project, and what became of it: one line, also of what did not work. */
-async function audited(
-  { log, client }: Call,
-  { key, action, ...more }: Audit,
-  work: () => Promise<unknown>,
-): Promise<void> {
-  const who = client === undefined ? {} : { client };
-  const fields = { stack: key.name, context: key.context, ...more, ...who };
-  try {
-    await work();
-  } catch (error) {
-    // What went wrong is the answer, and logged with it where it is our fault.
-    const code = toStackwrightError(error, action).code;
-    log.info(`the API was asked to ${action} project ${key.name}: failed`, { ...fields, code });
-    throw error;
-  }
-  log.info(`the API was asked to ${action} project ${key.name}: done`, fields);
 }
 
 function viewProject({ name, status, configFiles }: ProjectSummary): ProjectView {

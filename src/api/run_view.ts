@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Run, RUN_STATUSES, type RunTarget, TRIGGERS } from "../model/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
+import { timestamp } from "./stack_parts.ts";
 
-const timestamp = z.string().describe("ISO 8601 with fractional seconds and UTC offset.");
-
-const serviceView = z.strictObject({
+/** What was decided for one service, on the wire. */
+export const serviceView = z.strictObject({
   name: z.string(),
   action: z.enum(["keep", "create", "recreate", "reload", "scale", "start", "remove"]),
   because: z.array(z.string()).describe("Why, in sentences."),

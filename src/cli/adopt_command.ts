@@ -1,8 +1,7 @@
-import { adoptStack } from "../app.ts";
 import { formatOwner } from "../model/mod.ts";
 import { readArguments, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
-import { withAssembly } from "./with_assembly.ts";
+import { withOperations } from "./with_operations.ts";
 
 /** `stackwright adopt` */
 export const adoptCommand: Command = {
@@ -17,13 +16,14 @@ Without --source it is the one that was refused. Whose it was before is refused 
     const args = readArguments(io.args, 1, ["context", "source", "reference"]);
     const key = stackOf(args);
     const { source = "", reference = "" } = args.values;
-    return await withAssembly(io, ({ assembly }) => {
-      const { owner, before } = adoptStack(assembly, key, { source, reference });
+    return await withOperations(io, async ({ operations, call }) => {
+      const input = { ...key, source, reference };
+      const { owner, before } = await operations.adopt.call(input, call);
       const past = before === undefined ? "" : `, no longer to ${formatOwner(before)}`;
       const text = `${key.name} belongs to ${formatOwner(owner)} now${past}`;
       const shown = { owner, ...(before === undefined ? {} : { before }) };
       io.out(args.json ? JSON.stringify(shown) + "\n" : `${text}\n`);
-      return Promise.resolve(EXIT.ok);
+      return EXIT.ok;
     });
   },
 };

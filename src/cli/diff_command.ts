@@ -1,9 +1,7 @@
-import { createTwoFilesPatch } from "diff";
-import { releaseModels } from "../app.ts";
 import { StackwrightError } from "../model/mod.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
-import { withAssembly } from "./with_assembly.ts";
+import { type OperationsPlace, withOperations } from "./with_operations.ts";
 
 /** `stackwright diff` */
 export const diffCommand: Command = {
@@ -19,19 +17,29 @@ values that sound secret are shown as a digest. Exits 0 when they are equal, 2 w
     if (a === undefined || b === undefined) {
       throw new StackwrightError("bad_request", "two release numbers are needed; see --help");
     }
-    return await withAssembly(io, async ({ assembly }) => {
-      const numbers = [releaseNumber(a), releaseNumber(b)] as const;
-      const [before, after] = await releaseModels(assembly, key, numbers, io.signal);
-      const diff = unifiedDiff(`release ${a}`, `release ${b}`, before, after);
+    return await withOperations(io, async (place) => {
+      const input = { ...key, from: releaseNumber(a), to: releaseNumber(b) };
+      const diff = await wholeDiff(place, input);
       io.out(args.json ? JSON.stringify({ equal: diff === "", diff }) + "\n" : diff);
       return diff === "" ? EXIT.ok : EXIT.changes;
     });
   },
 };
 
-/** A unified diff of two texts; empty when they are equal. */
-export function unifiedDiff(from: string, to: string, before: string, after: string): string {
-  if (before === after) return "";
-  return createTwoFilesPatch(from, to, before, after, undefined, undefined, { context: 3 })
-    .replace(/^=+\n/, "");
+/** Every page of the diff, one after the other. */
+async function wholeDiff(
+  { operations, call }: OperationsPlace,
+  input: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  let diff = "";
+  let after: number | undefined;
+  for (;;) {
+    const page = await operations.diffReleases.call({ ...input, limit: PAGE_LINES, after }, call);
+    diff += page.diff;
+    if (page.next === undefined) return diff;
+    after = page.next;
+  }
 }
+
+/** Lines that are asked for at a time. */
+const PAGE_LINES = 5000;

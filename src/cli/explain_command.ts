@@ -1,63 +1,61 @@
-import { explainStack, type Explanation } from "../app.ts";
-import { formatStackKey, shortId, type StackKey } from "../model/mod.ts";
-import { formatTime } from "../system/mod.ts";
+import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
+import { formatStackKey, shortId } from "../model/mod.ts";
 import { readArguments, stackOf } from "./arguments.ts";
-import { explainView } from "./explain_view.ts";
 import { type Command, EXIT } from "./io.ts";
-import { type PeopleTime, peopleTime } from "./people_time.ts";
-import { withAssembly } from "./with_assembly.ts";
+import { peopleTime } from "./people_time.ts";
+import { withOperations } from "./with_operations.ts";
 
 /** `stackwright explain` */
 export const explainCommand: Command = {
   help: `Usage: stackwright explain [--json] [--context NAME] <stack>
 
-Reads the ledger in DATA_DIR; the service may run meanwhile. Exits 1 when nothing is recorded.
+Reads the ledger in DATA_DIR and asks the engine what runs; the service may run meanwhile. Exits 1
+when nothing is recorded.
 `,
   async run(io) {
     const args = readArguments(io.args, 1, ["context"]);
     const key = stackOf(args);
-    return await withAssembly(io, ({ assembly, settings }) => {
-      const explanation = explainStack(assembly, key, 10);
-      const inZone = (instant: Date) => formatTime(instant, settings.timeZone);
-      io.out(
-        args.json
-          ? JSON.stringify(explainView(key, explanation, inZone)) + "\n"
-          : describe(key, explanation, peopleTime(io)),
-      );
-      return Promise.resolve(EXIT.ok);
+    return await withOperations(io, async ({ operations, call }) => {
+      const detail = await operations.getDeployment.call(key, call);
+      const shown = peopleTime(io);
+      const time = (text: string) => shown(new Date(text));
+      io.out(args.json ? JSON.stringify(detail) + "\n" : describe(detail, time));
+      return EXIT.ok;
     });
   },
 };
 
-function describe(key: StackKey, explanation: Explanation, time: PeopleTime): string {
-  const { current, decisions, failure, pin, pinned } = explanation;
+function describe(detail: DeploymentDetail, time: (text: string) => string): string {
+  const { current, decisions, failure, pin } = detail;
   const lines = [
     current === undefined
-      ? `${formatStackKey(key)}: no release is deployed`
-      : `${formatStackKey(key)}: release ${current.number} of ${
-        shortId(current.revision.id)
-      } (${current.revision.reference})${what(current.message)}`,
+      ? `${formatStackKey(detail)}: no release is deployed`
+      : `${formatStackKey(detail)}: release ${current.number} of ${
+        shortId(current.revision)
+      } (${current.reference})${what(current.message)}`,
   ];
   if (pin !== undefined) {
     lines.push(
-      `held back${pinned === undefined ? "" : ` at release ${pinned.number}`} since ${
-        time(pin.pinnedAt)
+      `held back${pin.release === undefined ? "" : ` at release ${pin.release}`} since ${
+        time(pin.pinned_at)
       }, until the inputs are others than at ${shortId(pin.revision)} or unpin`,
     );
   }
   if (failure !== undefined) {
     lines.push(
-      `last failure ${time(failure.lastFailedAt)} (${times(failure.failures)}): ${failure.message}`,
+      `last failure ${time(failure.last_failed_at)} (${
+        times(failure.failures)
+      }): ${failure.message}`,
     );
   }
   for (const decision of decisions) {
     const repeated = decision.times > 1
-      ? `, ${decision.times} times until ${time(decision.lastAt)}`
+      ? `, ${decision.times} times until ${time(decision.last_at)}`
       : "";
     const reason = decision.reason === undefined ? "" : ` (${decision.reason})`;
     lines.push(
       "",
-      `${time(decision.firstAt)}${repeated}: ${decision.kind}${reason}: ${decision.message}`,
+      `${time(decision.first_at)}${repeated}: ${decision.kind}${reason}: ${decision.message}`,
     );
     lines.push(`  by ${decision.origin} ${decision.trigger}, at ${decision.revision}`);
     lines.push(...outcomeOf(decision));
@@ -82,7 +80,7 @@ function times(count: number): string {
 }
 
 /** How an attempt ended; what only looked has no outcome. */
-function outcomeOf({ kind, outcome }: Explanation["decisions"][number]): string[] {
+function outcomeOf({ kind, outcome }: DecisionView): string[] {
   if (kind === "skip" || kind === "error") return [];
   if (outcome === undefined) return ["  outcome: not known; it is under way, or was interrupted"];
   const [line = ""] = outcome.message.split("\n");

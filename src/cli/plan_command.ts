@@ -1,9 +1,9 @@
+import { unifiedDiff } from "../api/mod.ts";
 import { type PlannedStack, type PlannedStacks, planOnce, type UnplannedStack } from "../app.ts";
 import { formatProblem } from "../model/mod.ts";
 import { scratchPrefix, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { colouredDiff } from "./colours.ts";
-import { unifiedDiff } from "./diff_command.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { type LiveProgress, liveProgress } from "./live_progress.ts";
 import { plainModel } from "./plain_model.ts";

@@ -1,8 +1,9 @@
-import { rollBackStack, unpinStack } from "../app.ts";
+import { rollBackStack } from "../app.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
 import { withAssembly } from "./with_assembly.ts";
+import { withOperations } from "./with_operations.ts";
 
 /** `stackwright rollback` */
 export const rollbackCommand: Command = {
@@ -33,13 +34,13 @@ export const unpinCommand: Command = {
   async run(io) {
     const args = readArguments(io.args, 1, ["context"]);
     const key = stackOf(args);
-    return await withAssembly(io, ({ assembly }) => {
-      const unpinned = unpinStack(assembly, key);
+    return await withOperations(io, async ({ operations, call }) => {
+      const { unpinned } = await operations.unpin.call(key, call);
       const text = unpinned
         ? `${key.name} follows its reference again`
         : `${key.name} was not held back`;
       io.out(args.json ? JSON.stringify({ unpinned }) + "\n" : `${text}\n`);
-      return Promise.resolve(EXIT.ok);
+      return EXIT.ok;
     });
   },
 };

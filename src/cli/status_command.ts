@@ -1,12 +1,11 @@
-import { recordedStatuses, type StackStatus } from "../app.ts";
+import type { DeploymentView } from "../api/mod.ts";
 import { formatStackKey, shortId, stackKey, StackwrightError } from "../model/mod.ts";
 import type { StackState } from "../plan/mod.ts";
-import { formatTime } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime } from "./people_time.ts";
 import { table } from "./table.ts";
-import { withAssembly } from "./with_assembly.ts";
+import { type OperationsPlace, withOperations } from "./with_operations.ts";
 
 /** `stackwright status` */
 export const statusCommand: Command = {
@@ -28,22 +27,20 @@ Exits 1 when the stack that was named is not known.
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["context"]);
     const [name] = operands;
-    return await withAssembly(io, async ({ assembly, system, settings }) => {
-      const all = await recordedStatuses(assembly, system.clock, io.signal);
-      const wanted = stackKey(values["context"] ?? "", name ?? "");
-      const shown = all.filter(({ key }) =>
-        (name === undefined || key.name === name) &&
-        (values["context"] === undefined || key.context === wanted.context)
-      );
+    return await withOperations(io, async (place) => {
+      const context = values["context"] ?? "";
+      const all = await allDeployments(place, context);
+      const shown = all.filter((each) => name === undefined || each.name === name);
       if (name !== undefined && shown.length === 0) {
         throw new StackwrightError(
           "not_found",
-          `nothing is known about ${formatStackKey(wanted)}; stackwright status lists what is`,
+          `nothing is known about ${
+            formatStackKey(stackKey(context, name))
+          }; stackwright status lists what is`,
         );
       }
-      if (json) {
-        io.out(JSON.stringify(shown.map((each) => viewOf(each, settings.timeZone))) + "\n");
-      } else io.out(textOf(shown, io, system.clock.now()));
+      if (json) io.out(JSON.stringify(shown) + "\n");
+      else io.out(textOf(shown, io, place.system.clock.now()));
       return EXIT.ok;
     });
   },
@@ -60,20 +57,21 @@ const ORDER: readonly StackState[] = [
   "synced",
 ];
 
-function textOf(stacks: readonly StackStatus[], io: CommandIo, now: Date): string {
+function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): string {
   if (stacks.length === 0) return "no stack was deployed or looked at yet\n";
   const time = peopleTime(io);
   const sorted = [...stacks].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
-  const many = new Set(stacks.map(({ key }) => key.context)).size > 1;
-  const rows = sorted.map(({ key, state, current, health, running, wanted, why, retryAt }) => {
-    const again = retryAt === undefined ? "" : `; tried again ${time(retryAt)}`;
+  const many = new Set(stacks.map(({ context }) => context)).size > 1;
+  const rows = sorted.map((stack) => {
+    const { state, release, health, running, wanted, why, retry_at: retryAt } = stack;
+    const again = retryAt === undefined ? "" : `; tried again ${time(new Date(retryAt))}`;
     const [sentence] = why.split("\n");
     return [
       state,
-      many ? formatStackKey(key) : key.name,
-      current === undefined ? "-" : String(current.number),
-      current === undefined ? "-" : shortId(current.revision.id),
-      current === undefined ? "-" : age(current.finishedAt ?? current.createdAt, now),
+      many ? formatStackKey(stack) : stack.name,
+      release === undefined ? "-" : String(release.number),
+      release === undefined ? "-" : shortId(release.revision),
+      release === undefined ? "-" : age(new Date(release.deployed_at), now),
       wanted === 0 ? "-" : `${health} ${running}/${wanted}`,
       `${sentence}${again}`,
     ];
@@ -81,28 +79,21 @@ function textOf(stacks: readonly StackStatus[], io: CommandIo, now: Date): strin
   return table([["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"], ...rows]);
 }
 
-function viewOf(status: StackStatus, timeZone: string) {
-  const { key, state, why, health, running, wanted, current, decision, retryAt } = status;
-  const time = (instant: Date) => formatTime(instant, timeZone);
-  return {
-    ...key,
-    state,
-    why,
-    health,
-    running,
-    wanted,
-    ...(current === undefined ? {} : {
-      release: {
-        number: current.number,
-        repository: current.revision.source.name,
-        reference: current.revision.reference,
-        revision: current.revision.id,
-        deployed_at: time(current.finishedAt ?? current.createdAt),
-      },
-    }),
-    ...(decision === undefined
-      ? {}
-      : { looked_at: time(decision.lastAt), revision: decision.revision }),
-    ...(retryAt === undefined ? {} : { retry_at: time(retryAt) }),
-  };
+/** Every page of the list, one after the other. */
+async function allDeployments(
+  { operations, call }: OperationsPlace,
+  context: string,
+): Promise<DeploymentView[]> {
+  const all: DeploymentView[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const input = { context, limit: PAGE, after };
+    const { deployments, next } = await operations.listDeployments.call(input, call);
+    all.push(...deployments);
+    if (next === undefined) return all;
+    after = next;
+  }
 }
+
+/** Stacks that are asked for at a time. */
+const PAGE = 500;

@@ -7,6 +7,8 @@ export const DECISIONS_PER_STACK = 100;
 
 /** A decision as it was recorded; equal ones in a row are one entry. */
 export interface RecordedDecision extends TargetDecision {
+  /** Number of its entry: greater than those of all before. */
+  readonly id: number;
   readonly firstAt: Date;
   readonly lastAt: Date;
   /** How many triggers led to it, one after the other. */
@@ -70,12 +72,13 @@ export class DecisionLog {
     );
   }
 
-  /** The newest decisions of a stack, newest first. */
-  of(key: StackKey, limit: number): RecordedDecision[] {
+  /** The decisions of a stack, newest first; on the next page those with ids below `before`. */
+  of(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedDecision[] {
     const rows = this.#database.all(
-      `SELECT * FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT ?`,
+      `SELECT * FROM decisions WHERE context = ? AND name = ? AND id < ? ORDER BY id DESC LIMIT ?`,
       key.context,
       key.name,
+      before,
       limit,
     );
     return rows.map(toDecision);
@@ -113,6 +116,7 @@ export class DecisionLog {
 function toDecision(row: Row): RecordedDecision {
   return {
     ...JSON.parse(String(row["content"])),
+    id: Number(row["id"]),
     firstAt: new Date(Number(row["first_at"])),
     lastAt: new Date(Number(row["last_at"])),
     times: Number(row["times"]),

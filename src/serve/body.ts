@@ -19,14 +19,20 @@ export interface BodyLimits {
 }
 
 /**
- * Reads the body of a request as one JSON value, whatever its content type says. May be called once.
+ * Reads the body of a request as one JSON value, whatever its content type says; an empty one is
+ * `empty`, where that is given. May be called once.
  *
  * Throws `payload_too_large` when it is longer than allowed, whether or not the client said so, and
  * `bad_request` when it is empty, no UTF-8, not exactly one JSON value, or too slow; `cancelled`
  * when the client went away.
  */
-export async function readJson(request: HttpRequest, limits: BodyLimits): Promise<unknown> {
+export async function readJson(
+  request: HttpRequest,
+  limits: BodyLimits,
+  empty?: unknown,
+): Promise<unknown> {
   const bytes = await readBytes(request, limits);
+  if (bytes.length === 0 && empty !== undefined) return empty;
   if (bytes.length === 0) throw requestError(UNREADABLE, "the body is empty");
   const text = decode(bytes);
   try {

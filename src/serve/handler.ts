@@ -142,7 +142,7 @@ async function answerTo(
     params: match.params,
     query: queryOf(request.url),
     call: callOf(request, log, () => clientOf(request, peer, parts)),
-    readJson: () => readJson(request, parts),
+    readJson: (empty) => readJson(request, parts, empty),
     headers: request.headers,
     readBytes: (error) => readBytes(request, unsigned, error),
   });

@@ -5,9 +5,9 @@ import {
   type Operations,
   type PollResult,
   PROJECT_ACTIONS,
-  STACK_STATES,
 } from "../api/mod.ts";
 import { RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
+import { deploymentRoutes } from "./deployment_routes.ts";
 import type { Answer } from "./envelope.ts";
 import { requestError } from "./problem.ts";
 import { boolean, choice, positiveInteger, seconds, text } from "./query.ts";
@@ -25,20 +25,7 @@ export function restRoutes(operations: Operations): OperationRoute[] {
       success: { 200: "Healthy.", 503: "Unhealthy; `error` says why." },
       answer: healthAnswer,
     }),
-    operationRoute({
-      methods: ["GET"],
-      path: "/v1/api/deployments",
-      operation: operations.listDeployments,
-      query: {
-        state: choice("deployment state", STACK_STATES),
-        query: text,
-        limit: positiveInteger,
-        after: text,
-        context: text,
-      },
-      success: { 200: "A page of stacks, sorted by name." },
-      failure: () => "failed to get deployments",
-    }),
+    ...deploymentRoutes(operations),
     ...runRoutes(operations),
     ...projectRoutes(operations),
     operationRoute({

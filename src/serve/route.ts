@@ -11,8 +11,11 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly call: Call;
-  /** Reads the body as JSON; may be called once. Throws `bad_request` and `payload_too_large`. */
-  readonly readJson: () => Promise<unknown>;
+  /**
+   * Reads the body as JSON; may be called once. An empty one is `empty`, where that is given. Throws
+   * `bad_request` and `payload_too_large`.
+   */
+  readonly readJson: (empty?: unknown) => Promise<unknown>;
   readonly headers: RequestHeaders;
   /**
    * Reads the body as it came, instead; `error` is what a refusal is called. Throws like `readJson`.
@@ -49,6 +52,8 @@ export interface RouteFacts {
   readonly query: Readonly<Record<string, QueryReader>>;
   /** Field of the operation's input that is the body. */
   readonly body?: string;
+  /** Fields of the operation's input that are members of the body, an object; it may be empty. */
+  readonly bodyFields?: readonly string[];
   /** Statuses of answers that are no refusals, with what they mean. */
   readonly success: Readonly<Record<number, string>>;
   /** The content of a success, where it is not the output. */
@@ -122,7 +127,7 @@ function readContext(query: URLSearchParams): string {
 }
 
 async function readInput(
-  { params, query, body }: RouteFacts,
+  { params, query, body, bodyFields }: RouteFacts,
   exchange: Exchange,
 ): Promise<Record<string, unknown>> {
   if (exchange.query.getAll("context").length > 1 && query["context"] !== undefined) {
@@ -138,7 +143,25 @@ async function readInput(
   return {
     ...Object.fromEntries(entries),
     ...(body === undefined ? {} : { [body]: await exchange.readJson() }),
+    ...(bodyFields === undefined ? {} : await readMembers(bodyFields, exchange)),
   };
+}
+
+/** The members of a body; what the path and the query say is not for it to say. */
+async function readMembers(
+  fields: readonly string[],
+  { readJson }: Exchange,
+): Promise<Record<string, unknown>> {
+  const body = await readJson({});
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw requestError("invalid input", "the body is no JSON object");
+  }
+  const unknown = Object.keys(body).find((name) => !fields.includes(name));
+  if (unknown === undefined) return body as Record<string, unknown>;
+  throw requestError(
+    "invalid input",
+    `the body has no member ${JSON.stringify(unknown)}; it may have ${fields.join(", ")}`,
+  );
 }
 
 /** What went wrong on our side is called by what was asked for; its own words are the detail. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { DeploymentStatus } from "../../src/api/mod.ts";
+import type { StackStatus } from "../../src/api/mod.ts";
 import { openApiDocuments } from "../../src/app/documents.ts";
 import { type RunTarget, StackwrightError } from "../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
@@ -82,7 +82,7 @@ const webhook = (): Record<number, Case> => ({
 });
 
 const at = new Date("2026-03-10T11:00:00Z");
-const DEPLOYMENTS: readonly DeploymentStatus[] = [{
+const DEPLOYMENTS: readonly StackStatus[] = [{
   key: { context: "default", name: "shop" },
   state: "failed",
   why: "web is unhealthy",
@@ -91,6 +91,7 @@ const DEPLOYMENTS: readonly DeploymentStatus[] = [{
   wanted: 2,
   current: undefined,
   decision: {
+    id: 1,
     trigger: "poll",
     origin: "automatic",
     revision: "main (c3d4)",
@@ -109,6 +110,28 @@ const get: RequestInit = { headers: key };
 const post: RequestInit = { headers: key, method: "POST" };
 const remove: RequestInit = { headers: key, method: "DELETE" };
 
+const broken = ({ ledger }: HttpService) => ledger.close();
+/** Answers of everything that looks at one stack. */
+const looking = (query = ""): Record<number, Case> => ({
+  ...guarded(get),
+  200: { init: get, query },
+  400: { init: get, query: "?context=edge" },
+  500: { init: get, query, prepare: broken },
+});
+/** Answers of everything that is done to one stack, with a body that is right. */
+const acting = (body: unknown, wrong: unknown = { nonsense: 1 }): Record<number, Case> => ({
+  ...guarded(post),
+  200: { init: { ...post, body: JSON.stringify(body) } },
+  400: { init: { ...post, body: JSON.stringify(wrong) } },
+  413: { init: { ...post, body: JSON.stringify("x".repeat(MAX_PAYLOAD)) } },
+  500: { init: { ...post, body: JSON.stringify(body) }, prepare: broken },
+});
+const refused = ({ ledger }: HttpService) => {
+  for (const source of ["host/a", "host/b"]) {
+    ledger.owners.refuse({ context: "default", name: "shop" }, { source, reference: "" });
+  }
+};
+
 /** One case for each pair of route and status of the documents. */
 const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   "GET /v1/health": {
@@ -123,6 +146,20 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
       init: get,
       options: { deployments: () => Promise.reject(new TypeError("not a function")) },
     },
+  },
+  "GET /v1/api/deployment/{name}": looking(),
+  "GET /v1/api/deployment/{name}/releases": looking("?limit=2"),
+  "GET /v1/api/deployment/{name}/decisions": looking("?before=3"),
+  "GET /v1/api/deployment/{name}/diff": looking("?from=1&to=2&limit=2"),
+  "POST /v1/api/deployment/{name}/adopt": {
+    ...acting({ source: "github.com/acme/shop", reference: "main" }),
+    409: { init: post, prepare: refused },
+  },
+  "POST /v1/api/deployment/{name}/unpin": {
+    ...guarded(post),
+    200: { init: post },
+    400: { init: post, query: "?context=edge" },
+    500: { init: post, prepare: broken },
   },
   "GET /v1/api/runs": {
     ...guarded(get),
@@ -183,6 +220,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   "{jobID}": "x",
   "{projectName}": "shop",
   "{action}": "stop",
+  "{name}": "shop",
   "{target}": "edge",
 };
 

@@ -7,7 +7,7 @@ import { parsePollRequest } from "../../src/config/mod.ts";
 import { Projects } from "../../src/deploy/mod.ts";
 import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
 import { reduceTargets } from "../../src/plan/mod.ts";
-import { createRuns, type RunStore } from "../../src/record/runs.ts";
+import { createRuns, type Ledger, type RunStore } from "../../src/record/mod.ts";
 import {
   createHandler,
   createServer,
@@ -26,6 +26,7 @@ import {
 import { createLocate } from "../../src/trigger/mod.ts";
 import { createFakeClock, type FakeClock } from "../fakes/fake_clock.ts";
 import { openApiCheck } from "./openapi_check.ts";
+import { createMemoryLedger, recordShop } from "../fakes/memory_ledger.ts";
 import { createMemoryEngine, type MemoryEngine } from "../fakes/memory_engine.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
 
@@ -47,6 +48,8 @@ export interface HttpService {
   readonly port: number;
   readonly clock: FakeClock;
   readonly runs: RunStore;
+  /** In which {@link recordShop} has recorded a stack. */
+  readonly ledger: Ledger;
   readonly intake: Intake;
   readonly log: ReturnType<typeof createRecordingLog>;
   /** Repositories of the webhooks that proved themselves. */
@@ -90,6 +93,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   redactor.add(WEBHOOK_SECRET);
   const ids = createIds(systemClock);
   const runs = createRuns({ clock });
+  const ledger = createMemoryLedger(clock);
+  recordShop(ledger, clock);
   const intake = createIntake({
     runs,
     execute: options.execute ?? (() => Promise.resolve()),
@@ -115,6 +120,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       keptImages: () => Promise.resolve(new Set()),
     }),
     deployments: options.deployments ?? (() => Promise.resolve([])),
+    ledger,
+    shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     clock,
     timeZone: TIME_ZONE,
   });
@@ -166,6 +173,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     port: server.port,
     clock,
     runs,
+    ledger,
     intake,
     log,
     authentic,

@@ -1,9 +1,12 @@
 import {
   containerView,
+  decisionView,
+  deploymentDetail,
   deploymentView,
   healthView,
   pollEntrySchema,
   projectView,
+  releaseView,
   runView,
   targetView,
 } from "../../api/mod.ts";
@@ -19,6 +22,9 @@ export function restDocument(routes: readonly RouteFacts[], version: string): Op
   book.name({
     Health: healthView,
     Deployment: deploymentView,
+    DeploymentDetail: deploymentDetail,
+    Release: releaseView,
+    Decision: decisionView,
     Run: runView,
     RunTarget: targetView,
     Project: projectView,

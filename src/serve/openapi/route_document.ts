@@ -15,12 +15,14 @@ export const errorResponse = z.strictObject({
 /** An operation object made of a route; schemas with a name go to the book. */
 export function documentedRoute(route: RouteFacts, book: SchemaBook): DocumentedOperation {
   const { operation, path, methods, access } = route;
-  const fields = book.fields(operation.input, "input");
+  const { fields, required } = book.fields(operation.input, "input");
   const parameters = [
     ...Object.entries(route.params).map(([name, field]) =>
-      parameter(name, "path", fields[field] ?? {})
+      parameter(name, "path", { schema: fields[field] ?? {}, required: true })
     ),
-    ...Object.keys(route.query).map((name) => parameter(name, "query", fields[name] ?? {})),
+    ...Object.keys(route.query).map((name) =>
+      parameter(name, "query", { schema: fields[name] ?? {}, required: required.includes(name) })
+    ),
   ];
   return {
     path,
@@ -34,6 +36,9 @@ export function documentedRoute(route: RouteFacts, book: SchemaBook): Documented
       ...(route.body === undefined ? {} : {
         requestBody: { required: true, content: json(fields[route.body] ?? {}) },
       }),
+      ...(route.bodyFields === undefined ? {} : {
+        requestBody: membersBody(route.bodyFields, fields, required),
+      }),
       responses: responses(route, book),
     },
   };
@@ -44,12 +49,31 @@ function methodOf([first = "GET"]: RouteFacts["methods"]): DocumentedOperation["
   return first.toLowerCase() as DocumentedOperation["method"];
 }
 
-function parameter(name: string, place: "path" | "query", field: JsonSchema): JsonSchema {
-  const { description, ...schema } = field;
+function membersBody(
+  names: readonly string[],
+  fields: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+): JsonSchema {
+  const needed = names.filter((name) => required.includes(name));
+  const content = json({
+    type: "object",
+    properties: Object.fromEntries(names.map((name) => [name, fields[name] ?? {}])),
+    ...(needed.length === 0 ? {} : { required: needed }),
+    additionalProperties: false,
+  });
+  return { required: needed.length > 0, content };
+}
+
+function parameter(
+  name: string,
+  place: "path" | "query",
+  field: { readonly schema: JsonSchema; readonly required: boolean },
+): JsonSchema {
+  const { description, ...schema } = field.schema;
   return {
     name,
     in: place,
-    ...(place === "path" ? { required: true } : {}),
+    ...(field.required ? { required: true } : {}),
     ...(description === undefined ? {} : { description }),
     schema,
   };
@@ -100,7 +124,7 @@ function refusals(route: RouteFacts): ReadonlySet<number> {
   return new Set([
     ...route.operation.errors.map(statusOf),
     ...(route.access === "public" ? [] : [401, 404]),
-    ...(route.body === undefined ? [] : [413]),
+    ...(route.body === undefined && route.bodyFields === undefined ? [] : [413]),
     ...(route.refusals ?? []),
     500,
   ]);

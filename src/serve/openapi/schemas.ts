@@ -36,10 +36,16 @@ export class SchemaBook {
     return referring(json) as JsonSchema;
   }
 
-  /** The schemas of the fields of an object. */
-  fields(schema: z.ZodType, io: "input" | "output"): Readonly<Record<string, JsonSchema>> {
-    const whole = this.of(schema, io);
-    return (whole["properties"] ?? {}) as Record<string, JsonSchema>;
+  /** The schemas of the fields of an object, and the names of those that must be there. */
+  fields(schema: z.ZodType, io: "input" | "output"): {
+    readonly fields: Readonly<Record<string, JsonSchema>>;
+    readonly required: readonly string[];
+  } {
+    const { properties = {}, required = [] } = this.of(schema, io);
+    return {
+      fields: properties as Record<string, JsonSchema>,
+      required: required as readonly string[],
+    };
   }
 
   /** Everything that has been referred to so far, sorted by name. */

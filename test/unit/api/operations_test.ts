@@ -8,6 +8,7 @@ import { reduceTargets } from "../../../src/plan/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
 import { createKeyedLock, createRedactor } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger, recordShop } from "../../fakes/memory_ledger.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
@@ -23,6 +24,8 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
   const clock = createFakeClock();
   const log = createRecordingLog();
   const runs = createRuns({ clock });
+  const ledger = createMemoryLedger(clock);
+  recordShop(ledger, clock);
   let count = 0;
   const intake = createIntake({
     runs,
@@ -55,6 +58,8 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       return [source];
     },
     clock,
+    ledger,
+    shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     timeZone: "UTC",
   });
   const call = { signal: new AbortController().signal, log };
@@ -78,6 +83,12 @@ describe("every operation", () => {
       getProject: shop,
       controlProject: { ...shop, action: "stop" },
       destroyProject: shop,
+      getDeployment: { name: "shop" },
+      listReleases: { name: "shop" },
+      listDecisions: { name: "shop" },
+      diffReleases: { name: "shop", from: 1, to: 2 },
+      unpin: { name: "shop" },
+      adopt: { name: "shop", source: "github.com/acme/shop" },
     };
     for (const [name, operation] of Object.entries(operations)) {
       const output = await operation.call(inputs[name as keyof Operations], call);

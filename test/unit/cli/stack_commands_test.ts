@@ -201,8 +201,8 @@ describe("commands for a stack", () => {
   it("--context tells stacks of the same name apart", async () => {
     await withHistory(async (command) => {
       const { code, err } = await command("history", "--context", "prod", "web");
-      assert.equal(code, EXIT.failed);
-      assert.match(err, /web on context prod/);
+      assert.equal(code, EXIT.usage);
+      assert.match(err, /unknown context: prod/);
       assert.equal((await command("history", "--context", "Default", "web")).code, EXIT.ok);
     });
   });

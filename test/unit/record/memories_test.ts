@@ -113,10 +113,11 @@ describe("DecisionLog", () => {
       }
       decisions.add(THERE, decision("a"), at(9));
       assert.deepEqual(decisions.of(WEB, 9), [
-        { ...decision("a"), firstAt: at(4), lastAt: at(4), times: 1 },
-        { ...decision("b"), firstAt: at(3), lastAt: at(3), times: 1 },
-        { ...decision("a"), firstAt: at(0), lastAt: at(2), times: 3 },
+        { ...decision("a"), id: 3, firstAt: at(4), lastAt: at(4), times: 1 },
+        { ...decision("b"), id: 2, firstAt: at(3), lastAt: at(3), times: 1 },
+        { ...decision("a"), id: 1, firstAt: at(0), lastAt: at(2), times: 3 },
       ]);
+      assert.deepEqual(decisions.of(WEB, 9, 3).map(({ id }) => id), [2, 1], "the page after it");
       assert.equal(decisions.of(WEB, 2).length, 2);
       assert.equal(decisions.of(THERE, 9).length, 1);
     }),

@@ -1,4 +1,5 @@
 import { observeAll } from "../deploy/mod.ts";
+import type { Engine } from "../docker/mod.ts";
 import {
   DEFAULT_CONTEXT,
   formatStackKey,
@@ -7,15 +8,8 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
-import {
-  createRuns,
-  type Ledger,
-  type RecordedDecision,
-  type RecordedRelease,
-  type RunStore,
-} from "../record/mod.ts";
+import type { Ledger, RecordedDecision, RecordedRelease, RunStore } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
-import type { Assembly } from "./assemble.ts";
 
 /** What a stack is, why, and what it was made from. */
 export interface StackStatus extends StackJudgement {
@@ -30,7 +24,8 @@ export interface StackStatus extends StackJudgement {
 
 /** What the statuses are made from. */
 export interface StatusParts {
-  readonly assembly: Pick<Assembly, "engine" | "ledger">;
+  readonly engine: Engine;
+  readonly ledger: Ledger;
   readonly runs: Pick<RunStore, "list">;
   readonly clock: Clock;
 }
@@ -47,11 +42,10 @@ const ENGINE_LIMIT_MS = 5_000;
  * engine that does not answer leaves those unknown that are nothing else.
  */
 export async function stackStatuses(
-  { assembly, runs, clock }: StatusParts,
+  { engine, ledger, runs, clock }: StatusParts,
   signal: AbortSignal,
 ): Promise<StackStatus[]> {
-  const { ledger } = assembly;
-  const observed = await whatRuns(assembly, clock, signal);
+  const observed = await whatRuns(engine, clock, signal);
   const currents = new Map(ledger.currents().map((each) => [formatStackKey(each.key), each]));
   const decisions = new Map(
     ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
@@ -83,18 +77,8 @@ export async function stackStatuses(
   });
 }
 
-/** The same for a command beside the service, which knows of runs what the ledger has kept. */
-export async function recordedStatuses(
-  assembly: Assembly,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<StackStatus[]> {
-  const runs = createRuns({ clock, kept: assembly.ledger.runs });
-  return await stackStatuses({ assembly, runs, clock }, signal);
-}
-
 async function whatRuns(
-  { engine }: StatusParts["assembly"],
+  engine: Engine,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ObservedStack> | undefined> {

@@ -1,0 +1,100 @@
+import * as z from "zod";
+import {
+  formatOwner,
+  ownerFrom,
+  type StackKey,
+  type StackOwner,
+  StackwrightError,
+} from "../model/mod.ts";
+import { recordedOwner } from "../pipeline/mod.ts";
+import { sourceLocation } from "../source/mod.ts";
+import { audited } from "./audit.ts";
+import { stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { stackInput, type StackParts } from "./stack_parts.ts";
+
+const ownerView = z.strictObject({
+  source: z.string().describe("`host/owner/repo`."),
+  reference: z.string().describe("`refs/heads/…`; empty where branches are not told apart."),
+});
+
+/** How a stack changed hands. */
+export const adoptionView = z.strictObject({
+  owner: ownerView,
+  before: ownerView.optional().describe("Whose it was; absent when that was not known."),
+});
+
+/** See {@link adoptionView}. */
+export type AdoptionView = z.output<typeof adoptionView>;
+
+/**
+ * Hands a stack to another source or branch, whose next deployment takes over its containers, volumes
+ * and files. Without a source, the one that was refused is meant. The owner before is refused from
+ * then on.
+ *
+ * A call throws `bad_request` for a source that is none, `not_found` when nobody was refused and
+ * `conflict` when several were.
+ */
+export function adoptOperation({ ledger }: Pick<StackParts, "ledger">): Operation<AdoptionView> {
+  return defineOperation({
+    id: "adoptDeployment",
+    summary: "Hand a stack to another repository or branch, with its volumes and files.",
+    tag: "Deployments",
+    input: stackInput.extend({
+      source: z.string().default("").describe(
+        "URL or name (`github.com/me/shop`) of the repository; by default the one that was refused.",
+      ),
+      reference: z.string().default("").describe("Branch; empty for any."),
+    }),
+    output: adoptionView,
+    errors: ["bad_request", "not_found", "conflict"],
+  }, ({ context, name, source, reference }, call) => {
+    const key = stackKeyOf(context, name);
+    return audited(call, { action: "adopt", what: "stack", key }, () => {
+      const before = recordedOwner(ledger, key);
+      const owner = source === ""
+        ? refusedOwner(ledger.owners.refused(key), key, reference)
+        : ownerFrom({ source: namedSource(source), reference: inFull(reference), id: "" });
+      ledger.owners.adopt(key, owner);
+      return {
+        owner: ownerOf(owner),
+        ...(before === undefined ? {} : { before: ownerOf(before) }),
+      };
+    });
+  });
+}
+
+function ownerOf({ source, reference }: StackOwner): StackOwner {
+  return { source, reference };
+}
+
+function refusedOwner(refused: readonly StackOwner[], key: StackKey, reference: string) {
+  const wanted = refused.filter((each) => reference === "" || each.reference === inFull(reference));
+  const [only, ...others] = wanted;
+  if (only === undefined) {
+    throw new StackwrightError(
+      "not_found",
+      `nobody was refused ${key.name}: name the source that is to have it with --source`,
+    );
+  }
+  if (others.length === 0) return only;
+  throw new StackwrightError(
+    "conflict",
+    `several want ${key.name}: ${
+      wanted.map(formatOwner).join(", ")
+    }; say which with --source, and ` +
+      "--reference for a branch",
+  );
+}
+
+/** A name is what a URL becomes; a scheme makes it one. */
+function namedSource(source: string) {
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/\s]+@[^/\s]+:/.test(source) ||
+    source.startsWith("/");
+  const local = /^local(\/.*)$/.exec(source)?.[1];
+  return sourceLocation("git", local ?? (isUrl ? source : `https://${source}`));
+}
+
+function inFull(reference: string): string {
+  return reference === "" || reference.startsWith("refs/") ? reference : `refs/heads/${reference}`;
+}

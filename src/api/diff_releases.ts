@@ -1,0 +1,62 @@
+import * as z from "zod";
+import { type StackKey, StackwrightError } from "../model/mod.ts";
+import { stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
+import { unifiedDiff } from "./unified_diff.ts";
+
+/** Lines a page has when nobody says how many. */
+export const DEFAULT_DIFF_LINES = 1000;
+/** Most lines of a page; a greater limit means this one. */
+export const MOST_DIFF_LINES = 5000;
+
+/** A page of the difference of two releases. */
+export const diffView = z.strictObject({
+  equal: z.boolean(),
+  diff: z.string().describe("Lines of a unified diff of the masked models."),
+  next: z.int().optional().describe("`after` of the next page, when there is one."),
+});
+
+/** See {@link diffView}. */
+export type DiffView = z.output<typeof diffView>;
+
+/** Shows what differs between two releases of a stack. A call throws `not_found`. */
+export function diffReleasesOperation(parts: StackParts): Operation<DiffView> {
+  return defineOperation({
+    id: "diffReleases",
+    summary: "Show what differs between two releases of a stack; secrets are masked.",
+    tag: "Deployments",
+    input: stackInput.extend({
+      from: z.int().min(1).describe("Number of a release."),
+      to: z.int().min(1).describe("Number of a release."),
+      limit: z.int().min(1).default(DEFAULT_DIFF_LINES)
+        .describe(`Lines of the page, at most ${MOST_DIFF_LINES}.`),
+      after: z.int().min(1).optional().describe("Lines of the pages before."),
+    }),
+    output: diffView,
+    errors: ["bad_request", "not_found", "ledger_unusable"],
+  }, async ({ context, name, from, to, limit, after = 0 }, { signal }) => {
+    const key = stackKeyOf(context, name);
+    const [before, now] = [
+      await modelOf(parts, key, from, signal),
+      await modelOf(parts, key, to, signal),
+    ];
+    const lines = unifiedDiff(`release ${from}`, `release ${to}`, before, now).match(/.*\n|.+$/g);
+    const end = after + Math.min(limit, MOST_DIFF_LINES);
+    const diff = (lines ?? []).slice(after, end).join("");
+    const next = end < (lines?.length ?? 0) ? { next: end } : {};
+    return { equal: lines === null, diff, ...next };
+  });
+}
+
+async function modelOf(
+  { ledger, shownModel }: StackParts,
+  key: StackKey,
+  number: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const [found] = ledger.history(key, 1, number + 1);
+  if (found?.number === number) return await shownModel(found, signal);
+  if (ledger.history(key, 1).length === 0) throw unknownStack(key);
+  throw new StackwrightError("not_found", `${key.name} has no release ${number}`);
+}

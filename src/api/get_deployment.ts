@@ -1,0 +1,104 @@
+import * as z from "zod";
+import { formatStackKey, type StackKey } from "../model/mod.ts";
+import type { FailureRecord, Pin } from "../record/mod.ts";
+import { createTimeFormat } from "../system/mod.ts";
+import { stackKeyOf } from "./context.ts";
+import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { currentView, decisionView, viewCurrent, viewDecision } from "./release_views.ts";
+import { stackInput, type StackParts, timestamp, unknownStack } from "./stack_parts.ts";
+import type { StackStatus } from "./stack_statuses.ts";
+
+/** Decisions that are shown with a stack. */
+const SHOWN_DECISIONS = 10;
+
+/** One stack with all that says why it is as it is; what is not there is left out. */
+export const deploymentDetail = deploymentView.omit({ release: true }).extend({
+  current: currentView.optional().describe("The release that is deployed."),
+  failure: z.strictObject({
+    release: z.string().describe("Digest of the release that failed."),
+    failures: z.int(),
+    automatic_attempts: z.int(),
+    last_failed_at: timestamp,
+    message: z.string(),
+  }).optional().describe("The failure that no success has followed yet."),
+  pin: z.strictObject({
+    release: z.int().optional().describe("Number of the release it is held at, while it is known."),
+    revision: z.string().describe("Commit that is held back."),
+    pinned_at: timestamp,
+  }).optional().describe("Present after a rollback, until new inputs or unpin."),
+  decisions: z.array(decisionView).describe(`The last ${SHOWN_DECISIONS}, newest first.`),
+});
+
+/** See {@link deploymentDetail}. */
+export type DeploymentDetail = z.output<typeof deploymentDetail>;
+
+/** Says what a stack is and why. A call throws `not_found` when nothing was ever decided about it. */
+export function getDeploymentOperation(
+  { deployments, ledger, timeZone }: DeploymentParts & StackParts,
+): Operation<DeploymentDetail> {
+  const time = createTimeFormat(timeZone);
+  return defineOperation({
+    id: "getDeployment",
+    summary: "Say why a stack is as it is: state, release, failure, what holds it, last decisions.",
+    tag: "Deployments",
+    input: stackInput,
+    output: deploymentDetail,
+    errors: ["bad_request", "not_found"],
+  }, async ({ context, name }, { signal }) => {
+    const key = stackKeyOf(context, name);
+    const decisions = ledger.decisions.of(key, SHOWN_DECISIONS);
+    const current = ledger.current(key);
+    if (decisions.length === 0 && current === undefined) throw unknownStack(key);
+    const found = (await deployments(signal)).find((each) =>
+      formatStackKey(each.key) === formatStackKey(key)
+    );
+    const { release: _release, ...status } = viewDeployment(found ?? goneStatus(key), time);
+    const failure = ledger.failures.get(key);
+    const pin = ledger.pins.get(key);
+    const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
+    return {
+      ...status,
+      ...(current === undefined ? {} : { current: viewCurrent(current, time) }),
+      ...(failure === undefined ? {} : { failure: viewFailure(failure, time) }),
+      ...(pin === undefined ? {} : { pin: viewPin(pin, pinned?.number, time) }),
+      decisions: decisions.map((each) => viewDecision(each, time)),
+    };
+  });
+}
+
+/** The status of a stack that is gone, or that nobody has looked at for long. */
+function goneStatus(key: StackKey): StackStatus {
+  return {
+    key,
+    state: "unknown",
+    why: "nothing is deployed, and nothing asks for it any more",
+    health: "unknown",
+    running: 0,
+    wanted: 0,
+    current: undefined,
+    decision: undefined,
+    retryAt: undefined,
+  };
+}
+
+function viewFailure(
+  { release, failures, automaticAttempts, lastFailedAt, message }: FailureRecord,
+  time: (instant: Date) => string,
+): NonNullable<DeploymentDetail["failure"]> {
+  return {
+    release,
+    failures,
+    automatic_attempts: automaticAttempts,
+    last_failed_at: time(lastFailedAt),
+    message,
+  };
+}
+
+function viewPin(
+  { revision, pinnedAt }: Pin,
+  release: number | undefined,
+  time: (instant: Date) => string,
+): NonNullable<DeploymentDetail["pin"]> {
+  return { ...(release === undefined ? {} : { release }), revision, pinned_at: time(pinnedAt) };
+}

@@ -1,0 +1,45 @@
+import * as z from "zod";
+import { createTimeFormat } from "../system/mod.ts";
+import { stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { decisionView, viewDecision } from "./release_views.ts";
+import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
+
+/** Decisions a page has when nobody says how many. */
+export const DEFAULT_DECISION_LIMIT = 20;
+/** Most decisions of a page; a greater limit means this one. */
+export const MOST_DECISIONS = 100;
+
+/** A page of the decisions about a stack. */
+export const decisionsView = z.strictObject({
+  decisions: z.array(decisionView),
+  next: z.int().optional().describe("`before` of the next page, when there is one."),
+});
+
+/** See {@link decisionsView}. */
+export type DecisionsView = z.output<typeof decisionsView>;
+
+/** Lists the decisions about a stack, newest first. A call throws `not_found` when there is none. */
+export function listDecisionsOperation({ ledger, timeZone }: StackParts): Operation<DecisionsView> {
+  const time = createTimeFormat(timeZone);
+  return defineOperation({
+    id: "listDecisions",
+    summary: "List what was decided about a stack and why, newest first.",
+    tag: "Deployments",
+    input: stackInput.extend({
+      limit: z.int().min(1).default(DEFAULT_DECISION_LIMIT)
+        .describe(`At most ${MOST_DECISIONS} are listed.`),
+      before: z.int().min(1).optional().describe("Only those with smaller numbers."),
+    }),
+    output: decisionsView,
+    errors: ["bad_request", "not_found"],
+  }, ({ context, name, limit, before }) => {
+    const key = stackKeyOf(context, name);
+    const most = Math.min(limit, MOST_DECISIONS);
+    const found = ledger.decisions.of(key, most + 1, before);
+    if (found.length === 0 && before === undefined) throw unknownStack(key);
+    const decisions = found.slice(0, most).map((each) => viewDecision(each, time));
+    const next = found.length > most ? decisions.at(-1)?.number : undefined;
+    return { decisions, ...(next === undefined ? {} : { next }) };
+  });
+}

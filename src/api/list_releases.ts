@@ -1,0 +1,46 @@
+import * as z from "zod";
+import { createTimeFormat } from "../system/mod.ts";
+import { stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { releaseView, viewRelease } from "./release_views.ts";
+import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
+
+/** Releases a page has when nobody says how many. */
+export const DEFAULT_RELEASE_LIMIT = 50;
+/** Most releases of a page; a greater limit means this one. */
+export const MOST_RELEASES = 200;
+
+/** A page of the releases of a stack. */
+export const releasesView = z.strictObject({
+  releases: z.array(releaseView),
+  next: z.int().optional().describe("`before` of the next page, when there is one."),
+});
+
+/** See {@link releasesView}. */
+export type ReleasesView = z.output<typeof releasesView>;
+
+/** Lists the releases of a stack, newest first. A call throws `not_found` when there is none. */
+export function listReleasesOperation({ ledger, timeZone }: StackParts): Operation<ReleasesView> {
+  const time = createTimeFormat(timeZone);
+  return defineOperation({
+    id: "listReleases",
+    summary: "List the releases of a stack, newest first.",
+    tag: "Deployments",
+    input: stackInput.extend({
+      limit: z.int().min(1).default(DEFAULT_RELEASE_LIMIT)
+        .describe(`At most ${MOST_RELEASES} are listed.`),
+      before: z.int().min(1).optional().describe("Only those with smaller numbers."),
+    }),
+    output: releasesView,
+    errors: ["bad_request", "not_found"],
+  }, ({ context, name, limit, before }) => {
+    const key = stackKeyOf(context, name);
+    const most = Math.min(limit, MOST_RELEASES);
+    const found = ledger.history(key, most + 1, before);
+    if (found.length === 0 && before === undefined) throw unknownStack(key);
+    const current = ledger.current(key)?.id;
+    const releases = found.slice(0, most).map((each) => viewRelease(each, current, time));
+    const next = found.length > most ? releases.at(-1)?.number : undefined;
+    return { releases, ...(next === undefined ? {} : { next }) };
+  });
+}

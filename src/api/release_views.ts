@@ -1,0 +1,113 @@
+import * as z from "zod";
+import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
+import { serviceView } from "./run_view.ts";
+import { timestamp } from "./stack_parts.ts";
+
+/** One release in a list. */
+export const releaseView = z.strictObject({
+  number: z.int().describe("Counts the releases of the stack, from 1."),
+  current: z.boolean().describe("Whether it is the one that is deployed."),
+  status: z.enum(["applying", "deployed", "failed", "rolled_back"]),
+  revision: z.string().describe("Commit id."),
+  reference: z.string(),
+  created_at: timestamp,
+  message: z.string().describe("What became of it."),
+});
+
+/** The deployed release with all that is told of it. */
+export const currentView = z.strictObject({
+  number: z.int(),
+  status: z.enum(["applying", "deployed", "failed", "rolled_back"]),
+  message: z.string(),
+  digest: z.string().describe("Digest of the release: equal while it means the same."),
+  repository: z.string(),
+  reference: z.string(),
+  revision: z.string(),
+  created_at: timestamp,
+  finished_at: timestamp.optional(),
+  services: z.array(z.strictObject({ name: z.string(), digest: z.string() })),
+  images: z.record(z.string(), z.string()).describe("Content ids of its images, by service."),
+});
+
+/** One decision; equal ones in a row are one. */
+export const decisionView = z.strictObject({
+  number: z.int().describe("Grows with every decision about any stack."),
+  trigger: z.string().describe("What led to it: webhook, poll, rollback."),
+  origin: z.enum(["automatic", "manual"]),
+  revision: z.string().describe("`reference (id)` that was looked at."),
+  kind: z.enum(["skip", "deploy", "repair", "destroy", "error"]),
+  reason: z.string().optional().describe("Why it was skipped."),
+  message: z.string(),
+  changes: z.array(z.strictObject({ input: z.string(), from: z.string(), to: z.string() }))
+    .describe("What differs from the release that is deployed: digests, or `absent`."),
+  services: z.array(serviceView),
+  outcome: z.strictObject({ status: z.enum(["succeeded", "failed"]), message: z.string() })
+    .optional().describe("How the attempt ended, once that is known."),
+  times: z.int().describe("How many triggers led to it, one after the other."),
+  first_at: timestamp,
+  last_at: timestamp,
+});
+
+/** See {@link releaseView}. */
+export type ReleaseView = z.output<typeof releaseView>;
+/** See {@link currentView}. */
+export type CurrentView = z.output<typeof currentView>;
+/** See {@link decisionView}. */
+export type DecisionView = z.output<typeof decisionView>;
+
+/** Shows a release in a list; `current` is the id of the one that is deployed. */
+export function viewRelease(
+  { id, number, status, revision, createdAt, message }: RecordedRelease,
+  current: string | undefined,
+  time: (instant: Date) => string,
+): ReleaseView {
+  return {
+    number,
+    current: id === current,
+    status,
+    revision: revision.id,
+    reference: revision.reference,
+    created_at: time(createdAt),
+    message,
+  };
+}
+
+/** Shows the deployed release. */
+export function viewCurrent(
+  release: RecordedRelease,
+  time: (instant: Date) => string,
+): CurrentView {
+  const { number, status, message, digest, revision, createdAt, finishedAt, images } = release;
+  return {
+    number,
+    status,
+    message,
+    digest,
+    repository: revision.source.name,
+    reference: revision.reference,
+    revision: revision.id,
+    created_at: time(createdAt),
+    ...(finishedAt === undefined ? {} : { finished_at: time(finishedAt) }),
+    services: release.services.map(({ name, digest: service }) => ({ name, digest: service })),
+    images: { ...images },
+  };
+}
+
+/** Shows a decision. */
+export function viewDecision(
+  { id, firstAt, lastAt, changes, services, ...decision }: RecordedDecision,
+  time: (instant: Date) => string,
+): DecisionView {
+  return {
+    number: id,
+    ...decision,
+    changes: changes.map((each) => ({ ...each })),
+    services: services.map(({ name, action, because }) => ({
+      name,
+      action,
+      because: [...because],
+    })),
+    first_at: time(firstAt),
+    last_at: time(lastAt),
+  };
+}

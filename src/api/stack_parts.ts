@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { type StackKey, StackwrightError } from "../model/mod.ts";
+import type { Ledger, RecordedRelease } from "../record/mod.ts";
+import { contextInput } from "./context.ts";
+
+/** Ports for the operations on one stack. */
+export interface StackParts {
+  readonly ledger: Ledger;
+  /** The masked model of a recorded release as text for people. */
+  readonly shownModel: (recorded: RecordedRelease, signal: AbortSignal) => Promise<string>;
+  /** IANA zone of the timestamps. */
+  readonly timeZone: string;
+}
+
+/** The input that names a stack. */
+export const stackInput = z.strictObject({
+  name: z.string().min(1).describe("Name of the stack."),
+  context: contextInput,
+});
+
+/** An instant on the wire. */
+export const timestamp = z.string()
+  .describe("ISO 8601 with fractional seconds and UTC offset.");
+
+/** The error about a stack of which nothing is recorded. */
+export function unknownStack(key: StackKey): StackwrightError {
+  return new StackwrightError(
+    "not_found",
+    `nothing is recorded about ${key.name} on context ${key.context}: is the name right, and is DATA_DIR the service's?`,
+  );
+}
+
+/** Throws `not_found` when nothing is recorded about a stack: its name is hardly right. */
+export function requireKnown({ ledger }: Pick<StackParts, "ledger">, key: StackKey): void {
+  if (ledger.current(key) !== undefined || ledger.decisions.of(key, 1).length > 0) return;
+  throw unknownStack(key);
+}

@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { stackKeyOf } from "./context.ts";
+import { audited } from "./audit.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
+
+/** Whether a stack was pinned. */
+export const unpinView = z.strictObject({
+  unpinned: z.boolean().describe("False when nothing held it at an earlier release."),
+});
+
+/** See {@link unpinView}. */
+export type UnpinView = z.output<typeof unpinView>;
+
+/**
+ * Lets automatic updates of a stack happen again after a rollback. A call throws `not_found` when
+ * nothing is recorded about it.
+ */
+export function unpinOperation({ ledger }: Pick<StackParts, "ledger">): Operation<UnpinView> {
+  return defineOperation({
+    id: "unpinDeployment",
+    summary: "Let automatic updates of a stack happen again after a rollback.",
+    tag: "Deployments",
+    input: stackInput,
+    output: unpinView,
+    errors: ["bad_request", "not_found"],
+  }, ({ context, name }, call) => {
+    const key = stackKeyOf(context, name);
+    return audited(call, { action: "unpin", what: "stack", key }, () => {
+      const unpinned = ledger.pins.remove(key);
+      if (!unpinned) requireKnown({ ledger }, key);
+      return { unpinned };
+    });
+  });
+}

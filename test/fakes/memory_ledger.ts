@@ -1,0 +1,39 @@
+import { type StackKey, stackKey } from "../../src/model/mod.ts";
+import { InstanceKey, Ledger } from "../../src/record/mod.ts";
+import type { Clock } from "../../src/system/mod.ts";
+import { releaseOf } from "../unit/record/releases.ts";
+
+/** A ledger without a file, in which nothing is recorded. */
+export function createMemoryLedger(clock: Clock): Ledger {
+  let count = 0;
+  return new Ledger(":memory:", {
+    key: new InstanceKey(new Uint8Array(32).fill(7)),
+    clock,
+    ids: { next: () => `id-${++count}` },
+    redact: String,
+  });
+}
+
+/** The stack of {@link recordShop}. */
+export const SHOP: StackKey = stackKey("", "shop");
+
+/** Records three releases of {@link SHOP}, of which the second is deployed, and a decision for each. */
+export function recordShop(ledger: Ledger, clock: Clock): void {
+  ["a", "b", "c"].forEach((letter, index) => {
+    const image = `web:${index + 1}`;
+    const model = { services: { web: { image } } };
+    const intent = ledger.beginDeploy(releaseOf(SHOP, letter.repeat(40), { model }));
+    if (letter === "c") ledger.fail(intent, "rolled_back", "web is unhealthy");
+    else ledger.succeed(intent, { web: `sha256:${letter}` }, "done");
+    ledger.decisions.add(SHOP, {
+      trigger: "poll",
+      origin: "automatic",
+      revision: `refs/heads/main (${letter.repeat(12)})`,
+      kind: "deploy",
+      message: `recreate web with ${image}`,
+      changes: [{ input: "compose.yaml", from: "1", to: "2" }],
+      services: [{ name: "web", action: "recreate", because: ["its definition changed"] }],
+      outcome: { status: "succeeded", message: "done" },
+    }, clock.now());
+  });
+}

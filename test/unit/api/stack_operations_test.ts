@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { adoptOperation } from "../../../src/api/adopt.ts";
+import { diffReleasesOperation } from "../../../src/api/diff_releases.ts";
+import { getDeploymentOperation } from "../../../src/api/get_deployment.ts";
+import { listDecisionsOperation } from "../../../src/api/list_decisions.ts";
+import { listReleasesOperation } from "../../../src/api/list_releases.ts";
+import { unpinOperation } from "../../../src/api/unpin.ts";
+import { isStackwrightError } from "../../../src/model/mod.ts";
+import type { RecordedRelease } from "../../../src/record/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+function createWorld() {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  recordShop(ledger, clock);
+  const parts = {
+    ledger,
+    timeZone: "UTC",
+    deployments: () => Promise.resolve([]),
+    shownModel: ({ number }: RecordedRelease) =>
+      Promise.resolve(["one", `two ${number}`, "three"].join("\n")),
+  };
+  const log = createRecordingLog();
+  return { clock, ledger, parts, log, call: { signal: new AbortController().signal, log } };
+}
+
+/** Follows the pages of an operation from the first to the last. */
+async function pages<Page extends { readonly next?: number | undefined }>(
+  ask: (before: number | undefined) => Promise<Page>,
+): Promise<Page[]> {
+  const all: Page[] = [];
+  let next: number | undefined;
+  for (;;) {
+    const page = await ask(next);
+    all.push(page);
+    if (page.next === undefined) return all;
+    next = page.next;
+  }
+}
+
+describe("the operations on one stack", () => {
+  it("list releases in pages, newest first, and say which one is deployed", async () => {
+    const { parts, call } = createWorld();
+    const operation = listReleasesOperation(parts);
+    const found = await pages((before) => operation.call({ name: "shop", limit: 2, before }, call));
+    const shown = found.map(({ releases }) =>
+      releases.map(({ number, current, status }) => `${number} ${current} ${status}`)
+    );
+    assert.deepEqual(shown, [["3 false rolled_back", "2 true deployed"], ["1 false deployed"]]);
+  });
+
+  it("list decisions in pages, newest first", async () => {
+    const { parts, call } = createWorld();
+    const operation = listDecisionsOperation(parts);
+    const found = await pages((before) => operation.call({ name: "shop", limit: 2, before }, call));
+    const shown = found.map(({ decisions }) => decisions.map(({ message }) => message));
+    const [first, second, third] = [1, 2, 3].map((each) => `recreate web with web:${each}`);
+    assert.deepEqual(shown, [[third, second], [first]]);
+  });
+
+  it("show a difference in pages, which together are the whole", async () => {
+    const { parts, call } = createWorld();
+    const operation = diffReleasesOperation(parts);
+    const asked = { name: "shop", from: 1, to: 2 };
+    const whole = await operation.call(asked, call);
+    assert.match(whole.diff, /^--- release 1\n\+\+\+ release 2\n[^]*^-two 1\n\+two 2\n/m);
+    const found = await pages((after) => operation.call({ ...asked, limit: 2, after }, call));
+    assert.equal(found.length > 2, true);
+    assert.equal(found.map(({ diff }) => diff).join(""), whole.diff);
+    const same = await operation.call({ ...asked, to: 1 }, call);
+    assert.deepEqual(same, { equal: true, diff: "" });
+  });
+
+  it("say of a stack that is not asked for any more what it was", async () => {
+    const { parts, call, ledger, clock } = createWorld();
+    ledger.destroyed(ledger.beginDestroy(SHOP, {}), "gone");
+    const detail = await getDeploymentOperation({ ...parts }).call({ name: "shop" }, call);
+    assert.deepEqual([detail.state, detail.current], ["unknown", undefined]);
+    assert.equal(detail.decisions.length, 3);
+    assert.equal(detail.decisions[0]?.last_at.slice(0, 10), clock.now().toISOString().slice(0, 10));
+  });
+
+  it("refuse a stack that nobody knows, and a release that is none", async () => {
+    const { parts, call } = createWorld();
+    const operations = [
+      listReleasesOperation(parts),
+      listDecisionsOperation(parts),
+      getDeploymentOperation(parts),
+    ];
+    const isMissing = (error: unknown) => isStackwrightError(error, "not_found");
+    for (const operation of operations) {
+      await assert.rejects(operation.call({ name: "none" }, call), isMissing);
+    }
+    const diff = diffReleasesOperation(parts);
+    await assert.rejects(diff.call({ name: "shop", from: 1, to: 9 }, call), isMissing);
+    await assert.rejects(diff.call({ name: "none", from: 1, to: 2 }, call), isMissing);
+  });
+
+  it("unpin and hand over, and the log has a line for each", async () => {
+    const { parts, call, ledger, clock, log } = createWorld();
+    const releaseId = ledger.current(SHOP)?.id ?? "";
+    ledger.pins.set(SHOP, { releaseId, revision: "x", pinnedAt: clock.now() });
+    const unpin = unpinOperation(parts);
+    assert.deepEqual(await unpin.call({ name: "shop" }, call), { unpinned: true });
+    assert.deepEqual(await unpin.call({ name: "shop" }, call), { unpinned: false });
+    const adoption = await adoptOperation(parts)
+      .call({ name: "shop", source: "github.com/acme/shop", reference: "edge" }, call);
+    assert.deepEqual(adoption.owner, {
+      source: "github.com/acme/shop",
+      reference: "refs/heads/edge",
+    });
+    assert.equal(adoption.before?.source, "h.example/o/r");
+    assert.deepEqual(log.lines.map(({ message }) => message), [
+      "the API was asked to unpin stack shop: done",
+      "the API was asked to unpin stack shop: done",
+      "the API was asked to adopt stack shop: done",
+    ]);
+  });
+});
