@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { clip, describeLocated, type Located, type LocatedMap } from "./located.ts";
-import { formerKey, nearestKey } from "./nearest_key.ts";
+import { formerKeyAdvice, nearestKey } from "./nearest_key.ts";
 import { joinPath, type ProblemSink } from "./problem_sink.ts";
 
 /** What a schema read from a located value. */
@@ -194,11 +194,7 @@ function firstMessage(schema: z.ZodType, value: unknown): string {
 }
 
 function unknownKey(key: string, near: string | undefined, known: readonly string[]): string {
-  const today = formerKey(key, known);
-  const advice = today !== undefined
-    ? `what it was for is said with "${today}" today`
-    : near === undefined
-    ? `known keys: ${known.join(", ")}`
-    : `did you mean "${near}"?`;
+  const advice = formerKeyAdvice(key, known) ??
+    (near === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${near}"?`);
   return `unknown key ${JSON.stringify(clip(key, 60))}; ${advice}`;
 }

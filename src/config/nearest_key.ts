@@ -45,7 +45,7 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Names that keys of the configuration had in earlier files of those who migrate. */
+/** Keys of earlier files of those who migrate, with the key that took their place. */
 const FORMER: Readonly<Record<string, string>> = {
   branch: "reference",
   auto_discover: "auto_discovery",
@@ -54,10 +54,14 @@ const FORMER: Readonly<Record<string, string>> = {
   destroy_opts: "destroy",
 };
 
-/** The key that took the place of one that is no longer known; `undefined` for any other key. */
-export function formerKey(unknown: string, known: readonly string[]): string | undefined {
+/** What to do about a key of earlier files that is no longer known; `undefined` for other keys. */
+export function formerKeyAdvice(unknown: string, known: readonly string[]): string | undefined {
+  if (unknown === "remove_dir" && known.includes("remove_volumes")) {
+    return "no directory of sources is ever removed, so take it out";
+  }
   const today = Object.hasOwn(FORMER, unknown) ? FORMER[unknown] : undefined;
-  return today !== undefined && known.includes(today) ? today : undefined;
+  if (today === undefined || !known.includes(today)) return undefined;
+  return `what it was for is said with "${today}" today`;
 }
 
 /**

@@ -26,9 +26,11 @@ export class VariableReader {
     this.#readFile = readFile;
   }
 
-  /** Records a problem; `name` is the variable its author has to change. */
+  /** Records a problem; `name` is the variable its author has to change, or stands for its alias. */
   refuse(name: string, message: string): void {
-    this.problems.push({ file: name, message });
+    const aliases = this.isSet(name) ? [] : this.#rows.get(name)?.aliases ?? [];
+    const alias = aliases.find((each) => this.isSet(each));
+    this.problems.push({ file: alias ?? name, message });
   }
 
   /** The variable a value comes from: `X_FILE` when that one is set. */

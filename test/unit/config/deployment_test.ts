@@ -269,7 +269,10 @@ const REFUSED: [string, string][] = [
   ["git_depth: '3'", '2:12: git_depth: expected a whole number of at least 0, found the text "3"'],
   ["destroy: yes please", "2:10: destroy: expected true, false or a mapping"],
   ["destroy: 1", "2:10: destroy: expected true, false or a mapping, found 1"],
-  ["destroy: {remove_dir: true}", "2:11: destroy.remove_dir: unknown key"],
+  [
+    "destroy: {remove_dir: true}",
+    '2:11: destroy.remove_dir: unknown key "remove_dir"; no directory of sources is ever removed',
+  ],
   ["profiles: a", "2:11: profiles: expected a list"],
   [
     "external_secrets: {A: {storeRef: s}}",

@@ -279,6 +279,8 @@ describe("readSettings", () => {
     [{ GIT_CLONE_DEPTH: "-1" }, "GIT_CLONE_DEPTH: expected a whole number of at least 0"],
     [{ CONTAINER_SWARM_CONFIG_RETENTION: "-2" }, "CONTAINER_SWARM_CONFIG_RETENTION: expected a"],
     [{ DATA_DIR: "data" }, 'DATA_DIR: expected an absolute path, found "data"'],
+    [{ DATA_HOST_PATH: "data" }, 'DATA_HOST_PATH: expected an absolute path, found "data"'],
+    [{ DOCKER_SWARM_CONFIG_RETENTION: "-2" }, "DOCKER_SWARM_CONFIG_RETENTION: expected a"],
     [{ DATA_DIR: "/a", DATA_MOUNT_PATH: "/b" }, "DATA_DIR: DATA_DIR and its alias DATA_MOUNT_PATH"],
     [{ DEPLOY_CONFIG_BASE_DIR: "../x" }, "DEPLOY_CONFIG_BASE_DIR: expected a directory inside"],
     [
