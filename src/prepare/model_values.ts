@@ -7,6 +7,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import { interpolate } from "./interpolate.ts";
+import { requireShort } from "./long_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { envFilesIn, type Trees } from "./render_project.ts";
 
@@ -23,7 +24,8 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
  * The values that configs and secrets of a model take from variables of dotenv files: compose gets those
  * files only to render. Costs nothing where there are none.
  *
- * Throws `config_invalid` where a service uses one whose variable nothing sets.
+ * Throws `config_invalid` where a service uses one whose variable nothing sets, and for one that is too
+ * long to be given to compose.
  */
 export async function modelValues(
   parts: Pick<PrepareParts, "compose">,
@@ -48,6 +50,9 @@ export async function modelValues(
       `${missing.what} takes its value from the variable ${missing.name}, which is not set: set it ` +
         "in environment, in a file of env_files or as an external secret",
     );
+  }
+  for (const { what, name } of wantedVariables(model)) {
+    requireShort(what, name, variables[name] ?? values[name] ?? "");
   }
   return values;
 }

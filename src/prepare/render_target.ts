@@ -6,6 +6,7 @@ import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import { contentIds } from "./content.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import type { Revealed } from "./encrypted_files.ts";
+import { requireShortEnvironment } from "./long_values.ts";
 import { operation } from "./measure.ts";
 import { modelValues } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -72,6 +73,7 @@ export async function renderTarget(
   plain.hideModel(model, invocation);
   const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree, signal);
+  requireShortEnvironment(model);
   requireNoJobs(model, target.key.name);
   await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
   requirePlain(model, revealed);

@@ -254,9 +254,14 @@ function isNotFound(code: number | null, stderr: string): boolean {
 
 function notStarted(command: Command, cause: unknown): StackwrightError {
   const program = command.argv[0];
+  const isTooLong = (cause as { readonly code?: unknown } | undefined)?.code === "E2BIG" ||
+    /argument list too long/i.test(messageOf(cause));
+  const advice = isTooLong
+    ? "its arguments and variables are longer than the system takes"
+    : "is it installed and on PATH?";
   return new StackwrightError(
     "command_failed",
-    `could not start ${program}: ${messageOf(cause)}; is it installed and on PATH?`,
+    `could not start ${program}: ${messageOf(cause)}; ${advice}`,
     { cause },
   );
 }

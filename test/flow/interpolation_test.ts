@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { FakeFile } from "../fakes/git_repository.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
-import { commit, ids, label, pollTo, replaced } from "./steps.ts";
+import { commit, ids, inWorld, label, pollTo, replaced } from "./steps.ts";
 import { createWorld, engines, type World } from "./world.ts";
 
 /** One way to give the variable `VALUE`, and what becomes of it. */
@@ -146,6 +146,34 @@ describe("variables for interpolation", () => {
       }
     });
   }
+});
+
+describe("a variable that is longer than a program takes", () => {
+  const LONG = "x".repeat(140_000);
+  const deployed = (world: World, web: Part, more: Part = {}) =>
+    commit(world, { "compose.yaml": composeFile({ web: service(web) }, more) }, {
+      environment: { LONG },
+    });
+
+  it("is interpolated all the same", () =>
+    inWorld("fake", async (world) => {
+      await deployed(world, { labels: { "test.value": "${LONG}" } });
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.value"), LONG);
+    }));
+
+  it("is refused by name where a container or a secret needs it, before anything is touched", () =>
+    inWorld("fake", async (world) => {
+      await deployed(world, { environment: { VALUE: "${LONG}" } });
+      const container = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(container, /services.web.environment: the variable VALUE is 136 KiB long/);
+      await deployed(world, { secrets: ["token"] }, {
+        secrets: { token: { environment: "LONG" } },
+      });
+      const secret = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(secret, /secrets.token: the variable LONG is 136 KiB long.*at most 128 KiB/);
+      assert.equal(world.proxy.mutations(), 0);
+    }));
 });
 
 /** The files of a row, with the stack's name in the configuration. */

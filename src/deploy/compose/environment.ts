@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
 import { isObject, objectAt, servicesOf, textAt, withExplicitBinds } from "../../compose/mod.ts";
 
@@ -74,7 +75,15 @@ export function programEnvironment(
 /** Beginning of the names under which compose gets the values of configs and secrets. */
 const VALUE_PREFIX = "STACKWRIGHT_VALUE_";
 
-/** How rendering gets its variables: what is harmless to a program by its environment, the rest by a file. */
+/** Longest text that is given to a program by its environment: the kernel takes 128 KiB, name included. */
+const LONGEST_TEXT = 64 * 1024;
+/** Most that is given by the environment altogether: it shares a limit with the arguments. */
+const MOST_TEXT = 512 * 1024;
+
+/**
+ * How rendering gets its variables: what is harmless to a program and short by its environment, the
+ * rest by a file.
+ */
 export interface RenderVariables {
   readonly environment: Readonly<Record<string, string>>;
   /** To be given as a dotenv file, which compose only reads when it has been started. */
@@ -94,14 +103,17 @@ export function renderVariables(
 ): RenderVariables {
   requireNames(variables);
   const entries = Object.entries(variables);
-  const steers = ([name]: readonly [string, string]) => STEERS_PROGRAMS.test(name);
+  const length = ([name, value]: readonly [string, string]) => Buffer.byteLength(name + value);
+  const isMuch = entries.reduce((sum, each) => sum + length(each), 0) > MOST_TEXT;
+  const goesByFile = (each: readonly [string, string]) =>
+    isMuch || STEERS_PROGRAMS.test(each[0]) || length(each) > LONGEST_TEXT;
   return {
     environment: {
-      ...Object.fromEntries(entries.filter((each) => !steers(each))),
+      ...Object.fromEntries(entries.filter((each) => !goesByFile(each))),
       ...program,
       ...NO_REMOTE_FILES,
     },
-    byFile: Object.fromEntries(entries.filter(steers)),
+    byFile: Object.fromEntries(entries.filter(goesByFile)),
   };
 }
 

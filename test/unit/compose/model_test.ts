@@ -131,6 +131,17 @@ describe("renderVariables()", () => {
     });
   });
 
+  it("gives a program nothing that is too long for it, alone or taken together", () => {
+    const long = "x".repeat(140_000);
+    const one = renderVariables({}, { LONG: long, SHORT: "1" });
+    assert.deepEqual(one.byFile, { LONG: long });
+    assert.equal(one.environment["SHORT"], "1");
+    const many = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`V${index}`, "x".repeat(10_000)]),
+    );
+    assert.deepEqual(renderVariables({}, many).byFile, many);
+  });
+
   it("starts no program with what a library, a helper or a shell obeys", () => {
     const names = [
       ...["AWS_CONFIG_FILE", "AWS_REGION", "BASH_ENV", "ENV", "SHELLOPTS", "PS4", "IFS", "CDPATH"],
