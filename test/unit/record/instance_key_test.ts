@@ -46,6 +46,19 @@ describe("InstanceKey", () => {
     assert.equal(Buffer.from(sealed).includes("canary"), false);
   });
 
+  it("seal() makes a model smaller than a fifth", () => {
+    const service = { image: "registry.example/team/web:1", environment: { A: "b" } };
+    const services = Array.from({ length: 50 }, (_, index) => [`web-${index}`, service]);
+    const text = JSON.stringify({ model: { services: Object.fromEntries(services) } });
+    assert.ok(key.seal(text).length < text.length / 5);
+  });
+
+  it("open() opens what was sealed before texts were compressed", () => {
+    // {"model":{}} under the key of these tests, sealed by the version before.
+    const old = "273788135bb3633cb6f7eb543881aed8eb4ab0069184e5ebdfe1d4f778aa880c6ebccc93bcf0a534";
+    assert.equal(key.open(Buffer.from(old, "hex")), '{"model":{}}');
+  });
+
   it("open() refuses what another key sealed", () => {
     assert.throws(() => other.open(key.seal(TEXT)), isUnusable);
   });
