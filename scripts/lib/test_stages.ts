@@ -65,6 +65,13 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       runner: "bun",
       argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root)],
     }],
+    [{
+      ...denoTests("contract", "500 services as compose makes them", [
+        "test/contract/containers_as_compose_test.ts",
+      ]),
+      env: { DIFFERENTIAL_SERVICES: "500" },
+      repeats: true,
+    }],
     // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
     flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
     [plain("e2e", "build the executable", ["./scripts/build"])],

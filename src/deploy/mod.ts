@@ -27,3 +27,8 @@ export * from "./rollout.ts";
 export * from "./running_jobs.ts";
 export * from "./stack_files.ts";
 export * from "./wait_healthy.ts";
+export { type ContainerParts, containerWish } from "./engine/container_body.ts";
+export { containerLabels } from "./engine/container_labels.ts";
+export { notMapped, notMappedResource, SERVICE_KEYS } from "./engine/mapped_keys.ts";
+export { withPlainDollars } from "./engine/plain_dollars.ts";
+export { wantedNetworks, wantedVolumes } from "./engine/resource_bodies.ts";

@@ -3,6 +3,8 @@ import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts"
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import { type ContainerRecipe, containerRecipe, createContainer } from "./container_recipe.ts";
 import * as containers from "./containers.ts";
+import { makeContainer, makeNetwork, makeVolume } from "./create.ts";
+import type { ContainerWish, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
 import { type ContainerEvent, containerEvents, type EventOptions } from "./events.ts";
@@ -77,6 +79,7 @@ function containerCalls(api: EngineApi) {
     containerRecipe: (id: string, signal: AbortSignal) => containerRecipe(api, id, signal),
     createContainer: (recipe: ContainerRecipe, signal: AbortSignal) =>
       createContainer(api, recipe, signal),
+    makeContainer: (wish: ContainerWish, signal: AbortSignal) => makeContainer(api, wish, signal),
     containerLogs: (id: string, lines: number, signal: AbortSignal) =>
       containers.containerLogs(api, { id, lines }, signal),
     startContainer: (id: string, signal: AbortSignal) => act(api, { id, verb: "start" }, signal),
@@ -112,6 +115,8 @@ function resourceCalls(api: EngineApi) {
   return {
     info: (signal: AbortSignal) => engineInfo(api, signal),
     imageId: (reference: string, signal: AbortSignal) => images.imageId(api, reference, signal),
+    imageVolumes: (reference: string, signal: AbortSignal) =>
+      images.imageVolumes(api, reference, signal),
     listImages: (signal: AbortSignal) => images.listImages(api, signal),
     imagesInUse: async (signal: AbortSignal) => {
       const all = await containers.listContainers(api, {}, signal);
@@ -122,10 +127,12 @@ function resourceCalls(api: EngineApi) {
       images.tagImage(api, id, reference, signal),
     listVolumes: (labels: LabelFilter, signal: AbortSignal) =>
       resources.listVolumes(api, labels, signal),
+    makeVolume: (body: VolumeBody, signal: AbortSignal) => makeVolume(api, body, signal),
     removeVolume: (name: string, signal: AbortSignal) =>
       resources.removeResource(api, "volumes", name, signal),
     listNetworks: (labels: LabelFilter, signal: AbortSignal) =>
       resources.listNetworks(api, labels, signal),
+    makeNetwork: (body: NetworkBody, signal: AbortSignal) => makeNetwork(api, body, signal),
     removeNetwork: (id: string, signal: AbortSignal) =>
       resources.removeResource(api, "networks", id, signal),
     close: () => api.close(),

@@ -1,5 +1,6 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { ContainerRecipe } from "./container_recipe.ts";
+import type { ContainerWish, NetworkBody, VolumeBody } from "./create_bodies.ts";
 
 export type { ContainerRecipe } from "./container_recipe.ts";
 
@@ -98,6 +99,8 @@ export interface Engine {
   containerRecipe(id: string, signal: AbortSignal): Promise<ContainerRecipe | undefined>;
   /** Mutating. Makes a container as another one was made, without starting it; returns its id. */
   createContainer(recipe: ContainerRecipe, signal: AbortSignal): Promise<string>;
+  /** Mutating. Makes a new container in its networks, without starting it; returns its id. */
+  makeContainer(wish: ContainerWish, signal: AbortSignal): Promise<string>;
   /** The last `lines` lines a container wrote to standard output and error, oldest first. */
   containerLogs(id: string, lines: number, signal: AbortSignal): Promise<string[]>;
   /** Mutating. Starting one that runs is fine. */
@@ -118,6 +121,8 @@ export interface Engine {
   ): Promise<void>;
   /** Content id of the image a reference names on this engine; `undefined` when it is not there. */
   imageId(reference: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Paths at which an image declares volumes; none when it is not there. */
+  imageVolumes(reference: string, signal: AbortSignal): Promise<readonly string[]>;
   listImages(signal: AbortSignal): Promise<ImageSummary[]>;
   /** Content ids of the images that any container, running or not, was made from. */
   imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;
@@ -126,9 +131,13 @@ export interface Engine {
   /** Mutating. Points a reference such as `registry/app:1` at an image. */
   tagImage(id: string, reference: string, signal: AbortSignal): Promise<void>;
   listVolumes(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;
+  /** Mutating. Of one that is there already nothing changes, whatever it was made with. */
+  makeVolume(body: VolumeBody, signal: AbortSignal): Promise<void>;
   /** Mutating. One that is gone is fine. */
   removeVolume(name: string, signal: AbortSignal): Promise<void>;
   listNetworks(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;
+  /** Mutating. Of one that is there already nothing changes, whatever it was made with. */
+  makeNetwork(body: NetworkBody, signal: AbortSignal): Promise<void>;
   /** Mutating. One that is gone is fine. */
   removeNetwork(id: string, signal: AbortSignal): Promise<void>;
   /** Closes idle connections. May be called twice. */

@@ -15,6 +15,17 @@ export async function imageId(
   return answer === undefined ? undefined : asText(asRecord(answer)["Id"]);
 }
 
+/** Paths at which an image declares volumes; none when it is not there. */
+export async function imageVolumes(
+  api: EngineApi,
+  reference: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const path = `/images/${pathName(reference)}/json`;
+  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
+  return Object.keys(asRecord(asRecord(asRecord(answer)["Config"])["Volumes"]));
+}
+
 /** All images, without intermediate layers. */
 export async function listImages(api: EngineApi, signal: AbortSignal): Promise<ImageSummary[]> {
   const list = await api.json({ method: "GET", path: "/images/json" }, signal);

@@ -30,6 +30,15 @@ export const COMPOSE_LABELS = {
   service: "com.docker.compose.service",
   number: "com.docker.compose.container-number",
   oneOff: "com.docker.compose.oneoff",
+  network: "com.docker.compose.network",
+  volume: "com.docker.compose.volume",
+  image: "com.docker.compose.image",
+  configHash: "com.docker.compose.config-hash",
+  dependsOn: "com.docker.compose.depends_on",
+  workingDirectory: "com.docker.compose.project.working_dir",
+  configFiles: "com.docker.compose.project.config_files",
+  /** On a container that is to take the place of another one. */
+  replaces: "com.docker.compose.replace",
 } as const;
 
 /** Labels on a service by which its author changes how it is deployed. */

@@ -103,6 +103,10 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       await call(`create ${name}`);
       return id;
     },
+    async makeContainer({ name }) {
+      await call(`make ${name}`);
+      return `${name}-id`;
+    },
     containerLogs: (id, lines) => Promise.resolve([...engine.logs[id] ?? []].slice(-lines)),
     startContainer: (id) => call(`start ${id}`),
     stopContainer: (id) => call(`stop ${id}`),
@@ -128,6 +132,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       engine.containers = engine.containers.filter((each) => each.id !== id);
     },
     imageId: (reference) => Promise.resolve(engine.images[reference]),
+    imageVolumes: () => Promise.resolve([]),
     listImages: () => Promise.resolve<ImageSummary[]>([]),
     imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),
     async removeImage(id) {
@@ -140,9 +145,11 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     },
     listVolumes: (labels) =>
       Promise.resolve(engine.volumes.filter((each) => matches(each.labels, labels))),
+    makeVolume: ({ Name }) => call(`make volume ${Name}`),
     removeVolume: (name) => call(`remove volume ${name}`),
     listNetworks: (labels) =>
       Promise.resolve(engine.networks.filter((each) => matches(each.labels, labels))),
+    makeNetwork: ({ Name }) => call(`make network ${Name}`),
     removeNetwork: (id) => call(`remove network ${id}`),
     close: () => {},
   };

@@ -1,0 +1,129 @@
+import type { ContainerBody, ContainerWish, EndpointBody } from "../../docker/create_bodies.ts";
+import { compareVersions } from "../../docker/api_version.ts";
+import type { ContainerMount } from "../../docker/engine.ts";
+import type { ComposeModel } from "../../model/mod.ts";
+import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/model.ts";
+import { endpointsOf } from "./endpoints.ts";
+import { healthBody } from "./health_body.ts";
+import { hostBody } from "./host_body.ts";
+import { nanoseconds } from "./units.ts";
+
+/** What a container is made from, besides the definition of its service. */
+export interface ContainerParts {
+  /** Rendered, with plain dollars. */
+  readonly model: ComposeModel;
+  readonly service: string;
+  /** Which of the service's containers it is, from 1. */
+  readonly number: number;
+  /** API version that the engine is spoken to with. */
+  readonly api: string;
+  /** All labels. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Variables under those of the service, as for proxies. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Id of the first container of a service that this one shares something with. */
+  readonly idOf: (service: string) => string;
+  /** Mounts of the container whose place it takes; none for a new one. */
+  readonly inherited: readonly ContainerMount[];
+  /** Paths at which its image declares volumes. */
+  readonly imageVolumes: ReadonlySet<string>;
+}
+
+/** A container as the engine is asked for it; a pure function of its parts. */
+export function containerWish(parts: ContainerParts): ContainerWish {
+  const { model, number, api } = parts;
+  const service: JsonObject = servicesOf(model)[parts.service] ?? {};
+  const name = containerName(model, parts.service, number);
+  const endpoints = Object.entries(endpointsOf(parts));
+  const several = compareVersions(api, "1.44") >= 0;
+  const atOnce = Object.fromEntries(several ? endpoints : endpoints.slice(0, 1));
+  return {
+    name,
+    platform: textAt(service, "platform"),
+    body: {
+      ...processBody(service, parts),
+      ...(endpoints.length === 0 ? {} : { NetworkingConfig: { EndpointsConfig: atOnce } }),
+    },
+    connect: Object.fromEntries(several ? [] : endpoints.slice(1)) as Record<string, EndpointBody>,
+  };
+}
+
+/** The name of a service's container, as compose gives it. */
+export function containerName(model: ComposeModel, service: string, number: number): string {
+  const chosen = textAt(servicesOf(model)[service] ?? {}, "container_name");
+  return chosen !== "" ? chosen : `${textAt(model, "name")}-${service}-${number}`;
+}
+
+/** The image of a service; compose names one that is only built after project and service. */
+export function imageReference(model: ComposeModel, service: string): string {
+  const image = textAt(servicesOf(model)[service] ?? {}, "image");
+  return image !== "" ? image : `${textAt(model, "name")}-${service}`;
+}
+
+function processBody(service: JsonObject, parts: ContainerParts): ContainerBody {
+  const { api, model } = parts;
+  const words = (key: string, name: keyof ContainerBody) => {
+    const value = service[key];
+    return Array.isArray(value) ? { [name]: value.map(String) } : {};
+  };
+  const text = (key: string, name: keyof ContainerBody) =>
+    textAt(service, key) === "" ? {} : { [name]: textAt(service, key) };
+  const flag = (key: string, name: keyof ContainerBody) =>
+    service[key] === true ? { [name]: true } : {};
+  const grace = service["stop_grace_period"];
+  const ports = exposedPorts(service);
+  const oldAddress = compareVersions(api, "1.44") < 0 ? text("mac_address", "MacAddress") : {};
+  return {
+    Image: imageReference(model, parts.service),
+    AttachStdout: true,
+    AttachStderr: true,
+    Labels: parts.labels,
+    Env: environmentOf(service, parts.variables),
+    // An empty list is not the same as none: it takes the image's entrypoint away.
+    ...words("command", "Cmd"),
+    ...words("entrypoint", "Entrypoint"),
+    ...text("hostname", "Hostname"),
+    ...text("domainname", "Domainname"),
+    ...text("user", "User"),
+    ...text("working_dir", "WorkingDir"),
+    ...text("stop_signal", "StopSignal"),
+    ...oldAddress,
+    ...flag("tty", "Tty"),
+    ...flag("stdin_open", "OpenStdin"),
+    ...(grace === undefined ? {} : { StopTimeout: Math.trunc(nanoseconds(grace) / 1e9) }),
+    ...healthBody(service, api),
+    ...(ports.length === 0
+      ? {}
+      : { ExposedPorts: Object.fromEntries(ports.map((port) => [port, {}])) }),
+    HostConfig: hostBody(service, parts),
+  };
+}
+
+/** A name without a value takes the variable of the image away. */
+function environmentOf(
+  service: JsonObject,
+  variables: Readonly<Record<string, string>>,
+): string[] {
+  const merged = { ...variables, ...objectAt(service, "environment") };
+  return Object.entries(merged).map(([name, value]) =>
+    value === null ? name : `${name}=${String(value)}`
+  );
+}
+
+function exposedPorts(service: JsonObject): string[] {
+  const published = objectsAt(service, "ports").map((port) =>
+    `${port["target"]}/${textAt(port, "protocol") || "tcp"}`
+  );
+  const exposed = Array.isArray(service["expose"]) ? service["expose"] : [];
+  return [...new Set([...published, ...exposed.flatMap((each) => portsOf(String(each)))])];
+}
+
+/** `91-93/udp` as one port each. */
+function portsOf(range: string): string[] {
+  const [numbers = "", protocol = "tcp"] = range.split("/");
+  const [first = 0, last = first] = numbers.split("-").map(Number);
+  return Array.from(
+    { length: Math.max(0, last - first + 1) },
+    (_, index) => `${first + index}/${protocol.toLowerCase()}`,
+  );
+}

@@ -1,0 +1,75 @@
+import { COMPOSE_LABELS, type ComposeModel, LABELS } from "../../model/mod.ts";
+import { isObject, type JsonObject, labelsOf, objectAt, servicesOf } from "../../compose/model.ts";
+import { configHash } from "./config_hash.ts";
+import { withId } from "./host_body.ts";
+
+/** What the labels of a container are made from. */
+export interface LabelParts {
+  /** Rendered, with plain dollars. */
+  readonly model: ComposeModel;
+  readonly project: string;
+  readonly service: string;
+  readonly number: number;
+  /** Content id of the image. */
+  readonly imageId: string;
+  /** The project's directory, as compose is told it. */
+  readonly directory: string;
+  /** Compose files, as compose is told them. */
+  readonly files: readonly string[];
+  /** The version of compose that people here use; empty where it is not known. */
+  readonly composeVersion: string;
+  readonly idOf: (service: string) => string;
+}
+
+/** The labels of a container: its author's, and those by which compose knows it as its own. */
+export function containerLabels(parts: LabelParts): Record<string, string> {
+  const service = servicesOf(parts.model)[parts.service] ?? {};
+  const own = withoutOurLabels(withIds(service, parts.idOf));
+  return {
+    ...labelsOf(service),
+    [COMPOSE_LABELS.project]: parts.project,
+    [COMPOSE_LABELS.service]: parts.service,
+    [COMPOSE_LABELS.number]: String(parts.number),
+    [COMPOSE_LABELS.oneOff]: "False",
+    [COMPOSE_LABELS.image]: parts.imageId,
+    [COMPOSE_LABELS.workingDirectory]: parts.directory,
+    [COMPOSE_LABELS.configFiles]: parts.files.join(","),
+    [COMPOSE_LABELS.configHash]: configHash(own, parts.composeVersion),
+    [COMPOSE_LABELS.dependsOn]: dependencies(service),
+  };
+}
+
+/** Services that this one names, as the containers that they are now. */
+function withIds(service: JsonObject, idOf: LabelParts["idOf"]): JsonObject {
+  const modes = ["network_mode", "ipc", "pid"].flatMap((key) => {
+    const mode = service[key];
+    return typeof mode === "string" ? [[key, withId(mode, idOf)]] : [];
+  });
+  const from = service["volumes_from"];
+  if (!Array.isArray(from)) return { ...service, ...Object.fromEntries(modes) };
+  const volumes = from.map((each) => {
+    const [first = "", second = ""] = String(each).split(":");
+    return first === "container" ? second : idOf(first);
+  });
+  return { ...service, ...Object.fromEntries(modes), volumes_from: volumes };
+}
+
+/** Labels that we add are not in the file that somebody calls compose with by hand. */
+function withoutOurLabels(service: JsonObject): JsonObject {
+  const ours = new Set<string>(Object.values(LABELS));
+  const labels = Object.entries(objectAt(service, "labels")).filter(([name]) => !ours.has(name));
+  const { labels: _labels, ...rest } = service;
+  if (labels.length === 0) return rest;
+  return Object.fromEntries(
+    Object.entries(service).map((
+      [key, value],
+    ) => [key, key === "labels" ? Object.fromEntries(labels) : value]),
+  );
+}
+
+function dependencies(service: JsonObject): string {
+  return Object.entries(objectAt(service, "depends_on")).map(([name, how]) => {
+    const { condition, restart } = isObject(how) ? how : {};
+    return `${name}:${condition ?? "service_started"}:${restart === true}`;
+  }).join(",");
+}

@@ -1,0 +1,233 @@
+import type { ComposeModel } from "../../model/mod.ts";
+import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "../../compose/model.ts";
+
+/** What is understood of a value: all of it, the named keys of an object, or of each object in it. */
+type Shape = "all" | { readonly keys: Keys } | { readonly each: Keys };
+type Keys = Readonly<Record<string, Shape>>;
+
+const all = (...names: readonly string[]): Keys =>
+  Object.fromEntries(names.map((name) => [name, "all" as const]));
+
+/**
+ * The keys of a service that we turn into containers by ourselves, those included that compose reads
+ * and that mean nothing on a single host. A service with any other key is made by compose: what is
+ * not known cannot be left out in silence.
+ */
+export const SERVICE_KEYS: Keys = {
+  ...all(
+    "image",
+    "build",
+    "platform",
+    "command",
+    "entrypoint",
+    "environment",
+    "env_file",
+    "hostname",
+    "domainname",
+    "user",
+    "working_dir",
+    "tty",
+    "stdin_open",
+    "stop_signal",
+    "stop_grace_period",
+    "labels",
+    "label_file",
+    "annotations",
+    "expose",
+    "tmpfs",
+    "volumes_from",
+    "network_mode",
+    "ipc",
+    "pid",
+    "uts",
+    "cgroup",
+    "userns_mode",
+    "runtime",
+    "cgroup_parent",
+    "init",
+    "read_only",
+    "privileged",
+    "shm_size",
+    "sysctls",
+    "group_add",
+    "storage_opt",
+    "oom_score_adj",
+    "oom_kill_disable",
+    "device_cgroup_rules",
+    "dns",
+    "dns_search",
+    "dns_opt",
+    "mac_address",
+    "extra_hosts",
+    "mem_limit",
+    "memswap_limit",
+    "mem_swappiness",
+    "mem_reservation",
+    "cpus",
+    "cpu_shares",
+    "cpu_period",
+    "cpu_quota",
+    "cpuset",
+    "pids_limit",
+    "ulimits",
+    "restart",
+    "cap_add",
+    "cap_drop",
+    "container_name",
+    "scale",
+    "attach",
+    "develop",
+    "profiles",
+    "pull_policy",
+  ),
+  depends_on: { each: all("condition", "required", "restart") },
+  healthcheck: {
+    keys: all(
+      "disable",
+      "test",
+      "interval",
+      "timeout",
+      "retries",
+      "start_period",
+      "start_interval",
+    ),
+  },
+  ports: {
+    each: all("target", "published", "protocol", "host_ip", "mode", "name", "app_protocol"),
+  },
+  volumes: {
+    each: {
+      ...all("type", "source", "target", "read_only", "consistency"),
+      bind: { keys: all("create_host_path", "propagation", "recursive", "selinux") },
+      volume: { keys: all("nocopy", "subpath", "labels") },
+      tmpfs: { keys: all("size", "mode") },
+    },
+  },
+  configs: { each: all("source", "target", "uid", "gid", "mode") },
+  secrets: { each: all("source", "target", "uid", "gid", "mode") },
+  networks: {
+    each: all(
+      "aliases",
+      "ipv4_address",
+      "ipv6_address",
+      "link_local_ips",
+      "mac_address",
+      "driver_opts",
+      "priority",
+      "gw_priority",
+    ),
+  },
+  devices: { each: all("source", "target", "permissions") },
+  logging: { keys: all("driver", "options") },
+  security_opt: "all",
+  deploy: {
+    keys: {
+      ...all("mode", "labels", "placement", "endpoint_mode", "update_config", "rollback_config"),
+      ...all("replicas"),
+      restart_policy: { keys: all("condition", "max_attempts", "delay", "window") },
+      resources: {
+        keys: {
+          limits: { keys: all("cpus", "memory", "pids") },
+          reservations: { keys: all("cpus", "memory") },
+        },
+      },
+    },
+  },
+};
+
+/** The keys of a network and of a volume of the project that are understood. */
+export const NETWORK_KEYS: Keys = {
+  ...all("name", "external", "driver", "driver_opts", "internal", "attachable"),
+  ...all("enable_ipv4", "enable_ipv6", "labels"),
+  ipam: {
+    keys: {
+      driver: "all",
+      config: { each: all("subnet", "ip_range", "gateway", "aux_addresses") },
+    },
+  },
+};
+export const VOLUME_KEYS: Keys = all("name", "external", "driver", "driver_opts", "labels");
+
+/**
+ * Tells why a service cannot be made by us: the path of the first key or value of a rendered model
+ * that is not understood, such as `services.web.gpus`; `undefined` when everything is.
+ */
+export function notMapped(model: ComposeModel, name: string): string | undefined {
+  const service = servicesOf(model)[name] ?? {};
+  const path = unknownKey(service, { keys: SERVICE_KEYS }) ?? unknownValue(service, model);
+  return path === undefined ? undefined : `services.${name}.${path}`;
+}
+
+/** The same for the networks and volumes of the project. */
+export function notMappedResource(model: ComposeModel): string | undefined {
+  const unknown = (kind: "networks" | "volumes", keys: Keys) => {
+    const path = unknownKey(objectAt(model, kind), { each: keys });
+    return path === undefined ? undefined : `${kind}.${path}`;
+  };
+  return unknown("networks", NETWORK_KEYS) ?? unknown("volumes", VOLUME_KEYS);
+}
+
+/** Path of the first key that a shape does not have; a key without a value says nothing. */
+function unknownKey(value: unknown, shape: Shape): string | undefined {
+  if (shape === "all" || !isFilled(value)) return undefined;
+  if ("each" in shape) {
+    if (typeof value !== "object" || value === null) return "";
+    return firstOf(Object.entries(value), (each) => unknownKey(each, { keys: shape.each }));
+  }
+  // Old versions of compose print some entries as text: those are understood by who reads them.
+  if (!isObject(value)) return undefined;
+  return firstOf(Object.entries(value), (each, key) => {
+    const known = Object.hasOwn(shape.keys, key) ? shape.keys[key] : undefined;
+    if (known === undefined) return isFilled(each) ? "" : undefined;
+    return unknownKey(each, known);
+  });
+}
+
+function firstOf(
+  entries: readonly (readonly [string, unknown])[],
+  look: (value: unknown, key: string) => string | undefined,
+): string | undefined {
+  for (const [key, value] of entries) {
+    const found = look(value, key);
+    if (found !== undefined) return found === "" ? key : `${key}.${found}`;
+  }
+  return undefined;
+}
+
+function isFilled(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === "") return false;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+}
+
+/** What is written with keys that are known and still has to be left to compose. */
+function unknownValue(service: JsonObject, model: ComposeModel): string | undefined {
+  const list = (key: string) => Array.isArray(service[key]) ? service[key] as unknown[] : [];
+  if (textAt(service, "network_mode") === "" && !isFilled(service["networks"])) return "networks";
+  const volumes = list("volumes").findIndex((each) =>
+    !isObject(each) || !["bind", "volume", "tmpfs"].includes(textAt(each, "type"))
+  );
+  if (volumes >= 0) return `volumes.${volumes}.type`;
+  if (list("devices").some(isCdi)) return "devices";
+  if (list("security_opt").some((each) => readsProfile(String(each)))) return "security_opt";
+  for (const kind of ["configs", "secrets"] as const) {
+    const other = list(kind).find((each) =>
+      textAt(
+        objectAt(objectAt(model, kind), isObject(each) ? textAt(each, "source") : ""),
+        "file",
+      ) === ""
+    );
+    if (other !== undefined) return kind;
+  }
+  return undefined;
+}
+
+/** A device of the Container Device Interface: `vendor.com/class=name`. */
+function isCdi(device: unknown): boolean {
+  const source = isObject(device) ? textAt(device, "source") : String(device);
+  return /^[^/]+\/[^=]+=/.test(source);
+}
+
+/** A profile in a file, which whoever calls the engine has to read. */
+function readsProfile(option: string): boolean {
+  return /^seccomp[=:]/.test(option) && !/^seccomp[=:](?:unconfined|builtin)$/.test(option);
+}

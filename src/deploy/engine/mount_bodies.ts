@@ -1,0 +1,158 @@
+import type { HostBody, MountBody } from "../../docker/create_bodies.ts";
+import {
+  isObject,
+  type JsonObject,
+  labelsOf,
+  objectAt,
+  objectsAt,
+  textAt,
+} from "../../compose/model.ts";
+import type { ContainerParts } from "./container_body.ts";
+import { numberOf } from "./units.ts";
+
+/** The name of a volume that the engine made up. */
+const MADE_UP = /^[0-9a-f]{64}$/;
+
+/** What a container sees of its host's files, of volumes, configs and secrets. */
+export function mountBodies(
+  service: JsonObject,
+  parts: ContainerParts,
+): Pick<HostBody, "Binds" | "Mounts"> {
+  const volumes = new Map(
+    objectsAt(service, "volumes").map((each) => [textAt(each, "target"), each]),
+  );
+  const mounts = new Map<string, MountBody>();
+  for (const mount of inheritedMounts(volumes, parts)) {
+    mounts.set(mount.Target, mount);
+    volumes.delete(mount.Target);
+  }
+  const binds: string[] = [];
+  for (const [target, volume] of volumes) {
+    const line = asLine(volume, parts);
+    if (line === undefined) mounts.set(target, asMount(volume, parts));
+    else binds.push(line);
+  }
+  for (const [target, source] of fileMounts(service, parts)) {
+    // A volume at the same place was written down by somebody who wanted to see that one.
+    if (mounts.has(target) || volumes.has(target)) continue;
+    mounts.set(target, { Type: "bind", Source: source, Target: target, ReadOnly: true });
+  }
+  return {
+    ...(binds.length === 0 ? {} : { Binds: binds }),
+    ...(mounts.size === 0 ? {} : { Mounts: [...mounts.values()] }),
+  };
+}
+
+/**
+ * The volumes without a name that the container before had: at places where the service or its image
+ * still asks for one, and nowhere else.
+ */
+function inheritedMounts(
+  volumes: ReadonlyMap<string, JsonObject>,
+  { inherited, imageVolumes }: ContainerParts,
+): MountBody[] {
+  return inherited.filter(({ kind, name, destination }) => {
+    if (kind !== "volume" || !MADE_UP.test(name)) return false;
+    const wanted = volumes.get(destination);
+    if (wanted === undefined) return imageVolumes.has(destination);
+    return textAt(wanted, "type") === "volume" && textAt(wanted, "source") === "";
+  }).map(({ name, destination, writable }) => ({
+    Type: "volume",
+    Source: name,
+    Target: destination,
+    ReadOnly: !writable,
+  }));
+}
+
+/** A mount as the short text that the engine takes, where that says everything. */
+function asLine(volume: JsonObject, { model }: ContainerParts): string | undefined {
+  const target = textAt(volume, "target");
+  const source = textAt(volume, "source");
+  const mode = volume["read_only"] === true ? "ro" : "rw";
+  if (textAt(volume, "type") === "bind") {
+    const bind = objectAt(volume, "bind");
+    const long = textAt(bind, "propagation") !== "" || textAt(bind, "recursive") !== "";
+    if (long || !createsPath(volume)) return undefined;
+    return `${source}:${target}:${[mode, textAt(bind, "selinux")].filter(Boolean).join(",")}`;
+  }
+  const name = volumeName(model, source);
+  if (textAt(volume, "type") !== "volume" || name === undefined) return undefined;
+  const { nocopy, subpath } = objectAt(volume, "volume");
+  const labels = labelsOf(objectAt(volume, "volume"));
+  if (nocopy === true || subpath !== undefined || Object.keys(labels).length > 0) return undefined;
+  return `${name}:${target}:${mode}`;
+}
+
+/** A recorded model says where a path is made; one that says nothing at all has it made. */
+function createsPath(volume: JsonObject): boolean {
+  const bind = volume["bind"];
+  return !isObject(bind) || bind["create_host_path"] === true;
+}
+
+/** The name under which the engine knows a volume of the model. */
+function volumeName(model: JsonObject, source: string): string | undefined {
+  if (source === "") return undefined;
+  return textAt(objectAt(objectAt(model, "volumes"), source), "name") || source;
+}
+
+function asMount(volume: JsonObject, { model }: ContainerParts): MountBody {
+  const Target = textAt(volume, "target");
+  const ReadOnly = volume["read_only"] === true;
+  const source = textAt(volume, "source");
+  switch (textAt(volume, "type")) {
+    case "bind":
+      return { Type: "bind", Source: source, Target, ReadOnly, ...bindOptions(volume) };
+    case "tmpfs": {
+      const { size, mode } = objectAt(volume, "tmpfs");
+      const TmpfsOptions = { SizeBytes: numberOf(size) ?? 0, Mode: numberOf(mode) ?? 0 };
+      const asked = isObject(volume["tmpfs"]);
+      return { Type: "tmpfs", Target, ReadOnly, ...(asked ? { TmpfsOptions } : {}) };
+    }
+    default: {
+      const name = volumeName(model, source);
+      const from = name === undefined ? {} : { Source: name };
+      return { Type: "volume", ...from, Target, ReadOnly, ...volumeOptions(volume) };
+    }
+  }
+}
+
+function bindOptions(volume: JsonObject): Pick<MountBody, "BindOptions"> {
+  const bind = objectAt(volume, "bind");
+  const recursive = textAt(bind, "recursive");
+  return {
+    BindOptions: {
+      Propagation: textAt(bind, "propagation"),
+      CreateMountpoint: createsPath(volume),
+      ...(recursive === "disabled" ? { NonRecursive: true } : {}),
+      ...(recursive === "writable" ? { ReadOnlyNonRecursive: true } : {}),
+      ...(recursive === "readonly" ? { ReadOnlyForceRecursive: true } : {}),
+    },
+  };
+}
+
+function volumeOptions(volume: JsonObject): Pick<MountBody, "VolumeOptions"> {
+  const options = volume["volume"];
+  if (!isObject(options)) return {};
+  const subpath = textAt(options, "subpath");
+  const labels = labelsOf(options);
+  return {
+    VolumeOptions: {
+      NoCopy: options["nocopy"] === true,
+      ...(subpath === "" ? {} : { Subpath: subpath }),
+      ...(Object.keys(labels).length === 0 ? {} : { Labels: labels }),
+    },
+  };
+}
+
+/** The files of configs and secrets, by their place in the container. */
+function fileMounts(service: JsonObject, { model }: ContainerParts): [string, string][] {
+  return (["secrets", "configs"] as const).flatMap((kind) => {
+    const folder = kind === "secrets" ? "/run/secrets/" : "/";
+    return objectsAt(service, kind).map((each): [string, string] => {
+      const source = textAt(each, "source");
+      const target = textAt(each, "target") || source;
+      const file = textAt(objectAt(objectAt(model, kind), source), "file");
+      return [target.startsWith("/") ? target : folder + target, file];
+    });
+  });
+}

@@ -1,0 +1,14 @@
+import type { ComposeModel } from "../../model/mod.ts";
+import { isObject } from "../../compose/model.ts";
+
+/** A rendered model as the engine is to get it: compose doubles every dollar of the values it prints. */
+export function withPlainDollars(model: ComposeModel): ComposeModel {
+  return plain(model) as ComposeModel;
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("$$", "$");
+  if (Array.isArray(value)) return value.map(plain);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
+}

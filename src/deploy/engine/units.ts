@@ -1,0 +1,40 @@
+const NANOSECONDS: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  "µs": 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 6e10,
+  h: 3.6e12,
+};
+
+/** Nanoseconds of a length of time as Go writes it, such as `1m0.5s`; 0 for anything else. */
+export function nanoseconds(text: unknown): number {
+  if (typeof text !== "string") return 0;
+  const parts = text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|h|m|s)/g);
+  const total = [...parts].reduce(
+    (sum, [, value, unit]) => sum + Number(value) * (NANOSECONDS[unit ?? ""] ?? 0),
+    0,
+  );
+  return Math.round(total);
+}
+
+/** A number that may be written as text, as compose prints bytes; `undefined` for none. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  if (typeof value !== "string" || value.trim() === "") return undefined;
+  const number = Number(value);
+  return Number.isNaN(number) ? undefined : number;
+}
+
+/** The same, and `undefined` for 0, which compose takes for "not said". */
+export function amountOf(value: unknown): number | undefined {
+  const number = numberOf(value);
+  return number === 0 ? undefined : number;
+}
+
+/** Billionths of a processor; compose keeps the number with 32 bits, and so must we. */
+export function nanoCpus(value: unknown): number | undefined {
+  const cpus = amountOf(value);
+  return cpus === undefined ? undefined : Math.trunc(Math.fround(Math.fround(cpus) * 1e9));
+}
