@@ -18,6 +18,7 @@ import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import { awaitConditions } from "./await_conditions.ts";
 import type { Compose, ComposeCall } from "./compose/program.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
+import { changedNames, keptDependents, type KeptServices } from "./kept_services.ts";
 import { replaceLost } from "./lost_networks.ts";
 import { observe } from "./observe.ts";
 import { readiness } from "./readiness.ts";
@@ -52,6 +53,8 @@ export interface Application {
   readonly services: readonly ServicePlan[];
   /** Services that must be healthy although nothing is done to them now. */
   readonly verify?: readonly string[];
+  /** Whether services that depend on the changed ones have to go on working. */
+  readonly watchesKept: boolean;
   /** Services that ran before: they run again. */
   readonly ranBefore: readonly string[];
   /** What lies under `live/` now. */
@@ -89,6 +92,10 @@ export async function applyRelease(
     containers: observed.containers,
   });
   await parts.files.switchTo(tree, release, work.liveBefore);
+  const changed = new Set([...changedNames(work.services), ...work.verify ?? []]);
+  const kept = work.watchesKept
+    ? keptDependents(changed, release.services, observed)
+    : new Map<string, string>();
   const stops = (step: ApplyStep) => work.onStop?.(mayStop(step, observed));
   for (const step of steps.before) {
     stops(step);
@@ -98,7 +105,8 @@ export async function applyRelease(
     engine: parts.engine,
     clock: parts.clock,
     key: release.key,
-    services: awaited(work, observed),
+    services: awaited(work, observed, kept),
+    kept,
     deadline,
     known: new Set(
       observed.containers.filter((each) => each.state !== "exited" && each.state !== "created")
@@ -134,12 +142,16 @@ function toVerify({ placed, services }: Application, before: ObservedStack): str
 }
 
 /**
- * Services that have to prove healthy: those something was done to. One that is not started by
+ * Services that have to prove healthy: those something was done to, and those that need them. One that is not started by
  * deployments counts only where it ran before, and is then judged like any other.
  */
-function awaited(work: Application, before: ObservedStack): ReleaseService[] {
+function awaited(
+  work: Application,
+  before: ObservedStack,
+  kept: KeptServices,
+): ReleaseService[] {
   const { placed, verify = [], ranBefore } = work;
-  const changed = new Set([...toVerify(work, before), ...verify]);
+  const changed = new Set([...toVerify(work, before), ...verify, ...kept.keys()]);
   return placed.release.services.filter((each) => changed.has(each.name)).map((each) =>
     ranBefore.includes(each.name) ? started(each) : each
   );

@@ -103,6 +103,8 @@ async function restore(
     previous: next,
     services,
     verify: [],
+    // What the failed release broke is still broken at this moment.
+    watchesKept: false,
     liveBefore: next.release.live,
     onStop: (ids) => ids.forEach((id) => endangered.add(id)),
   }, signal);

@@ -71,7 +71,7 @@ export async function rollout(
     try {
       const now = attempt === 1 ? work : await planAgain(parts, work, signal);
       const { next: placed, liveNow: liveBefore } = work;
-      await applyRelease(parts, { ...now, placed, liveBefore, onStop }, signal);
+      await applyRelease(parts, { ...now, placed, liveBefore, onStop, watchesKept: true }, signal);
       const after = await observe(parts.engine, key, signal);
       return { kind: "deployed", images: imagesByService(after) };
     } catch (thrown) {

@@ -7,9 +7,9 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
+import { type KeptServices, KeptWatch } from "./kept_services.ts";
 import { lastLines } from "./last_lines.ts";
 import { observe } from "./observe.ts";
-import { readiness } from "./readiness.ts";
 import { MOST_RESTARTS, RestartWatch } from "./restart_watch.ts";
 
 /** Samples in a row that must be good before a release counts as healthy. */
@@ -32,6 +32,8 @@ export interface HealthWait {
   readonly deadline: Date;
   /** Ids of containers that ran before, whose earlier restarts do not count; all without it. */
   readonly known?: ReadonlySet<string>;
+  /** Those of the services that nothing was done to, and what they depend on; none without it. */
+  readonly kept?: KeptServices;
   /** Told at every sample what is still missing; nobody by default. */
   readonly progress?: Progress;
 }
@@ -44,16 +46,18 @@ export interface HealthWait {
  * wrote, and `timeout` at the deadline, naming what was still missing.
  */
 export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promise<void> {
-  const { engine, clock, services, deadline } = wait;
+  const { clock, services, deadline } = wait;
   if (services.length === 0) return;
   const restarts = new RestartWatch(wait.known);
+  const kept = new KeptWatch(wait.kept ?? new Map());
   let incomplete = 0;
   for (let good = 0, needed = GOOD_SAMPLES; good < needed;) {
     const details = await inspectServices(wait, signal);
-    const now = readiness(services, { containers: details.map((each) => each.container) });
-    if (now.kind === "failed") await fail(engine, now, signal);
-    const { same, restarted, looping } = restarts.look(details);
-    if (looping !== undefined) await fail(engine, loopText(looping), signal);
+    const times = { nowMs: clock.now().getTime(), endMs: deadline.getTime() };
+    const { now, counted } = kept.look(services, details, times);
+    if (now.kind === "failed") await fail(wait, now, signal);
+    const { same, restarted, looping } = restarts.look(counted);
+    if (looping !== undefined) await fail(wait, loopText(looping), signal);
     if (restarted) needed = STEADY_SAMPLES;
     if (now.kind !== "ready") good = 0;
     else good = same ? good + 1 : 1;
@@ -101,12 +105,16 @@ interface Hopeless {
 }
 
 async function fail(
-  engine: Engine,
+  { engine, kept }: HealthWait,
   { service, container, why }: Hopeless,
   signal: AbortSignal,
 ): Promise<never> {
+  const cause = kept?.get(service);
+  const hint = cause === undefined
+    ? ""
+    : `; the release left ${service} alone, but changed ${cause}, which it depends on`;
   const log = await lastLines(engine, container.id, signal);
-  const text = `service ${service}: container ${container.name} ${why}${log}`;
+  const text = `service ${service}: container ${container.name} ${why}${hint}${log}`;
   throw new StackwrightError("unhealthy", text);
 }
 

@@ -15,6 +15,7 @@ import {
   asText,
   asTextList,
   asTexts,
+  type Json,
   type JsonRecord,
 } from "./json.ts";
 import { collectLines, demultiplex, singleStream } from "./logs.ts";
@@ -192,8 +193,15 @@ function detailed(answer: JsonRecord): ContainerDetails {
     oomKilled: state["OOMKilled"] === true,
     error: asText(state["Error"]),
     healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
+    ...lastCheckOf(asList(health["Log"]).at(-1)),
     mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
   };
+}
+
+function lastCheckOf(entry: Json | undefined): Pick<ContainerDetails, "lastCheck"> {
+  const check = asRecord(entry);
+  const beganAt = instant(asText(check["Start"]));
+  return beganAt === undefined ? {} : { lastCheck: { beganAt, passed: check["ExitCode"] === 0 } };
 }
 
 function mountOf(mount: JsonRecord): ContainerMount {

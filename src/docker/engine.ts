@@ -74,6 +74,8 @@ export interface ContainerDetails {
   readonly error: string;
   /** Output of the last health check, empty without one. */
   readonly healthOutput: string;
+  /** The last health check that ended; absent without one. */
+  readonly lastCheck?: { readonly beganAt: Date; readonly passed: boolean };
   readonly mounts: readonly ContainerMount[];
 }
 

@@ -209,6 +209,33 @@ describe("rollout() that succeeds", () => {
     assert.equal((await rollout(world.parts, work(), SIGNAL)).kind, "deployed");
   });
 
+  it("fails, and puts back what ran, when it breaks a service that it leaves alone", async () => {
+    const world = createWorld();
+    const release = (id: string, digest: string) =>
+      releaseOf(id, [serviceOf("db", { digest }), serviceOf("web", { dependsOn: ["db"] })]);
+    const next = { tree: "/trees/next", release: release("next", "db-2") };
+    const services = ["db", "web"].map((name): ServicePlan => ({
+      name,
+      action: name === "db" ? "recreate" : "keep",
+      because: ["so it is"],
+    }));
+    const breaks = (health: "unhealthy" | "healthy") => () => {
+      world.engine.containers = world.engine.containers.map((each) =>
+        each.service === "web" ? { ...each, health } : each
+      );
+      world.onUp = breaks("healthy");
+    };
+    world.onUp = breaks("unhealthy");
+    const previous = { tree: "/trees/old", release: release("old", "db-1") };
+    const result = await rollout(world.parts, work({ next, services, previous }), SIGNAL);
+    assert.ok(result.kind === "rolled_back");
+    assert.match(result.error.message, /is unhealthy; the release left web alone, but changed db,/);
+    assert.deepEqual(
+      digests(world),
+      ["db-1", "gone-1", "web-1"].filter((each) => each !== "gone-1"),
+    );
+  });
+
   it("judges services that it leaves alone when it is asked to", async () => {
     const world = createWorld();
     world.engine.containers = world.engine.containers.map((each) =>
