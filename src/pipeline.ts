@@ -33,8 +33,8 @@ import {
   targetOf,
   waitForJobs,
   waitForStack,
-  webhookRefusal,
 } from "./pipeline/mod.ts";
+import { webhookRefusal } from "./plan/mod.ts";
 import { type Glance, type Target, targetEntry } from "./prepare/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -202,11 +202,12 @@ async function refusalOf(
   signal: AbortSignal,
 ) {
   if (trigger !== "webhook") return undefined;
-  return await webhookRefusal(
+  const plan = await webhookRefusal(
     { request, declared, revision: configuration },
     (reference) =>
       parts.preparing.run(() => resolveRequest(parts, request, 0, signal, reference), signal),
   );
+  return plan && { kind: "skip" as const, plan, changes: [] };
 }
 
 /** What cannot even be read is a failed target like others. */

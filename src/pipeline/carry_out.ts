@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { decide } from "../plan/mod.ts";
+import { planFor } from "../plan/mod.ts";
 import {
   type Placed,
   rollout,
@@ -174,7 +174,8 @@ function rolloutParts(parts: PipelineParts, work: Undertaking): RolloutParts {
     clock,
     log,
     files: stackFiles(parts, key),
-    replan: (release, observed, failed) => replan({ release, observed, failed, removeOrphans }),
+    replan: (release, observed, { services: failed }) =>
+      planFor(release.services, observed, { kind: "taken_back", failed, removeOrphans }).services,
     fetchImages: (placed, services, signal) =>
       requireImages(parts, placed, { services, progress }, signal),
     call: (placed) => composeCall(parts, placed),
@@ -190,21 +191,4 @@ export function stackFiles(
   const note = (tree: string) =>
     ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());
   return new StackFiles(files, stackDirectories(dataDir, key), note);
-}
-
-/** How to get from what runs to a release that is put back. */
-function replan({ release, observed, failed, removeOrphans }: {
-  readonly release: Release;
-  readonly observed: ObservedStack;
-  readonly failed: Release;
-  readonly removeOrphans: boolean;
-}) {
-  return decide({
-    desired: release.services,
-    observed,
-    previous: failed.services,
-    policy: { forceRecreate: false, removeOrphans },
-    takenBack: failed.services,
-    images: {},
-  }).services;
 }

@@ -5,16 +5,15 @@ import {
   type ObservedStack,
   type Plan,
   type Release,
-  type ReleaseService,
   type Revision,
   type SkipReason,
 } from "../model/mod.ts";
-import { decide, decideRetry, requireSupported } from "../plan/mod.ts";
+import { decideRetry, planFor, requireSupported } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { withOldData } from "./bring_old_data.ts";
 import { decideDestroy, destroyerOf } from "./destroy_target.ts";
 import { look } from "./glance.ts";
-import { decideHeld, type HeldDecision, type Hold, pausedHold, stopHold } from "./hold.ts";
+import { decideHeld, type HeldDecision, type Hold, pausedHold, pinHold, stopHold } from "./hold.ts";
 import {
   changesSince,
   type PreparedRelease,
@@ -26,10 +25,8 @@ import {
   resolveSecrets,
   type Target,
 } from "../prepare/mod.ts";
-import { pinHold } from "./pin_hold.ts";
-import { planAfterFailure } from "./plan_after_failure.ts";
+import { planAfterFailure, withFiles } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
-import { withFiles } from "./stale_files.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
 
 /** What is to be done about a target, decided before anything was touched. */
@@ -103,7 +100,8 @@ export async function decideTarget(
     ? undefined
     : await changesSince(parts, resolved, recorded.closure, signal);
   if (changes?.length === 0 && recorded !== undefined) {
-    const compared = planFor(target, recorded.services, recorded, observed);
+    const deployed = recorded.services;
+    const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy: deployment });
     const plan = await withFiles(parts, key, recorded, compared);
     if (plan.kind === "skip") {
       moveRevision(parts, target, recorded);
@@ -155,7 +153,12 @@ async function decideRendered(
     () => refreshImages(parts, target, { prepared, isDeployed }, signal),
     signal,
   );
-  const planned = planFor(target, release.services, recorded, observed, images);
+  const planned = planFor(release.services, observed, {
+    kind: "wanted",
+    deployed: recorded?.services,
+    policy: target.deployment,
+    images,
+  });
   const decided = planAfterFailure(release, planned, {
     failed: parts.ledger.failures.get(target.key)?.release,
     deployed: recorded?.digest,
@@ -210,18 +213,6 @@ async function held(
     changes: [],
     ...(retryAt === undefined ? {} : { retryAt }),
   };
-}
-
-function planFor(
-  { deployment }: Target,
-  desired: readonly ReleaseService[],
-  recorded: RecordedRelease | undefined,
-  observed: ObservedStack,
-  images: Readonly<Record<string, string>> = {},
-): Plan {
-  const { forceRecreate, removeOrphans } = deployment;
-  const policy = { forceRecreate, removeOrphans };
-  return decide({ desired, observed, previous: recorded?.services, policy, images });
 }
 
 /** A release that failed before is not tried again in a tight loop. */

@@ -4,16 +4,27 @@ import {
   type ObservedStack,
   type Plan,
   type ServicePlan,
+  shortId,
   type SkipReason,
   type StackKey,
 } from "../model/mod.ts";
-import { decide, decideRetry } from "../plan/mod.ts";
+import { decideRetry, planFor } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
+import type { Pin } from "../record/mod.ts";
 import { place } from "./carry_out.ts";
 import { look } from "./glance.ts";
 import type { PipelineParts } from "./parts.ts";
-import { requireImages, requireNoClash, type Target } from "../prepare/mod.ts";
-import { withFiles } from "./stale_files.ts";
+import {
+  changesSince,
+  contentIds,
+  prepareRelease,
+  requireImages,
+  requireNoClash,
+  type ResolvedTarget,
+  resolveSecrets,
+  type Target,
+} from "../prepare/mod.ts";
+import { withFiles } from "./beyond_digests.ts";
 import { ownershipOf } from "./stack_owner.ts";
 
 /** Why what a source wants is not deployed now. */
@@ -85,7 +96,8 @@ export async function decideHeld(
     const message = `${hold.message}; whether it runs is not known: ${messageOf(error)}`;
     return { kind: "skip", hold: { ...hold, message } };
   }
-  const plan = await withFiles(parts, key, recorded, repairPlan(recorded, observed));
+  const missing = planFor(recorded.services, observed, { kind: "repaired" });
+  const plan = await withFiles(parts, key, recorded, missing);
   if (plan.kind === "skip") return { kind: "skip", hold };
   await ownershipOf(parts, target, observed, signal);
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);
@@ -95,17 +107,6 @@ export async function decideHeld(
 function isMixed(parts: PipelineParts, recorded: RecordedRelease): boolean {
   const [newest] = parts.ledger.history(recorded.key, 1);
   return newest?.status === "failed" && newest.digest !== recorded.digest;
-}
-
-/** What is missing of a release that is deployed. Nothing is removed or replaced beyond that. */
-function repairPlan(recorded: RecordedRelease, observed: ObservedStack): Plan {
-  return decide({
-    desired: recorded.services,
-    observed,
-    previous: recorded.services,
-    policy: { forceRecreate: false, removeOrphans: false },
-    images: {},
-  });
 }
 
 interface Repair {
@@ -146,4 +147,67 @@ async function prepareRepair(
   await requireImages(parts, placed, needed, signal);
   const remembers = failure === undefined || failure.release === recorded.digest;
   return { kind: "repair", ...repair, placed, remembers };
+}
+
+/**
+ * What holds a stack back that a person put back to an earlier release: the pin, against the commit
+ * it was put back from and every other that means the same to the stack, whoever asks for it. A
+ * commit with other inputs ends the pin, and so does `stackwright unpin`.
+ *
+ * Throws what rendering such a commit throws.
+ */
+export async function pinHold(
+  parts: PipelineParts,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Hold | undefined> {
+  const { key, revision } = target;
+  const pin = parts.ledger.pins.get(key);
+  if (pin === undefined) return undefined;
+  if (pin.revision !== revision.id) {
+    const same = await samePin(parts, target, pin, signal);
+    if (same === undefined) {
+      parts.ledger.pins.remove(key);
+      return undefined;
+    }
+    // The next look at this commit is a cheap one.
+    parts.ledger.pins.set(key, same);
+  }
+  const kept = parts.ledger.release(pin.releaseId);
+  const release = kept === undefined ? "an earlier release" : `release ${kept.number}`;
+  return pausedHold(
+    `rolled back to ${release}; ${shortId(revision.id)} is not deployed again, ` +
+      `a commit with other inputs is, or this one after stackwright unpin ${key.name}`,
+  );
+}
+
+/** The pin moved to the target's revision where that means the same, else `undefined`. */
+async function samePin(
+  parts: PipelineParts,
+  target: Target,
+  pin: Pin,
+  signal: AbortSignal,
+): Promise<Pin | undefined> {
+  const revision = target.revision.id;
+  const resolved = await resolveSecrets(parts, target, signal);
+  const { refused } = pin;
+  const changes = refused && await changesSince(parts, resolved, refused.closure, signal);
+  if (changes?.length === 0) return { ...pin, revision };
+  const { digest, closure } = (await prepareRelease(parts, resolved, signal)).release;
+  const isSame = refused === undefined
+    ? closure.complete && await isSameAt(parts, resolved, pin.revision, closure.paths, signal)
+    : refused.digest === digest;
+  return isSame ? { ...pin, revision, refused: { digest, closure } } : undefined;
+}
+
+/** Whether everything that a release was rendered from is the same at another commit. */
+async function isSameAt(
+  { source }: PipelineParts,
+  { revision }: ResolvedTarget,
+  other: string,
+  paths: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const then = await contentIds(source, { ...revision, id: other }, Object.keys(paths), signal);
+  return Object.entries(paths).every(([path, id]) => then.get(path) === id);
 }

@@ -5,7 +5,7 @@ import {
   messageOf,
   type ReleaseService,
 } from "../model/mod.ts";
-import { decide } from "../plan/mod.ts";
+import { planFor } from "../plan/mod.ts";
 import type { Intent } from "../record/ledger.ts";
 import { finishRollout, place } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
@@ -68,15 +68,10 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
   }
   await clearHalfReplaced(parts.engine, intent.key, signal);
   const observed = await observe(parts.engine, intent.key, signal);
-  const plan = decide({
-    desired: next.release.services,
-    observed,
-    previous: (parts.ledger.current(intent.key) ?? next.release).services,
-    policy: { forceRecreate: false, removeOrphans: false },
-    images: {},
-  });
-  const progress = (step: string) => log.debug(step);
   const { services } = next.release;
+  const deployed = parts.ledger.current(intent.key)?.services;
+  const plan = planFor(services, observed, { kind: "resumed", deployed });
+  const progress = (step: string) => log.debug(step);
   try {
     await requireImages(parts, next, { services: plan.services, progress }, signal);
   } catch (error) {
@@ -89,7 +84,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
     {
       next,
       services: plan.services,
-      verify: changedSince(parts.ledger.current(intent.key)?.services, services),
+      verify: changedSince(deployed, services),
       observed,
       removeOrphans: false,
       pruneImages: false,

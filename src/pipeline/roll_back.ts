@@ -10,13 +10,13 @@ import {
   type StackKey,
   StackwrightError,
 } from "../model/mod.ts";
-import { decide } from "../plan/mod.ts";
+import { planFor } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { carryOut, place } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash } from "../prepare/mod.ts";
-import { waitForStack } from "./wait_for_stack.ts";
+import { waitForStack } from "./waits.ts";
 
 /** Releases among which the one that is refused is looked for. */
 const MOST_LOOKED_AT = 100;
@@ -73,15 +73,10 @@ async function attempt(
   progress("looking at what runs");
   await parts.images.point(placed.release.services, wanted.images, signal);
   const observed = await observe(parts.engine, key, signal);
-  const plan = decide({
-    desired: wanted.services,
-    observed,
-    previous: current.services,
-    policy: { forceRecreate: false, removeOrphans: true },
-    images: wanted.images,
-  });
+  const { services, images } = wanted;
+  const why = { kind: "put_back", deployed: current.services, images } as const;
+  const plan = planFor(services, observed, why);
   await requireNoClash(parts, placed.release, plan, signal);
-  const { images } = wanted;
   await requireImages(parts, placed, { services: plan.services, progress, images }, signal);
   const earlier = parts.ledger.pins.get(key);
   const pin = await pinTo(parts, { wanted, current }, signal);

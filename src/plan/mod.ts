@@ -5,8 +5,10 @@
 export * from "./decide.ts";
 export * from "./inputs.ts";
 export * from "./obsolete.ts";
+export { planFor, type Why } from "./plan_for.ts";
 export * from "./retry.ts";
 export * from "./run_outcome.ts";
 export * from "./stack_state.ts";
 export * from "./supported.ts";
 export * from "./trees.ts";
+export * from "./webhook_admission.ts";

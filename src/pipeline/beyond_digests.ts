@@ -1,6 +1,12 @@
-import { readiness } from "../deploy/mod.ts";
-import type { ObservedStack, Plan, Release } from "../model/mod.ts";
+/**
+ * Plans beyond digests: containers that carry the right ones, and are not as they should be all the
+ * same.
+ */
+import { readiness, type ShownRelease } from "../deploy/mod.ts";
+import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
 import { summarise } from "../plan/mod.ts";
+import { stackFiles } from "./carry_out.ts";
+import type { PipelineParts } from "./parts.ts";
 
 /** What is known of the attempts before. */
 export interface EarlierAttempts {
@@ -34,4 +40,22 @@ export function planAfterFailure(
   });
   const changes = services.filter((each) => each.action !== "keep");
   return changes.length === 0 ? plan : { kind: "deploy", message: summarise(changes), services };
+}
+
+/**
+ * The plan for a release whose containers are as they should be: nothing, or its files are put in
+ * place. They differ where only services without containers use them, or where a process ended while
+ * it changed them. Another process that is changing the stack is left to it.
+ */
+export async function withFiles(
+  parts: PipelineParts,
+  key: StackKey,
+  release: ShownRelease,
+  plan: Plan,
+): Promise<Plan> {
+  if (plan.kind !== "skip" || plan.reason !== "no_changes") return plan;
+  if (parts.ledger.heldElsewhere(key) !== undefined) return plan;
+  if (await stackFiles(parts, key).show(release)) return plan;
+  const message = "bring the files of its containers up to date";
+  return { kind: "deploy", message, services: plan.services };
 }

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ObservedContainer, Plan, ReleaseService } from "../../../src/model/mod.ts";
-import {
-  type EarlierAttempts,
-  planAfterFailure,
-} from "../../../src/pipeline/plan_after_failure.ts";
+import { type EarlierAttempts, planAfterFailure } from "../../../src/pipeline/beyond_digests.ts";
 
 const SERVICE: Omit<ReleaseService, "name"> = {
   digest: "d",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseInlineDeployments } from "../../../src/config/mod.ts";
 import type { Revision, SourceRequest } from "../../../src/model/mod.ts";
-import { webhookRefusal } from "../../../src/pipeline/mod.ts";
+import { webhookRefusal } from "../../../src/plan/mod.ts";
 
 const source = { kind: "git", url: "https://h/a/b", name: "h/a/b" } as const;
 const revisionAt = (reference: string): Revision => ({ source, reference, id: "1".repeat(40) });
@@ -39,7 +39,7 @@ async function refusal({ event, full = event, deployment }: Case) {
       return Promise.resolve(revisionAt(UPSTREAM[reference] ?? `refs/heads/${reference}`));
     },
   );
-  return { plan: refused?.plan, asked };
+  return { plan: refused, asked };
 }
 
 describe("webhookRefusal() by the filter", () => {

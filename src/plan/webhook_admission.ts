@@ -1,6 +1,5 @@
 import { passesWebhookFilter, shortReference } from "../config/mod.ts";
-import type { DeclaredDeployment, Revision, SourceRequest } from "../model/mod.ts";
-import type { Decision } from "./decide_target.ts";
+import type { DeclaredDeployment, Plan, Revision, SourceRequest } from "../model/mod.ts";
 
 /** What a webhook was about, and one deployment of its configuration. */
 export interface WebhookTarget {
@@ -22,7 +21,7 @@ export interface WebhookTarget {
 export async function webhookRefusal(
   target: WebhookTarget,
   resolve: (reference: string) => Promise<Revision>,
-): Promise<(Decision & { readonly kind: "skip" }) | undefined> {
+): Promise<(Plan & { readonly kind: "skip" }) | undefined> {
   const { request, revision, declared: { deployment } } = target;
   const names = [request.reference, revision.reference];
   if (!names.some((name) => passesWebhookFilter(deployment.webhookFilter, name))) {
@@ -53,7 +52,6 @@ async function followedReference(
   return (await resolve(reference)).reference;
 }
 
-function refusal(message: string): Decision & { readonly kind: "skip" } {
-  const plan = { kind: "skip", reason: "filter_mismatch", message, services: [] } as const;
-  return { kind: "skip", plan, changes: [] };
+function refusal(message: string): Plan & { readonly kind: "skip" } {
+  return { kind: "skip", reason: "filter_mismatch", message, services: [] };
 }

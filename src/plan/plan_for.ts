@@ -1,0 +1,59 @@
+import type { ObservedStack, Plan, ReleaseService } from "../model/mod.ts";
+import { decide } from "./decide.ts";
+
+/** Services of the release that was deployed last, to say what changed since; absent before the first. */
+type Deployed = readonly ReleaseService[] | undefined;
+
+/** Images that services would run if they were replaced now, by service, where a name may have moved. */
+type Images = Readonly<Record<string, string>>;
+
+/** Why a release is planned: that settles what it is compared with and what may be removed for it. */
+export type Why =
+  /** A source wants it. */
+  | {
+    readonly kind: "wanted";
+    readonly deployed: Deployed;
+    readonly policy: { readonly forceRecreate: boolean; readonly removeOrphans: boolean };
+    readonly images?: Images;
+  }
+  /** It is deployed, and what is missing of it comes back: nothing is removed beyond that. */
+  | { readonly kind: "repaired" }
+  /** A process ended while it was rolled out: what is not its own stays. */
+  | { readonly kind: "resumed"; readonly deployed: Deployed }
+  /** A person puts it back in the place of a later one. */
+  | { readonly kind: "put_back"; readonly deployed: Deployed; readonly images: Images }
+  /** Another one failed: what that one added goes, whatever the policy says about orphans. */
+  | {
+    readonly kind: "taken_back";
+    readonly failed: readonly ReleaseService[];
+    readonly removeOrphans: boolean;
+  };
+
+/** Plans how to get from what runs to the services of a release. */
+export function planFor(
+  desired: readonly ReleaseService[],
+  observed: ObservedStack,
+  why: Why,
+): Plan {
+  const common = { desired, observed, images: {} };
+  const leaving = { forceRecreate: false, removeOrphans: false };
+  switch (why.kind) {
+    case "wanted": {
+      const { deployed: previous, policy: { forceRecreate, removeOrphans }, images = {} } = why;
+      return decide({ ...common, previous, policy: { forceRecreate, removeOrphans }, images });
+    }
+    case "repaired":
+      return decide({ ...common, previous: desired, policy: leaving });
+    case "resumed":
+      return decide({ ...common, previous: why.deployed ?? desired, policy: leaving });
+    case "put_back": {
+      const policy = { forceRecreate: false, removeOrphans: true };
+      return decide({ ...common, previous: why.deployed, policy, images: why.images });
+    }
+    case "taken_back": {
+      const { failed, removeOrphans } = why;
+      const policy = { forceRecreate: false, removeOrphans };
+      return decide({ ...common, previous: failed, takenBack: failed, policy });
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { LABELS, type ReleaseService } from "../../../src/model/mod.ts";
+import { planFor, type Why } from "../../../src/plan/mod.ts";
+import { runningContainer } from "../../fakes/memory_engine.ts";
+import { serviceOf } from "../deploy/releases.ts";
+
+const policy = { forceRecreate: false, removeOrphans: false };
+/** What runs: `web` as wanted, `old` of a release that is gone, `db` missing. */
+const OBSERVED = { containers: ["web", "old"].map((name) => ours(name)) };
+const WANTED = [serviceOf("db"), serviceOf("web")];
+const FORMER = [serviceOf("old"), serviceOf("web")];
+
+function ours(name: string) {
+  return runningContainer("shop", name, {
+    labels: { [LABELS.manager]: "stackwright", [LABELS.digest]: `${name}-1` },
+  });
+}
+
+describe("planFor()", () => {
+  const rows: readonly (readonly [string, Why, string])[] = [
+    [
+      "what a source wants leaves orphans where they are to stay",
+      { kind: "wanted", deployed: FORMER, policy },
+      "create db",
+    ],
+    [
+      "what a source wants removes orphans where it says so",
+      { kind: "wanted", deployed: FORMER, policy: { ...policy, removeOrphans: true } },
+      "create db; remove old",
+    ],
+    [
+      "what a source wants is replaced by force",
+      { kind: "wanted", deployed: FORMER, policy: { ...policy, forceRecreate: true } },
+      "create db; recreate web",
+    ],
+    [
+      "a name that has moved replaces its service",
+      { kind: "wanted", deployed: FORMER, policy, images: { web: "sha256:newer" } },
+      "create db; recreate web",
+    ],
+    ["a repair brings back what is missing and removes nothing", { kind: "repaired" }, "create db"],
+    [
+      "a rollout that is finished later removes nothing either",
+      { kind: "resumed", deployed: FORMER },
+      "create db",
+    ],
+    [
+      "a release that a person puts back removes what came after it",
+      { kind: "put_back", deployed: FORMER, images: {} },
+      "create db; remove old",
+    ],
+    [
+      "a release that failed leaves nothing that it added",
+      { kind: "taken_back", failed: [...FORMER], removeOrphans: false },
+      "create db; remove old",
+    ],
+  ];
+  for (const [what, why, message] of rows) {
+    it(what, () => assert.equal(planFor(WANTED, OBSERVED, why).message, message));
+  }
+
+  it("says of a first release that it is the first", () => {
+    const services: readonly ReleaseService[] = [serviceOf("db")];
+    const why = { kind: "wanted", deployed: undefined, policy } as const;
+    const { services: [db] } = planFor(services, { containers: [] }, why);
+    assert.deepEqual(db?.because, ["first deployment"]);
+  });
+});
