@@ -173,11 +173,11 @@ async function listen(
   { assembly, gate: { intake, operations }, meter }: Served,
 ): Promise<Server> {
   const { clock, log, redactor, files, hostname } = system;
-  const { http, apiSecret, webhookSecret } = settings;
+  const { http, apiSecret, apiReadSecret, webhookSecret } = settings;
   return await createServer({
     handler: createHandler({
       operations,
-      apiSecret,
+      apiKeys: { full: apiSecret, read: apiReadSecret },
       ...(http.openApiEnabled ? { openApi: { version: system.version } } : {}),
       ...(webhookSecret === undefined ? {} : {
         webhooks: {

@@ -40,6 +40,7 @@ export function adoptOperation({ ledger }: Pick<StackParts, "ledger">): Operatio
     id: "adoptDeployment",
     summary: "Hand a stack to another repository or branch, with its volumes and files.",
     tag: "Deployments",
+    power: "act",
     input: stackInput.extend({
       source: z.string().default("").describe(
         "URL or name (`github.com/me/shop`) of the repository; by default the one that was refused.",

@@ -81,6 +81,7 @@ export function listDeploymentsOperation(
     id: "listDeployments",
     summary: "List the deployed stacks: state, reason, release, health.",
     tag: "Deployments",
+    power: "read",
     input,
     output: deploymentsView,
     errors: ["bad_request"],

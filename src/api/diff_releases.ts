@@ -26,6 +26,7 @@ export function diffReleasesOperation(parts: StackParts): Operation<DiffView> {
     id: "diffReleases",
     summary: "Show what differs between two releases of a stack; secrets are masked.",
     tag: "Deployments",
+    power: "read",
     input: stackInput.extend({
       from: z.int().min(1).describe("Number of a release."),
       to: z.int().min(1).describe("Number of a release."),

@@ -42,6 +42,7 @@ export function getDeploymentOperation(
     id: "getDeployment",
     summary: "Say why a stack is as it is: state, release, failure, what holds it, last decisions.",
     tag: "Deployments",
+    power: "read",
     input: stackInput,
     output: deploymentDetail,
     errors: ["bad_request", "not_found"],

@@ -30,6 +30,7 @@ export function healthOperation(parts: HealthParts): Operation<HealthView> {
     id: "getHealth",
     summary: "Verify access to the container engine.",
     tag: "Health",
+    power: "read",
     input: z.strictObject({}),
     output: healthView,
     errors: [],

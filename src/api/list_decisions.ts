@@ -26,6 +26,7 @@ export function listDecisionsOperation({ ledger, timeZone }: StackParts): Operat
     id: "listDecisions",
     summary: "List what was decided about a stack and why, newest first.",
     tag: "Deployments",
+    power: "read",
     input: stackInput.extend({
       limit: z.int().min(1).default(DEFAULT_DECISION_LIMIT)
         .describe(`At most ${MOST_DECISIONS} are listed.`),

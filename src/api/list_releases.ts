@@ -26,6 +26,7 @@ export function listReleasesOperation({ ledger, timeZone }: StackParts): Operati
     id: "listReleases",
     summary: "List the releases of a stack, newest first.",
     tag: "Deployments",
+    power: "read",
     input: stackInput.extend({
       limit: z.int().min(1).default(DEFAULT_RELEASE_LIMIT)
         .describe(`At most ${MOST_RELEASES} are listed.`),

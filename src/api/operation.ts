@@ -8,6 +8,15 @@ export const TAGS = ["Health", "Deployments", "Runs", "Projects", "Polling", "We
 /** One member of {@link TAGS}. */
 export type Tag = (typeof TAGS)[number];
 
+/**
+ * What it takes to call an operation: `read` is for what only looks, `logs` for what containers print,
+ * which may hold anything, `act` for what changes something.
+ */
+export const POWERS = ["read", "logs", "act"] as const;
+
+/** One member of {@link POWERS}. */
+export type Power = (typeof POWERS)[number];
+
 /** Who calls, and how long they listen. */
 export interface Call {
   /** Aborts when the caller is gone. */
@@ -25,6 +34,7 @@ export interface OperationFacts<Output> {
   /** One sentence for people. */
   readonly summary: string;
   readonly tag: Tag;
+  readonly power: Power;
   /** What callers may send; faces publish it. */
   readonly input: z.ZodType;
   readonly output: z.ZodType<Output>;

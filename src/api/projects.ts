@@ -77,6 +77,7 @@ export function listProjectsOperation(
     id: "listProjects",
     summary: "List compose projects.",
     tag: "Projects",
+    power: "read",
     input: z.strictObject({
       all: z.boolean().default(false).describe("Include projects without a running container."),
       context: contextInput,
@@ -97,6 +98,7 @@ export function getProjectOperation(
     id: "getProject",
     summary: "The containers of one compose project.",
     tag: "Projects",
+    power: "read",
     input: named,
     output: z.array(containerView),
     errors: ["bad_request", "not_found", "engine_refused", "engine_unreachable"],
@@ -116,6 +118,7 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     id: "controlProject",
     summary: "Start, stop or restart a compose project.",
     tag: "Projects",
+    power: "act",
     input: timed.extend({ action: z.enum(PROJECT_ACTIONS) }),
     output: z.string(),
     errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused"],
@@ -138,6 +141,7 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
     summary:
       "Remove a compose project, by default with its volumes and all their data, and images.",
     tag: "Projects",
+    power: "act",
     input: timed.extend({
       volumes: z.boolean().default(true).describe(
         "Delete its volumes with all their data; the answer names each.",

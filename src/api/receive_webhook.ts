@@ -52,6 +52,7 @@ export function receiveWebhookOperation(parts: WebhookParts): WebhookOperation {
     id: "receiveWebhook",
     summary: "Deploy what was pushed.",
     tag: "Webhooks",
+    power: "act",
     input: z.strictObject({
       target: z.string().optional().describe(
         "Reads `.stackwright.<target>.yaml` instead of `.stackwright.yaml`.",

@@ -54,6 +54,7 @@ export function runPollsOperation(parts: RunPollsParts): Operation<PollResult> {
     id: "runPolls",
     summary: "Poll sources now and deploy what changed.",
     tag: "Polling",
+    power: "act",
     input,
     output: pollResult,
     errors: ["bad_request", "shutting_down"],

@@ -23,6 +23,7 @@ export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunVi
     id: "listRuns",
     summary: "List recent tracked runs, newest first.",
     tag: "Runs",
+    power: "read",
     input: z.strictObject({
       limit: z.int().min(1).default(DEFAULT_RUN_LIMIT).describe(`At most ${MOST_RUNS} are listed.`),
       status: z.enum(RUN_STATUSES).optional(),
@@ -47,6 +48,7 @@ export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView
     id: "getRun",
     summary: "Details of one run.",
     tag: "Runs",
+    power: "read",
     input: z.strictObject({ job_id: z.string().trim().min(1) }),
     output: runView,
     errors: ["bad_request", "not_found"],

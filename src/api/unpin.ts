@@ -21,6 +21,7 @@ export function unpinOperation({ ledger }: Pick<StackParts, "ledger">): Operatio
     id: "unpinDeployment",
     summary: "Let automatic updates of a stack happen again after a rollback.",
     tag: "Deployments",
+    power: "act",
     input: stackInput,
     output: unpinView,
     errors: ["bad_request", "not_found"],

@@ -127,6 +127,7 @@ function get(
     methods: ["GET", "HEAD"],
     path,
     access: "public",
+    power: "read",
     answer: async (exchange) => await answer(exchange),
   };
 }

@@ -1,7 +1,7 @@
-import type { Call, Operations } from "../api/mod.ts";
+import type { Call, Operations, Power } from "../api/mod.ts";
 import { isStackwrightError, messageOf } from "../model/mod.ts";
 import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
-import { type Authenticate, createAuthenticate } from "./authenticate.ts";
+import { type ApiKeys, type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { type BodyLimits, readBytes, readJson } from "./body.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { clientAddress, type TrustedProxies } from "./client_address.ts";
@@ -29,8 +29,8 @@ const UNSIGNED_BYTES = 32 * 1024 * 1024;
 /** What the handler works with. */
 export interface HandlerParts {
   readonly operations: Operations;
-  /** Without one, or with an empty one, the routes under `/v1/api` do not exist. */
-  readonly apiSecret: string | undefined;
+  /** Without any the routes under `/v1/api` do not exist. */
+  readonly apiKeys: ApiKeys;
   /** Without it the routes of webhooks do not exist. */
   readonly webhooks?: ReceiveWebhooks;
   /** With it the OpenAPI documents of this version, and their pages, are served. */
@@ -49,11 +49,11 @@ export interface HandlerParts {
 
 /** Makes the handler of the main server. It needs no socket. */
 export function createHandler(parts: HandlerParts): Handler {
-  const authenticate = createAuthenticate(parts.apiSecret ?? "");
-  const { operations, apiSecret, openApi, webhooks } = parts;
+  const { operations, apiKeys, openApi, webhooks } = parts;
+  const authenticate = createAuthenticate(apiKeys);
+  const hasApi = [apiKeys.full, apiKeys.read].some((key) => key !== undefined && key !== "");
   const enabled: Route[] = [
-    ...restRoutes(operations)
-      .filter(({ access }) => access === "public" || (apiSecret ?? "") !== ""),
+    ...restRoutes(operations).filter(({ access }) => access === "public" || hasApi),
     ...webhooks === undefined ? [] : webhookRoutes(webhooks),
     ...openApi === undefined ? [] : documentRoutes(openApiDocumentsOf(operations, openApi.version)),
   ];
@@ -135,8 +135,10 @@ async function answerTo(
     const refusal = { status: 405, error: "invalid http method", content };
     return { kind: "refusal", refusal, allow: match.allow };
   }
-  if (match.value.access === "key" && !authenticate(request)) {
-    return refuse({ status: 401, error: "invalid api key" });
+  if (match.value.access === "key") {
+    const powers = authenticate(request);
+    if (powers.size === 0) return refuse({ status: 401, error: "invalid api key" });
+    if (!powers.has(match.value.power)) return refuse(tooLittlePower(match.value.power));
   }
   return await match.value.answer({
     params: match.params,
@@ -163,6 +165,12 @@ function callOf(request: HttpRequest, log: Log, client: () => string): Call {
 
 function clientOf(request: HttpRequest, { remote }: Peer, { proxies }: HandlerParts): string {
   return proxies === undefined ? remote : clientAddress(remote, request.headers, proxies);
+}
+
+function tooLittlePower(power: Power): Refusal {
+  const content =
+    `this needs a key with the power to ${power}: API_READ_SECRET may only read, API_SECRET may do all`;
+  return { status: 403, error: "the api key may not do this", content };
 }
 
 function refuse(refusal: Refusal): Answer {

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Call, Operation, OperationFacts } from "../api/mod.ts";
+import type { Call, Operation, OperationFacts, Power } from "../api/mod.ts";
 import { isStackwrightError, stackKey } from "../model/mod.ts";
 import type { Answer } from "./envelope.ts";
 import type { RequestHeaders } from "./http_request.ts";
@@ -37,6 +37,8 @@ export interface Route {
   readonly methods: readonly Method[];
   readonly path: string;
   readonly access: Access;
+  /** What the key of a `key` route must allow. */
+  readonly power: Power;
   answer(exchange: Exchange): Promise<Answer>;
 }
 
@@ -96,6 +98,7 @@ export function operationRoute<Output>(table: RouteTable<Output>): OperationRout
   };
   return {
     ...facts,
+    power: operation.power,
     async answer(exchange) {
       const context = takesContext(facts) ? readContext(exchange.query) : undefined;
       const named = (given: Answer): Answer =>

@@ -34,6 +34,7 @@ export const WEBHOOK_PATH = "/v1/webhook";
 export function webhookRoutes(receive: ReceiveWebhooks): OperationRoute[] {
   return webhookFacts(receive.operation).map((facts) => ({
     ...facts,
+    power: receive.operation.power,
     answer: (exchange) => answerWebhook(exchange, receive),
   }));
 }

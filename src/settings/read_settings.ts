@@ -62,6 +62,7 @@ export function readSettings(
     logFormat: logFormat(reader),
     timeZone: timeZone(reader),
     apiSecret: reader.text("API_SECRET"),
+    apiReadSecret: reader.text("API_READ_SECRET"),
     webhookSecret: reader.text("WEBHOOK_SECRET"),
     http: httpSettings(reader),
     git,
@@ -98,6 +99,9 @@ function checkTogether(settings: Settings, reader: VariableReader): void {
   const { http } = settings;
   if (http.port === http.metricsPort) {
     reader.refuse("METRICS_PORT", `must differ from HTTP_PORT, both are ${http.port}`);
+  }
+  if (settings.apiReadSecret !== undefined && settings.apiReadSecret === settings.apiSecret) {
+    reader.refuse("API_READ_SECRET", "must differ from API_SECRET: it could do more than read");
   }
   const secretFails = reader.problems.some(({ file }) => file.startsWith("API_SECRET"));
   if (http.mcpEnabled && settings.apiSecret === undefined && !secretFails) {

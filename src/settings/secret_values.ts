@@ -21,6 +21,7 @@ export function secretValues(settings: Settings): string[] {
   ];
   const values = [
     settings.apiSecret,
+    settings.apiReadSecret,
     settings.webhookSecret,
     ...(sops.ageKey ?? "").split(/\s+/).filter((word) => word.startsWith("AGE-")),
     git.accessToken,

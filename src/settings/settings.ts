@@ -86,6 +86,8 @@ export interface Settings {
   readonly logFormat: LogFormat;
   readonly timeZone: string;
   readonly apiSecret: string | undefined;
+  /** The key that may only look. */
+  readonly apiReadSecret: string | undefined;
   readonly webhookSecret: string | undefined;
   readonly http: HttpSettings;
   readonly git: GitSettings;

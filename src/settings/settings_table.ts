@@ -55,6 +55,13 @@ export const SETTINGS_TABLE = [
   row("HTTP_TLS_CERT_FILE", "path", "", "Certificate for HTTPS, together with HTTP_TLS_KEY_FILE."),
   row("HTTP_TLS_KEY_FILE", "path", "", "Private key for HTTPS, together with HTTP_TLS_CERT_FILE."),
   row("API_SECRET", "secret", "", "Key of the API; without it there is no API.", FILE),
+  row(
+    "API_READ_SECRET",
+    "secret",
+    "",
+    "Second key of the API, which may look at everything and change nothing.",
+    FILE,
+  ),
   row("WEBHOOK_SECRET", "secret", "", "Secret of webhooks; without it there are none.", FILE),
   row("MAX_PAYLOAD_SIZE", "integer", "1048576", "Largest request body in bytes.", POSITIVE),
   row("MCP_ENABLED", "boolean", "false", "Serve the tool server at /mcp; needs API_SECRET."),

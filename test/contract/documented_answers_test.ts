@@ -10,6 +10,7 @@ import {
   type HttpService,
   type HttpServiceOptions,
   MAX_PAYLOAD,
+  READ_SECRET,
   startHttpService,
   WEBHOOK_SECRET,
 } from "./http_service.ts";
@@ -56,6 +57,11 @@ const breaking = (method: "list" | "get") => ({ runs }: HttpService) => {
 const guarded = (init: RequestInit = {}): Record<number, Case> => ({
   401: { init: { ...init, headers: { "x-api-key": "wrong" } } },
   404: { init, options: { apiSecret: "" } },
+});
+/** The same, and what the key that may only read is told. */
+const guardedAct = (init: RequestInit = {}): Record<number, Case> => ({
+  ...guarded(init),
+  403: { init: { ...init, headers: { "x-api-key": READ_SECRET } } },
 });
 const unknown = (init: RequestInit = {}): Case => ({ init, path: "/v1/api/project/none" });
 
@@ -106,7 +112,8 @@ const DEPLOYMENTS: readonly StackStatus[] = [{
   retryAt: at,
 }];
 
-const get: RequestInit = { headers: key };
+// Looking is what the lesser key may do.
+const get: RequestInit = { headers: { "x-api-key": READ_SECRET } };
 const post: RequestInit = { headers: key, method: "POST" };
 const remove: RequestInit = { headers: key, method: "DELETE" };
 
@@ -120,7 +127,7 @@ const looking = (query = ""): Record<number, Case> => ({
 });
 /** Answers of everything that is done to one stack, with a body that is right. */
 const acting = (body: unknown, wrong: unknown = { nonsense: 1 }): Record<number, Case> => ({
-  ...guarded(post),
+  ...guardedAct(post),
   200: { init: { ...post, body: JSON.stringify(body) } },
   400: { init: { ...post, body: JSON.stringify(wrong) } },
   413: { init: { ...post, body: JSON.stringify("x".repeat(MAX_PAYLOAD)) } },
@@ -156,7 +163,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     409: { init: post, prepare: refused },
   },
   "POST /v1/api/deployment/{name}/unpin": {
-    ...guarded(post),
+    ...guardedAct(post),
     200: { init: post },
     400: { init: post, query: "?context=edge" },
     500: { init: post, prepare: broken },
@@ -190,21 +197,21 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     500: { init: get, options: containers(true) },
   },
   "DELETE /v1/api/project/{projectName}": {
-    ...guarded(remove),
+    ...guardedAct(remove),
     200: { init: remove, options: containers() },
     400: { init: remove, query: "?timeout=0" },
     404: unknown(remove),
     500: { init: remove, options: containers(true) },
   },
   "POST /v1/api/project/{projectName}/{action}": {
-    ...guarded(post),
+    ...guardedAct(post),
     200: { init: post, options: containers() },
     400: { init: post, path: "/v1/api/project/shop/explode" },
     404: { init: post, path: "/v1/api/project/none/stop" },
     500: { init: post, options: containers(true) },
   },
   "POST /v1/api/poll/run": {
-    ...guarded(poll()),
+    ...guardedAct(poll()),
     200: { init: poll(), options: succeeding },
     202: { init: poll(), query: "?wait=false" },
     400: { init: poll([]) },

@@ -32,6 +32,8 @@ import { createRecordingLog } from "../fakes/recording_log.ts";
 
 /** Key that the service under test wants. */
 export const API_SECRET = "correct-horse-battery";
+/** Key that may only read. */
+export const READ_SECRET = "battery-of-readers";
 /** Secret that webhooks are signed with. */
 export const WEBHOOK_SECRET = "canary-of-webhooks";
 /** Most bytes the service under test takes. */
@@ -140,7 +142,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const onAuthentic = (repository: string) => void authentic.push(repository);
   const handlerParts = {
     operations,
-    apiSecret,
+    apiKeys: { full: apiSecret, read: apiSecret === "" ? "" : READ_SECRET },
     ...(secret === "" ? {} : { webhooks: { secret, sources: { locate }, operation, onAuthentic } }),
     maxPayload: MAX_PAYLOAD,
     ...(options.unsignedBytes === undefined ? {} : { unsignedBytes: options.unsignedBytes }),

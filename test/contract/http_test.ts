@@ -9,6 +9,7 @@ import {
   API_SECRET,
   type HttpService,
   MAX_PAYLOAD,
+  READ_SECRET,
   SECRET,
   startHttpService,
 } from "./http_service.ts";
@@ -168,6 +169,20 @@ describe("every route under /v1/api", () => {
         assert.deepEqual(await response.json(), { error: "not found" });
       }));
   }
+
+  it("the key that may only read is told so where something would change", async () => {
+    const headers = { "x-api-key": READ_SECRET };
+    for (const path of ["/v1/api/poll/run", "/v1/api/deployment/shop/unpin"]) {
+      const response = await service.open(path, { method: "POST", headers, body: "[]" });
+      assert.equal(response.status, 403);
+      assert.deepEqual(await response.json(), {
+        error: "the api key may not do this",
+        content: "this needs a key with the power to act: API_READ_SECRET may only read, " +
+          "API_SECRET may do all",
+      });
+    }
+    assert.equal((await service.open("/v1/api/runs", { headers })).status, 200);
+  });
 
   it("unknown paths are 404 in the envelope", async () => {
     for (const path of ["/", "/v1", "/v1/api/", "/v1/api/runs/", "/v1/api/run/", "/x%ff"]) {

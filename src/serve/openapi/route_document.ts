@@ -124,6 +124,7 @@ function refusals(route: RouteFacts): ReadonlySet<number> {
   return new Set([
     ...route.operation.errors.map(statusOf),
     ...(route.access === "public" ? [] : [401, 404]),
+    ...(route.access === "key" && route.operation.power !== "read" ? [403] : []),
     ...(route.body === undefined && route.bodyFields === undefined ? [] : [413]),
     ...(route.refusals ?? []),
     500,
@@ -133,7 +134,7 @@ function refusals(route: RouteFacts): ReadonlySet<number> {
 const REFUSALS: Readonly<Record<number, string>> = {
   400: "The request is wrong; `content` says where.",
   401: "The key is missing or wrong.",
-  403: "Not allowed.",
+  403: "Not allowed; the key of API_READ_SECRET may only read.",
   404: "There is no such thing; without API_SECRET no API, without WEBHOOK_SECRET no webhooks.",
   409: "It is in a state that does not allow this.",
   413: "The body is larger than MAX_PAYLOAD_SIZE.",

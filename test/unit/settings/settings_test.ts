@@ -50,6 +50,7 @@ const DEFAULTS: Settings = {
   logFormat: "auto",
   timeZone: "UTC",
   apiSecret: undefined,
+  apiReadSecret: undefined,
   webhookSecret: undefined,
   http: {
     host: "0.0.0.0",
@@ -157,6 +158,8 @@ describe("readSettings", () => {
     [{ API_SECRET: "s" }, { apiSecret: "s" }],
     [{ API_SECRET_FILE: "/secret" }, { apiSecret: "from file" }],
     [{ API_SECRET_FILE: "/empty" }, {}],
+    [{ API_READ_SECRET: "r" }, { apiReadSecret: "r" }],
+    [{ API_READ_SECRET_FILE: "/secret" }, { apiReadSecret: "from file" }],
     [{ WEBHOOK_SECRET_FILE: "/secret" }, { webhookSecret: "from file" }],
     [{ MAX_PAYLOAD_SIZE: "1" }, { http: { ...http, maxPayloadBytes: 1 } }],
     [{ MCP_ENABLED: "true", API_SECRET_FILE: "/secret" }, {
@@ -270,6 +273,7 @@ describe("readSettings", () => {
       "POLL_CONFIG: POLL_CONFIG and POLL_CONFIG_",
     ],
     [{ WEBHOOK_SECRET_FILE: "/none" }, "WEBHOOK_SECRET_FILE: reading /none failed: no such file"],
+    [{ API_SECRET: "a", API_READ_SECRET: "a" }, "API_READ_SECRET: must differ from API_SECRET"],
     [{ MCP_ENABLED: "true" }, "MCP_ENABLED: the tool server requires API_SECRET"],
     [{ MCP_ENABLED: "yes" }, 'MCP_ENABLED: expected true or false, found "yes"'],
     [{ PASS_ENV: "on" }, 'PASS_ENV: expected true or false, found "on"'],
@@ -535,6 +539,7 @@ describe("secretValues", () => {
   it("secretValues() lists every secret once, decoded and as written, and nothing else", () => {
     const settings = read({
       API_SECRET: "s-api",
+      API_READ_SECRET: "s-read",
       WEBHOOK_SECRET: "s-hook",
       GIT_ACCESS_TOKEN: "s-git",
       SSH_PRIVATE_KEY: "s-key",
@@ -562,6 +567,7 @@ describe("secretValues", () => {
       "s-key",
       "s-pass",
       "s-poll",
+      "s-read",
       "s-rewrite",
       "s-user",
     ]);
