@@ -57,7 +57,7 @@ export interface Commands {
   /**
    * Runs a program to its end; a non-zero exit code is a result, not an error.
    *
-   * Throws `command_failed` when it cannot be started or prints too much, `timeout` when it took too
+   * Throws `command_failed` when it cannot be started, `payload_too_large` when it prints too much, `timeout` when it took too
    * long, and the signal's reason when it was aborted; unless it did not start, its process group has
    * been killed then.
    */
@@ -274,7 +274,7 @@ function timedOut(command: Command): StackwrightError {
 function printsTooMuch({ argv, mostBytes }: Command): StackwrightError {
   const what = argv.slice(0, 3).join(" ");
   return new StackwrightError(
-    "command_failed",
+    "payload_too_large",
     `${what} was ended: it printed more than ${mostBytes} bytes; make what it was given smaller`,
   );
 }

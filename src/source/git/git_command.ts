@@ -30,6 +30,8 @@ export interface GitInvocation {
   /** Needed by commands that talk to a remote; all others may use no transport at all. */
   readonly access?: RemoteAccess;
   readonly stdin?: string;
+  /** Most bytes that it may print, where a repository decides how much that is. */
+  readonly mostBytes?: number;
 }
 
 const SETTINGS: readonly (readonly [string, string])[] = [
@@ -64,7 +66,7 @@ export const MIRROR_ATTRIBUTES = "* -text -ident -filter -working-tree-encoding\
 export function gitCommand(
   surroundings: GitSurroundings,
   invocation: GitInvocation,
-): Pick<Command, "argv" | "cwd" | "env" | "stdin"> & { argv: [string, ...string[]] } {
+): Pick<Command, "argv" | "cwd" | "env" | "stdin" | "mostBytes"> & { argv: [string, ...string[]] } {
   const { access } = invocation;
   const settings = [...SETTINGS, ...(access === undefined ? [] : REMOTE_SETTINGS)];
   const where = [
@@ -81,6 +83,7 @@ export function gitCommand(
     cwd: surroundings.home,
     env: environment(surroundings, invocation),
     ...(invocation.stdin === undefined ? {} : { stdin: invocation.stdin }),
+    ...(invocation.mostBytes === undefined ? {} : { mostBytes: invocation.mostBytes }),
   };
 }
 

@@ -3,14 +3,17 @@ import type { ObjectReader } from "./object_reader.ts";
 import type { TreeEntry } from "../source.ts";
 import { parseTreeObject } from "./tree_object.ts";
 
-/** How many directories are remembered; ids are content, so nothing ever becomes stale. */
-const MOST_DIRECTORIES = 4096;
+/** How many commits and directories are remembered; ids are content, so nothing ever becomes stale. */
+const MOST_REMEMBERED = 4096;
+/** Larger directories are remembered one at a time: many of them would be most of this process's memory. */
+const LARGE_DIRECTORY = 1000;
 
 /** Finds paths in commits by walking tree objects: no process, no checkout, nothing to escape. */
 export class RevisionReader {
   readonly #objects: ObjectReader;
   readonly #directories = new Map<string, ReadonlyMap<string, TreeEntry>>();
   readonly #roots = new Map<string, string>();
+  #large: { readonly id: string; readonly entries: ReadonlyMap<string, TreeEntry> } | undefined;
 
   constructor(objects: ObjectReader) {
     this.#objects = objects;
@@ -35,17 +38,22 @@ export class RevisionReader {
     const object = await this.#objects.read(`${commit}^{tree}`, signal);
     if (object === undefined) throw damagedError(`the mirror does not have the commit ${commit}`);
     remember(this.#roots, commit, object.id);
-    remember(this.#directories, object.id, parseTreeObject(object.data));
+    this.#keep(object.id, parseTreeObject(object.data));
     return object.id;
   }
 
   /** The entries of one directory, by name. */
   async directory(id: string, signal: AbortSignal): Promise<ReadonlyMap<string, TreeEntry>> {
-    const known = this.#directories.get(id);
+    const known = this.#large?.id === id ? this.#large.entries : this.#directories.get(id);
     if (known !== undefined) return known;
     const entries = parseTreeObject((await this.#object(id, signal)).data);
-    remember(this.#directories, id, entries);
+    this.#keep(id, entries);
     return entries;
+  }
+
+  #keep(id: string, entries: ReadonlyMap<string, TreeEntry>): void {
+    if (entries.size > LARGE_DIRECTORY) this.#large = { id, entries };
+    else remember(this.#directories, id, entries);
   }
 
   /** The bytes of a file. */
@@ -56,6 +64,7 @@ export class RevisionReader {
   /** Forgets everything, because the mirror was replaced. */
   forget(): void {
     this.#directories.clear();
+    this.#large = undefined;
     this.#roots.clear();
   }
 
@@ -68,7 +77,7 @@ export class RevisionReader {
 
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
-  if (map.size <= MOST_DIRECTORIES) return;
+  if (map.size <= MOST_REMEMBERED) return;
   const oldest = map.keys().next().value;
   if (oldest !== undefined) map.delete(oldest);
 }

@@ -1,11 +1,14 @@
+import { isStackwrightError } from "../../model/mod.ts";
 import { requireSuccess } from "./git.ts";
 import type { Mirror } from "./mirror.ts";
-import { type ListedEntry, parseTreeListing } from "./tree_object.ts";
+import { type ListedEntry, parseTreeListing, tooManyEntries } from "./tree_object.ts";
 
 /** Listings that are remembered: of the newest commit and the one before it, and of two submodules. */
 const MOST_LISTINGS = 4;
 /** Larger ones are asked for again: they would be most of this process's memory. */
-const MOST_ENTRIES = 5000;
+const MOST_REMEMBERED = 5000;
+/** Bytes of a listing: those of all paths that a tree may have, if they are not unusually long. */
+const MOST_BYTES = 32 * 1024 * 1024;
 
 /** What trees hold, by git. A tree never changes, so that what was listed once need not be again. */
 export class TreeListings {
@@ -18,15 +21,18 @@ export class TreeListings {
 
   /**
    * Files, links and submodules below a tree or commit, by path from it. Throws the error of a damaged
-   * mirror, and `source_invalid` for names that no checkout may create.
+   * mirror, and `source_invalid` for names that no checkout may create, and for too many.
    */
   async list(id: string, signal: AbortSignal): Promise<ReadonlyMap<string, ListedEntry>> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
     const args = ["ls-tree", "-r", "-l", "-z", "--full-tree", id];
-    const result = await this.#mirror.run({ args }, signal);
+    const result = await this.#mirror.run({ args, mostBytes: MOST_BYTES }, signal)
+      .catch((error) => {
+        throw isStackwrightError(error, "payload_too_large") ? tooManyEntries() : error;
+      });
     const listing = parseTreeListing(requireSuccess(result, `listing ${id}`).stdout);
-    if (listing.size <= MOST_ENTRIES) this.#remember(id, listing);
+    if (listing.size <= MOST_REMEMBERED) this.#remember(id, listing);
     return listing;
   }
 

@@ -8,17 +8,26 @@ export interface ListedEntry extends TreeEntry {
   readonly size: number;
 }
 
-/** Reads a tree object: entries by name, of this directory only. */
+/**
+ * Files and directories a tree may have. Ten small objects of git make a tree of ten billion files; half
+ * as many as are allowed here take seconds to look at.
+ */
+export const MOST_ENTRIES = 200_000;
+/** Most characters of a path: beside the data directory's own, no system takes much longer ones. */
+const LONGEST_PATH = 2048;
+
+/** Reads a tree object: entries by name, of this directory only. Throws `source_invalid` for too many. */
 export function parseTreeObject(bytes: Uint8Array): ReadonlyMap<string, TreeEntry> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const entries = new Map<string, TreeEntry>();
-  for (let at = 0; at < bytes.length;) {
-    const space = bytes.indexOf(0x20, at);
-    const end = bytes.indexOf(0, space);
+  for (let at = 0; at < buffer.length;) {
+    const space = buffer.indexOf(0x20, at);
+    const end = buffer.indexOf(0, space);
     if (space < 0 || end < 0) break;
-    const mode = new TextDecoder().decode(bytes.subarray(at, space));
-    const name = new TextDecoder().decode(bytes.subarray(space + 1, end));
-    const id = Buffer.from(bytes.subarray(end + 1, end + 21)).toString("hex");
-    entries.set(name, { kind: kindOf(mode), id });
+    const mode = buffer.toString("latin1", at, space);
+    const name = buffer.toString("utf8", space + 1, end);
+    entries.set(name, { kind: kindOf(mode), id: buffer.toString("hex", end + 1, end + 21) });
+    if (entries.size > MOST_ENTRIES) throw tooManyEntries();
     at = end + 21;
   }
   return entries;
@@ -27,32 +36,55 @@ export function parseTreeObject(bytes: Uint8Array): ReadonlyMap<string, TreeEntr
 /**
  * Reads the output of `git ls-tree -r -l -z`: entries by path.
  *
- * Throws `source_invalid` for a name that is not UTF-8 or that no checkout may create.
+ * Throws `source_invalid` for a name that is not UTF-8 or that no checkout may create, and for more than
+ * {@link MOST_ENTRIES}.
  */
 export function parseTreeListing(bytes: Uint8Array): Map<string, ListedEntry> {
+  const text = decodeListing(bytes);
   const entries = new Map<string, ListedEntry>();
-  for (let at = 0; at < bytes.length;) {
-    const stop = bytes.indexOf(0, at);
-    const end = stop < 0 ? bytes.length : stop;
-    const [mode = "", , id = "", size = "", path = ""] = fields(bytes.subarray(at, end));
+  let directories = 0;
+  let previous = "";
+  for (let at = 0; at < text.length;) {
+    const stop = text.indexOf("\0", at);
+    const end = stop < 0 ? text.length : stop;
+    const tab = text.indexOf("\t", at);
+    const [mode = "", , id = "", size = ""] = text.slice(at, tab).split(/ +/);
+    const path = text.slice(tab + 1, end);
     checkPath(path);
     entries.set(path, { kind: kindOf(mode), id, size: Number(size) || 0 });
+    directories += newDirectories(previous, path);
+    if (entries.size + directories > MOST_ENTRIES) throw tooManyEntries();
+    previous = path;
     at = end + 1;
   }
   return entries;
 }
 
-function fields(line: Uint8Array): string[] {
-  const tab = line.indexOf(0x09);
-  const head = new TextDecoder().decode(line.subarray(0, tab)).split(/ +/);
-  return [...head, decodePath(line.subarray(tab + 1))];
+/** Directories around a path that are not around the one listed before it. */
+function newDirectories(previous: string, path: string): number {
+  let common = 0;
+  while (common < path.length && path[common] === previous[common]) common++;
+  let count = 0;
+  for (let at = path.indexOf("/", common); at >= 0; at = path.indexOf("/", at + 1)) count++;
+  return count;
 }
 
-function decodePath(bytes: Uint8Array): string {
+/** The error for a tree with more than {@link MOST_ENTRIES}. */
+export function tooManyEntries(): StackwrightError {
+  return new StackwrightError(
+    "source_invalid",
+    `the tree has more than ${MOST_ENTRIES} files and directories; deploy from a smaller repository`,
+  );
+}
+
+function decodeListing(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    const shown = JSON.stringify(new TextDecoder().decode(bytes));
+    // What cannot be decoded is replaced by one sign, which a name may hardly have otherwise.
+    const lines = new TextDecoder().decode(bytes).split("\0");
+    const line = lines.find((each) => each.includes("\ufffd")) ?? "";
+    const shown = JSON.stringify(line.slice(line.indexOf("\t") + 1).slice(0, 200));
     throw new StackwrightError(
       "source_invalid",
       `the name of ${shown} is not UTF-8; rename the file in the repository`,
@@ -61,10 +93,16 @@ function decodePath(bytes: Uint8Array): string {
 }
 
 function checkPath(path: string): void {
-  const bad = path.split("/").find((part) =>
-    part === "" || part === "." || part === ".." || part.toLowerCase() === ".git"
-  );
-  if (bad === undefined) return;
+  if (path.length > LONGEST_PATH) {
+    throw new StackwrightError(
+      "source_invalid",
+      `the tree holds the path ${
+        JSON.stringify(path.slice(0, 100))
+      }… of ${path.length} characters, ` +
+        `the most is ${LONGEST_PATH}`,
+    );
+  }
+  if (!/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i.test(path)) return;
   throw new StackwrightError(
     "source_invalid",
     `the tree holds ${JSON.stringify(path)}, a name that no checkout may create`,

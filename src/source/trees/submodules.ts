@@ -7,11 +7,15 @@ import { requireSuccess } from "../git/git.ts";
 import { type CommitPlace, type Repository, withRepair } from "../git/repository.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "../git/repository_url.ts";
 import type { TreeEntry } from "../source.ts";
-import type { ListedEntry } from "../git/tree_object.ts";
+import { type ListedEntry, MOST_ENTRIES, tooManyEntries } from "../git/tree_object.ts";
 import { reach, type UrlRewrites } from "../git/url_rewrites.ts";
 
 /** How deep submodules may nest. */
 export const DEEPEST_SUBMODULE = 10;
+/** Repositories of one tree: a few commits that name each other's repository make any number of them. */
+const MOST_PARTS = 500;
+/** Bytes of `.gitmodules`: a thousand times what is usual. */
+const MOST_CONFIG_BYTES = 256 * 1024;
 
 /** One repository inside a tree: the source itself, or a submodule. */
 export interface TreePart extends CommitPlace {
@@ -60,7 +64,7 @@ export interface ExpandOptions {
  * Lists a commit with everything its submodules bring, fetching their pinned commits.
  *
  * Throws what fetching throws, with the path of the submodule in front, `source_invalid` when they
- * nest deeper than {@link DEEPEST_SUBMODULE}.
+ * nest deeper than {@link DEEPEST_SUBMODULE}, or when there are too many of them or of their files.
  */
 export async function expandTree(
   place: CommitPlace,
@@ -69,6 +73,7 @@ export async function expandTree(
 ): Promise<ExpandedTree> {
   const files = new Map<string, TreeFile>();
   const roots: string[] = [];
+  let count = 0;
   const root = rootOf(options.source);
   const parts: { part: TreePart; level: number }[] = [{
     part: firstPart(place, options.source),
@@ -86,8 +91,15 @@ export async function expandTree(
       if (entry.kind === "submodule") modules.set(path, entry.id);
       else files.set(part.prefix + path, { ...entry, kind: fileKind(entry), part });
     }
+    if (files.size > MOST_ENTRIES) throw tooManyEntries();
     roots.push(...[...modules.keys()].map((path) => part.prefix + path));
     if (!options.submodules || modules.size === 0) continue;
+    count += modules.size;
+    if (count > MOST_PARTS) {
+      const message =
+        `the tree has more than ${MOST_PARTS} submodules, those inside others included`;
+      throw new StackwrightError("source_invalid", message);
+    }
     const found = await openModules(part, modules, { ...options, level, root }, signal);
     parts.push(...found.map((each) => ({ part: each, level: level + 1 })));
   }
@@ -204,6 +216,13 @@ async function readConfig(
 ): Promise<ReadonlyMap<string, string>> {
   const entry = await part.repository.paths.find(part.commit, ".gitmodules", signal);
   if (entry?.kind !== "file" && entry?.kind !== "executable") return new Map();
+  const content = await part.repository.paths.content(entry.id, signal);
+  if (content.length > MOST_CONFIG_BYTES) {
+    throw new StackwrightError(
+      "source_invalid",
+      `${part.prefix}.gitmodules has ${content.length} bytes, the most that is read is ${MOST_CONFIG_BYTES}`,
+    );
+  }
   const args = ["config", `--blob=${entry.id}`, "--no-includes", "-z", "--list"];
   const result = await part.repository.mirror.run({ args }, signal);
   if (result.code !== 0 && /bad config|fatal:/.test(result.stderr)) {

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path/posix";
 import type { Clock, Files, Log } from "../../system/mod.ts";
-import { shortId } from "../../model/mod.ts";
+import { shortId, StackwrightError } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
 import { exportTree } from "./export.ts";
 import { isDamaged } from "../git/git_failure.ts";
@@ -8,7 +8,7 @@ import type { Git } from "../git/git.ts";
 import { isLfsPointer, POINTER_SIZES } from "./lfs.ts";
 import { type CommitPlace, withRepair } from "../git/repository.ts";
 import { type ExpandedTree, type ExpandOptions, expandTree, type TreeFile } from "./submodules.ts";
-import { checkLinks } from "./tree_links.ts";
+import { checkLinks, LONGEST_TARGET } from "./tree_links.ts";
 import { planTree } from "./tree_plan.ts";
 
 /** What publishing trees needs. */
@@ -120,6 +120,12 @@ async function checkTree(
   const links = new Map<string, string>();
   for (const [path, file] of files) {
     if (file.kind !== "symlink") continue;
+    if (file.size > LONGEST_TARGET) {
+      throw new StackwrightError(
+        "source_invalid",
+        `the symbolic link ${JSON.stringify(path)} has a target of ${file.size} bytes`,
+      );
+    }
     const target = await withRepair(
       { ...place, ...file.part },
       signal,

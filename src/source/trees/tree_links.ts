@@ -3,20 +3,31 @@ import { StackwrightError } from "../../model/mod.ts";
 
 /** After so many links the kernel gives up, so nothing is reached. */
 const MOST_HOPS = 40;
+/** Bytes of a target; no system of ours makes a link with more. */
+export const LONGEST_TARGET = 4095;
+/**
+ * Characters of paths that are looked up in all: each of a few links on the way through each other
+ * makes the way a thousand times longer. A million links in the usual places need half of it.
+ */
+const MOST_LOOKED_UP = 50_000_000;
+/** What one step costs beside the length of the path, in the same unit. */
+const STEP = 10;
 
 /**
  * Makes sure that no symbolic link of a tree leads out of it: not by an absolute target, not by its
  * text, and not through other links on its way. Links that lead nowhere or in circles stay.
  *
- * `links` holds targets by the path of the link. Throws `path_escapes` with the link and its target.
+ * `links` holds targets by the path of the link. Throws `path_escapes` with the link and its target, and
+ * `source_invalid` when links lead through each other so often that it takes too long to find out.
  */
 export function checkLinks(links: ReadonlyMap<string, string>): void {
+  const budget = { characters: MOST_LOOKED_UP };
   for (const [path, target] of links) {
     const why = target.startsWith("/")
       ? "is absolute"
-      : walk(path, target, new Map()) === "outside"
+      : walk(path, target, new Map(), budget) === "outside"
       ? "leaves the source"
-      : walk(path, target, links) === "outside"
+      : walk(path, target, links, budget) === "outside"
       ? "leaves the source through another link"
       : undefined;
     if (why === undefined) continue;
@@ -33,6 +44,7 @@ function walk(
   path: string,
   target: string,
   links: ReadonlyMap<string, string>,
+  budget: { characters: number },
 ): "inside" | "outside" {
   const parent = dirname(path);
   const at = parent === "." ? [] : parent.split("/");
@@ -45,7 +57,15 @@ function walk(
       continue;
     }
     at.push(part);
-    const next = links.get(at.join("/"));
+    const place = at.join("/");
+    budget.characters -= place.length + STEP;
+    if (budget.characters < 0) {
+      throw new StackwrightError(
+        "source_invalid",
+        "the symbolic links lead through each other too often; let them lead to files directly",
+      );
+    }
+    const next = links.get(place);
     if (next === undefined) continue;
     if (next.startsWith("/")) return "outside";
     if (++hops > MOST_HOPS) return "inside";

@@ -48,6 +48,21 @@ describe("parseTreeListing()", () => {
       assert.throws(() => parseTreeListing(listing), { code: "source_invalid" });
     });
   }
+  it("refuses a path that no system takes, and shows its beginning only", () => {
+    const listing = bytes(`100644 blob ${id} 1\t${"directory/".repeat(300)}f\u0000`);
+    assert.throws(() => parseTreeListing(listing), (error: Error) => {
+      assert.match(error.message, /^the tree holds the path "directory\/.*"… of 3001 characters/);
+      return error.message.length < 300;
+    });
+  });
+  it("refuses more than it can look at: files, and directories around few files", () => {
+    const line = (path: string) => `100644 blob ${id} 1\t${path}\u0000`;
+    const files = Array.from({ length: 200_001 }, (_, at) => line(`f${at}`));
+    assert.throws(() => parseTreeListing(bytes(files.join(""))), { message: /more than 200000/ });
+    const deep = Array.from({ length: 300 }, (_, at) => line(`d${at}/${"x/".repeat(800)}f`));
+    assert.throws(() => parseTreeListing(bytes(deep.join(""))), { message: /more than 200000/ });
+    assert.equal(parseTreeListing(bytes(deep.slice(0, 200).join(""))).size, 200);
+  });
 });
 
 describe("checkLinks()", () => {
@@ -83,6 +98,16 @@ describe("checkLinks()", () => {
       assert.throws(() => check(links), { code: "path_escapes", message: /points to "/ });
     });
   }
+  it("refuses links that make ways through each other endless", () => {
+    const around = "x/../".repeat(800);
+    const links = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, at) => [`l${at}`, `${around}l${at + 1}`]),
+    );
+    assert.throws(() => check(links), {
+      code: "source_invalid",
+      message: /lead through each other/,
+    });
+  });
   it("names the link and its target", () => {
     assert.throws(() => check({ "a/evil": "../../x" }), /"a\/evil" points to "\.\.\/\.\.\/x"/);
   });

@@ -171,7 +171,7 @@ describe("systemCommands.run", () => {
   it("run() ends a program that prints more than is kept", async () => {
     const endless = shell("while :; do echo 0123456789; done", { mostBytes: 100_000 });
     const error = await systemCommands.run(endless, never).then(() => undefined, (each) => each);
-    assert.ok(isStackwrightError(error, "command_failed"), String(error));
+    assert.ok(isStackwrightError(error, "payload_too_large"), String(error));
     assert.match(error.message, /printed more than 100000 bytes/);
     const quiet = shell("echo 123; echo 456 >&2", { mostBytes: 8 });
     assert.equal((await systemCommands.run(quiet, never)).code, 0);

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
+import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
+
+/** Runs git in a repository's work tree, with a standard input. */
+function git(work: string, input: string, ...args: string[]): string {
+  return execFileSync("git", ["-C", work, ...args], { input, encoding: "utf8" }).trim();
+}
+
+describe("a commit of a few objects that means very many files", () => {
+  let t: TestSource;
+  let repository: FakeRepository;
+  let work: string;
+
+  beforeEach(async () => {
+    t = await createTestSource();
+    repository = await createRepository(join(t.directory, "root/a"));
+    work = join(t.directory, "root/a/work");
+    await repository.commit({ "file": "x\n" });
+  });
+  afterEach(() => t.close());
+
+  /** Puts a tree at the tip of a repository. */
+  const push = async (at: FakeRepository, tree: string) => {
+    const commit = await at.git("commit-tree", "-m", "made by hand", tree);
+    await at.git("push", "-q", "--force", "origin", `${commit}:refs/heads/main`);
+    return commit;
+  };
+  const refused = async (message: RegExp) => {
+    const revision = await t.resolve(repository.url, "main");
+    const made = t.source.materialise(revision, never());
+    await assert.rejects(made, { code: "source_invalid", message });
+  };
+
+  it("is refused, however small the objects are", async () => {
+    const blob = await repository.git("rev-parse", "HEAD:file");
+    let tree = git(work, `100644 blob ${blob}\tf\n`, "mktree");
+    for (let level = 0; level < 10; level++) {
+      const entries = Array.from({ length: 10 }, (_, at) => `040000 tree ${tree}\td${at}\n`);
+      tree = git(work, entries.join(""), "mktree");
+    }
+    await push(repository, tree);
+    await refused(/more than 200000 files and directories; deploy from a smaller repository$/);
+  });
+
+  it("is refused when submodules are in submodules", async () => {
+    const other = await createRepository(join(t.directory, "root/a/b"));
+    const otherWork = join(t.directory, "root/a/b/work");
+    let commit = await other.commit({ "file": "x\n" });
+    const names = Array.from({ length: 30 }, (_, at) => `s${at}`);
+    const steps = [
+      [repository, work, "../b/remote.git"],
+      [other, otherWork, "../../remote.git"],
+      [repository, work, "../b/remote.git"],
+    ] as const;
+    for (const [at, to, url] of steps) {
+      const modules = names.map((name) => `[submodule "${name}"]\npath = ${name}\nurl = ${url}\n`)
+        .join("");
+      const blob = git(to, modules, "hash-object", "-w", "--stdin");
+      const entries = names.map((name) => `160000 commit ${commit}\t${name}\n`);
+      const listing = [`100644 blob ${blob}\t.gitmodules\n`, ...entries].join("");
+      commit = await push(at, git(to, listing, "mktree", "--missing"));
+    }
+    await refused(/more than 500 submodules/);
+  });
+
+  it("is refused for a list of submodules of half a megabyte", async () => {
+    await repository.commit({ ".gitmodules": "#\n".repeat(300_000) });
+    await repository.submodule(
+      "s",
+      "../b/remote.git",
+      await repository.git("rev-parse", "HEAD"),
+    );
+    await refused(/\.gitmodules has 600\d\d\d bytes/);
+  });
+
+  it("is refused for a link with a target that no system takes", async () => {
+    await repository.commit({ "a": "1" });
+    const blob = git(work, "./".repeat(3000), "hash-object", "-w", "--stdin");
+    await push(repository, git(work, `120000 blob ${blob}\tlong\n`, "mktree"));
+    await refused(/the symbolic link "long" has a target of 6000 bytes/);
+  });
+});
