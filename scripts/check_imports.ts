@@ -38,8 +38,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   deploy: room("model system docker compose"),
   prepare: room("model system config source secrets docker plan compose deploy"),
   record: room("model system"),
+  tell: room("model system record"),
   pipeline: room(
-    "model system settings config source verify secrets docker plan compose deploy prepare record",
+    "model system settings config source verify secrets docker plan compose deploy prepare record tell",
   ),
   intake: room("model system record"),
   api: room("model config system plan source docker deploy record pipeline intake", "diff zod"),
@@ -48,7 +49,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     "@modelcontextprotocol/server swagger-ui-dist zod",
   ),
   app: room(
-    "model system settings config source verify secrets docker trigger plan compose deploy prepare record pipeline intake api serve",
+    "model system settings config source verify secrets docker trigger plan compose deploy prepare record tell pipeline intake api serve",
   ),
   cli: room("model system settings config plan api app", "yaml"),
   main: room("cli"),

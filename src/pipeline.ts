@@ -1,22 +1,13 @@
-import {
-  formatRevision,
-  formatStackKey,
-  type RunReporter,
-  toStackwrightError,
-  type Work,
-} from "./model/mod.ts";
+import { formatStackKey, type RunReporter, type TargetListener, type Work } from "./model/mod.ts";
 import {
   act,
   createGlance,
-  createStage,
   decideTarget,
+  type Decision,
   deploying,
   type ExpandedDeployment,
   type FailedExpansion,
-  noteDecision,
   noteDiscovered,
-  noteFailure,
-  notingOutcome,
   type OpenedSource,
   openSource,
   type PipelineParts,
@@ -27,15 +18,15 @@ import {
   resolveRequest,
   revisionOf,
   settleOwner,
-  skippedEntry,
   type SourceRun,
-  targetMeter,
   targetOf,
+  toldDecision,
   waitForJobs,
   waitForStack,
 } from "./pipeline/mod.ts";
 import { webhookRefusal } from "./plan/mod.ts";
-import { type Glance, type Target, targetEntry } from "./prepare/mod.ts";
+import { type Glance, stage, type Target } from "./prepare/mod.ts";
+import { createTeller, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
 export interface Pipeline {
@@ -67,16 +58,16 @@ async function execute(
   const { trigger, origin } = work;
   const secretSession = parts.secrets.open();
   let acts = false;
-  const watched: RunReporter = {
-    describe: (facts) => reporter.describe(facts),
-    target(entry) {
-      acts ||= entry.status === "running";
-      reporter.target(entry);
-    },
-  };
+  const acting: TargetListener = () => ({ kind }) => void (acts ||= kind === "started");
+  const listeners = [...parts.listeners, acting, runListener(reporter)];
   const results = await Promise.allSettled(
     work.sources.map((request) =>
-      deploySource(parts, { work, request, trigger, origin, secretSession }, watched, signal)
+      deploySource(
+        parts,
+        { work, request, trigger, origin, secretSession },
+        { reporter, listeners },
+        signal,
+      )
     ),
   );
   if (acts) await parts.trees.collect(signal);
@@ -85,11 +76,17 @@ async function execute(
   throw work.sources.length === 1 ? failures[0] : new AggregateError(failures);
 }
 
+/** Everybody who is told of a run: of its targets the listeners, the record of the run last. */
+interface Audience {
+  readonly reporter: Pick<RunReporter, "describe">;
+  readonly listeners: readonly TargetListener[];
+}
+
 /** open ▸ every deployment by itself. A source that is away fails the run in the end. */
 async function deploySource(
   parts: PipelineParts,
   { work, ...run }: SourceRun & { readonly work: Work },
-  reporter: RunReporter,
+  { reporter, listeners }: Audience,
   signal: AbortSignal,
 ): Promise<void> {
   const { sources } = work;
@@ -97,101 +94,101 @@ async function deploySource(
     reporter.describe(facts);
   const opened = await openSource(parts, run, sources.length > 1 ? { describe } : reporter, signal);
   const { expansion: { deployments, failures }, away } = opened;
-  for (const failure of failures) reportFailure(parts, opened, failure, reporter);
+  for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
   // First, so that what they hold on the host is free for what takes their place.
-  if (away === undefined) await removeObsolete(parts, opened, reporter, signal);
+  if (away === undefined) await removeObsolete(parts, opened, listeners, signal);
   const glance = createGlance(parts, deployments.length);
   await Promise.all(
-    deployments.map((each) => deployTarget(parts, { opened, reporter, glance }, each, signal)),
+    deployments.map((each) => deployTarget(parts, { opened, listeners, glance }, each, signal)),
   );
   if (away !== undefined) throw away;
 }
 
 interface TargetRun {
   readonly opened: OpenedSource;
-  readonly reporter: RunReporter;
+  readonly listeners: readonly TargetListener[];
   readonly glance: Glance;
 }
 
-/** One stack: decide, then do it; whatever happens ends in its entry of the run. */
+/** One stack: decide, then do it; whatever happens ends in what is told of it. */
 async function deployTarget(
   parts: PipelineParts,
-  { opened, reporter, glance }: TargetRun,
+  { opened, listeners, glance }: TargetRun,
   deployment: ExpandedDeployment,
   signal: AbortSignal,
 ): Promise<void> {
   const { request } = opened;
-  const begun = targetOf(opened, deployment, (step) => stage.say(target, step));
-  const { key } = begun;
-  const meter = targetMeter(parts, key, repositoryOf(begun));
-  const reports = meter.listening(reporter);
-  const stage = createStage(reports);
-  let target: Target = { ...begun, glance };
-  const log = parts.log.with({ stack: key.name, context: key.context });
-  let attempt: number | undefined;
-  reports.target(targetEntry(target, { status: "pending" }));
+  const begun = targetOf(opened, deployment, (text) => teller.tell({ kind: "step", text }));
+  const { key, trigger, origin, configuration } = begun;
+  const told = { key, repository: repositoryOf(begun), trigger, origin, configuration };
+  const teller = createTeller(listeners, told, begun.revision);
+  teller.tell({ kind: "pending" });
   try {
     const refusal = await refusalOf(parts, opened, deployment, signal);
-    if (refusal !== undefined) {
-      noteDecision(parts, target, refusal);
-      return reports.target(skippedEntry(target, refusal));
-    }
-    const { repository } = meter;
-    const decide = async () => {
-      target = { ...target, revision: await revisionOf(parts, request, target, signal) };
-      return await decideTarget(parts, target, signal);
-    };
-    const decideAndAct = async (): Promise<"done" | "moved"> => {
-      await waitForStack(parts, key, target.progress, signal);
-      const since = parts.ledger.mark(key);
-      const measured = () => meter.stage("decide", decide);
-      const decision = await preparing(parts, repository, measured, signal);
-      if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
-      const decided = noteDecision(parts, target, decision);
-      noteDiscovered(parts, target, decision);
-      const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
-      if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
-      if (decision.kind === "skip") {
-        reports.target(skippedEntry(target, decision));
-        return "done";
-      }
-      attempt = decided;
-      if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
-      stage.start(target);
-      const noting = notingOutcome(parts, decided, reports);
-      const deploy = () => act(parts, target, { decision, since }, noting, signal);
-      return await deploying(parts, repository, () => meter.stage("deploy", deploy), signal);
-    };
+    if (refusal !== undefined) return leave(teller, refusal);
     await parts.stackLock.run(formatStackKey(key), async () => {
-      meter.hasLock();
-      while (await decideAndAct() === "moved") {
+      teller.tell({ kind: "admitted" });
+      let target: Target = { ...begun, glance };
+      while (await decideAndAct(parts, { target, request, teller }, signal) === "moved") {
+        const log = parts.log.with({ stack: key.name, context: key.context });
         log.info("another process changed the stack meanwhile: deciding again");
-        target = lookingAnew(target);
+        // What the stacks of the run were looked at with may be out of date for this one.
+        target = begun;
       }
     }, signal);
   } catch (thrown) {
-    const error = toStackwrightError(
-      signal.aborted ? signal.reason : thrown,
-      `deploying ${key.name}`,
-    );
-    noteFailure(parts, target, error.message, attempt);
-    const { code, cause } = error;
-    const more = cause === undefined ? {} : { cause };
-    log.error(`deployment failed: ${error.message}`, {
-      code,
-      ...more,
-      revision: target.revision.id,
-    });
-    reports.target(targetEntry(target, { status: "failed", message: error.message }));
-  } finally {
-    meter.end();
+    teller.fail(`deploying ${key.name}`, thrown, signal);
   }
 }
 
-/** What the stacks of the run were looked at with may be out of date for this one. */
-function lookingAnew({ glance: _glance, ...target }: Target): Target {
-  return target;
+interface DecidingWork {
+  readonly target: Target;
+  readonly request: OpenedSource["request"];
+  readonly teller: Teller;
+}
+
+/** Decides about a stack whose lock is held, and does it; `moved` when another process changed it. */
+async function decideAndAct(
+  parts: PipelineParts,
+  { target: asked, request, teller }: DecidingWork,
+  signal: AbortSignal,
+): Promise<"done" | "moved"> {
+  const { key, repository } = teller.target;
+  await waitForStack(parts, key, asked.progress, signal);
+  const since = parts.ledger.mark(key);
+  let target = asked;
+  const decide = async () => {
+    target = { ...asked, revision: await revisionOf(parts, request, asked, signal) };
+    teller.lookAt(target.revision);
+    return await decideTarget(parts, target, signal);
+  };
+  const deciding = () => stage(parts, teller.target, "decide", decide);
+  const decision = await preparing(parts, repository, deciding, signal);
+  if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
+  const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
+  noteDiscovered(parts, target, decision);
+  if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
+  if (decision.kind === "skip") {
+    leave(teller, decision);
+    return "done";
+  }
+  teller.tell({ kind: "decided", decision: toldDecision(decision) });
+  if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
+  const carryOut = async () => {
+    teller.tell({ kind: "started" });
+    const end = await act(parts, target, { decision, since }, signal);
+    if (end !== undefined) teller.tell({ kind: "ended", end });
+    return end === undefined ? "moved" : "done";
+  };
+  const acting = () => stage(parts, teller.target, "deploy", carryOut);
+  return await deploying(parts, repository, acting, signal);
+}
+
+/** Tells of a target that is left as it is. */
+function leave(teller: Teller, decision: Decision & { readonly kind: "skip" }): void {
+  teller.tell({ kind: "decided", decision: toldDecision(decision) });
+  teller.tell({ kind: "ended", end: { status: "skipped", message: decision.plan.message } });
 }
 
 /** Webhooks say what they are about, and not every deployment follows that. */
@@ -212,14 +209,12 @@ async function refusalOf(
 
 /** What cannot even be read is a failed target like others. */
 function reportFailure(
-  parts: PipelineParts,
+  listeners: readonly TargetListener[],
   { trigger, origin, configuration }: OpenedSource,
   { key, revision, error }: FailedExpansion,
-  reporter: RunReporter,
 ): void {
+  const target = { key, repository: revision.source.name, trigger, origin, configuration };
   const { message } = error;
-  parts.log.error(`deployment failed: ${message}`, { stack: key.name, context: key.context });
-  noteFailure(parts, { key, revision, configuration, trigger, origin }, message);
-  const shown = { context: key.context, stack: key.name, revision: formatRevision(revision) };
-  reporter.target({ ...shown, status: "failed", message });
+  createTeller(listeners, target, revision)
+    .tell({ kind: "ended", end: { status: "failed", message, error } });
 }

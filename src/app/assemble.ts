@@ -9,7 +9,12 @@ import {
   RenderedModels,
   UNTOUCHED_IMAGES,
 } from "../prepare/mod.ts";
-import { createTreeCollector, type PipelineParts, type TreeCollector } from "../pipeline/mod.ts";
+import {
+  createTreeCollector,
+  isStrangers,
+  type PipelineParts,
+  type TreeCollector,
+} from "../pipeline/mod.ts";
 import {
   copyLedger,
   INSTANCE_KEY_FILE,
@@ -39,6 +44,7 @@ import {
   systemProcessOwner,
   type WatchedLock,
 } from "../system/mod.ts";
+import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import { engineEnvironment, passedVariables } from "./engine_environment.ts";
 import { gitCredentials } from "./git_credentials.ts";
@@ -264,6 +270,16 @@ function parts(
     localPath: (path, signal) => findLocalPath({ files, engine: made.engine }, path, signal),
     clock,
     log,
+    listeners: [
+      decisionListener({
+        decisions: made.ledger.decisions,
+        clock,
+        log,
+        isStrangers: (target) => isStrangers(made, target),
+      }),
+      logListener(log),
+      meterListener({ meter: made.meter, clock }),
+    ],
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
   };

@@ -19,5 +19,6 @@ export * from "./revision.ts";
 export * from "./run.ts";
 export * from "./stack_key.ts";
 export * from "./stack_owner.ts";
+export * from "./target_event.ts";
 export * from "./without_end.ts";
 export * from "./work.ts";

@@ -1,11 +1,10 @@
 import { volumesText } from "../deploy/mod.ts";
-import type { RunReporter, RunTarget } from "../model/mod.ts";
+import type { StackKey, TargetEnd } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
 import type { Decision } from "./decide_target.ts";
 import { destroyerOf, destroyTarget } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
-import { reasonOf } from "./skipped_entry.ts";
-import { type Target, targetEntry } from "../prepare/mod.ts";
+import type { Target } from "../prepare/mod.ts";
 
 /** What was decided, and what that rests on. */
 export interface ToDo {
@@ -15,38 +14,33 @@ export interface ToDo {
 }
 
 /**
- * The part after the commit point: containers change here and nowhere else. Returns `moved`, and
- * nothing was changed or reported, when another process changed the stack since it was decided.
+ * The part after the commit point: containers change here and nowhere else. Returns how it ended, or
+ * `undefined`, and nothing was changed, when another process changed the stack since it was decided.
  */
 export async function act(
   parts: PipelineParts,
   target: Target,
   { decision, since }: ToDo,
-  reporter: RunReporter,
   signal: AbortSignal,
-): Promise<"done" | "moved"> {
-  if (decision.kind === "deploy") {
-    return await deploy(parts, target, { decision, since }, reporter, signal);
+): Promise<TargetEnd | undefined> {
+  switch (decision.kind) {
+    case "deploy":
+      return await deploy(parts, target, { decision, since }, signal);
+    case "repair":
+      return await repair(parts, target, { decision, since }, signal);
+    case "destroy":
+      return await destroy(parts, target, signal);
   }
-  const entry = decision.kind === "destroy"
-    ? await destroy(parts, target, decision, signal)
-    : await repair(parts, target, { decision, since }, signal);
-  if (entry === undefined) return "moved";
-  reporter.target(entry);
-  return "done";
 }
 
 async function deploy(
   parts: PipelineParts,
   target: Target,
   { decision, since }: ToDo & { readonly decision: Decision & { readonly kind: "deploy" } },
-  reporter: RunReporter,
   signal: AbortSignal,
-): Promise<"done" | "moved"> {
+): Promise<TargetEnd | undefined> {
   const { plan, prepared, observed, adopts } = decision;
   const { deployment, key } = target;
-  const log = parts.log.with({ stack: key.name, context: key.context });
-  log.info(`deploying: ${plan.message}`, { revision: target.revision.id });
   const result = await carryOut(parts, {
     next: prepared,
     services: plan.services,
@@ -59,20 +53,14 @@ async function deploy(
     note: plan.message,
     since,
   }, signal);
-  if (result === undefined) return "moved";
-  const { services } = plan;
-  if (result.kind === "deployed") {
-    parts.ledger.pins.remove(key);
-    const adopted = adopts ? "; adopted containers that nobody managed, orphans were kept" : "";
-    log.info(`deployed: ${plan.message}`, { revision: target.revision.id });
-    const message = `${plan.message}${adopted}`;
-    reporter.target(targetEntry(target, { status: "succeeded", message, services }));
-    return "done";
+  if (result === undefined) return undefined;
+  if (result.kind !== "deployed") {
+    const message = `${plan.message}: ${result.error.message}; ${result.text}`;
+    return { status: "failed", message };
   }
-  const message = `${plan.message}: ${result.error.message}; ${result.text}`;
-  log.error(`deployment failed: ${message}`, { revision: target.revision.id });
-  reporter.target(targetEntry(target, { status: "failed", message, services }));
-  return "done";
+  parts.ledger.pins.remove(key);
+  const adopted = adopts ? "; adopted containers that nobody managed, orphans were kept" : "";
+  return { status: "succeeded", message: `${plan.message}${adopted}` };
 }
 
 /** What the source wants is held back all the same, so the target counts as skipped. */
@@ -81,12 +69,10 @@ async function repair(
   target: Target,
   { decision, since }: ToDo & { readonly decision: Decision & { readonly kind: "repair" } },
   signal: AbortSignal,
-): Promise<RunTarget | undefined> {
+): Promise<TargetEnd | undefined> {
   const { hold, plan, placed, recorded, observed, remembers } = decision;
   const { services } = plan;
   const what = `release ${recorded.number}: ${plan.message}`;
-  const log = parts.log.with({ stack: target.key.name, context: target.key.context });
-  log.info(`repairing ${what}`, { revision: recorded.revision.id });
   const result = await carryOut(parts, {
     next: placed,
     services,
@@ -103,29 +89,25 @@ async function repair(
   if (result === undefined) return undefined;
   if (result.kind !== "deployed") {
     const message = `repairing ${what}: ${result.error.message}; ${result.text}`;
-    log.error(message, { revision: recorded.revision.id });
-    return targetEntry(target, { status: "failed", message, services });
+    return { status: "failed", message };
   }
-  const message = `${hold.message}; repaired ${what}`;
-  log.info(`repaired ${what}`, { revision: recorded.revision.id });
-  const when = hold.retryAt === undefined ? {} : { retryAt: hold.retryAt };
-  const reason = reasonOf(hold.reason, message);
-  return targetEntry(target, { status: "skipped", reason, message, services, ...when });
+  return { status: "skipped", message: `${hold.message}; repaired ${what}` };
 }
 
 async function destroy(
   parts: PipelineParts,
   target: Target,
-  { plan: { services } }: Decision & { readonly kind: "destroy" },
   signal: AbortSignal,
-): Promise<RunTarget> {
+): Promise<TargetEnd> {
   target.progress("removing what runs");
   const { destroy } = target.deployment;
   const deleted = await destroyTarget(parts, target.key, destroyerOf(target), destroy, signal);
-  if (deleted === undefined) {
-    const message = `${target.key.name} does not run`;
-    return targetEntry(target, { status: "skipped", reason: "nothing_to_destroy", message });
-  }
-  const message = `destroyed${volumesText("deleted", deleted)}`;
-  return targetEntry(target, { status: "succeeded", message, services });
+  return deleted === undefined
+    ? nothingToDestroy(target.key)
+    : { status: "succeeded", message: `destroyed${volumesText("deleted", deleted)}` };
+}
+
+/** The end of a stack that was to be destroyed and is not there. */
+export function nothingToDestroy({ name }: StackKey): TargetEnd {
+  return { status: "skipped", reason: "nothing_to_destroy", message: `${name} does not run` };
 }

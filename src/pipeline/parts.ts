@@ -1,4 +1,5 @@
 import type { EngineInfo } from "../docker/engine.ts";
+import type { TargetListener } from "../model/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { PrepareOptions, PrepareParts } from "../prepare/mod.ts";
@@ -31,6 +32,8 @@ export interface PipelineParts extends PrepareParts {
   readonly commands: Commands;
   /** Where this process sees a path of the engine's host; `undefined` where it does not. */
   localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Everybody who is told what becomes of targets, besides the record of the run. */
+  readonly listeners: readonly TargetListener[];
   /** Bounds everything that only reads and prepares. */
   readonly preparing: Limiter;
   /** Bounds everything that changes containers. */

@@ -20,7 +20,8 @@ import type { PipelineParts } from "./parts.ts";
 import { preparing } from "./places.ts";
 import { planObsolete, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
-import { shownModel, targetEntry } from "../prepare/mod.ts";
+import { shownModel } from "../prepare/mod.ts";
+import { createTeller, runListener } from "../tell/mod.ts";
 
 /** The plan of one stack, with the models it was made from as masked texts. */
 export interface PlannedStack extends StackKey {
@@ -117,9 +118,9 @@ async function planDeployment(
   { opened, deployment, reporter }: ToPlan,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
-  const told = targetOf(opened, deployment, (message) => {
-    reporter.target(targetEntry(told, { status: "pending", message }));
-  });
+  const told = targetOf(opened, deployment, (text) => teller.tell({ kind: "step", text }));
+  const asked = { ...told, repository: repositoryOf(told) };
+  const teller = createTeller([runListener(reporter)], asked, told.configuration);
   const { key } = told;
   let observed: ObservedStack = { containers: [] };
   const glance = { observe: async () => observed = await observe(parts.engine, key, signal) };

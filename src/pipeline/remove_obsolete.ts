@@ -4,20 +4,22 @@ import {
   type Deployment,
   type DiscoveredStack,
   type DiscoveryOwner,
-  formatRevision,
   formatStackKey,
   isStackwrightError,
   type Origin,
   ownerFrom,
   type Revision,
-  type RunReporter,
-  type RunTarget,
   type SourceRequest,
   stackKey,
-  toStackwrightError,
+  type TargetEnd,
+  type TargetListener,
   type Trigger,
 } from "../model/mod.ts";
 import { chooseObsolete, type ObsoleteVerdict, permitsRemovals } from "../plan/mod.ts";
+import { stage, type Target } from "../prepare/mod.ts";
+import { createTeller, type Teller } from "../tell/mod.ts";
+import { nothingToDestroy } from "./act.ts";
+import type { Decision } from "./decide_target.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import type { Expansion, ScannedBase } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -83,6 +85,16 @@ export async function planObsolete(
   };
 }
 
+/** Remembers who may remove a stack when nothing names it any more. */
+export function noteDiscovered(parts: PipelineParts, target: Target, decision: Decision): void {
+  const { key, discovered } = target;
+  const exists = decision.kind === "deploy" ||
+    (decision.kind === "skip" && decision.plan.reason === "no_changes");
+  if (!exists) return;
+  if (discovered === undefined) parts.ledger.discovered.remove(key);
+  else parts.ledger.discovered.set(discovered);
+}
+
 /**
  * Removes what {@link planObsolete} found. One that fails keeps neither the others nor the
  * deployments of the run from happening.
@@ -90,64 +102,72 @@ export async function planObsolete(
 export async function removeObsolete(
   parts: PipelineParts,
   run: ObsoleteRun,
-  reporter: RunReporter,
+  listeners: readonly TargetListener[],
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, removals, kept, held } = await planObsolete(parts, run, signal);
   const { discovered } = parts.ledger;
   const waiting = held === "" ? [] : removals.map((each) => formatStackKey(each.stack.key));
   discovered.setPending(owner, waiting);
-  for (const { stack, because } of kept) note(parts, run, stack, { kind: "skip", why: because });
+  const tellerOf = ({ key, repository }: DiscoveredStack) => {
+    const { trigger, origin, configuration } = run;
+    const target = { key, repository, trigger, origin, configuration };
+    return createTeller(listeners, target, configuration);
+  };
+  for (const { stack, because } of kept) tellerOf(stack).tell(keeping(because));
   if (held !== "") parts.log.warning(held, { repository: owner.source });
   await Promise.all(removals.map(async (removal) => {
-    const { stack } = removal;
-    if (held === "") return await remove(parts, { run, removal, reporter }, signal);
-    note(parts, run, stack, { kind: "skip", why: held });
-    reporter.target(entry(run, stack, { status: "skipped", reason: `paused: ${held}` }));
+    const teller = tellerOf(removal.stack);
+    if (held === "") return await remove(parts, { run, removal, teller }, signal);
+    teller.tell(keeping(held));
+    teller.tell({ kind: "ended", end: { status: "skipped", reason: "paused", message: held } });
   }));
+}
+
+function keeping(why: string) {
+  const message = `nothing names it any more, and it is kept: ${why}`;
+  const decision = { kind: "skip", message, changes: [], services: [] } as const;
+  return { kind: "decided", decision } as const;
 }
 
 interface RemovalWork {
   readonly run: ObsoleteRun;
   readonly removal: Removal;
-  readonly reporter: RunReporter;
+  readonly teller: Teller;
 }
 
 async function remove(
   parts: PipelineParts,
-  { run, removal, reporter }: RemovalWork,
+  { run, removal, teller }: RemovalWork,
   signal: AbortSignal,
 ): Promise<void> {
-  const { stack, removeVolumes, removeImages } = removal;
+  const { stack } = removal;
   const { key, directory } = stack;
-  const log = parts.log.with({ stack: key.name, context: key.context });
   const release = parts.ledger.current(key)?.id;
   const isUnchanged = () =>
     JSON.stringify(parts.ledger.discovered.get(key)) === JSON.stringify(stack) &&
     parts.ledger.current(key)?.id === release;
-  try {
-    await parts.stackLock.run(formatStackKey(key), async () => {
-      // Somebody may have deployed it while this run waited for the lock.
-      if (!isUnchanged()) return;
-      const why = whyObsolete(directory);
-      log.info(`removing the stack: ${why}`);
-      const what = { removeVolumes, removeImages };
-      const identity = { configuration: ownerFrom(run.configuration) };
-      const work = () => destroyTarget(parts, key, identity, what, signal);
-      const deleted = await deploying(parts, stack.repository, work, signal);
-      if (deleted === undefined) return parts.ledger.discovered.remove(key);
-      const message = `removed: ${why}${volumesText("deleted", deleted)}`;
-      note(parts, run, stack, { kind: "destroy", why: message });
-      reporter.target(entry(run, stack, { status: "succeeded", message }));
-    }, signal);
-  } catch (thrown) {
-    signal.throwIfAborted();
-    const error = toStackwrightError(thrown, `removing ${key.name}`);
-    log.error(`the stack was not removed: ${error.message}`, { error });
-    // Whoever has taken it over decides about it now.
-    if (isStackwrightError(error, "conflict")) parts.ledger.discovered.remove(key);
-    reporter.target(entry(run, stack, { status: "failed", message: error.message }));
-  }
+  await parts.stackLock.run(formatStackKey(key), async () => {
+    // Somebody may have deployed it while this run waited for the lock.
+    if (!isUnchanged()) return;
+    const message = whyObsolete(directory);
+    const decision = { kind: "destroy", message, changes: [], services: [] } as const;
+    try {
+      teller.tell({ kind: "decided", decision });
+      const work = () => stage(parts, teller.target, "deploy", destroy);
+      const destroy = async () => {
+        teller.tell({ kind: "started" });
+        return await destroyObsolete(parts, { run, removal, because: message }, signal);
+      };
+      const end = await deploying(parts, stack.repository, work, signal);
+      teller.tell({ kind: "ended", end });
+    } catch (thrown) {
+      const error = teller.fail(`removing ${key.name}`, thrown, signal);
+      signal.throwIfAborted();
+      // Whoever has taken it over decides about it now.
+      if (isStackwrightError(error, "conflict")) parts.ledger.discovered.remove(key);
+    }
+  }, signal);
 }
 
 /** Why a stack is removed that was discovered in a directory. */
@@ -155,25 +175,21 @@ export function whyObsolete(directory: string): string {
   return `nothing names it any more: it was discovered in ${directory}`;
 }
 
-function note(
+async function destroyObsolete(
   parts: PipelineParts,
-  { trigger, origin, configuration }: ObsoleteRun,
-  { key }: DiscoveredStack,
-  { kind, why }: { readonly kind: "skip" | "destroy"; readonly why: string },
-): void {
-  const message = kind === "skip" ? `nothing names it any more, and it is kept: ${why}` : why;
-  const revision = formatRevision(configuration);
-  const decision = { trigger, origin, revision, kind, message, changes: [], services: [] };
-  parts.ledger.decisions.add(key, decision, parts.clock.now());
-}
-
-function entry(
-  { configuration }: ObsoleteRun,
-  { key }: DiscoveredStack,
-  rest: Omit<RunTarget, "context" | "stack" | "revision">,
-): RunTarget {
-  const revision = formatRevision(configuration);
-  return { context: key.context, stack: key.name, revision, ...rest };
+  { run, removal, because }: Pick<RemovalWork, "run" | "removal"> & { readonly because: string },
+  signal: AbortSignal,
+): Promise<TargetEnd> {
+  const { stack: { key }, removeVolumes, removeImages } = removal;
+  const identity = { configuration: ownerFrom(run.configuration) };
+  const what = { removeVolumes, removeImages };
+  const deleted = await destroyTarget(parts, key, identity, what, signal);
+  if (deleted !== undefined) {
+    const message = `removed: ${because}${volumesText("deleted", deleted)}`;
+    return { status: "succeeded", message };
+  }
+  parts.ledger.discovered.remove(key);
+  return nothingToDestroy(key);
 }
 
 function keyOf({ declared, found }: Expansion["deployments"][number]) {

@@ -1,7 +1,5 @@
-import { observe } from "../deploy/mod.ts";
+import { observe, type RolloutResult } from "../deploy/mod.ts";
 import {
-  type DecisionOutcome,
-  formatRevision,
   formatStackKey,
   messageOf,
   own,
@@ -9,13 +7,15 @@ import {
   type Progress,
   type StackKey,
   StackwrightError,
+  type TargetListener,
 } from "../model/mod.ts";
 import { planFor } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
-import { carryOut, place } from "./carry_out.ts";
+import { createTeller, type Teller } from "../tell/mod.ts";
+import { carryOut, type DecidedUndertaking, place } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
-import { requireImages, requireNoClash } from "../prepare/mod.ts";
+import { requireImages, requireNoClash, stage } from "../prepare/mod.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Releases among which the one that is refused is looked for. */
@@ -29,12 +29,20 @@ export interface RollbackResult {
   readonly message: string;
 }
 
+/** What a person asks for who puts a release back. */
+export interface RollbackRequest {
+  /** A release of `history`; without it, the good one before the current. */
+  readonly number: number | undefined;
+  readonly progress: Progress;
+  /** Listeners besides those of the pipeline, such as the record of a run. */
+  readonly listeners?: readonly TargetListener[];
+}
+
 /**
  * Deploys a recorded release again, from what the ledger and the disk have, and pins it: updates
  * leave the stack alone until a commit arrives whose inputs are others than of the one it was put back
- * from. A stack that another process is changing is waited for.
- * `number` is a release of `history`; without it, the good one before the current. Nothing that runs
- * is touched before its files and images are there.
+ * from. A stack that another process is changing is waited for. Nothing that runs is touched before
+ * its files and images are there.
  *
  * Throws `not_found` when there is no such release, `source_invalid` when its files cannot be had,
  * `deploy_failed` when it does not become healthy; what ran before is restored then.
@@ -42,13 +50,13 @@ export interface RollbackResult {
 export async function rollBack(
   parts: PipelineParts,
   key: StackKey,
-  { number, progress }: { readonly number: number | undefined; readonly progress: Progress },
+  request: RollbackRequest,
   signal: AbortSignal,
 ): Promise<RollbackResult> {
   return await parts.stackLock.run(formatStackKey(key), async () => {
     for (;;) {
-      await waitForStack(parts, key, progress, signal);
-      const result = await attempt(parts, key, { number, progress }, signal);
+      await waitForStack(parts, key, request.progress, signal);
+      const result = await attempt(parts, key, request, signal);
       if (result !== undefined) return result;
     }
   }, signal);
@@ -58,7 +66,7 @@ export async function rollBack(
 async function attempt(
   parts: PipelineParts,
   key: StackKey,
-  { number, progress }: { readonly number: number | undefined; readonly progress: Progress },
+  { number, progress, listeners = [] }: RollbackRequest,
   signal: AbortSignal,
 ): Promise<RollbackResult | undefined> {
   const since = parts.ledger.mark(key);
@@ -80,29 +88,33 @@ async function attempt(
   await requireImages(parts, placed, { services: plan.services, progress, images }, signal);
   const earlier = parts.ledger.pins.get(key);
   const pin = await pinTo(parts, { wanted, current }, signal);
-  const result = await carryOut(parts, {
-    next: placed,
-    services: plan.services,
-    observed,
-    removeOrphans: true,
-    pruneImages: false,
-    timeoutSeconds: wanted.timeoutSeconds,
-    automatic: false,
-    progress,
-    note: `release ${wanted.number} again: ${plan.message}`,
-    since,
-    // With the intent, so that no poll in between undoes it; another process may poll.
-    pin,
-  }, signal);
-  if (result === undefined) return undefined;
-  noteRollback(
+  const { source } = wanted.revision;
+  const told = { key, repository: source.name, trigger: "rollback", origin: "manual" } as const;
+  const teller = createTeller([...parts.listeners, ...listeners], told, wanted.revision);
+  const result = await carryOutTold(
     parts,
-    wanted,
-    plan,
-    result.kind === "deployed"
-      ? { status: "succeeded", message: `release ${wanted.number} again: ${plan.message}` }
-      : { status: "failed", message: `${result.error.message}; ${result.text}` },
+    teller,
+    {
+      next: placed,
+      services: plan.services,
+      observed,
+      removeOrphans: true,
+      pruneImages: false,
+      timeoutSeconds: wanted.timeoutSeconds,
+      automatic: false,
+      progress(step) {
+        progress(step);
+        teller.tell({ kind: "step", text: step });
+      },
+      note: `release ${wanted.number} again: ${plan.message}`,
+      since,
+      // With the intent, so that no poll in between undoes it; another process may poll.
+      pin,
+    },
+    { number: wanted.number, plan },
+    signal,
   );
+  if (result === undefined) return undefined;
   if (result.kind !== "deployed") {
     if (earlier === undefined) parts.ledger.pins.remove(key);
     else parts.ledger.pins.set(key, earlier);
@@ -111,6 +123,33 @@ async function attempt(
   parts.ledger.stops.remove(key);
   const message = `${plan.message}${otherImages(wanted, result.images)}`;
   return { release: wanted, message };
+}
+
+/** Carries a rollback out, and tells what becomes of it. */
+async function carryOutTold(
+  parts: PipelineParts,
+  teller: Teller,
+  work: DecidedUndertaking,
+  { number, plan }: { readonly number: number; readonly plan: Plan },
+  signal: AbortSignal,
+): Promise<RolloutResult | undefined> {
+  const { services } = plan;
+  const message = `back to release ${number}: ${plan.message}`;
+  teller.tell({ kind: "decided", decision: { kind: "deploy", message, changes: [], services } });
+  teller.tell({ kind: "started" });
+  try {
+    const deploy = () => carryOut(parts, work, signal);
+    const result = await stage(parts, teller.target, "deploy", deploy);
+    if (result === undefined) return undefined;
+    const end = result.kind === "deployed"
+      ? { status: "succeeded", message: `release ${number} again: ${plan.message}` } as const
+      : { status: "failed", message: `${result.error.message}; ${result.text}` } as const;
+    teller.tell({ kind: "ended", end });
+    return result;
+  } catch (thrown) {
+    teller.fail(`rolling ${teller.target.key.name} back`, thrown, signal);
+    throw thrown;
+  }
 }
 
 /** What holds the stack at a release that is put back in the place of the current one. */
@@ -141,24 +180,6 @@ function otherImages(wanted: RecordedRelease, now: Readonly<Record<string, strin
     others.sort().join(", ")
   } runs another image than then: that one is not on the engine ` +
     `any more, see RELEASE_IMAGE_RETENTION`;
-}
-
-function noteRollback(
-  parts: PipelineParts,
-  wanted: RecordedRelease,
-  plan: Plan,
-  outcome: DecisionOutcome,
-): void {
-  parts.ledger.decisions.add(wanted.key, {
-    trigger: "rollback",
-    origin: "manual",
-    revision: formatRevision(wanted.revision),
-    kind: "deploy",
-    message: `back to release ${wanted.number}: ${plan.message}`,
-    changes: [],
-    services: plan.services,
-    outcome,
-  }, parts.clock.now());
 }
 
 function chooseRelease(parts: PipelineParts, key: StackKey, number: number | undefined) {

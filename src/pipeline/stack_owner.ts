@@ -17,6 +17,7 @@ import {
   ownerFrom,
   type StackKey,
   type StackOwner,
+  type ToldTarget,
 } from "../model/mod.ts";
 import type { Ledger } from "../record/ledger.ts";
 import { sameRepository } from "../source/mod.ts";
@@ -39,13 +40,16 @@ export function recordedOwner(
   return { source: source.name, reference: "", adopted: false };
 }
 
-/** Whether a target's stack is another's by the ledger. */
+/** Whether a target's stack is another's by the ledger; never of a person who asks for a release. */
 export function isStrangers(
   { ledger }: Pick<PipelineParts, "ledger">,
-  target: Pick<Target, "key" | "configuration" | "origin">,
+  target: ToldTarget,
 ): boolean {
+  const { configuration } = target;
+  if (configuration === undefined) return false;
   const recorded = recordedOwner(ledger, target.key);
-  return recorded !== undefined && !isSameOwner(recorded, wantedOwner(target));
+  return recorded !== undefined &&
+    !isSameOwner(recorded, wantedOwner({ ...target, configuration }));
 }
 
 /**

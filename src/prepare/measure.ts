@@ -1,3 +1,4 @@
+import type { ToldTarget } from "../model/mod.ts";
 import type { Clock, Meter } from "../system/mod.ts";
 
 /** What measuring needs. */
@@ -40,6 +41,22 @@ export async function operation<T>(
         { operation: name, outcome },
         time,
       ),
+    work,
+  );
+}
+
+/** Runs a stage of what is done to a target: `decide` touches nothing, `deploy` does. */
+export async function stage<T>(
+  parts: Measured,
+  { key, repository }: ToldTarget,
+  name: "decide" | "deploy",
+  work: () => Promise<T>,
+): Promise<T> {
+  const labels = { repository, deployment: key.name, context: key.context, stage: name };
+  return await measure(
+    parts,
+    (time, outcome) =>
+      parts.meter.observe("deployment_stage_duration_seconds", { ...labels, outcome }, time),
     work,
   );
 }

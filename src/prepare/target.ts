@@ -1,15 +1,13 @@
-import {
-  type DeclaredDeployment,
-  type Deployment,
-  type DiscoveredStack,
-  formatRevision,
-  type ObservedStack,
-  type Origin,
-  type Progress,
-  type Revision,
-  type RunTarget,
-  type StackKey,
-  type Trigger,
+import type {
+  DeclaredDeployment,
+  Deployment,
+  DiscoveredStack,
+  ObservedStack,
+  Origin,
+  Progress,
+  Revision,
+  StackKey,
+  Trigger,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 
@@ -42,17 +40,4 @@ export interface Target {
   readonly glance?: Glance;
   /** What the targets of one run read their external secrets with; one of its own by default. */
   readonly secretSession?: SecretSession;
-}
-
-/** A target's entry in the run record. */
-export function targetEntry(
-  target: Target,
-  rest: Omit<RunTarget, "context" | "stack" | "revision">,
-): RunTarget {
-  return {
-    context: target.key.context,
-    stack: target.key.name,
-    revision: formatRevision(target.revision),
-    ...rest,
-  };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { ids, inWorld, label, pollTo } from "./steps.ts";
 import { engines, type RunBody, type World } from "./world.ts";
@@ -47,6 +48,18 @@ async function running(world: World, ...names: readonly string[]): Promise<strin
     if ((await world.containers(`${world.stack}-${name}`)).length > 0) found.push(name);
   }
   return found;
+}
+
+/** What the metrics say about the deployments of a stack. */
+async function deployments(world: World, stack: string) {
+  const text = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
+  const count = (name: string) => {
+    const line = text.split("\n").find((each) =>
+      each.startsWith(`service_${name}{`) && each.includes(`deployment="${stack}"`)
+    );
+    return Number(line?.split(" ").at(-1));
+  };
+  return { total: count("deployments_total"), errors: count("deployment_errors_total") };
 }
 
 for (const engine of await engines()) {
@@ -253,6 +266,27 @@ describe("auto-discovery", () => {
       await world.app.polled;
       await world.app.close();
       assert.deepEqual(await running(world, ...many, "z"), ["z"]);
+    }));
+
+  it("a removal that fails is in explain and in the metrics, and so is the one that works", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, stacks(world, "a", "b"));
+      await pollTo(world, "succeeded");
+      await world.repository.remove([directory(world, "a")]);
+      world.proxy.reset({ kind: "error", at: 1, among: "mutating", lasts: true });
+      await pollTo(world, "failed");
+      world.proxy.reset();
+      const name = `${world.stack}-a`;
+      const { out } = await commandTo(world, 0, ["explain", "--json", name]);
+      const { decisions: [error, removal] } = JSON.parse(out);
+      assert.equal(error.kind, "error");
+      assert.equal(removal.kind, "destroy");
+      assert.match(removal.message, /^nothing names it any more/);
+      assert.equal(removal.outcome.status, "failed");
+      assert.equal(removal.outcome.message, error.message);
+      assert.deepEqual(await deployments(world, name), { total: 2, errors: 1 });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await deployments(world, name), { total: 3, errors: 1 });
     }));
 
   it("an older commit of the reference removes nothing", () =>

@@ -97,6 +97,7 @@ function createShop(directory: string) {
   const common = { meter: noMeter, engine, compose, secrets, files: systemFiles, clock, log };
   const parts: PipelineParts = {
     ...common,
+    listeners: [],
     images: createImages({ ...common, clientConfigFile: join(directory, "none.json") }),
     source: {
       resolve: unused,

@@ -1,0 +1,66 @@
+import {
+  type DecisionOutcome,
+  formatRevision,
+  type Revision,
+  type TargetDecision,
+  type TargetListener,
+  type ToldTarget,
+} from "../model/mod.ts";
+import type { DecisionLog } from "../record/mod.ts";
+import type { Clock, Log } from "../system/mod.ts";
+
+/** Ports of the listener that records decisions. */
+export interface DecisionListenerParts {
+  readonly decisions: Pick<DecisionLog, "add" | "end">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether the stack is another owner's: that a stranger was refused is no state of it. */
+  readonly isStrangers: (target: ToldTarget) => boolean;
+}
+
+/**
+ * Makes the listener that records every decision, the ones to do nothing included, and what became of
+ * it. An error that kept one from being made or tried is an entry of its own. Nothing is recorded of
+ * stacks that are another owner's.
+ */
+export function decisionListener(
+  { decisions, clock, log, isStrangers }: DecisionListenerParts,
+): TargetListener {
+  return (target) => {
+    const { key, trigger, origin } = target;
+    const add = (
+      revision: Revision,
+      decided: Pick<TargetDecision, "kind" | "reason" | "message" | "changes" | "services">,
+    ) => {
+      const decision = { trigger, origin, revision: formatRevision(revision), ...decided };
+      return decisions.add(key, decision, clock.now());
+    };
+    /** Entry of the decision that is being carried out. */
+    let attempt: number | undefined;
+    const note = (work: () => void) => {
+      try {
+        work();
+      } catch (error) {
+        // A full disk may be the very failure that is being told; what was done is done.
+        log.warning("what became of a decision could not be recorded", { stack: key.name, error });
+      }
+    };
+    return (event) => {
+      if (event.kind === "decided") {
+        attempt = undefined;
+        if (isStrangers(target)) return;
+        const { retryAt: _retryAt, ...decided } = event.decision;
+        const id = add(event.revision, decided);
+        if (decided.kind !== "skip") attempt = id;
+      } else if (event.kind === "ended") {
+        const { status, message, error } = event.end;
+        // A repair ends as skipped: what the source wants is held back all the same.
+        const outcome: DecisionOutcome["status"] = status === "failed" ? "failed" : "succeeded";
+        const id = attempt;
+        if (id !== undefined) note(() => decisions.end(id, { status: outcome, message }));
+        if (error === undefined || isStrangers(target)) return;
+        note(() => void add(event.revision, { kind: "error", message, changes: [], services: [] }));
+      }
+    };
+  };
+}

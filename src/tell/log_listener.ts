@@ -1,0 +1,52 @@
+import type { TargetDecision, TargetListener } from "../model/mod.ts";
+import type { Log } from "../system/mod.ts";
+
+type Tried = Exclude<TargetDecision["kind"], "skip" | "error">;
+
+const STARTED: Readonly<Record<Tried, string>> = {
+  deploy: "deploying",
+  repair: "repairing",
+  destroy: "removing the stack",
+};
+const FAILED: Readonly<Record<Tried, string>> = {
+  deploy: "deployment failed",
+  repair: "repair failed",
+  destroy: "the stack was not removed",
+};
+
+/**
+ * Makes the listener that logs what is done to stacks, and every failure. Nothing is said about those
+ * that nothing is done to: they are looked at every minute.
+ */
+export function logListener(log: Log): TargetListener {
+  return ({ key }) => {
+    const own = log.with({ stack: key.name, context: key.context });
+    let tried: Tried = "deploy";
+    let said = "";
+    let started = false;
+    return (event) => {
+      const revision = event.revision.id;
+      if (event.kind === "decided") {
+        const { kind, message } = event.decision;
+        if (kind !== "skip" && kind !== "error") tried = kind;
+        said = message;
+      } else if (event.kind === "started") {
+        started = true;
+        own.info(`${STARTED[tried]}: ${said}`, { revision });
+      } else if (event.kind === "ended") {
+        const { status, message, error } = event.end;
+        if (status === "failed") {
+          own.error(`${FAILED[tried]}: ${message}`, { ...factsOf(error), revision });
+        } else if (started) {
+          own.info(tried === "deploy" ? `deployed: ${message}` : message, { revision });
+        }
+      }
+    };
+  };
+}
+
+function factsOf(error: { readonly code: string; readonly cause?: unknown } | undefined) {
+  if (error === undefined) return {};
+  const { code, cause } = error;
+  return { code, ...(cause === undefined ? {} : { cause }) };
+}

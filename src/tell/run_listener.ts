@@ -1,0 +1,52 @@
+import {
+  formatRevision,
+  type RunReporter,
+  type RunTarget,
+  type SkipReason,
+  type TargetEnd,
+  type TargetListener,
+  type ToldDecision,
+} from "../model/mod.ts";
+
+/** Makes the listener that keeps a target's entry in the record of a run. */
+export function runListener(reporter: Pick<RunReporter, "target">): TargetListener {
+  return ({ key }) => {
+    let status: "pending" | "running" = "pending";
+    let decision: ToldDecision | undefined;
+    return (event) => {
+      const revision = formatRevision(event.revision);
+      const show = (rest: Omit<RunTarget, "context" | "stack" | "revision">) =>
+        reporter.target({ context: key.context, stack: key.name, revision, ...rest });
+      if (event.kind === "pending") show({ status });
+      else if (event.kind === "step") show({ status, message: event.text });
+      else if (event.kind === "decided") decision = event.decision;
+      else if (event.kind === "ended") show(ended(event.end, decision));
+      else if (event.kind === "started") {
+        status = "running";
+        show({ status });
+      }
+    };
+  };
+}
+
+function ended(
+  { status, message, reason }: TargetEnd,
+  decision: ToldDecision | undefined,
+): Omit<RunTarget, "context" | "stack" | "revision"> {
+  const services = decision === undefined ? {} : { services: decision.services };
+  if (status !== "skipped") return { status, message, ...services };
+  const why = reason ?? decision?.reason;
+  const retryAt = decision?.retryAt;
+  return {
+    status,
+    ...(why === undefined ? {} : { reason: shownReason(why, message) }),
+    message,
+    ...services,
+    ...(retryAt === undefined ? {} : { retryAt }),
+  };
+}
+
+/** A pause says in its reason what is paused. */
+function shownReason(reason: SkipReason, message: string): SkipReason {
+  return reason === "paused" ? `paused: ${message}` : reason;
+}
