@@ -70,8 +70,9 @@ export async function stackStatuses(
       ...underWay(entry, goesOn.has(name)),
       observed: runsOf(observed, key),
     });
-    const retryAt = entry?.retryAt !== undefined && entry.retryAt.getTime() > now
-      ? entry.retryAt
+    // What is held back is not tried again by itself, whatever the failure before said.
+    const retryAt = judged.state !== "held" && (entry?.retryAt?.getTime() ?? 0) > now
+      ? entry?.retryAt
       : undefined;
     return [{ key, current, decision, retryAt, ...judged }];
   });

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { stackStatuses, type StatusParts } from "../../../src/api/stack_statuses.ts";
+import type { Run, RunTarget } from "../../../src/model/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
+
+const never = new AbortController().signal;
+
+function runOf(target: Omit<RunTarget, "context" | "stack">, at: Date): Run {
+  return {
+    id: "1",
+    trigger: "poll",
+    status: "succeeded",
+    repository: "multiple",
+    target: "",
+    revision: "",
+    message: "",
+    targets: [{ context: SHOP.context, stack: SHOP.name, ...target }],
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+describe("stackStatuses()", () => {
+  it("tells when a failed release is tried again, until somebody holds the stack back", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    recordShop(ledger, clock);
+    const retryAt = new Date(clock.now().getTime() + 60_000);
+    const run = runOf({ status: "skipped", reason: "delay", retryAt }, clock.now());
+    const parts: StatusParts = {
+      // An engine that does not answer: what is known is shown nevertheless.
+      engine: {} as StatusParts["engine"],
+      ledger,
+      runs: { list: () => [run] },
+      clock,
+    };
+    const [failed] = await stackStatuses(parts, never);
+    assert.deepEqual(failed?.retryAt, retryAt);
+
+    const releaseId = ledger.current(SHOP)?.id ?? "";
+    ledger.pins.set(SHOP, { releaseId, revision: "b".repeat(40), pinnedAt: clock.now() });
+    const [held] = await stackStatuses(parts, never);
+    assert.deepEqual([held?.state, held?.retryAt], ["held", undefined]);
+  });
+});
