@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { LiveManifest, Release } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
+import type { KeptFiles } from "./replaced_files.ts";
 import { canonicalJson } from "../compose/mod.ts";
 
 /** The parts of a release that its files on disk follow from. */
@@ -15,6 +16,8 @@ export interface FilesRecord {
   readonly shows: string;
   /** Where `current` leads then. */
   readonly current: string;
+  /** Copies of what was replaced; absent without any. */
+  readonly kept?: KeptFiles;
 }
 
 /** Begins the content of a file that may be half written. */
@@ -61,9 +64,14 @@ export async function readFilesRecord(
   const bytes = await files.readIfExists(join(stack, FILE));
   if (bytes === undefined) return undefined;
   try {
-    const { live, shows, current } = JSON.parse(new TextDecoder().decode(bytes));
+    const { live, shows, current, kept } = JSON.parse(new TextDecoder().decode(bytes));
     if (typeof live?.files !== "object" || !Array.isArray(live.directories)) return undefined;
-    return { live, shows: String(shows), current: String(current) };
+    return {
+      live,
+      shows: String(shows),
+      current: String(current),
+      ...(typeof kept?.files === "object" ? { kept } : {}),
+    };
   } catch {
     return undefined;
   }

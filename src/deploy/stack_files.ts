@@ -4,12 +4,14 @@ import type { FileInfo, Files } from "../system/mod.ts";
 import {
   between,
   filesDigest,
+  type FilesRecord,
   readFilesRecord,
   type ShownRelease,
   sureContent,
   writeFilesRecord,
 } from "./files_record.ts";
 import { LiveDirectory } from "./live_directory.ts";
+import { type KeptFiles, ReplacedFiles } from "./replaced_files.ts";
 
 /** Directories of a stack below a data directory. */
 export interface StackDirectories {
@@ -36,6 +38,7 @@ export class StackFiles {
   readonly #directories: StackDirectories;
   readonly #noteSwitch: NoteSwitch;
   readonly #live: LiveDirectory;
+  readonly #replaced: ReplacedFiles;
 
   /** `noteSwitch` is told of every switch, before any file changes; without it nobody is. */
   constructor(
@@ -47,6 +50,7 @@ export class StackFiles {
     this.#directories = directories;
     this.#noteSwitch = noteSwitch;
     this.#live = new LiveDirectory(files, directories.live);
+    this.#replaced = new ReplacedFiles(files, this.#live, join(directories.stack, "replaced"));
   }
 
   /**
@@ -65,14 +69,29 @@ export class StackFiles {
     try {
       await this.#files.makeDirectory(stack);
       const done = this.#noteSwitch(tree);
-      const known = (await readFilesRecord(this.#files, stack))?.live ?? before;
+      const earlier = await readFilesRecord(this.#files, stack);
+      const known = earlier?.live ?? before;
+      const kept = await this.#keep(earlier, known, release);
       // Relative, so that it also leads there where the host sees the data directory elsewhere.
       const link = relative(stack, tree);
       const record = (live: LiveManifest, shows: string) =>
-        writeFilesRecord(this.#files, stack, { live, shows, current: link });
+        writeFilesRecord(this.#files, stack, {
+          live,
+          shows,
+          current: link,
+          ...(kept === undefined ? {} : { kept }),
+        });
       await record(between(known, release.live), "");
-      await this.#updateLive(tree, known, release.live);
-      await record(release.live, filesDigest(release));
+      const goal = filesDigest(release);
+      const source = async (path: string) => {
+        const copy = kept?.base === goal && kept.files[path] === release.live.files[path]
+          ? this.#replaced.placeOf(path)
+          : undefined;
+        if (copy === undefined) return join(tree, path);
+        return await this.#files.stat(copy) === undefined ? join(tree, path) : copy;
+      };
+      await this.#updateLive(source, known, release.live);
+      await record(release.live, goal);
       await this.#files.replaceLink(link, current);
       done();
     } catch (cause) {
@@ -97,6 +116,15 @@ export class StackFiles {
     return record.current === await this.#files.readLink(current);
   }
 
+  /** The release that lies there proved good, or the one before it was put back: copies may go. */
+  async settle(): Promise<void> {
+    const { stack } = this.#directories;
+    const { kept, ...record } = await readFilesRecord(this.#files, stack) ?? {};
+    if (kept === undefined) return;
+    await writeFilesRecord(this.#files, stack, record as FilesRecord);
+    await this.#replaced.clear();
+  }
+
   /** Whether there is anything at a path of `live`. */
   async liveExists(path: string): Promise<boolean> {
     return await this.#files.stat(join(this.#directories.live, path)) !== undefined;
@@ -108,10 +136,35 @@ export class StackFiles {
   }
 
   /**
+   * Keeps what containers wrote to the files that `release` replaces, for the way back. What was kept
+   * already stays while a release is begun again, and on the way back itself.
+   */
+  async #keep(
+    earlier: FilesRecord | undefined,
+    { files }: LiveManifest,
+    release: ShownRelease,
+  ): Promise<KeptFiles | undefined> {
+    const { shows = "", kept } = earlier ?? {};
+    const goal = filesDigest(release);
+    if (shows === "" || shows === goal || kept?.base === goal) return kept;
+    const replaced = Object.keys(files).filter((path) => files[path] !== release.live.files[path]);
+    const paths = await this.#replaced.keep(replaced, this.#directories.current);
+    if (paths.length === 0) return undefined;
+    return {
+      base: shows,
+      files: Object.fromEntries(paths.map((path) => [path, files[path] ?? ""])),
+    };
+  }
+
+  /**
    * Brings tracked files up to date. One that did not change upstream is left alone, whatever a
    * container wrote into it; one that upstream removed goes; what containers made stays.
    */
-  async #updateLive(tree: string, before: LiveManifest, after: LiveManifest): Promise<void> {
+  async #updateLive(
+    source: (path: string) => Promise<string>,
+    before: LiveManifest,
+    after: LiveManifest,
+  ): Promise<void> {
     for (const [path, content] of Object.entries(before.files)) {
       if (after.files[path] === undefined) await this.#remove(path, sureContent(content));
     }
@@ -121,7 +174,7 @@ export class StackFiles {
     }
     for (const [path, content] of Object.entries(after.files)) {
       if (before.files[path] === content && await this.#isThere(path)) continue;
-      await this.#copy(join(tree, path), path);
+      await this.#copy(await source(path), path);
     }
   }
 

@@ -115,11 +115,13 @@ export async function finishRollout(
   if (result.kind === "deployed") {
     const keepsFailure = work.remembers === false;
     parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
+    await settleFiles(parts, key);
     if (work.pruneImages) {
       work.progress("pruning images");
       await pruneImages(parts, key, work.observed, signal);
     }
   } else {
+    if (result.kind === "rolled_back") await settleFiles(parts, key);
     parts.ledger.fail(intent, result.kind, `${result.error.message}; ${result.text}`);
     if (work.remembers === false) return result;
     parts.ledger.failures.fail(key, {
@@ -130,6 +132,16 @@ export async function finishRollout(
     });
   }
   return result;
+}
+
+/** A copy too many is no reason to fail a release that is over. */
+async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
+  try {
+    await stackFiles(parts, key).settle();
+  } catch (error) {
+    const text = `copies of replaced files could not be removed: ${messageOf(error)}`;
+    parts.log.warning(text, { stack: key.name, context: key.context });
+  }
 }
 
 /** A recorded release with its tree on disk. `undefined` when its tree cannot be had any more. */

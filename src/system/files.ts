@@ -27,6 +27,14 @@ export interface HeldDirectory {
 export interface Files {
   /** The bytes of a file, or `undefined` when there is none. */
   readIfExists(path: string): Promise<Uint8Array | undefined>;
+  /**
+   * A plain file; `undefined` for what is none, a link as well, which is not followed, and for one of
+   * more than `mostBytes`.
+   */
+  readPlain(
+    path: string,
+    mostBytes: number,
+  ): Promise<{ readonly data: Uint8Array; readonly mode: number } | undefined>;
   /** Writes a file beside its place and renames it there, so that readers see all or nothing. */
   write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
   /**
@@ -83,6 +91,19 @@ export function removeNow(path: string): void {
 /** The real file system. */
 export const systemFiles: Files = {
   readIfExists: (path) => missingAsUndefined(fs.readFile(path)),
+  async readPlain(path, mostBytes) {
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+    const handle = await unreachableAsUndefined(fs.open(path, flags));
+    if (handle === undefined) return undefined;
+    try {
+      const info = await handle.stat();
+      if (!info.isFile() || info.size > mostBytes) return undefined;
+      return { data: await handle.readFile(), mode: info.mode & 0o7777 };
+    } finally {
+      await handle.close();
+    }
+  },
   async write(path, data, options) {
     const beside = join(dirname(path), `.tmp-${randomUUID()}`);
     try {
@@ -169,12 +190,23 @@ function notAFile(path: string): Error {
   return Object.assign(new Error(`ENXIO: not a plain file, open '${path}'`), { code: "ENXIO" });
 }
 
-async function missingAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
+function missingAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
+  return codesAsUndefined(["ENOENT", "ENOTDIR"], reading);
+}
+
+/** The same for links and sockets, which cannot be opened. */
+function unreachableAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
+  return codesAsUndefined(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"], reading);
+}
+
+async function codesAsUndefined<T>(
+  codes: readonly string[],
+  reading: Promise<T>,
+): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {
-    const code = (error as { code?: string }).code;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (codes.includes((error as { code?: string }).code ?? "")) return undefined;
     throw error;
   }
 }

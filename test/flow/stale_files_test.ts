@@ -5,12 +5,13 @@ import { describe, it } from "node:test";
 import { stackDirectories, StackFiles } from "../../src/deploy/mod.ts";
 import { stackKey } from "../../src/model/mod.ts";
 import { systemFiles } from "../../src/system/mod.ts";
-import { composeFile, service } from "./compose_text.ts";
-import { actions, commit, ids, inWorld, pollTo } from "./steps.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
+import { actions, commit, ids, inWorld, pollTo, writeInside } from "./steps.ts";
 import type { World } from "./world.ts";
 
-const compose = (scale: number) =>
+const compose = (scale: number, more: Readonly<Record<string, Part>> = {}) =>
   composeFile({
+    ...more,
     other: service(),
     web: service({ scale, volumes: ["./data:/data", "./conf:/conf:ro"] }),
   });
@@ -33,6 +34,21 @@ describe("files of a stack that are not those of its release", () => {
       await commit(world, { "compose.yaml": compose(1) });
       await pollTo(world, "succeeded");
       assert.deepEqual(await shown(world), ["2", "2"]);
+    }));
+
+  it("are what a container had made of them when the release that replaced them fails", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": compose(1), "data/a": "1", "conf/a": "1" });
+      await pollTo(world, "succeeded");
+      await writeInside(world, "web", "/data/a", "written");
+      world.fake?.setBehaviour("bad", { exit: 1 });
+      const more = { bad: service() };
+      await commit(world, { "compose.yaml": compose(1, more), "data/a": "2", "conf/a": "2" });
+      await pollTo(world, "failed");
+      assert.deepEqual(await shown(world), ["written", "1"]);
+      await commit(world, { "compose.yaml": compose(1), "data/a": "3" });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await shown(world), ["3", "2"]);
     }));
 
   it("are put right when a process that was killed left them, though nothing else is amiss", () =>

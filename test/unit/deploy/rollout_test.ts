@@ -158,6 +158,7 @@ function createEventFiles(events: string[]): Files {
     readLink: unused,
     realPath: unused,
     chmod: unused,
+    readPlain: unused,
     touch: unused,
     makeTemporaryDirectory: unused,
   };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { stackDirectories, StackFiles } from "../../../src/deploy/mod.ts";
 import { isStackwrightError, type LiveManifest, stackKey } from "../../../src/model/mod.ts";
@@ -44,6 +44,28 @@ class Stack {
     const files = new StackFiles(options.files ?? systemFiles, this.directories);
     await files.switchTo(tree, { live, services: [] }, this.#before);
     if (options.forgets !== true) this.#before = live;
+  }
+
+  /** Begins a switch that ends, as by a kill, when a path is written. */
+  async interrupt(entries: Readonly<Record<string, Entry>>, path: string): Promise<void> {
+    const files: Files = {
+      ...systemFiles,
+      writeInPlace: (place, data, options) =>
+        place.endsWith(basename(path))
+          ? Promise.reject(new Error("killed"))
+          : systemFiles.writeInPlace(place, data, options),
+    };
+    await assert.rejects(this.switchTo(entries, { files }), /killed/);
+  }
+
+  /** What lies in the stack's directory. */
+  async entries(): Promise<string[]> {
+    return await systemFiles.list(this.directories.stack);
+  }
+
+  /** The release that was switched to proved good, or was put back. */
+  async settle(): Promise<void> {
+    await new StackFiles(systemFiles, this.directories).settle();
   }
 
   get directories() {
@@ -94,6 +116,53 @@ describe("StackFiles.switchTo()", () => {
     await stack.switchTo({ "data/a": "2", "data/b": "2" });
     assert.equal(await stack.text("data/a"), "2");
     assert.equal(await stack.text("data/b"), "2");
+  });
+
+  for (const interrupted of [false, true]) {
+    const when = interrupted ? ", also when it was interrupted" : "";
+    test(`puts back what a container wrote when a release is taken back${when}`, async (stack) => {
+      const first = { "data/a": "1", "data/gone": "1", "data/same": "1", "data/script": "1" };
+      await stack.switchTo(first);
+      await fs.writeFile(stack.live("data/a"), "container");
+      await fs.writeFile(stack.live("data/gone"), "container too");
+      await fs.chmod(stack.live("data/a"), 0o755);
+      const second = { "data/a": "2", "data/same": "1", "data/script": "2" };
+      if (interrupted) await stack.interrupt(second, "data/script");
+      await stack.switchTo(second);
+      assert.equal(await stack.text("data/a"), "2");
+      assert.equal(await stack.text("data/gone"), undefined);
+      await stack.switchTo(first);
+      await stack.settle();
+      assert.equal(await stack.text("data/a"), "container");
+      assert.equal((await fs.stat(stack.live("data/a"))).mode & 0o777, 0o755);
+      assert.equal(await stack.text("data/gone"), "container too");
+      assert.equal(await stack.text("data/same"), "1");
+      assert.equal(await stack.text("data/script"), "1");
+      assert.deepEqual(await stack.entries(), ["current", "files.json", "live"]);
+    });
+  }
+
+  test("forgets what a container wrote when the release that replaced it is good", async (stack) => {
+    await stack.switchTo({ "data/a": "1" });
+    await fs.writeFile(stack.live("data/a"), "container");
+    await stack.switchTo({ "data/a": "2" });
+    assert.deepEqual(await stack.entries(), ["current", "files.json", "live", "replaced"]);
+    await stack.settle();
+    assert.deepEqual(await stack.entries(), ["current", "files.json", "live"]);
+    await stack.switchTo({ "data/a": "1" });
+    assert.equal(await stack.text("data/a"), "1");
+  });
+
+  test("keeps nothing for the release before the last, and no file that a link leads to", async (stack) => {
+    await stack.switchTo({ "data/a": "1", "data/link": "1" });
+    await fs.writeFile(stack.live("data/a"), "container");
+    await fs.rm(stack.live("data/link"));
+    await fs.symlink("/etc/hostname", stack.live("data/link"));
+    await stack.switchTo({ "data/a": "2", "data/link": "2" });
+    await stack.switchTo({ "data/a": "3", "data/link": "3" });
+    await stack.switchTo({ "data/a": "1", "data/link": "1" });
+    assert.equal(await stack.text("data/a"), "1");
+    assert.equal(await stack.text("data/link"), "1");
   });
 
   test("leaves what only a container changed, and makes again what it removed", async (stack) => {

@@ -137,6 +137,24 @@ describe("systemFiles.holdDirectory", () => {
   );
 });
 
+describe("systemFiles.readPlain", () => {
+  it(
+    "readPlain() reads plain files that are not too large, and nothing else",
+    inDirectory(async (directory) => {
+      const path = join(directory, "file");
+      await files.write(path, "text", { mode: 0o600 });
+      const found = await files.readPlain(path, 4);
+      assert.deepEqual([new TextDecoder().decode(found?.data), found?.mode], ["text", 0o600]);
+      assert.equal(await files.readPlain(path, 3), undefined);
+      await files.replaceLink("file", join(directory, "link"));
+      for (const other of [join(directory, "link"), join(directory, "none"), directory]) {
+        assert.equal(await files.readPlain(other, 100), undefined);
+      }
+      assert.equal(await files.readPlain("/dev/null", 100), undefined);
+    }),
+  );
+});
+
 describe("systemFiles.replaceLink", () => {
   it(
     "replaceLink() makes a link and moves it, to a target that may be missing",
