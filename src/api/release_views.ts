@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DECISION_KINDS } from "../model/mod.ts";
 import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
 import { serviceView } from "./run_view.ts";
 import { timestamp } from "./stack_parts.ts";
@@ -32,10 +33,10 @@ export const currentView = z.strictObject({
 /** One decision; equal ones in a row are one. */
 export const decisionView = z.strictObject({
   number: z.int().describe("Grows with every decision about any stack."),
-  trigger: z.string().describe("What led to it: webhook, poll, rollback."),
+  trigger: z.string().describe("What led to it: webhook, poll, rollback, project."),
   origin: z.enum(["automatic", "manual"]),
   revision: z.string().describe("`reference (id)` that was looked at."),
-  kind: z.enum(["skip", "deploy", "repair", "destroy", "error"]),
+  kind: z.enum(DECISION_KINDS),
   reason: z.string().optional().describe("Why it was skipped."),
   message: z.string(),
   changes: z.array(z.strictObject({ input: z.string(), from: z.string(), to: z.string() }))

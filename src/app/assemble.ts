@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Compose, findComposeProgram, programEnvironment, rendersAtOnce } from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
+import type { TargetListener, ToldTarget } from "../model/mod.ts";
 import {
   createEncryptedFiles,
   createImages,
@@ -61,6 +62,8 @@ export interface Assembly {
   readonly ids: Ids;
   readonly ledger: Ledger;
   readonly engine: EngineClient;
+  /** Everybody who is told what becomes of stacks, besides the record of a run. */
+  readonly listeners: readonly TargetListener[];
   /** One piece of work on a stack at a time, whoever asked for it. */
   readonly stackLock: WatchedLock;
   /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
@@ -106,9 +109,10 @@ export async function assemble(
   });
   const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
+  const listeners = listenersOf(system, ledger, meter);
   const pipelineParts = onceDone(async (signal) => {
     const options = await pipelineOptions(settings, system, engine, signal);
-    const made = { key, ledger, source, engine, meter, stackLock, secrets };
+    const made = { key, ledger, source, engine, meter, listeners, stackLock, secrets };
     const common = parts(settings, system, made);
     return {
       ...common,
@@ -123,6 +127,7 @@ export async function assemble(
     ids,
     ledger,
     engine,
+    listeners,
     stackLock,
     pipelineParts,
     async close() {
@@ -226,6 +231,16 @@ function createSource(
   });
 }
 
+function listenersOf({ clock, log }: System, ledger: Ledger, meter: Meter): TargetListener[] {
+  const { decisions } = ledger;
+  const isAnothers = (target: ToldTarget) => isStrangers({ ledger }, target);
+  return [
+    decisionListener({ decisions, clock, log, isStrangers: isAnothers }),
+    logListener(log),
+    meterListener({ meter, clock }),
+  ];
+}
+
 function parts(
   settings: Settings,
   system: System,
@@ -233,6 +248,7 @@ function parts(
     readonly source: Source;
     readonly engine: EngineClient;
     readonly meter: Meter;
+    readonly listeners: readonly TargetListener[];
     readonly stackLock: WatchedLock;
     readonly secrets: ExternalSecrets;
   },
@@ -270,16 +286,6 @@ function parts(
     localPath: (path, signal) => findLocalPath({ files, engine: made.engine }, path, signal),
     clock,
     log,
-    listeners: [
-      decisionListener({
-        decisions: made.ledger.decisions,
-        clock,
-        log,
-        isStrangers: (target) => isStrangers(made, target),
-      }),
-      logListener(log),
-      meterListener({ meter: made.meter, clock }),
-    ],
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
   };

@@ -60,6 +60,13 @@ export interface ProjectParts {
    * started; false for a project that is none of ours.
    */
   readonly hold: (key: StackKey, isStopped: boolean) => boolean;
+  /** Does what a person asks for to a project that is there, and tells what becomes of it. */
+  readonly told: (
+    key: StackKey,
+    action: ProjectAction | "remove",
+    work: () => Promise<void>,
+    signal: AbortSignal,
+  ) => Promise<void>;
   /** Images that other stacks than `key` need although no container uses them. */
   readonly keptImages: (key: StackKey, signal: AbortSignal) => Promise<ReadonlySet<string>>;
 }
@@ -110,15 +117,11 @@ export class Projects {
       const isOurs = this.#parts.hold(key, action === "stop");
       isHeld = isOurs && action === "stop";
       const startable = containers.filter((each) => !isJob(each));
-      if (action === "stop") return await this.#stop(containers.toReversed(), within);
-      for (const container of startable) {
-        if (action === "restart") {
-          await this.#parts.engine.restartContainer(container.id, {}, within);
-        } else if (container.state !== "running") {
-          await this.#parts.engine.startContainer(container.id, within);
-        }
-      }
-      await this.#waitHealthy(key, startable, timeoutSeconds, within);
+      await this.#parts.told(key, action, async () => {
+        if (action === "stop") return await this.#stop(containers.toReversed(), within);
+        await this.#start(startable, action, within);
+        await this.#waitHealthy(key, startable, timeoutSeconds, within);
+      }, within);
     }, signal);
     return isHeld;
   }
@@ -134,7 +137,7 @@ export class Projects {
   ): Promise<readonly string[]> {
     const { removeVolumes, removeImages, timeoutSeconds } = what;
     let deleted: readonly string[] = [];
-    await this.#within(key, timeoutSeconds, async (within) => {
+    const remove = async (within: AbortSignal) => {
       const volumes = { removeVolumes, removeImages };
       const recorded = await this.#parts.destroyRecorded(key, volumes, within);
       if (recorded !== undefined) return void (deleted = recorded);
@@ -145,6 +148,9 @@ export class Projects {
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
       const destroy = { key, removeVolumes, removeImages, dependsOn, ...kept };
       deleted = await destroyStack(this.#parts.engine, destroy, within);
+    };
+    await this.#within(key, timeoutSeconds, async (within) => {
+      await this.#parts.told(key, "remove", () => remove(within), within);
     }, signal);
     return deleted;
   }
@@ -169,6 +175,20 @@ export class Projects {
         return work(within);
       }, within);
     }, signal);
+  }
+
+  async #start(
+    containers: readonly ObservedContainer[],
+    action: "start" | "restart",
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const container of containers) {
+      if (action === "restart") {
+        await this.#parts.engine.restartContainer(container.id, {}, signal);
+      } else if (container.state !== "running") {
+        await this.#parts.engine.startContainer(container.id, signal);
+      }
+    }
   }
 
   async #stop(containers: readonly ObservedContainer[], signal: AbortSignal): Promise<void> {

@@ -10,15 +10,30 @@ export interface InputChange {
   readonly to: string;
 }
 
+/** Kinds of decisions. */
+export const DECISION_KINDS = [
+  "skip",
+  "deploy",
+  "repair",
+  "destroy",
+  "start",
+  "stop",
+  "restart",
+  "error",
+] as const;
+
 /** What was decided about one stack at one trigger, and everything that led to it. */
 export interface TargetDecision {
-  /** `rollback` is a person who puts an earlier release back. */
-  readonly trigger: Trigger | "rollback";
+  /**
+   * `rollback` is a person who puts an earlier release back, `project` one who starts, stops, restarts or
+   * removes the stack as a compose project.
+   */
+  readonly trigger: Trigger | "rollback" | "project";
   readonly origin: Origin;
   /** `reference (id)` that was looked at. */
   readonly revision: string;
   /** `repair` puts the deployed release back in order while another one is held back. */
-  readonly kind: "skip" | "deploy" | "repair" | "destroy" | "error";
+  readonly kind: (typeof DECISION_KINDS)[number];
   readonly reason?: SkipReason;
   readonly message: string;
   /** What differs from the release that is deployed; empty when nothing does. */

@@ -7,11 +7,17 @@ const STARTED: Readonly<Record<Tried, string>> = {
   deploy: "deploying",
   repair: "repairing",
   destroy: "removing the stack",
+  start: "starting the stack",
+  stop: "stopping the stack",
+  restart: "restarting the stack",
 };
 const FAILED: Readonly<Record<Tried, string>> = {
   deploy: "deployment failed",
   repair: "repair failed",
   destroy: "the stack was not removed",
+  start: "the stack was not started",
+  stop: "the stack was not stopped",
+  restart: "the stack was not restarted",
 };
 
 /**

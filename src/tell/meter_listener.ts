@@ -1,7 +1,10 @@
 import type { TargetListener } from "../model/mod.ts";
 import type { Clock, Meter } from "../system/mod.ts";
 
-/** Makes the listener that measures deployments, removals and rollbacks. A skip is none of them. */
+/**
+ * Makes the listener that measures deployments, removals and rollbacks. What is skipped, or only
+ * started or stopped, is none of them.
+ */
 export function meterListener(
   { meter, clock }: { readonly meter: Meter; readonly clock: Clock },
 ): TargetListener {
@@ -13,6 +16,7 @@ export function meterListener(
     meter.count("deployments_total", labels, 0);
     meter.count("deployment_errors_total", labels, 0);
     let waits = false;
+    let deploys = true;
     const leaveQueue = (outcome: "admitted" | "gave_up") => {
       if (!waits) return;
       waits = false;
@@ -22,10 +26,12 @@ export function meterListener(
     return (event) => {
       if (event.kind === "pending") waits = true;
       else if (event.kind === "admitted") leaveQueue("admitted");
-      else if (event.kind === "ended") {
+      else if (event.kind === "decided") {
+        deploys = !["start", "stop", "restart"].includes(event.decision.kind);
+      } else if (event.kind === "ended") {
         leaveQueue("gave_up");
         const { status } = event.end;
-        if (status === "skipped") return;
+        if (status === "skipped" || !deploys) return;
         meter.count("deployments_total", labels);
         if (status === "failed") meter.count("deployment_errors_total", labels);
         meter.observe("deployment_duration_seconds", labels, seconds());

@@ -118,6 +118,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       clock,
       stackLock: createKeyedLock(),
       destroyRecorded: () => Promise.resolve(undefined),
+      told: (_key, _action, work) => work(),
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo, states } from "./steps.ts";
 import { engines, type World } from "./world.ts";
@@ -77,6 +78,15 @@ for (const engine of await engines()) {
         assert.deepEqual(await ids(world), {});
         assert.doesNotMatch(await docker(world, "volume", "ls"), new RegExp(world.stack));
         assert.doesNotMatch(await docker(world, "network", "ls"), new RegExp(world.stack));
+        const { out } = await commandTo(world, 0, ["explain", "--json", world.stack]);
+        const told: { kind: string; trigger: string; outcome?: { status: string } }[] =
+          JSON.parse(out).decisions;
+        assert.deepEqual(
+          told.filter(({ trigger }) => trigger === "project").map(({ kind, outcome }) =>
+            `${kind} ${outcome?.status}`
+          ),
+          ["destroy", "restart", "start", "stop"].map((kind) => `${kind} succeeded`),
+        );
         assert.deepEqual(await act(world, "DELETE"), [404, `project not found: ${world.stack}`]);
         await pollTo(world, "succeeded");
         assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });

@@ -49,6 +49,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       clock,
       stackLock: createKeyedLock(),
       destroyRecorded: () => Promise.resolve(undefined),
+      told: (_key, _action, work) => work(),
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),

@@ -276,6 +276,13 @@ describe("the metrics", () => {
         durations: [took],
       });
     }
+    for (const kind of ["start", "stop", "restart"] as const) {
+      assert.deepEqual(measured(decided({ kind }), STARTED, succeeded), {
+        all: 0,
+        failures: 0,
+        durations: [],
+      });
+    }
     assert.deepEqual(measured(PENDING, thrown), {
       all: 1,
       failures: 1,
