@@ -9,12 +9,12 @@ import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type Place } from "./intake/lanes.ts";
 import { createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
-import { type Run, StackwrightError, type Work } from "./model/mod.ts";
+import { type Run, sourcesOf, StackwrightError, type Work } from "./model/mod.ts";
 import { type Clock, type Ids, redactTexts } from "./system/mod.ts";
 
 export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
 export { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
-export type { Conclude, Execute } from "./intake/perform.ts";
+export type { Conclude, Execute, Performers } from "./intake/perform.ts";
 
 /** How long active runs may go on after a shutdown began, in milliseconds. */
 export const SHUTDOWN_GRACE_MS = 10_000;
@@ -165,7 +165,8 @@ class Gate implements Intake {
 }
 
 /** What is known before any source was looked at. */
-function openingFacts({ sources }: Work): { repository?: string; target?: string } {
+function openingFacts(work: Work): { repository?: string; target?: string } {
+  const sources = sourcesOf(work);
   const [first] = sources;
   if (first === undefined) return {};
   return sources.length > 1 ? { repository: "multiple" } : { target: first.target };

@@ -1,4 +1,4 @@
-import { formatStackKey, type RunReporter, type TargetListener, type Work } from "./model/mod.ts";
+import { formatStackKey, type RunReporter, type Sync, type TargetListener } from "./model/mod.ts";
 import {
   act,
   createGlance,
@@ -35,7 +35,7 @@ export interface Pipeline {
    * target was reported in a final state, failed ones included; throws what kept a source from being
    * read, as an `AggregateError` where there are several sources.
    */
-  execute(work: Work, reporter: RunReporter, signal: AbortSignal): Promise<void>;
+  execute(work: Sync, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /** Finishes what an earlier process left open. Call it once, before the first `execute`. */
   recover(signal: AbortSignal): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
 /** One broken source must not keep the others from being looked at. */
 async function execute(
   parts: PipelineParts,
-  work: Work,
+  work: Sync,
   reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
@@ -85,7 +85,7 @@ interface Audience {
 /** open ▸ every deployment by itself. A source that is away fails the run in the end. */
 async function deploySource(
   parts: PipelineParts,
-  { work, ...run }: SourceRun & { readonly work: Work },
+  { work, ...run }: SourceRun & { readonly work: Sync },
   { reporter, listeners }: Audience,
   signal: AbortSignal,
 ): Promise<void> {

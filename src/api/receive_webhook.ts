@@ -104,11 +104,14 @@ function facts({ id, repository }: Run): Pick<WebhookResult, "job_id" | "reposit
 function submit(source: SourceRequest, { intake }: WebhookParts, waits: boolean) {
   const { kind, url, reference, target } = source;
   const repository = source.identity ?? sourceLocation(kind, url).name;
-  return intake.submit({ trigger: "webhook", origin: "automatic", sources: [source] }, {
-    repository,
-    waits,
-    lane: JSON.stringify(["webhook", kind, repository.toLowerCase(), reference, target]),
-  });
+  return intake.submit(
+    { kind: "sync", trigger: "webhook", origin: "automatic", sources: [source] },
+    {
+      repository,
+      waits,
+      lane: JSON.stringify(["webhook", kind, repository.toLowerCase(), reference, target]),
+    },
+  );
 }
 
 function describeEnd(

@@ -71,7 +71,7 @@ async function runPolls(
   { intake, timeZone }: RunPollsParts,
   { signal }: Call,
 ): Promise<PollResult> {
-  const work = { trigger: "poll", origin: "manual", sources } as const;
+  const work = { kind: "sync", trigger: "poll", origin: "manual", sources } as const;
   if (!wait) {
     const { run } = intake.submit(work);
     return { outcome: "started", message: "poll jobs started", run: createRunView(timeZone)(run) };

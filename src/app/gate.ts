@@ -39,7 +39,7 @@ export function createGate(
   const runs = createRuns({ clock, kept: ledger.runs });
   const intake = createIntake({
     runs,
-    execute,
+    performers: { sync: execute },
     conclude: (targets, facts) =>
       reduceTargets(targets, {
         ...facts,

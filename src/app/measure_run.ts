@@ -1,4 +1,4 @@
-import type { Run, SourceRequest, Work } from "../model/mod.ts";
+import { type Run, type SourceRequest, sourcesOf, type Work } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import type { Meter } from "../system/mod.ts";
 
@@ -20,7 +20,7 @@ const NAMES = {
 export function measureRun(meter: Meter, run: Run, work: Work): void {
   if (run.trigger !== "poll" && run.trigger !== "webhook") return;
   const { total, errors, duration } = NAMES[run.trigger];
-  const labels = { repository: repositoryOf(work) };
+  const labels = { repository: repositoryOf(sourcesOf(work)) };
   if (total !== undefined) meter.count(total, labels);
   // Counted from zero: a series that begins with its first failure has no increase to alert on.
   meter.count(errors, labels, run.status === "failed" ? 1 : 0);
@@ -31,7 +31,7 @@ export function measureRun(meter: Meter, run: Run, work: Work): void {
 /** Shows the counters of polls before the first of them, at zero. */
 export function announcePolls(meter: Meter, sources: readonly SourceRequest[]): void {
   for (const source of sources) {
-    const labels = { repository: repositoryOf({ sources: [source] }) };
+    const labels = { repository: repositoryOf([source]) };
     meter.count("polls_total", labels, 0);
     meter.count("poll_errors_total", labels, 0);
   }
@@ -45,7 +45,7 @@ export function countWebhook(meter: Meter, repository: string): void {
 }
 
 /** Known before the source was reached, so that failures count under the same name. */
-function repositoryOf({ sources }: Pick<Work, "sources">): string {
+function repositoryOf(sources: readonly SourceRequest[]): string {
   const [first] = sources;
   if (first === undefined) return "none";
   if (sources.length > 1) return "multiple";

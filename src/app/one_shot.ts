@@ -80,7 +80,7 @@ export async function applyOnce(
     },
   };
   await pipeline.recover(signal);
-  await pipeline.execute({ ...ONE_SHOT, sources: [request] }, reporter, signal);
+  await pipeline.execute({ kind: "sync", ...ONE_SHOT, sources: [request] }, reporter, signal);
   return [...targets.values()];
 }
 

@@ -4,20 +4,32 @@ import {
   type Run,
   type RunReporter,
   type RunTarget,
+  sourcesOf,
   StackwrightError,
   type Trigger,
   type Work,
+  type WorkOf,
 } from "../model/mod.ts";
 import type { RunEnd } from "../record/mod.ts";
 import { type Log, redactTexts } from "../system/mod.ts";
 import { type EndParts, endRun } from "./end_run.ts";
 
 /**
- * Does a piece of work, telling `reporter` what becomes of it. It ends normally when every target
+ * Does work of one kind, telling `reporter` what becomes of it. It ends normally when every target
  * was reported in a final state, failed ones included. It throws what kept it from that: one error,
  * or, for work of several sources, an `AggregateError` of one error for each failed source.
  */
-export type Execute = (work: Work, reporter: RunReporter, signal: AbortSignal) => Promise<void>;
+export type Perform<Kind extends Work["kind"]> = (
+  work: WorkOf<Kind>,
+  reporter: RunReporter,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** Makes engines equal to what sources say. */
+export type Execute = Perform<"sync">;
+
+/** Who does work, by kind. A kind that nobody does fails its run. */
+export type Performers = { readonly [Kind in Work["kind"]]?: Perform<Kind> };
 
 /** Decides what a run amounts to. `failures` has one text for each error that was thrown. */
 export type Conclude = (
@@ -32,7 +44,7 @@ export type Conclude = (
 
 /** What it takes to perform the work of a run. */
 export interface PerformParts extends EndParts {
-  readonly execute: Execute;
+  readonly performers: Performers;
   readonly conclude: Conclude;
 }
 
@@ -81,7 +93,7 @@ async function execute(
   try {
     signal.throwIfAborted();
     runs.start(id);
-    await parts.execute(work, reporter, signal);
+    await performerOf(parts.performers, work)(reporter, signal);
     return [];
   } catch (error) {
     const errors = error instanceof AggregateError ? error.errors : [error];
@@ -89,14 +101,28 @@ async function execute(
   }
 }
 
+function performerOf<Kind extends Work["kind"]>(
+  performers: Performers,
+  work: WorkOf<Kind> & { readonly kind: Kind },
+): (reporter: RunReporter, signal: AbortSignal) => Promise<void> {
+  const perform: Perform<Kind> | undefined = performers[work.kind];
+  if (perform !== undefined) return (reporter, signal) => perform(work, reporter, signal);
+  throw new StackwrightError(
+    "unsupported",
+    `this version of Stackwright does no work of the kind ${work.kind}`,
+  );
+}
+
 function conclude(
-  { id, work: { trigger, origin, sources } }: OpenedWork,
+  { id, work }: OpenedWork,
   failures: readonly string[],
   parts: PerformParts,
 ): RunEnd {
+  const { trigger, origin } = work;
   const targets = parts.runs.get(id)?.targets ?? [];
+  const sources = sourcesOf(work).length;
   try {
-    return parts.conclude(targets, { trigger, origin, sources: sources.length, failures });
+    return parts.conclude(targets, { trigger, origin, sources, failures });
   } catch (error) {
     return { status: "failed", message: failureText(error, trigger, parts.log) };
   }

@@ -1,5 +1,6 @@
 import type { DeclaredDeployment } from "./deployment.ts";
 import type { SourceKind } from "./revision.ts";
+import type { StackKey } from "./stack_key.ts";
 
 /** What started a run. */
 export const TRIGGERS = ["webhook", "poll", "scheduled_job", "mirror_compaction"] as const;
@@ -28,9 +29,46 @@ export interface SourceRequest {
   readonly deployments: readonly DeclaredDeployment[];
 }
 
-/** What a trigger hands to the intake: look at these sources and make engines equal to them. */
-export interface Work {
+/** What all work has: what started it, and who is behind it. */
+interface Started {
   readonly trigger: Trigger;
   readonly origin: Origin;
+}
+
+/** Look at these sources and make engines equal to them. */
+export interface Sync extends Started {
+  readonly kind: "sync";
   readonly sources: readonly SourceRequest[];
+}
+
+/** Bring back what is missing of the release that a stack has, whatever its source says by now. */
+export interface Restore extends Started {
+  readonly kind: "restore";
+  readonly key: StackKey;
+  /** A sentence for people. */
+  readonly because: string;
+}
+
+/** Run a service of a stack once, to its end. */
+export interface RunJob extends Started {
+  readonly kind: "job";
+  readonly key: StackKey;
+  readonly service: string;
+}
+
+/** Make what is kept of these sources smaller. */
+export interface Compaction extends Started {
+  readonly kind: "compaction";
+  readonly sources: readonly SourceRequest[];
+}
+
+/** What a trigger hands to the intake, which knows of each kind only who performs it. */
+export type Work = Sync | Restore | RunJob | Compaction;
+
+/** Work of one kind. */
+export type WorkOf<Kind extends Work["kind"]> = Extract<Work, { readonly kind: Kind }>;
+
+/** The sources that a piece of work is about; none of what is about a stack. */
+export function sourcesOf(work: Work): readonly SourceRequest[] {
+  return "sources" in work ? work.sources : [];
 }

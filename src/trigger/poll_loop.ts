@@ -1,11 +1,11 @@
 import type { PollEntry } from "../config/mod.ts";
-import { isStackwrightError, type Run, type SourceRequest, type Work } from "../model/mod.ts";
+import { isStackwrightError, type Run, type SourceRequest, type Sync } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
 import { nextFiring } from "./schedule.ts";
 
 /** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
-export type Submit = (work: Work) => { readonly finished: Promise<Run> };
+export type Submit = (work: Sync) => { readonly finished: Promise<Run> };
 
 /** What one poll loop needs of the world. */
 export interface PollLoopParts {
@@ -135,7 +135,8 @@ class PollLoop {
   /** One run, to its end; an abort ends the wait, the run itself is the intake's to end. */
   async #poll(): Promise<void> {
     this.#signal.throwIfAborted();
-    const work: Work = { trigger: "poll", origin: "automatic", sources: [this.#entry.request] };
+    const sources = [this.#entry.request];
+    const work: Sync = { kind: "sync", trigger: "poll", origin: "automatic", sources };
     await orAbort(this.#parts.submit(work).finished, this.#signal);
   }
 

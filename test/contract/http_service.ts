@@ -99,7 +99,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   recordShop(ledger, clock);
   const intake = createIntake({
     runs,
-    execute: options.execute ?? (() => Promise.resolve()),
+    performers: { sync: options.execute ?? (() => Promise.resolve()) },
     conclude: (targets, facts) =>
       reduceTargets(targets, { ...facts, formatTime: (at) => formatTime(at, TIME_ZONE) }),
     clock,

@@ -6,7 +6,7 @@ import {
   type RunTarget,
   type SkipReason,
   StackwrightError,
-  type Work,
+  type Sync,
 } from "../../src/model/mod.ts";
 import { WEBHOOK_REFUSALS, WEBHOOK_SUCCESS } from "../../src/serve/mod.ts";
 import { rawClient } from "./raw_client.ts";
@@ -114,7 +114,7 @@ describe("POST /v1/webhook", () => {
   ];
   for (const [sender, event, payload] of senders) {
     it(`is 202 with the id of the run for a push of ${sender} ${event}`, () => {
-      const seen: Work[] = [];
+      const seen: Sync[] = [];
       const execute: Execute = (work) => {
         seen.push(work);
         return Promise.resolve();
@@ -184,7 +184,7 @@ describe("POST /v1/webhook", () => {
   });
 
   it("takes the same delivery again as a wish to look again, and no more", () => {
-    const looks: Work[] = [];
+    const looks: Sync[] = [];
     const execute: Execute = (work, reporter) => {
       looks.push(work);
       reporter.target(shop);

@@ -7,7 +7,7 @@ import {
   createIntake,
   type Execute,
 } from "../../src/intake.ts";
-import { type SourceRequest, StackwrightError, type Work } from "../../src/model/mod.ts";
+import { type SourceRequest, StackwrightError, type Sync } from "../../src/model/mod.ts";
 import { createRuns, RUNS_PER_TRIGGER } from "../../src/record/runs.ts";
 import { createRedactor } from "../../src/system/mod.ts";
 import { createFakeClock, settle } from "../fakes/fake_clock.ts";
@@ -21,7 +21,7 @@ const source: SourceRequest = {
   target: "prod",
   deployments: [],
 };
-const work: Work = { trigger: "webhook", origin: "automatic", sources: [source] };
+const work: Sync = { kind: "sync", trigger: "webhook", origin: "automatic", sources: [source] };
 
 /** Says what it was told, so that a test sees both. */
 const conclude: Conclude = (targets, { failures }) =>
@@ -37,7 +37,7 @@ function createGate(execute: Execute) {
   redactor.add(SECRET);
   let count = 0;
   const ids = { next: () => `run-${++count}` };
-  const parts = { runs, execute, conclude, clock, ids, redactor, log };
+  const parts = { runs, performers: { sync: execute }, conclude, clock, ids, redactor, log };
   return { clock, log, runs, intake: createIntake(parts) };
 }
 
@@ -143,7 +143,7 @@ function steppedWork() {
   return { execute, begun, end };
 }
 
-const about = (reference: string): Work => ({ ...work, sources: [{ ...source, reference }] });
+const about = (reference: string): Sync => ({ ...work, sources: [{ ...source, reference }] });
 
 describe("Intake.submit() in a lane", () => {
   it("runs one, lets one wait, and gives everybody else the run that waits", async () => {

@@ -29,7 +29,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
   let count = 0;
   const intake = createIntake({
     runs,
-    execute,
+    performers: { sync: execute },
     conclude: (targets, facts) =>
       reduceTargets(targets, { ...facts, formatTime: (at) => at.toISOString() }),
     clock,
@@ -205,7 +205,12 @@ describe("runPolls", () => {
     });
     await operations.runPolls.call({ configs: ["as sent"] }, call);
     assert.deepEqual(parsed, [["as sent"]]);
-    assert.deepEqual(works, [{ trigger: "poll", origin: "manual", sources: [source] }]);
+    assert.deepEqual(works, [{
+      kind: "sync",
+      trigger: "poll",
+      origin: "manual",
+      sources: [source],
+    }]);
   });
 
   it("without wait the caller's going away does not cancel the work", async () => {

@@ -15,7 +15,7 @@ function createWorld(execute: Execute) {
   let count = 0;
   const intake = createIntake({
     runs,
-    execute,
+    performers: { sync: execute },
     conclude: (targets, facts) => reduceTargets(targets, { ...facts, formatTime: String }),
     clock,
     ids: { next: () => `run-${++count}` },

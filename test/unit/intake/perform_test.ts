@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Conclude, type Execute, perform } from "../../../src/intake/perform.ts";
-import { StackwrightError, type Work } from "../../../src/model/mod.ts";
+import { stackKey, StackwrightError, type Sync, type Work } from "../../../src/model/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const SECRET = "s3cr3t-t0k3n";
-const work: Work = { trigger: "webhook", origin: "automatic", sources: [] };
+const work: Sync = { kind: "sync", trigger: "webhook", origin: "automatic", sources: [] };
 const open = new AbortController().signal;
 
 /** Says what it was told, so that a test sees both. */
@@ -18,17 +18,20 @@ const conclude: Conclude = (targets, { failures }) =>
     : { status: "succeeded", message: `${targets.length} targets` };
 
 /** Performs work in a run that is open; `run()` shows that run. */
-function createPerformance(execute: Execute, more: { readonly conclude?: Conclude } = {}) {
+function createPerformance(
+  execute: Execute,
+  { asked = work, ...more }: { readonly conclude?: Conclude; readonly asked?: Work } = {},
+) {
   const log = createRecordingLog();
   const runs = createRuns({ clock: createFakeClock() });
   const redactor = createRedactor();
   redactor.add(SECRET);
   runs.accept({ id: "run-1", trigger: work.trigger });
-  const parts = { runs, redactor, log, conclude, execute, ...more };
+  const parts = { runs, redactor, log, conclude, performers: { sync: execute }, ...more };
   return {
     log,
     run: () => runs.get("run-1"),
-    perform: (signal = open) => perform({ id: "run-1", work }, parts, signal),
+    perform: (signal = open) => perform({ id: "run-1", work: asked }, parts, signal),
   };
 }
 
@@ -158,5 +161,15 @@ describe("perform()", () => {
       return Promise.resolve();
     });
     assert.equal((await perform(controller.signal)).message, "0 targets");
+  });
+
+  it("fails a run whose kind of work nobody does, and says which", async () => {
+    const key = stackKey("", "shop");
+    const origin = "automatic";
+    const asked = { kind: "job", trigger: "scheduled_job", origin, key, service: "db" } as const;
+    const performance = createPerformance(() => assert.fail("it is no sync"), { asked });
+    const end = await performance.perform();
+    const message = "this version of Stackwright does no work of the kind job";
+    assert.deepEqual([end.status, end.message], ["failed", message]);
   });
 });

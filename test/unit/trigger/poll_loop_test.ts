@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PollEntry } from "../../../src/config/mod.ts";
-import { type Run, StackwrightError, type Work } from "../../../src/model/mod.ts";
+import { type Run, StackwrightError, type Sync } from "../../../src/model/mod.ts";
 import { runPollLoop, runPolls } from "../../../src/trigger/poll_loop.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
@@ -25,8 +25,8 @@ function createWorld({ seconds = 0, random = (): number => 0.5 } = {}) {
   const log = createRecordingLog();
   const stop = new AbortController();
   const began: number[] = [];
-  const works: Work[] = [];
-  const submit = (work: Work) => {
+  const works: Sync[] = [];
+  const submit = (work: Sync) => {
     works.push(work);
     began.push((clock.now().getTime() - Date.parse(START)) / 1000);
     return { finished: clock.sleep(seconds * 1000, new AbortController().signal).then(toRun) };
