@@ -4,6 +4,7 @@ import type { FailureRecord, Pin } from "../record/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
 import { stackKeyOf } from "./context.ts";
 import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
+import { holdView, viewHold } from "./hold.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { currentView, decisionView, viewCurrent, viewDecision } from "./release_views.ts";
 import { stackInput, type StackParts, timestamp, unknownStack } from "./stack_parts.ts";
@@ -27,6 +28,7 @@ export const deploymentDetail = deploymentView.omit({ release: true }).extend({
     revision: z.string().describe("Commit that is held back."),
     pinned_at: timestamp,
   }).optional().describe("Present after a rollback, until new inputs or unpin."),
+  hold: holdView.optional().describe("Present while a person holds it."),
   decisions: z.array(decisionView).describe(`The last ${SHOWN_DECISIONS}, newest first.`),
 });
 
@@ -56,6 +58,7 @@ export function getDeploymentOperation(
     );
     const { release: _release, ...status } = viewDeployment(found ?? goneStatus(key), time);
     const failure = ledger.failures.get(key);
+    const hold = ledger.holds.get(key);
     const pin = ledger.pins.get(key);
     const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
     return {
@@ -63,6 +66,7 @@ export function getDeploymentOperation(
       ...(current === undefined ? {} : { current: viewCurrent(current, time) }),
       ...(failure === undefined ? {} : { failure: viewFailure(failure, time) }),
       ...(pin === undefined ? {} : { pin: viewPin(pin, pinned?.number, time) }),
+      ...(hold === undefined ? {} : { hold: viewHold(hold, time) }),
       decisions: decisions.map((each) => viewDecision(each, time)),
     };
   });

@@ -8,6 +8,7 @@ export * from "./deployments.ts";
 export * from "./diff_releases.ts";
 export * from "./get_deployment.ts";
 export * from "./health.ts";
+export * from "./hold.ts";
 export * from "./list_decisions.ts";
 export * from "./list_releases.ts";
 export * from "./operation.ts";

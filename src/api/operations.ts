@@ -11,6 +11,7 @@ import {
 import { diffReleasesOperation, type DiffView } from "./diff_releases.ts";
 import { type DeploymentDetail, getDeploymentOperation } from "./get_deployment.ts";
 import { healthOperation, type HealthView } from "./health.ts";
+import { holdOperation, type HoldView, resumeOperation, type ResumeView } from "./hold.ts";
 import { type DecisionsView, listDecisionsOperation } from "./list_decisions.ts";
 import { listReleasesOperation, type ReleasesView } from "./list_releases.ts";
 import {
@@ -38,6 +39,8 @@ export interface Operations {
   readonly diffReleases: Operation<DiffView>;
   readonly unpin: Operation<UnpinView>;
   readonly adopt: Operation<AdoptionView>;
+  readonly hold: Operation<HoldView>;
+  readonly resume: Operation<ResumeView>;
   readonly listRuns: Operation<RunView[]>;
   readonly getRun: Operation<RunView>;
   readonly runPolls: Operation<PollResult>;
@@ -79,6 +82,8 @@ export function createOperations(parts: OperationParts): Operations {
     diffReleases: diffReleasesOperation(parts),
     unpin: unpinOperation(parts),
     adopt: adoptOperation(parts),
+    hold: holdOperation(parts),
+    resume: resumeOperation(parts),
     listRuns: listRunsOperation(parts),
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),

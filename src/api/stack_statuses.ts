@@ -2,6 +2,7 @@ import { observeAll } from "../deploy/mod.ts";
 import type { Engine } from "../docker/mod.ts";
 import {
   DEFAULT_CONTEXT,
+  formatPersonHold,
   formatStackKey,
   type ObservedStack,
   type RunTarget,
@@ -67,6 +68,7 @@ export async function stackStatuses(
       failure,
       isPinned: ledger.pins.get(key) !== undefined,
       isStopped: ledger.stops.get(key) !== undefined,
+      ...heldBack(ledger, key),
       ...underWay(entry, goesOn.has(name)),
       observed: runsOf(observed, key),
     });
@@ -129,6 +131,15 @@ function underWay(entry: RunTarget | undefined, goesOn: boolean): { readonly und
     return { underWay: entry.message || "a deployment is under way" };
   }
   return goesOn ? { underWay: "a change is under way" } : {};
+}
+
+/** The sentence about the person who holds a stack, for its judgement. */
+export function heldBack(
+  { holds }: Pick<Ledger, "holds">,
+  key: StackKey,
+): { readonly heldBack?: string } {
+  const hold = holds.get(key);
+  return hold === undefined ? {} : { heldBack: formatPersonHold(hold) };
 }
 
 /** Whether a stack without a release is gone rather than new: destroyed, or not looked at any more. */

@@ -1,3 +1,4 @@
+import { heldBack } from "../api/mod.ts";
 import { formatStackKey } from "../model/mod.ts";
 import { judgeStack } from "../plan/mod.ts";
 import type { Ledger, StackFigures } from "../record/mod.ts";
@@ -15,6 +16,7 @@ export function stackFigures(ledger: Ledger): StackFigures[] {
       failure: ledger.failures.get(key),
       isPinned: ledger.pins.get(key) !== undefined,
       isStopped: ledger.stops.get(key) !== undefined,
+      ...heldBack(ledger, key),
       observed: undefined,
     });
     return {

@@ -70,6 +70,16 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import("./rollback_command.ts")).rollbackCommand,
   },
   {
+    name: "hold",
+    summary: "Hold a stack as it is, until it is resumed or a time has come.",
+    load: async () => (await import("./hold_command.ts")).holdCommand,
+  },
+  {
+    name: "resume",
+    summary: "Let a stack that was held, or rolled back, follow its source again.",
+    load: async () => (await import("./hold_command.ts")).resumeCommand,
+  },
+  {
     name: "unpin",
     summary: "Let automatic updates of a stack happen again after a rollback.",
     load: async () => (await import("./rollback_command.ts")).unpinCommand,

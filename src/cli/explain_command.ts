@@ -41,6 +41,12 @@ function describe(detail: DeploymentDetail, time: (text: string) => string): str
       }, until the inputs are others than at ${shortId(pin.revision)} or unpin`,
     );
   }
+  if (detail.hold !== undefined) {
+    const { held_at: since, until, reason } = detail.hold;
+    const end = until === undefined ? "stackwright resume" : time(until);
+    const why = reason === "" ? "" : `: ${reason}`;
+    lines.push(`held by a person since ${time(since)} until ${end}${why}`);
+  }
   if (failure !== undefined) {
     lines.push(
       `last failure ${time(failure.last_failed_at)} (${

@@ -13,6 +13,7 @@ export * from "./labels.ts";
 export * from "./observed.ts";
 export * from "./own.ts";
 export * from "./place.ts";
+export * from "./person_hold.ts";
 export * from "./plan.ts";
 export * from "./release.ts";
 export * from "./revision.ts";

@@ -13,7 +13,15 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { withOldData } from "./bring_old_data.ts";
 import { decideDestroy, destroyerOf } from "./destroy_target.ts";
 import { look } from "./glance.ts";
-import { decideHeld, type HeldDecision, type Hold, pausedHold, pinHold, stopHold } from "./hold.ts";
+import {
+  decideHeld,
+  type HeldDecision,
+  type Hold,
+  pausedHold,
+  personHold,
+  pinHold,
+  stopHold,
+} from "./hold.ts";
 import {
   changesSince,
   type PreparedRelease,
@@ -79,9 +87,9 @@ export async function decideTarget(
   if (stopped !== undefined && (deployment.pause || !deployment.destroy.enabled)) {
     return skip(stopped.reason, stopped.message);
   }
-  if (deployment.pause) {
-    return await held(parts, target, pausedHold(`deployment ${key.name} is paused`), signal);
-  }
+  const waits = personHold(parts, key) ??
+    (deployment.pause ? pausedHold(`deployment ${key.name} is paused`) : undefined);
+  if (waits !== undefined) return await held(parts, target, waits, signal);
   requireSupported(deployment, target.declared.given, await parts.engineInfo(signal));
   if (deployment.destroy.enabled) return await destroyed(parts, target, signal);
   const recorded = parts.ledger.current(key);

@@ -1,5 +1,6 @@
 import type { Placed } from "../deploy/mod.ts";
 import {
+  formatPersonHold,
   messageOf,
   type ObservedStack,
   type Plan,
@@ -53,6 +54,19 @@ export function stopHold(
     `${key.name} was stopped over the API at ${since.toISOString()}; it stays so until ` +
       `POST /v1/api/project/${key.name}/start`,
   );
+}
+
+/** What keeps a stack as it is that a person holds: what is missing of its release comes back. */
+export function personHold(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+): Hold | undefined {
+  const hold = ledger.holds.get(key);
+  if (hold === undefined) return undefined;
+  const message = `${key.name} is ${formatPersonHold(hold)}`;
+  const { reason } = hold;
+  const told = reason === "" ? "" : `: ${reason}`;
+  return { ...pausedHold(message), reason: `paused: held by a person${told}` };
 }
 
 /** What is to be done about a target that is held: nothing, or its deployed release is repaired. */

@@ -22,6 +22,7 @@ import { nothingToDestroy } from "./act.ts";
 import type { Decision } from "./decide_target.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import type { Expansion, ScannedBase } from "./expand_deployments.ts";
+import { personHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deploying } from "./places.ts";
 
@@ -68,7 +69,7 @@ export async function planObsolete(
     named: expansion.deployments.map(keyOf),
     scans: expansion.scans.map((scan) => scanOf(run, scan)),
     complete: expansion.failures.length === 0,
-  });
+  }).map((verdict) => unlessHeld(parts, verdict));
   const removals = verdicts.filter((each) => each.kind === "remove");
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
@@ -93,6 +94,13 @@ export function noteDiscovered(parts: PipelineParts, target: Target, decision: D
   if (!exists) return;
   if (discovered === undefined) parts.ledger.discovered.remove(key);
   else parts.ledger.discovered.set(discovered);
+}
+
+/** What a person holds is not removed either. */
+function unlessHeld(parts: PipelineParts, verdict: ObsoleteVerdict): ObsoleteVerdict {
+  const hold = personHold(parts, verdict.stack.key);
+  if (verdict.kind === "keep" || hold === undefined) return verdict;
+  return { kind: "keep", stack: verdict.stack, because: hold.message };
 }
 
 /**

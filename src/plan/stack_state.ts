@@ -40,6 +40,8 @@ export interface StackFacts {
   readonly isPinned: boolean;
   /** Whether a person stopped it. */
   readonly isStopped: boolean;
+  /** The sentence about a person who holds it as it is. */
+  readonly heldBack?: string;
   /** What is being done to it now. */
   readonly underWay?: string;
   /** What runs; `undefined` when the engine does not say. */
@@ -67,6 +69,7 @@ function stateOf(facts: StackFacts): { readonly state: StackState; readonly why:
   const said = decision?.message ?? "";
   if (underWay !== undefined) return { state: "deploying", why: underWay };
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
+  if (facts.heldBack !== undefined) return { state: "held", why: facts.heldBack };
   if (facts.isPinned) return { state: "held", why: said || "an earlier release was put back" };
   if (decision?.reason?.startsWith("paused") === true) return { state: "held", why: said };
   if (failure !== undefined) return { state: "failed", why: failure.message };

@@ -66,7 +66,9 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   );
   for (const row of gone) {
     const stack = [String(row["context"]), String(row["name"])] as const;
-    for (const table of ["pins", "failures", "stops", "intents", "decisions", "releases"]) {
+    for (
+      const table of ["pins", "failures", "stops", "holds", "intents", "decisions", "releases"]
+    ) {
       database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, ...stack);
     }
   }

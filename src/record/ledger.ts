@@ -8,6 +8,7 @@ import type { InstanceKey } from "./instance_key.ts";
 import { type Intent, Intents } from "./intents.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
 import { Owners } from "./owners.ts";
+import { PersonHolds } from "./person_holds.ts";
 import { type Pin, Pins } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { type DeployedStack, Releases } from "./releases.ts";
@@ -35,6 +36,8 @@ export class Ledger {
   readonly pins: Pins;
   /** Stacks that a person stopped. */
   readonly stops: Stops;
+  /** Stacks that a person holds as they are. */
+  readonly holds: PersonHolds;
   /** Whose each stack is. */
   readonly owners: Owners;
   /** Stacks that were found by auto-discovery. */
@@ -68,6 +71,7 @@ export class Ledger {
     this.decisions = new DecisionLog(this.#database, parts.redact);
     this.pins = new Pins(this.#database);
     this.stops = new Stops(this.#database);
+    this.holds = new PersonHolds(this.#database, parts.redact, () => parts.clock.now());
     this.owners = new Owners(this.#database);
     this.discovered = new DiscoveredStacks(this.#database);
     this.runs = new RunArchive(this.#database);
@@ -140,13 +144,14 @@ export class Ledger {
   }
 
   /**
-   * A text that stays the same until anybody begins or ends something for a stack, pins it, or lets
-   * go of it.
+   * A text that stays the same until anybody begins or ends something for a stack, pins it, holds it,
+   * or lets go of it.
    */
   mark(key: StackKey): string {
     const pin = this.pins.get(key);
-    const held = pin === undefined ? "" : `${pin.releaseId} ${pin.pinnedAt.getTime()}`;
-    return `${this.#intents.mark(key)} ${held}`;
+    const pinned = pin === undefined ? "" : `${pin.releaseId} ${pin.pinnedAt.getTime()}`;
+    const held = this.holds.get(key)?.heldAt.getTime() ?? "";
+    return `${this.#intents.mark(key)} ${pinned} ${held}`;
   }
 
   /** The process that has a stack in its hands, if another one that still runs does. */
@@ -203,6 +208,7 @@ export class Ledger {
       this.failures.clear(intent.key);
       this.pins.remove(intent.key);
       this.stops.remove(intent.key);
+      this.holds.remove(intent.key);
       this.discovered.remove(intent.key);
       this.owners.remove(intent.key);
       this.#finish(intent, "succeeded", message);

@@ -139,6 +139,16 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (context, name, source, reference)
   ) STRICT;
   `,
+  `
+  CREATE TABLE holds (
+    context TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    reason  TEXT NOT NULL,
+    held_at INTEGER NOT NULL,
+    until   INTEGER,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -9,6 +9,7 @@ export * from "./failure_memory.ts";
 export * from "./instance_key.ts";
 export * from "./ledger.ts";
 export * from "./owners.ts";
+export * from "./person_holds.ts";
 export * from "./pins.ts";
 export * from "./prometheus.ts";
 export * from "./run_archive.ts";

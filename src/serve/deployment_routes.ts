@@ -77,7 +77,7 @@ function lookingRoutes(
   ];
 }
 
-function actingRoutes({ adopt, unpin }: Operations): OperationRoute[] {
+function actingRoutes({ adopt, unpin, hold, resume }: Operations): OperationRoute[] {
   return [
     operationRoute({
       methods: ["POST"],
@@ -88,6 +88,25 @@ function actingRoutes({ adopt, unpin }: Operations): OperationRoute[] {
       bodyFields: ["source", "reference"],
       success: { 200: "Handed over; its next deployment takes over what there is." },
       failure: ({ name }) => `failed to hand over deployment: ${name}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: `${PATH}/hold`,
+      params: PARAMS,
+      operation: hold,
+      query: { context: text },
+      bodyFields: ["reason", "until"],
+      success: { 200: "Held; an earlier hold is replaced." },
+      failure: ({ name }) => `failed to hold deployment: ${name}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: `${PATH}/resume`,
+      params: PARAMS,
+      operation: resume,
+      query: { context: text },
+      success: { 200: "It follows its source; `resumed` says whether anything held it." },
+      failure: ({ name }) => `failed to resume deployment: ${name}`,
     }),
     operationRoute({
       methods: ["POST"],

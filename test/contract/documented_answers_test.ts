@@ -162,6 +162,15 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     ...acting({ source: "github.com/acme/shop", reference: "main" }),
     409: { init: post, prepare: refused },
   },
+  "POST /v1/api/deployment/{name}/hold": acting({ reason: "CPU bug", until: "36h" }, {
+    until: "soon",
+  }),
+  "POST /v1/api/deployment/{name}/resume": {
+    ...guardedAct(post),
+    200: { init: post },
+    400: { init: post, query: "?context=edge" },
+    500: { init: post, prepare: broken },
+  },
   "POST /v1/api/deployment/{name}/unpin": {
     ...guardedAct(post),
     200: { init: post },

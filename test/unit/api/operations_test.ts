@@ -89,6 +89,8 @@ describe("every operation", () => {
       listDecisions: { name: "shop" },
       diffReleases: { name: "shop", from: 1, to: 2 },
       unpin: { name: "shop" },
+      hold: { name: "shop", reason: "CPU bug", until: "36h" },
+      resume: { name: "shop" },
       adopt: { name: "shop", source: "github.com/acme/shop" },
     };
     for (const [name, operation] of Object.entries(operations)) {

@@ -17,6 +17,8 @@ export const COMMANDS = [
   "history",
   "diff",
   "rollback",
+  "hold",
+  "resume",
   "unpin",
   "doctor",
   "adopt",

@@ -160,6 +160,8 @@ describe("runCommand for settings", () => {
     ["diff", "web", "1", "2"],
     ["rollback", "web"],
     ["unpin", "web"],
+    ["hold", "web"],
+    ["resume", "web"],
   ];
   for (const args of lines) {
     it(`runCommand() names every wrong setting and no secret for "${args.join(" ")}", with 78`, async () => {

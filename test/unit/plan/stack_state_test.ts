@@ -64,6 +64,7 @@ const STATES: readonly [
   ["everything is as it should be", {}, "synced", /^release 7 runs$/],
   ["a change is under way", { underWay: "pulling web", failure }, "deploying", /^pulling web$/],
   ["a person put an earlier release back", { isPinned: true, failure }, "held", /./],
+  ["a person holds it", { heldBack: "held: CPU bug", failure: { message: "no" } }, "held", /CPU/],
   ["a person stopped it", { isStopped: true, observed: { containers: [] } }, "held", /stopped/],
   ["it is paused", { decision: paused }, "held", /^shop is paused$/],
   ["its last release failed", { failure }, "failed", /^web exited with 3$/],

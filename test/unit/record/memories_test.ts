@@ -138,6 +138,29 @@ describe("DecisionLog", () => {
   );
 });
 
+describe("PersonHolds", () => {
+  it(
+    "get() tells of a hold while it lasts, and the ledger's mark changes with it",
+    withLedger((ledger) => {
+      const { holds } = ledger;
+      const before = ledger.mark(WEB);
+      assert.equal(holds.remove(WEB), false);
+      holds.set(WEB, { reason: "CPU bug", heldAt: at(0) });
+      assert.deepEqual(holds.get(WEB), { reason: "CPU bug", heldAt: at(0) });
+      assert.notEqual(ledger.mark(WEB), before);
+      assert.equal(holds.get(THERE), undefined);
+      holds.set(WEB, { reason: "", heldAt: at(1), until: at(-24 * 60) });
+      assert.equal(holds.get(WEB), undefined, "its time is over");
+      assert.equal(ledger.mark(WEB), before);
+      const until = new Date(Date.UTC(2999, 0));
+      holds.set(WEB, { reason: "", heldAt: at(1), until });
+      assert.deepEqual(holds.get(WEB)?.until, until);
+      assert.equal(holds.remove(WEB), true);
+      assert.equal(holds.get(WEB), undefined);
+    }),
+  );
+});
+
 describe("Owners", () => {
   const [mine, branch, other] = [
     { source: "host/a/shop", reference: "" },

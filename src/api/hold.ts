@@ -1,0 +1,119 @@
+import * as z from "zod";
+import { parseDuration, type PersonHold, StackwrightError } from "../model/mod.ts";
+import { type Clock, createTimeFormat } from "../system/mod.ts";
+import { audited } from "./audit.ts";
+import { stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
+
+/** Most characters of a reason that people give. */
+export const MOST_REASON = 500;
+
+/** The input for why a person does something. */
+export const reasonInput = z.string().trim().max(MOST_REASON)
+  .regex(/^[^\p{Cc}]*$/u, "must be one line of plain text").default("")
+  .describe("Why, for those who wonder later.");
+
+/** A hold by a person, on the wire. */
+export const holdView = z.strictObject({
+  reason: z.string(),
+  held_at: timestamp,
+  until: timestamp.optional().describe("When it ends by itself."),
+});
+
+/** See {@link holdView}. */
+export type HoldView = z.output<typeof holdView>;
+
+/** Whether a stack was held. */
+export const resumeView = z.strictObject({
+  resumed: z.boolean().describe("False when nobody held it."),
+});
+
+/** See {@link resumeView}. */
+export type ResumeView = z.output<typeof resumeView>;
+
+/** What holding stacks needs. */
+export interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
+  readonly clock: Clock;
+}
+
+/** Shows a hold. */
+export function viewHold(
+  { reason, heldAt, until }: PersonHold,
+  time: (instant: Date) => string,
+): HoldView {
+  return {
+    reason,
+    held_at: time(heldAt),
+    ...(until === undefined ? {} : { until: time(until) }),
+  };
+}
+
+/**
+ * Holds a stack as it is: what its source says is not deployed, and what is missing of its release
+ * still comes back. A call throws `not_found` when nothing is recorded about it.
+ */
+export function holdOperation({ ledger, clock, timeZone }: HoldParts): Operation<HoldView> {
+  const time = createTimeFormat(timeZone);
+  return defineOperation({
+    id: "holdDeployment",
+    summary: "Hold a stack as it is, until it is resumed or a time has come.",
+    tag: "Deployments",
+    power: "act",
+    input: stackInput.extend({
+      reason: reasonInput,
+      until: z.string().optional().describe(
+        "Time (ISO 8601 with offset) or duration from now (`90m`, `36h`); without it, until resumed.",
+      ),
+    }),
+    output: holdView,
+    errors: ["bad_request", "not_found"],
+  }, ({ context, name, reason, until }, call) => {
+    const key = stackKeyOf(context, name);
+    const heldAt = clock.now();
+    const end = until === undefined ? {} : { until: untilFrom(until, heldAt) };
+    return audited(call, { action: "hold", what: "stack", key, more: { reason } }, () => {
+      requireKnown({ ledger }, key);
+      ledger.holds.set(key, { reason, heldAt, ...end });
+      return viewHold(ledger.holds.get(key) ?? { reason, heldAt, ...end }, time);
+    });
+  });
+}
+
+/**
+ * Ends the hold of a stack and the pin of a rollback. A call throws `not_found` when nothing is
+ * recorded about it.
+ */
+export function resumeOperation({ ledger }: Pick<HoldParts, "ledger">): Operation<ResumeView> {
+  return defineOperation({
+    id: "resumeDeployment",
+    summary: "Let a stack that was held, or rolled back, follow its source again.",
+    tag: "Deployments",
+    power: "act",
+    input: stackInput,
+    output: resumeView,
+    errors: ["bad_request", "not_found"],
+  }, ({ context, name }, call) => {
+    const key = stackKeyOf(context, name);
+    return audited(call, { action: "resume", what: "stack", key }, () => {
+      const [held, pinned] = [ledger.holds.remove(key), ledger.pins.remove(key)];
+      if (!held && !pinned) requireKnown({ ledger }, key);
+      return { resumed: held || pinned };
+    });
+  });
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/** The end of a hold. Throws `bad_request` for a text that is none, and for one that is past. */
+function untilFrom(text: string, now: Date): Date {
+  const until = INSTANT.test(text)
+    ? new Date(text)
+    : new Date(now.getTime() + parseDuration(text) * 1000);
+  if (until > now) return until;
+  throw new StackwrightError(
+    "bad_request",
+    `until is ${text}, which is not in the future: give a time with its offset ` +
+      "(2026-05-04T18:00:00Z) or a duration from now (36h)",
+  );
+}

@@ -1,0 +1,54 @@
+import { isHolding, type PersonHold, type StackKey } from "../model/mod.ts";
+import type { LedgerDatabase, Row } from "./ledger_database.ts";
+
+/** Remembers the stacks that a person holds as they are. */
+export class PersonHolds {
+  readonly #database: LedgerDatabase;
+  readonly #redact: (text: string) => string;
+  readonly #now: () => Date;
+
+  constructor(database: LedgerDatabase, redact: (text: string) => string, now: () => Date) {
+    this.#database = database;
+    this.#redact = redact;
+    this.#now = now;
+  }
+
+  /** The hold of a stack, while it lasts. */
+  get(key: StackKey): PersonHold | undefined {
+    const [row] = this.#database.all(
+      `SELECT * FROM holds WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+    const hold = row && toHold(row);
+    return hold === undefined || !isHolding(hold, this.#now()) ? undefined : hold;
+  }
+
+  /** Holds a stack; an earlier hold is replaced. */
+  set(key: StackKey, { reason, heldAt, until }: PersonHold): void {
+    this.#database.run(
+      `INSERT OR REPLACE INTO holds (context, name, reason, held_at, until) VALUES (?, ?, ?, ?, ?)`,
+      key.context,
+      key.name,
+      this.#redact(reason),
+      heldAt.getTime(),
+      until?.getTime() ?? null,
+    );
+  }
+
+  /** Lets a stack go; false when nobody held it. */
+  remove(key: StackKey): boolean {
+    const held = this.get(key) !== undefined;
+    this.#database.run(`DELETE FROM holds WHERE context = ? AND name = ?`, key.context, key.name);
+    return held;
+  }
+}
+
+function toHold(row: Row): PersonHold {
+  const until = row["until"];
+  return {
+    reason: String(row["reason"]),
+    heldAt: new Date(Number(row["held_at"])),
+    ...(until === null ? {} : { until: new Date(Number(until)) }),
+  };
+}
