@@ -1,4 +1,4 @@
-import { receiveWebhookOperation } from "./api/mod.ts";
+import { receiveWebhookOperation, submitWebhook } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { createGate, type Gate } from "./app/gate.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
@@ -14,7 +14,7 @@ import { createPrometheus, type Prometheus } from "./record/mod.ts";
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
 import type { Settings } from "./settings/mod.ts";
 import { createNetworks, formatTime } from "./system/mod.ts";
-import { lookAtRepository, runPolls } from "./trigger/mod.ts";
+import { lookAtRepository, RetryAlarm, runPolls } from "./trigger/mod.ts";
 
 export { createCommandGate } from "./app/gate.ts";
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
@@ -55,10 +55,24 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const meter = createPrometheus();
   const assembly = await assemble(settings, system, { meter });
   const pipeline = recoveringPipeline(assembly);
-  const gate = createGate(settings, system, {
+  const stop = new AbortController();
+  const { ledger } = assembly;
+  const alarm = new RetryAlarm({
+    submit: (source) => void submitWebhook(source, gate, false),
+    // What succeeded meanwhile, or what a person holds, is not waited for any more.
+    isOpen: (key) =>
+      ledger.failures.get(key) !== undefined && ledger.pins.get(key) === undefined &&
+      ledger.stops.get(key) === undefined,
+    clock: system.clock,
+    log,
+  }, stop.signal);
+  const gate: Gate = createGate(settings, system, {
     assembly,
     execute: pipeline.execute,
-    onEnd: (run, work) => measureRun(meter, run, work),
+    onEnd(run, work) {
+      measureRun(meter, run, work);
+      alarm.note(run, work);
+    },
   });
   const { intake } = gate;
   meter.showStacks(() => stackFigures(assembly.ledger));
@@ -70,7 +84,6 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     api: settings.apiSecret !== undefined,
     webhooks: settings.webhookSecret !== undefined,
   });
-  const stop = new AbortController();
   const recovered = tryRecover(system, pipeline, stop.signal);
   const polled = recovered.then(() => startPolls(settings, system, intake, stop.signal));
   const finished = recovered.then((done) =>

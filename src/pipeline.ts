@@ -1,6 +1,7 @@
 import { formatStackKey, type RunReporter, type Sync, type TargetListener } from "./model/mod.ts";
 import {
   act,
+  again,
   createGlance,
   decideTarget,
   type Decision,
@@ -123,6 +124,7 @@ async function deployTarget(
   const { key, trigger, origin, configuration } = begun;
   const told = { key, repository: repositoryOf(begun), trigger, origin, configuration };
   const teller = createTeller(listeners, told, begun.revision);
+  const failedBefore = parts.ledger.failures.get(key);
   teller.tell({ kind: "pending" });
   try {
     const refusal = await refusalOf(parts, opened, deployment, signal);
@@ -138,7 +140,7 @@ async function deployTarget(
       }
     }, signal);
   } catch (thrown) {
-    teller.fail(`deploying ${key.name}`, thrown, signal);
+    teller.fail(`deploying ${key.name}`, thrown, signal, again(parts, begun, failedBefore));
   }
 }
 
@@ -178,7 +180,8 @@ async function decideAndAct(
   const carryOut = async () => {
     teller.tell({ kind: "started" });
     const end = await act(parts, target, { decision, since }, signal);
-    if (end !== undefined) teller.tell({ kind: "ended", end });
+    const more = end?.status === "failed" ? again(parts, target) : {};
+    if (end !== undefined) teller.tell({ kind: "ended", end: { ...end, ...more } });
     return end === undefined ? "moved" : "done";
   };
   const acting = () => stage(parts, teller.target, "deploy", carryOut);

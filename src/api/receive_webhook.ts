@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN, type Intake } from "../intake.ts";
+import {
+  type Admission,
+  CANCELLED_BY_CLIENT,
+  CANCELLED_BY_SHUTDOWN,
+  type Intake,
+} from "../intake.ts";
 import type { Run, RunTarget, SourceRequest } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import type { OperationFacts } from "./operation.ts";
@@ -84,7 +89,7 @@ async function receive(
     return { outcome: "skipped", message, ...facts(run) };
   }
   const waits = !intake.arrive();
-  const admissions = request.sources.map((source) => submit(source, parts, waits));
+  const admissions = request.sources.map((source) => submitWebhook(source, parts, waits));
   const [first] = admissions;
   if (first === undefined) throw new Error("BUG: a webhook without sources");
   if (!wait) {
@@ -101,7 +106,12 @@ function facts({ id, repository }: Run): Pick<WebhookResult, "job_id" | "reposit
   return { job_id: id, repository };
 }
 
-function submit(source: SourceRequest, { intake }: WebhookParts, waits: boolean) {
+/** Hands in the work of a webhook that is about one source. Throws `shutting_down`. */
+export function submitWebhook(
+  source: SourceRequest,
+  { intake }: WebhookParts,
+  waits: boolean,
+): Admission {
   const { kind, url, reference, target } = source;
   const repository = source.identity ?? sourceLocation(kind, url).name;
   return intake.submit(

@@ -11,6 +11,7 @@ export * from "./destroy_target.ts";
 export * from "./glance.ts";
 export * from "./hold.ts";
 export * from "./expand_deployments.ts";
+export { again } from "./next_attempt.ts";
 export * from "./parts.ts";
 export * from "./places.ts";
 export * from "./open_source.ts";

@@ -30,20 +30,16 @@ export function runListener(reporter: Pick<RunReporter, "target">): TargetListen
 }
 
 function ended(
-  { status, message, reason }: TargetEnd,
+  { status, message, reason, retryAt: again }: TargetEnd,
   decision: ToldDecision | undefined,
 ): Omit<RunTarget, "context" | "stack" | "revision"> {
   const services = decision === undefined ? {} : { services: decision.services };
-  if (status !== "skipped") return { status, message, ...services };
+  const retryAt = again ?? (status === "skipped" ? decision?.retryAt : undefined);
+  const when = retryAt === undefined ? {} : { retryAt };
+  if (status !== "skipped") return { status, message, ...services, ...when };
   const why = reason ?? decision?.reason;
-  const retryAt = decision?.retryAt;
-  return {
-    status,
-    ...(why === undefined ? {} : { reason: shownReason(why, message) }),
-    message,
-    ...services,
-    ...(retryAt === undefined ? {} : { retryAt }),
-  };
+  const shown = why === undefined ? {} : { reason: shownReason(why, message) };
+  return { status, ...shown, message, ...services, ...when };
 }
 
 /** A pause says in its reason what is paused. */

@@ -1,6 +1,7 @@
 import {
   type Revision,
   type StackwrightError,
+  type TargetEnd,
   type TargetListener,
   type TargetNews,
   type ToldTarget,
@@ -14,9 +15,14 @@ export interface Teller {
   tell(news: TargetNews): void;
   /**
    * Tells that something thrown ended what was being done ("removing web"), or the abort of `signal`
-   * that made it throw. Returns what was told.
+   * that made it throw, and when it is tried again, if that is known. Returns what was told.
    */
-  fail(doing: string, thrown: unknown, signal: AbortSignal): StackwrightError;
+  fail(
+    doing: string,
+    thrown: unknown,
+    signal: AbortSignal,
+    again?: Pick<TargetEnd, "retryAt">,
+  ): StackwrightError;
   /** Sets the revision that news are about from now on. */
   lookAt(revision: Revision): void;
 }
@@ -40,9 +46,9 @@ export function createTeller(
   return {
     target,
     tell,
-    fail(doing, thrown, signal) {
+    fail(doing, thrown, signal, again = {}) {
       const error = toStackwrightError(signal.aborted ? signal.reason : thrown, doing);
-      tell({ kind: "ended", end: { status: "failed", message: error.message, error } });
+      tell({ kind: "ended", end: { status: "failed", message: error.message, error, ...again } });
       return error;
     },
     lookAt(other) {

@@ -4,5 +4,6 @@
  */
 export * from "./poll_loop.ts";
 export * from "./repository_changes.ts";
+export * from "./retry_alarm.ts";
 export * from "./schedule.ts";
 export * from "./webhooks/mod.ts";

@@ -83,6 +83,8 @@ export async function shop(
   return {
     ".stackwright.yaml": configFile({
       name: SHOP,
+      // The service would try again by itself, at a time that no test can choose.
+      retry: { delay: "24h" },
       env_files: ["dotenv.env", "sops.env"],
       environment: { DB_PASSWORD: secrets.configuration, STAGE: "prod" },
       build: { args: { NPM_TOKEN: secrets.buildArgument } },

@@ -8,6 +8,7 @@ import {
   signed,
   ZEROS,
 } from "../fakes/webhook_requests.ts";
+import { badService } from "./bad_service.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, ids, inWorld, label } from "./steps.ts";
 import { engines, type RunBody, type World } from "./world.ts";
@@ -73,6 +74,13 @@ async function deliver(world: World, sent: Sent = {}): Promise<Answer> {
   return { status: response.status, body, run: (await run.json()).content as RunBody };
 }
 
+/** Finished runs, newest first. */
+async function ended(world: World): Promise<RunBody[]> {
+  const answer = await world.request("/v1/api/runs?trigger=webhook");
+  const { content } = await answer.json() as { content: RunBody[] };
+  return content.filter(({ status }) => status !== "accepted" && status !== "running");
+}
+
 const value = (world: World) => label(world, "web", "test.v");
 
 for (const engine of await engines()) {
@@ -103,6 +111,35 @@ for (const engine of await engines()) {
 }
 
 describe("a webhook", () => {
+  it("whose release failed is tried again when that is due, without another webhook or a poll", () =>
+    withWebhooks("fake", async (world) => {
+      const image = `${world.stack}-app:1`;
+      world.fake?.addImage(image, { where: "both", onStart: { exit: 3 } });
+      const web = service({ image, labels: { "test.v": "1" } });
+      await commit(world, { "compose.yaml": composeFile({ web }) });
+      const { run } = await deliver(world);
+      assert.equal(run.status, "failed", JSON.stringify(run));
+      assert.ok(run.deployments?.[0]?.retry_at !== undefined, JSON.stringify(run));
+      world.fake?.setBehaviour(image, "run");
+      const never = new AbortController().signal;
+      // On a slow machine it may have been tried, in vain, before it was mended.
+      while ((await ended(world))[0]?.status !== "succeeded") {
+        world.advance(60_000);
+        await world.clock.sleep(5000, never);
+      }
+      assert.ok((await ended(world)).length >= 2);
+      assert.equal(await value(world), "1");
+    }));
+
+  it("whose release may not be tried again is not", () =>
+    withWebhooks("fake", async (world) => {
+      const web = badService(world, { labels: { "test.v": "1" } });
+      await commit(world, { "compose.yaml": composeFile({ web }) }, { retry: { limit: 0 } });
+      const { run } = await deliver(world);
+      assert.equal(run.status, "failed", JSON.stringify(run));
+      assert.equal(run.deployments?.[0]?.retry_at, undefined);
+    }));
+
   it("with another secret is refused: nothing is recorded, fetched, or logged above debug", () =>
     withWebhooks("fake", async (world) => {
       await commit(world, app("1"));

@@ -1,0 +1,111 @@
+import {
+  isStackwrightError,
+  type Run,
+  type SourceRequest,
+  type StackKey,
+  type Work,
+} from "../model/mod.ts";
+import type { Clock, Log } from "../system/mod.ts";
+
+/** What the alarm needs of the world. */
+export interface RetryAlarmParts {
+  /** Looks at a source again, as a webhook would have it looked at. Throws `shutting_down`. */
+  readonly submit: (source: SourceRequest) => void;
+  /** Whether a stack still waits for its retry: nothing else settled it, and nobody holds it. */
+  readonly isOpen: (key: StackKey) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A source that is looked at again. */
+interface Due {
+  readonly source: SourceRequest;
+  /** The stacks that are to be tried again. */
+  readonly stacks: readonly StackKey[];
+  readonly at: number;
+}
+
+/** Shortest time before something is tried again: `retry.delay: 0` must not make a tight loop. */
+const LEAST_PAUSE_MS = 10_000;
+/** Longest single sleep: timers take at most 24 days, and the clock may be set meanwhile. */
+const LONGEST_SLEEP_MS = 60 * 60 * 1000;
+
+/**
+ * Starts retries that are due for sources which only webhooks speak of: nobody else would come back
+ * for them. It waits for the earliest one, and for nothing when none is due. A source is looked at as it
+ * is by then, as a webhook would. What is known here does not outlive the process.
+ */
+export class RetryAlarm {
+  readonly #parts: RetryAlarmParts;
+  readonly #signal: AbortSignal;
+  readonly #due = new Map<string, Due>();
+  #wait = new AbortController();
+
+  /** An alarm that works until `signal` aborts. */
+  constructor(parts: RetryAlarmParts, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#signal = signal;
+  }
+
+  /** Takes note of a finished run: when it says so its source is looked at again, else not any more. */
+  note({ targets }: Pick<Run, "targets">, work: Work): void {
+    if (work.kind !== "sync" || work.trigger !== "webhook") return;
+    const [source, ...more] = work.sources;
+    if (source === undefined || more.length > 0) return;
+    const { kind, url, reference, target } = source;
+    const name = JSON.stringify([kind, url, reference, target]);
+    const again = targets.flatMap(({ context, stack, retryAt }) =>
+      retryAt === undefined ? [] : [{ key: { context, name: stack }, at: retryAt.getTime() }]
+    );
+    if (again.length === 0) this.#due.delete(name);
+    else {
+      const least = this.#parts.clock.now().getTime() + LEAST_PAUSE_MS;
+      const at = Math.max(least, Math.min(...again.map((each) => each.at)));
+      this.#due.set(name, { source, stacks: again.map(({ key }) => key), at });
+    }
+    this.#arm();
+  }
+
+  /** Lets go of the wait there is, and waits for what is the earliest now. */
+  #arm(): void {
+    this.#wait.abort();
+    this.#wait = new AbortController();
+    if (this.#due.size === 0 || this.#signal.aborted) return;
+    const at = Math.min(...[...this.#due.values()].map((each) => each.at));
+    void this.#ring(at, AbortSignal.any([this.#wait.signal, this.#signal]));
+  }
+
+  async #ring(at: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    try {
+      for (let rest = this.#left(at); rest > 0; rest = this.#left(at)) {
+        await clock.sleep(Math.min(rest, LONGEST_SLEEP_MS), signal);
+      }
+    } catch {
+      return;
+    }
+    if (signal.aborted) return;
+    for (const [name, due] of [...this.#due]) {
+      if (due.at > at) continue;
+      this.#due.delete(name);
+      this.#start(due);
+    }
+    this.#arm();
+  }
+
+  #left(at: number): number {
+    return at - this.#parts.clock.now().getTime();
+  }
+
+  #start({ source, stacks }: Due): void {
+    const { log, submit, isOpen } = this.#parts;
+    try {
+      if (!stacks.some(isOpen)) return;
+      log.info("a retry is due: the source is looked at again", { reference: source.reference });
+      submit(source);
+    } catch (error) {
+      if (isStackwrightError(error, "shutting_down")) return;
+      log.error("BUG: a retry could not be started", { error });
+    }
+  }
+}
