@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
-import type { Clock } from "../system/mod.ts";
+import { abortable, type Clock, withDeadline } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
 /** What a health check answers. */
@@ -53,18 +53,11 @@ async function checkHealth(parts: HealthParts, signal: AbortSignal): Promise<Hea
 }
 
 async function withinTime({ checkEngine, clock }: HealthParts, caller: AbortSignal) {
-  const end = new AbortController();
-  const signal = AbortSignal.any([caller, end.signal]);
-  const late = clock.sleep(LONGEST_CHECK_MS, signal).then(() => {
-    throw new StackwrightError(
+  const late = () =>
+    new StackwrightError(
       "timeout",
       `the container engine did not answer within ${LONGEST_CHECK_MS / 1000} s`,
     );
-  });
-  try {
-    await Promise.race([checkEngine(signal), late]);
-  } finally {
-    late.catch(() => {});
-    end.abort();
-  }
+  const limit = { clock, milliseconds: LONGEST_CHECK_MS, late };
+  await withDeadline(limit, (signal) => abortable(checkEngine(signal), signal), caller);
 }

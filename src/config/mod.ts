@@ -29,7 +29,7 @@ export * from "./json_schema.ts";
 export * from "./located.ts";
 export * from "./located_json.ts";
 export * from "./located_yaml.ts";
-export { nearestName } from "./nearest_key.ts";
+export { editDistance, nearestName } from "./nearest_key.ts";
 export * from "./pattern.ts";
 export * from "./poll_config.ts";
 export * from "./poll_schema.ts";

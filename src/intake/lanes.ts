@@ -1,3 +1,5 @@
+import { abortable } from "../system/mod.ts";
+
 /** A place in a lane. */
 export interface Place {
   /** Resolves when nothing else runs in the lane, or when `signal` aborts: the caller looks which. */
@@ -50,7 +52,7 @@ export function createLanes<Item>(): Lanes<Item> {
         lane.waiting = holder;
       }
       return {
-        turn: (signal) => Promise.race([holder.turn.promise, aborted(signal)]),
+        turn: (signal) => abortable(holder.turn.promise, signal).catch(() => {}),
         begin: () => void (holder.begun = true),
         leave: () => leave(lanes, key, holder),
       };
@@ -69,11 +71,4 @@ function leave<Item>(lanes: Map<string, Lane<Item>>, key: string, holder: Holder
   lane.running = lane.waiting;
   lane.waiting = undefined;
   lane.running.turn.resolve();
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,12 +1,19 @@
 import type { Revision, SourceLocation } from "../model/mod.ts";
-import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
+import {
+  type Clock,
+  type Commands,
+  createKeyedLock,
+  type Files,
+  type KeyedLock,
+  type Log,
+  type Redactor,
+} from "../system/mod.ts";
 import { Ancestry, type IsAncestor } from "./git/ancestry.ts";
 import type { GitCredentials } from "./git/credentials.ts";
 import { onDisk } from "./disk_error.ts";
 import { Git, type GitOptions } from "./git/git.ts";
 import { type AccessOptions, GitAccess } from "./git/git_access.ts";
 import { isDamaged } from "./git/git_failure.ts";
-import { createKeyedQueue, type KeyedQueue } from "./keyed_queue.ts";
 import { createLayout, type GitLayout } from "./trees/layout.ts";
 import { refuseOutsideRoot, refuseOwnData } from "./git/local_place.ts";
 import { Mirror } from "./git/mirror.ts";
@@ -102,8 +109,8 @@ class GitSource implements Source {
   readonly #layout: GitLayout;
   readonly #access: GitAccess;
   readonly #git: Git;
-  readonly #fetches: KeyedQueue = createKeyedQueue();
-  readonly #exports: KeyedQueue = createKeyedQueue();
+  readonly #fetches: KeyedLock = createKeyedLock();
+  readonly #exports: KeyedLock = createKeyedLock();
   readonly #repositories = new Map<string, Repository>();
   readonly #ancestry = new Ancestry();
   readonly #submodules = new SubmodulePaths((source) => ({
@@ -117,7 +124,7 @@ class GitSource implements Source {
     this.#options = options;
     this.#layout = createLayout(dataDir);
     const { tree: pathOf } = this.#layout;
-    this.trees = createTreeStore({ files, dataDir, pathOf, queue: this.#exports });
+    this.trees = createTreeStore({ files, dataDir, pathOf, lock: this.#exports });
     this.#access = new GitAccess({ files, redactor, dataDir, credentials, options });
     this.#git = new Git({ commands, clock, redactor, access: this.#access, options });
   }
@@ -197,12 +204,12 @@ class GitSource implements Source {
     };
     const { mostFilesWithoutGit } = this.#options;
     const tree = { files, clock, git: this.#git, log, mostFilesWithoutGit };
-    await this.#exports.run(target, signal, async () => {
+    await this.#exports.run(target, async () => {
       if (!await isPublished(tree, job, signal)) return await publishTree(tree, job, signal);
       await onDisk(target, () => touchIfThere(files, target));
       // Another process may have removed it in the moment before it was touched.
       if (!await isPublished(tree, job, signal)) await publishTree(tree, job, signal);
-    });
+    }, signal);
     return target;
   }
 
@@ -280,7 +287,7 @@ class GitSource implements Source {
       files,
       clock,
       log,
-      queue: this.#fetches,
+      lock: this.#fetches,
       reader: objects,
       directory,
       name,

@@ -2,6 +2,7 @@
  * The outside world as small ports, each with its real implementation: time, ids, programs, files,
  * logs. Everything else is handed these, so it can be tested without them.
  */
+export * from "./abortable.ts";
 export * from "./clock.ts";
 export * from "./commands.ts";
 export * from "./deadline.ts";

@@ -1,6 +1,6 @@
 import type { PollEntry } from "../config/mod.ts";
 import { isStackwrightError, type Run, type SourceRequest, type Sync } from "../model/mod.ts";
-import type { Clock, Log } from "../system/mod.ts";
+import { abortable, type Clock, type Log } from "../system/mod.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
 import { nextFiring } from "./schedule.ts";
 
@@ -137,7 +137,7 @@ class PollLoop {
     this.#signal.throwIfAborted();
     const sources = [this.#entry.request];
     const work: Sync = { kind: "sync", trigger: "poll", origin: "automatic", sources };
-    await orAbort(this.#parts.submit(work).finished, this.#signal);
+    await abortable(this.#parts.submit(work).finished, this.#signal);
   }
 
   /** Counts time, not clock readings: setting the clock back does not stop polling. */
@@ -154,14 +154,4 @@ class PollLoop {
       await clock.sleep(Math.min(rest, LONGEST_SLEEP_MS), this.#signal);
     }
   }
-}
-
-/** The outcome of `promise`, or the signal's reason when that comes first. */
-function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

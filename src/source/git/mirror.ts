@@ -126,8 +126,8 @@ export class Mirror {
   }
 
   #exclusive<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    const { queue, directory } = this.#parts;
-    return queue.run(directory, signal, () => onDisk(directory, task));
+    const { lock, directory } = this.#parts;
+    return lock.run(directory, () => onDisk(directory, task), signal);
   }
 
   /** Fetches into the mirror, or beside it when the mirror turns out to be damaged. */

@@ -1,7 +1,6 @@
 import type { StackwrightError } from "../../model/mod.ts";
-import type { Clock, Files, Log } from "../../system/mod.ts";
+import type { Clock, Files, KeyedLock, Log } from "../../system/mod.ts";
 import type { Git, GitResult } from "./git.ts";
-import type { KeyedQueue } from "../keyed_queue.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
@@ -12,7 +11,7 @@ export interface MirrorParts {
   readonly clock: Clock;
   readonly log: Log | undefined;
   /** Shared by all mirrors; the key is the directory. */
-  readonly queue: KeyedQueue;
+  readonly lock: KeyedLock;
   readonly reader: ObjectReader;
   readonly directory: string;
   /** Name of the repository for messages. */

@@ -1,8 +1,7 @@
 import { StackwrightError } from "../../model/mod.ts";
-import type { Clock, RunningCommand } from "../../system/mod.ts";
+import { abortable, type Clock, type RunningCommand } from "../../system/mod.ts";
 import { AnswerParser, type GitObject } from "./answer_parser.ts";
 import { damagedError } from "./git_failure.ts";
-import { abortable } from "../keyed_queue.ts";
 
 /** What a reader is made of. */
 export interface ReaderParts {

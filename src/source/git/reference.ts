@@ -57,7 +57,7 @@ export function localName(remoteName: string): string {
 export function nearestNames(wanted: string, names: readonly string[]): string[] {
   const plain = shortName(wanted).toLowerCase();
   return names
-    .map((name) => ({ name, distance: distance(plain, shortName(name).toLowerCase()) }))
+    .map((name) => ({ name, distance: editDistance(plain, shortName(name).toLowerCase()) }))
     .filter(({ distance }) => distance <= Math.max(2, Math.floor(plain.length / 3)))
     .sort((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))
     .slice(0, 3)
@@ -66,18 +66,4 @@ export function nearestNames(wanted: string, names: readonly string[]): string[]
 
 function shortName(name: string): string {
   return name.replace(/^refs\/(?:heads|tags)\//, "").slice(0, 100);
-}
-
-/** Levenshtein's edit distance. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= one.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[other.length] ?? 0;
 }

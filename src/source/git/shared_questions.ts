@@ -1,4 +1,4 @@
-import { abortable } from "../keyed_queue.ts";
+import { abortable } from "../../system/mod.ts";
 
 /** Questions that several ask at the same time and that are asked once. */
 export interface SharedQuestions<Answer> {

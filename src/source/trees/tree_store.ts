@@ -1,9 +1,8 @@
 import { dirname, join } from "node:path/posix";
 import { randomUUID } from "node:crypto";
 import type { Revision } from "../../model/mod.ts";
-import type { Files } from "../../system/mod.ts";
+import type { Files, KeyedLock } from "../../system/mod.ts";
 import { onDisk } from "../disk_error.ts";
-import type { KeyedQueue } from "../keyed_queue.ts";
 
 /** A tree of a revision on disk. */
 export interface StoredTree {
@@ -34,12 +33,12 @@ export interface TreeStoreParts {
   readonly dataDir: string;
   readonly pathOf: (revision: Revision) => string;
   /** The one that trees are made in; the key is the tree's directory. */
-  readonly queue: KeyedQueue;
+  readonly lock: KeyedLock;
 }
 
 /** Makes the store of the trees below a data directory. */
 export function createTreeStore(parts: TreeStoreParts): TreeStore {
-  const { files, dataDir, pathOf, queue } = parts;
+  const { files, dataDir, pathOf, lock } = parts;
   return {
     pathOf,
     async list() {
@@ -54,7 +53,7 @@ export function createTreeStore(parts: TreeStoreParts): TreeStore {
       return found;
     },
     remove: (path, usedBefore, signal) =>
-      queue.run(path, signal, () => onDisk(path, () => remove(files, path, usedBefore))),
+      lock.run(path, () => onDisk(path, () => remove(files, path, usedBefore)), signal),
   };
 }
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { createKeyedQueue } from "../../../../src/source/keyed_queue.ts";
+import { createKeyedLock } from "../../../../src/system/mod.ts";
 import { createLayout } from "../../../../src/source/trees/layout.ts";
 import { createTreeStore, type TreeStore } from "../../../../src/source/trees/tree_store.ts";
 import { type Files, systemFiles } from "../../../../src/system/mod.ts";
@@ -20,7 +20,7 @@ async function withStore(
   const dataDir = await mkdtemp(join(tmpdir(), "swt-trees-"));
   const pathOf = createLayout(dataDir).tree;
   try {
-    await work(createTreeStore({ files, dataDir, pathOf, queue: createKeyedQueue() }), dataDir);
+    await work(createTreeStore({ files, dataDir, pathOf, lock: createKeyedLock() }), dataDir);
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
