@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { editDistance } from "../../config/mod.ts";
 import { StackwrightError } from "../../model/mod.ts";
 
 /** What a reference text asks for. */
