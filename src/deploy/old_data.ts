@@ -18,6 +18,8 @@ export interface OldData {
   readonly source: string;
   /** Path below `live` that the new one will mount. */
   readonly path: string;
+  /** Whether the old container may write to it. */
+  readonly writable: boolean;
   /** Running containers that may be writing to it. */
   readonly writers: readonly ObservedContainer[];
 }
@@ -50,7 +52,8 @@ export async function findOldData(
         each.container.state === "running" &&
         each.binds.some(({ source, writable }) => writable && overlap(source, bind.source))
       ).map((each) => each.container);
-      found.set(path, { service, target, source: bind.source, path, writers });
+      const { source, writable } = bind;
+      found.set(path, { service, target, source, path, writable, writers });
     }
   }
   const all = [...found.values()];

@@ -59,7 +59,9 @@ async function deploy(
     return { status: "failed", message };
   }
   parts.ledger.pins.remove(key);
-  const adopted = adopts ? "; adopted containers that nobody managed, orphans were kept" : "";
+  const adopted = adopts
+    ? "; adopted containers that Stackwright had not made, orphans were kept"
+    : "";
   return { status: "succeeded", message: `${plan.message}${adopted}` };
 }
 

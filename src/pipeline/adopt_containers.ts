@@ -57,7 +57,7 @@ export async function adoptContainers(
     const { live } = stackDirectories(parts.options.dataDir, release.key);
     // The next attempt copies what they write from now on.
     for (const path of brought) await parts.files.remove(join(live, path));
-    const text = `the containers that nobody managed were put back: ${names.join(", ")}`;
+    const text = `the containers that ran before were put back: ${names.join(", ")}`;
     return { kind: "rolled_back", error, text };
   } catch (thrown) {
     signal.throwIfAborted();

@@ -20,8 +20,9 @@ const UNFINISHED = ".bringing";
  * Adds to the plan of a stack that is adopted what becomes of the data in its relative mounts: it is
  * copied below `live` before its containers are replaced.
  *
- * Throws `conflict` where the data cannot be reached from here and nobody has put it in its place: a
- * service that starts without its data looks like loss.
+ * Throws `conflict` where the data cannot be reached from here and nobody has put it in its place, and
+ * where a stack of ours was deployed by somebody else in between, so that there are two: a service that
+ * starts without its data looks like loss.
  */
 export async function withOldData(
   parts: PipelineParts,
@@ -97,14 +98,20 @@ async function toBring(
   const hostLive = stackDirectories(parts.options.hostDataDir, key).live;
   const { live } = stackDirectories(parts.options.dataDir, key);
   const found = await findOldData(parts.engine, { model, hostLive }, observed, signal);
+  // Then what is in `live` was not put there for this adoption: it is older.
+  const cameBack = parts.ledger.current(key) !== undefined;
   const wanted: ToBring[] = [];
+  const twice: ToBring[] = [];
   for (const data of found) {
-    if (await holdsSomething(parts, join(live, data.path))) continue;
+    const isThere = await holdsSomething(parts, join(live, data.path));
+    if (isThere && !(cameBack && data.writable)) continue;
     const seen = await parts.localPath(data.source, signal);
     const local = seen === undefined ? undefined : await parts.files.realPath(seen);
     if (local === undefined) throw unreachable(key, data, join(hostLive, data.path));
-    if (await holdsSomething(parts, local)) wanted.push({ data, local });
+    if (!await holdsSomething(parts, local)) continue;
+    (isThere ? twice : wanted).push({ data, local });
   }
+  if (twice.length > 0) throw twofold(key, hostLive, twice.map(({ data }) => data));
   return wanted;
 }
 
@@ -121,6 +128,19 @@ function unreachable(key: StackKey, { service, target, source }: OldData, place:
       `which Stackwright cannot see, and would start without it; stop the stack and copy it: ` +
       `cp -a ${source} ${place}, or mount ${source} into the container of Stackwright; if nobody ` +
       `needs it, remove the container of ${service}`,
+  );
+}
+
+function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]) {
+  const places = found.map(({ service, target, source, path }) =>
+    `service ${service} has its data (mounted at ${target}) in ${source}, and that of before is in ` +
+    join(hostLive, path)
+  );
+  return new StackwrightError(
+    "conflict",
+    `${name} was deployed by somebody else since its last release here: ${places.join("; ")}; ` +
+      `nothing was changed. To go on with the first, move the second away: it is copied again; to go ` +
+      `on with the second, remove the container`,
   );
 }
 

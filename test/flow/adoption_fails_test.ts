@@ -54,7 +54,7 @@ for (const engine of await engines()) {
 
           await commit(world, { "compose.yaml": model(badService(world, WEB)) });
           const failed = JSON.stringify(await pollTo(world, "failed"));
-          assert.match(failed, /containers that nobody managed were put back: /);
+          assert.match(failed, /containers that ran before were put back: /);
           assert.deepEqual([await looks(world, "web")], before);
           assert.deepEqual(await states(world), { "other-1": "running", "web-1": "running" });
           for (const path of mine) assert.equal(await readInside(world, "web", path), path);

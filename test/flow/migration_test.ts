@@ -68,7 +68,7 @@ for (const engine of await engines()) {
         assert.deepEqual(await ids(world), before);
 
         const run = await pollTo(world, "succeeded");
-        assert.match(JSON.stringify(run), /adopted containers that nobody managed/);
+        assert.match(JSON.stringify(run), /adopted containers that Stackwright had not made/);
         const adopted = await ids(world);
         assert.deepEqual(replaced(before, adopted), ["db-1", "web-1"]);
         assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });

@@ -62,6 +62,26 @@ for (const engine of await engines()) {
           await pollTo(world, "skipped");
         })));
 
+    it("that somebody else's containers wrote in between is never out of sight", () =>
+      inWorld(engine, (world) =>
+        withProject(world, async (directory) => {
+          await commit(world, { "compose.yaml": COMPOSE });
+          await pollTo(world, "succeeded");
+          await startByHand(world, COMPOSE, { directory });
+          await writeInside(world, "web", "/data/written", "newer");
+          const before = await ids(world);
+          const failed = JSON.stringify(await pollTo(world, "failed"));
+          const live = join(world.dataDir, "releases/default", world.stack, "live");
+          for (const path of ["data", "state.db"]) {
+            const both = `in ${directory}/${path}, and that of before is in ${live}/${path}`;
+            assert.ok(failed.includes(both), failed);
+          }
+          assert.deepEqual(await ids(world), before);
+          for (const path of ["data", "state.db"]) await rm(join(live, path), { recursive: true });
+          await pollTo(world, "succeeded");
+          assert.equal(await readInside(world, "web", "/data/written"), "newer");
+        })));
+
     it("that cannot be reached stops the adoption, until somebody brings it", () =>
       inWorld(engine, (world) =>
         withProject(world, async (directory) => {
