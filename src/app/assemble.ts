@@ -101,7 +101,11 @@ export async function assemble(
     ? await openState(settings, system, ids)
     : await copyState(settings, system, { ids, scratchDir });
   const http = await httpClient(settings, system);
-  const source = createSource(settings, system, { http, dataDir: scratchDir ?? settings.data.dir });
+  const { dir } = settings.data;
+  const directories = scratchDir === undefined
+    ? { dataDir: dir }
+    : { dataDir: scratchDir, lender: dir };
+  const source = createSource(settings, system, { http, ...directories });
   const engine = createEngine({
     env: engineEnvironment(settings, system.env),
     onMutation: () => meter.count("mutations_total", { by: "engine" }),
@@ -202,7 +206,11 @@ function openLedger(
 function createSource(
   settings: Settings,
   system: System,
-  { http, dataDir }: { readonly http: HttpClient; readonly dataDir: string },
+  { http, ...directories }: {
+    readonly http: HttpClient;
+    readonly dataDir: string;
+    readonly lender?: string;
+  },
 ): GitSourceWithTrees {
   const { git, proxy } = settings;
   const { clock, redactor } = system;
@@ -213,7 +221,7 @@ function createSource(
     clock: system.clock,
     redactor: system.redactor,
     log: system.log,
-    dataDir,
+    ...directories,
     credentials: gitCredentials(settings),
     options: {
       temporaryPrefix: scratchPrefix("git"),

@@ -62,6 +62,11 @@ export interface GitSourceParts {
   readonly log?: Log;
   /** Absolute path of the data directory. */
   readonly dataDir: string;
+  /**
+   * Another data directory whose trees serve where a commit cannot be had any more, for who only
+   * looks: nothing is written there.
+   */
+  readonly lender?: string;
   readonly credentials: GitCredentials;
   readonly options?: Partial<GitSourceOptions>;
 }
@@ -107,6 +112,7 @@ class GitSource implements Source {
   readonly #parts: GitSourceParts;
   readonly #options: GitSourceOptions;
   readonly #layout: GitLayout;
+  readonly #lender: GitLayout | undefined;
   readonly #access: GitAccess;
   readonly #git: Git;
   readonly #fetches: KeyedLock = createKeyedLock();
@@ -123,6 +129,7 @@ class GitSource implements Source {
     this.#parts = parts;
     this.#options = options;
     this.#layout = createLayout(dataDir);
+    this.#lender = parts.lender === undefined ? undefined : createLayout(parts.lender);
     const { tree: pathOf } = this.#layout;
     this.trees = createTreeStore({ files, dataDir, pathOf, lock: this.#exports });
     this.#access = new GitAccess({ files, redactor, dataDir, credentials, options });
@@ -204,13 +211,20 @@ class GitSource implements Source {
     };
     const { mostFilesWithoutGit } = this.#options;
     const tree = { files, clock, git: this.#git, log, mostFilesWithoutGit };
-    await this.#exports.run(target, async () => {
-      if (!await isPublished(tree, job, signal)) return await publishTree(tree, job, signal);
-      await onDisk(target, () => touchIfThere(files, target));
-      // Another process may have removed it in the moment before it was touched.
-      if (!await isPublished(tree, job, signal)) await publishTree(tree, job, signal);
-    }, signal);
-    return target;
+    try {
+      await this.#exports.run(target, async () => {
+        if (!await isPublished(tree, job, signal)) return await publishTree(tree, job, signal);
+        await onDisk(target, () => touchIfThere(files, target));
+        // Another process may have removed it in the moment before it was touched.
+        if (!await isPublished(tree, job, signal)) await publishTree(tree, job, signal);
+      }, signal);
+      return target;
+    } catch (error) {
+      signal.throwIfAborted();
+      const borrowed = this.#lender?.tree(revision);
+      if (borrowed === undefined || await files.stat(borrowed) === undefined) throw error;
+      return borrowed;
+    }
   }
 
   async isAncestor(older: Revision, newer: Revision, signal: AbortSignal): Promise<IsAncestor> {

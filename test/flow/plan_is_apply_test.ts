@@ -159,6 +159,24 @@ describe("stackwright plan says what stackwright apply does", () => {
       assert.equal((await planOf(world)).kind, "skip");
     }));
 
+  it("about a repair from a commit that its branch has forgotten: its tree is on disk", () =>
+    inWorld("fake", async (world) => {
+      const first = await commit(world, shop());
+      await pollTo(world, "succeeded");
+      // Another history: the deployed commit cannot be fetched any more.
+      const { git } = world.repository;
+      await git("checkout", "--quiet", "--orphan", "fresh");
+      await git("branch", "--quiet", "-D", "main");
+      await git("branch", "--quiet", "-m", "main");
+      await commit(world, shop({ environment: { NEW: "1" } }), PAUSED);
+      const bare = ["--git-dir", world.repository.path];
+      await git(...bare, "reflog", "expire", "--expire=now", "--all");
+      await git(...bare, "gc", "--quiet", "--prune=now");
+      await assert.rejects(git(...bare, "cat-file", "-e", first));
+      await docker(world, "rm", "--force", `${world.stack}-web-1`);
+      assert.match((await planOf(world)).message, /; release 1 is repaired: create web$/);
+    }));
+
   it("about a stack that is another's: neither removes it", () =>
     inWorld("fake", async (world) => {
       await commit(world, shop());
