@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 
 /** Groups of stages: names a person can give to ./scripts/test. */
 export const GROUPS = ["ok", "unit", "contract", "flow", "e2e"] as const;
@@ -76,14 +76,12 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
     [plain("e2e", "build the executable", ["./scripts/build"])],
     [{ ...endToEnd(), sample: { CRASH: "update" } }],
-    ...withNewerCompose(root, [
-      [denoTests("contract", "contracts of compose", composeContracts(root))],
-      flowTests(composeFlows(root)).map((stage) => ({
-        ...stage,
-        env: { WALK_STEPS: "30", FLOW_ENGINES: "real" },
-      })),
-      [{ ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } }],
-    ]),
+    ...again(composeSteps(root), "newer compose", newerCompose(root)),
+    ...again(
+      [...composeSteps(root), [denoTests("contract", "contracts of the engine", ENGINE)]],
+      "newest compose and engine",
+      newest(root),
+    ),
   ];
 }
 
@@ -196,38 +194,90 @@ function composeContracts(root: string): string[] {
   return chosen.map((file) => `test/contract/${file}`).sort();
 }
 
-/**
- * The stages once more, with the compose that `./scripts/setup --tests` put beside the installed
- * one. `COMPOSE_PLUGINS` tells the tests' helpers, `DOCKER_CONFIG` every `docker` they start.
- */
-function withNewerCompose(root: string, steps: readonly (readonly Stage[])[]): Stage[][] {
-  const plugin = join(
-    root,
-    ".tools/compose-next/usr/libexec/docker/cli-plugins/docker-compose",
-  );
-  const missing = existsSync(plugin) ? {} : {
-    skip: "no newer compose here; ./scripts/setup --tests fetches one on Debian",
+/** What compose and the engine decide as much as we do. */
+function composeSteps(root: string): Stage[][] {
+  return [
+    [denoTests("contract", "contracts of compose", composeContracts(root))],
+    flowTests(composeFlows(root)).map((stage) => ({
+      ...stage,
+      env: { WALK_STEPS: "30", FLOW_ENGINES: "real" },
+    })),
+    [{ ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } }],
+  ];
+}
+
+const ENGINE = ["test/contract/engine_real_test.ts"];
+
+/** A compose that is not the installed one, and how to run something with it. */
+interface Other {
+  /** Its plugin, and the plugin of buildx that it builds with. */
+  readonly plugin: string;
+  readonly buildx: string;
+  /** A configuration directory of docker with links to both. */
+  readonly config: string;
+  /** Put before the command, where an engine of its own belongs to it. */
+  readonly wrapper: readonly string[];
+  /** Said where it is not there. */
+  readonly missing: string;
+  /** All of it, on this machine. */
+  readonly files: readonly string[];
+}
+
+/** The compose that `./scripts/setup --tests` puts beside the installed one. */
+function newerCompose(root: string): Other {
+  const plugins = join(root, ".tools/compose-next/usr/libexec/docker/cli-plugins");
+  const [plugin, buildx] = [join(plugins, "docker-compose"), join(plugins, "docker-buildx")];
+  return {
+    plugin,
+    buildx,
+    config: join(root, ".tools/compose-next/docker-config"),
+    wrapper: [],
+    missing: "no newer compose here; ./scripts/setup --tests fetches one on Debian",
+    files: [plugin],
   };
-  const config = join(root, ".tools/compose-next/docker-config");
+}
+
+/** What `./scripts/setup --newest` builds, with the newer one's buildx. */
+function newest(root: string): Other {
+  const folder = join(root, ".tools/newest");
+  const plugin = join(folder, "docker-compose");
+  return {
+    plugin,
+    buildx: newerCompose(root).buildx,
+    config: join(folder, "docker-config"),
+    wrapper: [join(root, "scripts/lib/with_newest_engine.sh")],
+    missing:
+      "NOT TRIED: compose 5 and the newest engine; ./scripts/setup --newest builds them with Go",
+    files: [plugin, join(folder, "dockerd"), join(folder, "docker-proxy")],
+  };
+}
+
+/**
+ * Stages once more with another compose. `COMPOSE_PLUGINS` tells the tests' helpers, `DOCKER_CONFIG`
+ * every `docker` they start.
+ */
+function again(steps: readonly (readonly Stage[])[], label: string, other: Other): Stage[][] {
+  const { plugin, buildx, config, wrapper, missing } = other;
+  const isThere = other.files.every((file) => existsSync(file));
   const env = { COMPOSE_PLUGINS: plugin, DOCKER_CONFIG: config };
-  if (existsSync(plugin)) linkPlugin(plugin, config);
+  if (isThere) linkPlugins({ "docker-compose": plugin, "docker-buildx": buildx }, config);
   return steps.map((stages) =>
     stages.filter(({ argv }) => argv.some((word) => word.startsWith("test/"))).map((stage) => ({
       ...stage,
-      name: `${stage.name}, newer compose`,
+      name: `${stage.name}, ${label}`,
+      argv: [...wrapper, ...stage.argv],
       repeats: true,
       env: { ...stage.env, ...env },
-      ...missing,
+      ...(isThere ? {} : { skip: missing }),
     }))
   ).filter((stages) => stages.length > 0);
 }
 
 /** Links compose, and the buildx it came with: without it a newer compose does not build. */
-function linkPlugin(plugin: string, config: string): void {
+function linkPlugins(plugins: Readonly<Record<string, string>>, config: string): void {
   mkdirSync(join(config, "cli-plugins"), { recursive: true });
-  for (const name of ["docker-compose", "docker-buildx"]) {
+  for (const [name, file] of Object.entries(plugins)) {
     const link = join(config, "cli-plugins", name);
-    const file = join(dirname(plugin), name);
     rmSync(link, { force: true });
     if (existsSync(file)) symlinkSync(file, link);
   }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
-import type { World } from "./world.ts";
+import { realSocket, type World } from "./world.ts";
 
 /**
  * Starts a project as a person at a terminal does; relative paths of the model are below `directory`,
@@ -16,7 +16,7 @@ export async function startByHand(
     {},
 ): Promise<void> {
   const compose = await createComposeCommand(composePlugins()[0] ?? "");
-  const host = world.fake?.host ?? "unix:///var/run/docker.sock";
+  const host = world.fake?.host ?? `unix://${await realSocket()}`;
   const empty = await mkdtemp(join(tmpdir(), "swt-by-hand-"));
   const place = ["-p", project, "--project-directory", directory ?? empty, "-f", "-"];
   try {

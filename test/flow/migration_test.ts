@@ -6,7 +6,7 @@ import { composePlugins, createComposeCommand } from "../fakes/compose_command.t
 import { commandTo } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { ids, inWorld, pollTo, readInside, replaced, states } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { engines, realSocket, type World } from "./world.ts";
 
 const never = new AbortController().signal;
 
@@ -26,7 +26,7 @@ const shop = (labels: Readonly<Record<string, string>> = {}) =>
 /** Starts the project as the manager before us did. */
 async function startElsewhere(world: World): Promise<void> {
   const compose = await createComposeCommand(composePlugins()[0] ?? "");
-  const host = world.fake?.host ?? "unix:///var/run/docker.sock";
+  const host = world.fake?.host ?? `unix://${await realSocket()}`;
   try {
     const args = ["-p", world.stack, "-f", "-", "up", "-d", "--pull", "never"];
     const { code, output } = await compose.run(host, args, shop(FOREIGN));

@@ -231,7 +231,8 @@ export function hurriedClock(speed: number): Clock {
   };
 }
 
-async function realSocket(): Promise<string> {
+/** The socket of the real engine of this machine. Throws where there is none. */
+export async function realSocket(): Promise<string> {
   const real = await findRealEngine();
   if (real.unavailable !== undefined) throw new Error(real.unavailable);
   return real.socketPath;
