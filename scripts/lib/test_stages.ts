@@ -75,7 +75,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
     flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
     [plain("e2e", "build the executable", ["./scripts/build"])],
-    [{ ...endToEnd(), sample: { CRASH: "update" } }],
+    [{ ...endToEnd(), sample: { CRASH: "update", ATTACKS: "sample" } }],
     ...again(composeSteps(root), "newer compose", newerCompose(root)),
     ...again(
       [...composeSteps(root), [denoTests("contract", "contracts of the engine", ENGINE)]],

@@ -1,461 +1,23 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
-import type { FakeFile } from "../fakes/git_repository.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { startByHand } from "./by_hand.ts";
 import { commit, inWorld, pollTo } from "./steps.ts";
-import { createWorld, IMAGE, type World } from "./world.ts";
-
-/** Stands in every file that no repository may read. */
-const CANARY = "canary-4f1c9b7d2e";
-/** Stands in a secret of the service's environment. */
-const TOKEN = "canary-token-83ad51";
-
-/** Where the files lie that an attacker is after. */
-interface Prey {
-  /** Directory outside of every repository; holds `x.env`, `x.json`, `compose.yaml`, `Dockerfile`. */
-  readonly outside: string;
-  /** The same, as a path relative to the root of a tree. */
-  readonly climbing: string;
-  readonly dataDir: string;
-}
-
-/** A repository that tries to get at what is not its own. */
-interface Attack {
-  readonly title: string;
-  readonly files: (prey: Prey) => Readonly<Record<string, FakeFile | Part>>;
-  /** Keys of the deployment configuration. */
-  readonly configuration?: (prey: Prey) => Part;
-  /** Whether it may also pass as something harmless. */
-  readonly says?: RegExp;
-}
-
-const LEAVES = /leads? out of the repository|lies outside the repository|links must stay inside/;
-const OURS = /mounts data or secrets of Stackwright itself/;
-
-const one = (more: Part, rest: Part = {}) => ({ services: { web: service(more) }, ...rest });
-/** A compose file whose only service has these keys. */
-const web = (more: Part, rest: Part = {}): Readonly<Record<string, Part>> => ({
-  "compose.yaml": one(more, rest),
-});
-const text = (compose: string): Readonly<Record<string, string>> => ({ "compose.yaml": compose });
-const plain = web({});
-const yaml = `services:\n  web:\n    image: ${IMAGE}\n    command: [sleep, "1000"]\n`;
-const building = (build: Part, rest: Part = {}) => ({
-  ...web({ image: "swt-path:1", build }, rest),
-  "Dockerfile": "FROM scratch\nCOPY . /\n",
-});
-
-const READS: readonly Attack[] = [
-  {
-    title: "env_file with an absolute path",
-    files: ({ outside }) => web({ env_file: [`${outside}/x.env`] }),
-  },
-  {
-    title: "env_file that climbs out",
-    files: ({ climbing }) => web({ env_file: `${climbing}/x.env` }),
-  },
-  {
-    title: "env_file in its long form",
-    files: ({ outside }) => web({ env_file: [{ path: `${outside}/x.env`, required: false }] }),
-  },
-  {
-    title: "env_file below the home directory",
-    files: () => web({ env_file: "~/.docker/config.json" }),
-  },
-  {
-    title: "env_file of the process",
-    files: () => web({ env_file: "/proc/self/environ" }),
-  },
-  {
-    title: "env_file by a variable of a dotenv file",
-    files: ({ outside }) => ({
-      ...web({ env_file: "${WHERE}/x.env" }),
-      ".env": `WHERE=${outside}\n`,
-    }),
-  },
-  {
-    title: "env_file by the default of a variable",
-    files: ({ outside }) => web({ env_file: `\${NOT_SET:-${outside}}/x.env` }),
-  },
-  {
-    title: "env_file by a variable that climbs",
-    files: ({ climbing }) => ({
-      ...web({ env_file: "sub/${UP}/x.env" }),
-      ".env": `UP=../${climbing}\n`,
-      "sub/a": "",
-    }),
-  },
-  {
-    title: "env_file by the configuration's environment",
-    files: () => web({ env_file: "${WHERE}" }),
-    configuration: ({ outside }) => ({ environment: { WHERE: `${outside}/x.env` } }),
-  },
-  {
-    title: "label_file with an absolute path",
-    files: ({ outside }) => web({ label_file: `${outside}/x.env` }),
-  },
-  {
-    title: "extends of a file outside",
-    files: ({ outside }) => web({ extends: { file: `${outside}/compose.yaml`, service: "prey" } }),
-  },
-  {
-    title: "extends that climbs out",
-    files: ({ climbing }) =>
-      web({ extends: { file: `${climbing}/compose.yaml`, service: "prey" } }),
-  },
-  {
-    title: "include of a file outside",
-    files: ({ outside }) => ({ "compose.yaml": { include: [`${outside}/compose.yaml`] } }),
-  },
-  {
-    title: "include that climbs out",
-    files: ({ climbing }) => ({
-      "compose.yaml": { include: [{ path: `${climbing}/compose.yaml` }] },
-    }),
-  },
-  {
-    title: "include with a dotenv file outside",
-    files: ({ outside }) => ({
-      "compose.yaml": { include: [{ path: "a/b.yaml", env_file: `${outside}/x.env` }] },
-      "a/b.yaml": one({ environment: { GOT: "${CANARY}" } }),
-    }),
-  },
-  {
-    title: "include with a project directory outside",
-    files: ({ outside }) => ({
-      "compose.yaml": { include: [{ path: "a/b.yaml", project_directory: outside }] },
-      "a/b.yaml": one({ env_file: "x.env" }),
-    }),
-  },
-  {
-    title: "include with a project directory of the machine, relative to where compose runs",
-    files: () => ({
-      "compose.yaml": { include: [{ path: "a/b.yaml", project_directory: "etc" }] },
-      "a/b.yaml": one({ env_file: "../etc/passwd" }),
-    }),
-    says: /passwd|etc/,
-  },
-  {
-    title: "an included file that reads outside",
-    files: ({ outside }) => ({
-      "compose.yaml": { include: ["a/b.yaml"] },
-      "a/b.yaml": one({ env_file: `${outside}/x.env` }),
-    }),
-  },
-  {
-    title: "an included file whose path holds a variable of its own dotenv file",
-    files: ({ outside }) => ({
-      "compose.yaml": { include: ["a/b.yaml"] },
-      "a/b.yaml": one({ env_file: "${WHERE:-safe.env}" }),
-      "a/safe.env": "A=1\n",
-      "a/.env": `WHERE=${outside}/x.env\n`,
-    }),
-    says: /holds a variable/,
-  },
-  {
-    title: "an extended file that reads outside",
-    files: ({ outside }) => ({
-      ...web({ extends: { file: "base/c.yaml", service: "web" } }),
-      "base/c.yaml": one({ env_file: `${outside}/x.env` }),
-    }),
-  },
-  {
-    title: "include of another repository",
-    files: () => ({
-      "compose.yaml": { include: ["https://github.com/some/repository.git#main:compose.yaml"] },
-    }),
-  },
-  {
-    title: "include of another repository in its short form, with a file of that name",
-    files: () => ({
-      "compose.yaml": { include: ["github.com/some/repository"] },
-      "github.com/some/repository": JSON.stringify(one({})),
-    }),
-  },
-  {
-    title: "include of an artifact",
-    files: () => ({ "compose.yaml": { include: ["oci://registry.example/some/app:1"] } }),
-  },
-  {
-    title: "env_file by an anchor and a merge key",
-    files: ({ outside }) => text(`x-a: &a\n  env_file: ${outside}/x.env\n${yaml}    <<: *a\n`),
-  },
-  {
-    title: "env_file by a tagged merge key",
-    files: ({ outside }) => text(`x-a: &a\n  env_file: ${outside}/x.env\n${yaml}    ! "<<": *a\n`),
-    says: /merge key/,
-  },
-  {
-    title: "env_file in base64",
-    files: ({ outside }) => text(`${yaml}    env_file: !!binary ${btoa(`${outside}/x.env`)}\n`),
-    says: /binary is not supported/,
-  },
-  {
-    title: "a key in base64",
-    files: ({ outside }) => text(`${yaml}    !!binary ${btoa("env_file")}: ${outside}/x.env\n`),
-    says: /binary is not supported/,
-  },
-  {
-    title: "env_file behind a line end that only some readers know",
-    files: ({ outside }) => text(`${yaml}    # note\u2028    env_file: ${outside}/x.env\n`),
-    says: /compose\.yaml:5.*line end/,
-  },
-  {
-    title: "env_file behind a lone carriage return",
-    files: ({ outside }) => text(`${yaml}    # note\r    env_file: ${outside}/x.env\n`),
-    says: /compose\.yaml:5.*line end/,
-  },
-  {
-    title: "env_file in another encoding",
-    files: ({ outside }) => ({ "compose.yaml": utf16(`${yaml}    env_file: ${outside}/x.env\n`) }),
-    says: /compose\.yaml:1/,
-  },
-  {
-    title: "env_file in a text that only some readers take",
-    files: ({ outside }) => text(`${yaml}    env_file: ${outside}/x.env\n    env_file: a.env\n`),
-    says: /compose\.yaml:6.*not valid YAML/,
-  },
-  {
-    title: "env_file in the second document",
-    files: ({ outside }) => text(`${yaml}---\n${yaml}    env_file: ${outside}/x.env\n`),
-  },
-  {
-    title: "env_file in an override file",
-    files: ({ outside }) => ({
-      ...plain,
-      "more.yaml": { services: { web: { env_file: `${outside}/x.env` } } },
-    }),
-    configuration: () => ({ compose_files: ["compose.yaml", "more.yaml"] }),
-  },
-  {
-    title: "env_file under the tag of an override",
-    files: ({ outside }) => text(`${yaml}    env_file: !override [${outside}/x.env]\n`),
-  },
-  {
-    title: "env_file through a link out of the repository",
-    files: ({ outside }) => ({
-      ...web({ env_file: "l.env" }),
-      "l.env": { link: `${outside}/x.env` },
-    }),
-  },
-  {
-    title: "env_file through a directory link that climbs out",
-    files: ({ climbing }) => ({ ...web({ env_file: "d/x.env" }), d: { link: climbing } }),
-  },
-  {
-    title: "compose_files with an absolute path",
-    files: () => plain,
-    configuration: ({ outside }) => ({ compose_files: [`${outside}/compose.yaml`] }),
-    says: /compose_files/,
-  },
-  {
-    title: "compose_files that climb out",
-    files: () => plain,
-    configuration: ({ climbing }) => ({ compose_files: [`${climbing}/compose.yaml`] }),
-    says: /compose_files/,
-  },
-  {
-    title: "env_files with an absolute path",
-    files: () => plain,
-    configuration: ({ outside }) => ({ env_files: [`${outside}/x.env`] }),
-    says: /env_files/,
-  },
-  {
-    title: "env_files that climb out",
-    files: () => plain,
-    configuration: ({ climbing }) => ({ env_files: [`${climbing}/x.env`] }),
-    says: /env_files/,
-  },
-  {
-    title: "working_dir that climbs out",
-    files: () => plain,
-    configuration: ({ climbing }) => ({ working_dir: climbing }),
-    says: /working_dir/,
-  },
-  {
-    title: "working_dir through a link",
-    files: ({ outside }) => ({ ...plain, out: { link: outside } }),
-    configuration: () => ({ working_dir: "out" }),
-    says: /out/,
-  },
-];
-
-const BUILDS: readonly Attack[] = [
-  { title: "build context outside", files: ({ outside }) => building({ context: outside }) },
-  {
-    title: "build context that climbs out",
-    files: ({ climbing }) => building({ context: climbing }),
-  },
-  {
-    title: "build context by a variable",
-    files: ({ outside }) => ({
-      ...building({ context: "${WHERE}" }),
-      ".env": `WHERE=${outside}\n`,
-    }),
-  },
-  {
-    title: "dockerfile outside",
-    files: ({ outside }) => building({ context: ".", dockerfile: `${outside}/Dockerfile` }),
-  },
-  {
-    title: "dockerfile that climbs out",
-    files: ({ climbing }) => building({ context: ".", dockerfile: `${climbing}/Dockerfile` }),
-  },
-  {
-    title: "additional context outside",
-    files: ({ outside }) => building({ context: ".", additional_contexts: { a: outside } }),
-  },
-  {
-    title: "additional context that is an image on this machine",
-    files: ({ outside }) =>
-      building({ context: ".", additional_contexts: [`a=oci-layout://${outside}:1`] }),
-  },
-  {
-    title: "build secret outside",
-    files: ({ outside }) =>
-      building({ context: ".", secrets: ["s"] }, { secrets: { s: { file: `${outside}/x.env` } } }),
-  },
-  {
-    title: "key for the build",
-    files: ({ outside }) => building({ context: ".", ssh: [`k=${outside}/x.env`] }),
-    // This compose cannot even print it.
-    says: /ssh with a key file|SSHKey/,
-  },
-  {
-    title: "build cache written to this machine",
-    files: ({ outside }) =>
-      building({ context: ".", cache_to: [`type=local,dest=${outside}/cache`] }),
-    says: /cache_to with a directory/,
-  },
-  {
-    title: "build cache written to this machine, in quotes",
-    files: ({ outside }) =>
-      building({ context: ".", cache_to: [`"type=local","dest=${outside}/cache"`] }),
-    says: /cache_to with a directory/,
-  },
-  {
-    title: "build cache with the credentials of this machine",
-    files: () => building({ context: ".", cache_from: ["type=s3,bucket=b,region=r"] }),
-    says: /cache_from of type s3 without/,
-  },
-  {
-    title: "build context of another repository",
-    files: () => building({ context: "https://git.example/a.git#main" }),
-    says: /build context from elsewhere/,
-  },
-  {
-    title: "build cache read from this machine",
-    files: ({ outside }) => building({ context: ".", cache_from: [`type=local,src=${outside}`] }),
-    says: /cache_from with a directory/,
-  },
-  {
-    title: "seccomp profile outside",
-    files: ({ outside }) => web({ security_opt: [`seccomp:${outside}/x.json`] }),
-  },
-  {
-    title: "seccomp profile by a relative path",
-    files: ({ climbing }) => web({ security_opt: [`seccomp=${climbing}/x.json`] }),
-    says: /seccomp profile by a relative path/,
-  },
-];
-
-const MOUNTS: readonly Attack[] = [
-  {
-    title: "a mount of the data directory",
-    files: ({ dataDir }) => web({ volumes: [`${dataDir}:/x`] }),
-    says: OURS,
-  },
-  {
-    title: "a mount of the instance key, with detours",
-    files: ({ dataDir }) =>
-      web({ volumes: [`${dirname(dataDir)}/./none/../data//instance.key:/x:ro`] }),
-    says: OURS,
-  },
-  {
-    title: "a mount of the instance key through the process",
-    files: ({ dataDir }) => web({ volumes: [`/proc/self/root${dataDir}/instance.key:/x:ro`] }),
-    says: OURS,
-  },
-  {
-    title: "a mount that climbs from the tree into the data directory",
-    files: () => web({ volumes: ["../../../../../..:/x:ro"] }),
-    says: OURS,
-  },
-  {
-    title: "a mount of the data directory through a link on the host",
-    files: ({ outside }) => web({ volumes: [`${outside}/to-data:/x:ro`] }),
-    says: OURS,
-  },
-  {
-    title: "a volume over the data directory",
-    files: ({ dataDir }) =>
-      web({ volumes: ["vol:/x"] }, {
-        volumes: { vol: { driver_opts: { type: "none", o: "bind", device: dataDir } } },
-      }),
-    says: OURS,
-  },
-  {
-    title: "an overlay over the data directory",
-    files: ({ dataDir }) =>
-      web({ volumes: ["vol:/x"] }, {
-        volumes: {
-          vol: {
-            driver_opts: { type: "overlay", device: "overlay", o: `lowerdir=/none:${dataDir}` },
-          },
-        },
-      }),
-    says: OURS,
-  },
-  {
-    title: "a place of another driver in the data directory",
-    files: ({ dataDir }) =>
-      web({ volumes: ["vol:/x"] }, {
-        volumes: { vol: { driver: "local-persist", driver_opts: { mountpoint: `${dataDir}/x` } } },
-      }),
-    says: OURS,
-  },
-  {
-    title: "a secret that is the ledger",
-    files: ({ dataDir }) =>
-      web({ secrets: ["s"] }, { secrets: { s: { file: `${dataDir}/state.db` } } }),
-    says: OURS,
-  },
-  {
-    title: "a config that is the instance key",
-    files: ({ dataDir }) =>
-      web({ configs: [{ source: "c", target: "/x" }] }, {
-        configs: { c: { file: `${dataDir}/instance.key` } },
-      }),
-    says: OURS,
-  },
-  {
-    title: "a mount of a file with one of our secrets",
-    files: ({ outside }) => web({ volumes: [`${outside}/token:/x:ro`] }),
-    says: OURS,
-  },
-];
-
-/** Text in UTF-16 with its mark, as Go's reader of YAML recognises it. */
-function utf16(content: string): Uint8Array {
-  const bytes = new Uint8Array(2 + content.length * 2);
-  bytes.set([0xff, 0xfe]);
-  for (let n = 0; n < content.length; n++) bytes[2 + n * 2] = content.charCodeAt(n);
-  return bytes;
-}
-
-/** Every byte below a directory, as text. */
-async function bytesBelow(directory: string): Promise<string> {
-  const names = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = names.filter((each) => each.isFile());
-  const texts = await Promise.all(
-    files.map((each) => readFile(join(each.parentPath, each.name), "latin1")),
-  );
-  return texts.join("\n");
-}
+import {
+  bytesBelow,
+  CANARY,
+  filesOf,
+  makePrey,
+  one,
+  OURS,
+  PATH_ATTACKS,
+  type Prey,
+  TOKEN,
+} from "./path_attacks.ts";
+import { createWorld, type World } from "./world.ts";
 
 describe("a hostile repository", () => {
   let world: World;
@@ -464,22 +26,15 @@ describe("a hostile repository", () => {
   let ids: string[];
 
   before(async () => {
-    const outside = await mkdtemp(join(tmpdir(), "swt-canary-"));
-    await writeFile(join(outside, "x.env"), `CANARY=${CANARY}\n`);
-    await writeFile(join(outside, "x.json"), JSON.stringify({ canary: CANARY }));
-    await writeFile(join(outside, "token"), TOKEN);
-    await writeFile(join(outside, "Dockerfile"), `FROM scratch\nLABEL a=${CANARY}\n`);
-    await writeFile(
-      join(outside, "compose.yaml"),
-      `services: {prey: {image: ${IMAGE}, environment: {GOT: ${CANARY}}}}\n`,
-    );
+    const made = await makePrey();
+    const { outside } = made;
     world = await createWorld({
       engine: "fake",
       env: { WEBHOOK_SECRET_FILE: join(outside, "token"), PASS_ENV: "true" },
     });
     const { dataDir } = world;
     await symlink(dataDir, join(outside, "to-data"));
-    prey = { outside, dataDir, climbing: `${"../".repeat(20)}${outside.slice(1)}` };
+    prey = { ...made, dataDir };
     good = await world.repository.commit({
       ".stackwright.yaml": configFile({ name: world.stack }),
       "compose.yaml": JSON.stringify(one({})),
@@ -498,44 +53,21 @@ describe("a hostile repository", () => {
     world.proxy.reset();
   });
 
-  for (
-    const [group, attacks, usual] of [
-      ["reading", READS, LEAVES],
-      ["building", BUILDS, LEAVES],
-      ["mounting", MOUNTS, OURS],
-    ] as const
-  ) {
-    for (const attack of attacks) {
-      it(`${group}: ${attack.title} is refused before anything is read or touched`, async () => {
-        const files = Object.entries(attack.files(prey)).map(([path, content]) => [
-          path,
-          isPart(content) ? JSON.stringify(content) : content,
-        ]);
-        await world.repository.commit({
-          ".stackwright.yaml": configFile({
-            name: world.stack,
-            ...attack.configuration?.(prey),
-          }),
-          ...Object.fromEntries(files),
-        });
-        const { run, body } = await world.poll();
-        assert.equal(run.status, "failed", JSON.stringify(run));
-        assert.match(JSON.stringify(run), attack.says ?? usual);
-        assert.equal(world.proxy.mutations(), 0, JSON.stringify(world.proxy.calls));
-        assert.deepEqual((await world.containers()).map((each) => each.id), ids);
-        const shown = JSON.stringify([run, body, world.lines, world.fake?.containers()]);
-        assert.ok(!shown.includes(CANARY) && !shown.includes(TOKEN), "the canary was shown");
-        const kept = await bytesBelow(world.dataDir);
-        assert.ok(!kept.includes(CANARY) && !kept.includes(TOKEN), "the canary was kept");
-      });
-    }
+  for (const attack of PATH_ATTACKS) {
+    it(`${attack.title} is refused before anything is read or touched`, async () => {
+      await world.repository.commit(filesOf(attack, prey, world.stack));
+      const { run, body } = await world.poll();
+      assert.equal(run.status, "failed", JSON.stringify(run));
+      assert.match(JSON.stringify(run), attack.says);
+      assert.equal(world.proxy.mutations(), 0, JSON.stringify(world.proxy.calls));
+      assert.deepEqual((await world.containers()).map((each) => each.id), ids);
+      const shown = JSON.stringify([run, body, world.lines, world.fake?.containers()]);
+      assert.ok(!shown.includes(CANARY) && !shown.includes(TOKEN), "the canary was shown");
+      const kept = await bytesBelow(world.dataDir);
+      assert.ok(!kept.includes(CANARY) && !kept.includes(TOKEN), "the canary was kept");
+    });
   }
 });
-
-function isPart(content: FakeFile | Part): content is Part {
-  return typeof content === "object" && !(content instanceof Uint8Array) &&
-    !("link" in content) && !("executable" in content);
-}
 
 describe("what repositories may do", () => {
   it("reads every file of their own, by all the same ways", () =>
