@@ -1,11 +1,12 @@
 import type { Engine } from "../docker/engine.ts";
-import type {
-  LiveManifest,
-  ObservedStack,
-  Progress,
-  Release,
-  ReleaseService,
-  ServicePlan,
+import {
+  COMPOSE_LABELS,
+  type LiveManifest,
+  type ObservedStack,
+  type Progress,
+  type Release,
+  type ReleaseService,
+  type ServicePlan,
 } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import {
@@ -16,10 +17,12 @@ import {
 } from "./compose/act_on_services.ts";
 import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import { awaitConditions } from "./await_conditions.ts";
+import { type ChangedNetwork, changedNetworks } from "./changed_networks.ts";
 import type { Compose, ComposeCall } from "./compose/program.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { changedNames, keptDependents, type KeptServices } from "./kept_services.ts";
 import { replaceLost } from "./lost_networks.ts";
+import { removeNetworks, withNewNetworks } from "./new_networks.ts";
 import { observe } from "./observe.ts";
 import { readiness } from "./readiness.ts";
 import type { StackFiles } from "./stack_files.ts";
@@ -81,7 +84,9 @@ export async function applyRelease(
   await clearHalfReplaced(parts.engine, release.key, signal);
   const observed = await observe(parts.engine, release.key, signal);
   const from = { desired: release.services, observed };
-  const services = await replaceLost(parts.engine, asked.services, from, signal);
+  const networks = await networksToRemake(parts, asked, signal);
+  const complete = await replaceLost(parts.engine, asked.services, from, signal);
+  const services = withNewNetworks(complete, networks, { release, observed });
   const work = { ...asked, services };
   const steps = applySteps({
     services: work.services,
@@ -97,6 +102,11 @@ export async function applyRelease(
     ? keptDependents(changed, release.services, observed)
     : new Map<string, string>();
   const stops = (step: ApplyStep) => work.onStop?.(mayStop(step, observed));
+  if (networks.length > 0) {
+    parts.progress(`making ${networks.map((each) => each.name).join(", ")} anew`);
+    const onStop = (ids: readonly string[]) => work.onStop?.(ids);
+    await removeNetworks(parts.engine, networks, { release, services, onStop }, signal);
+  }
   for (const step of steps.before) {
     stops(step);
     await carryOut(parts, work.placed, step, deadline, signal);
@@ -118,6 +128,17 @@ export async function applyRelease(
     stops(step);
     await carryOut(parts, work.placed, step, deadline, signal);
   }
+}
+
+/** Only where there is a release to go back to: what is connected is stopped for it. */
+async function networksToRemake(
+  { engine }: ApplyParts,
+  { placed: { release }, previous }: Application,
+  signal: AbortSignal,
+): Promise<ChangedNetwork[]> {
+  if (previous === undefined) return [];
+  const own = { [COMPOSE_LABELS.project]: release.key.name };
+  return changedNetworks(release.model, await engine.listNetworks(own, signal));
 }
 
 /** The containers that ran at the beginning and that a step may stop, whether or not it comes to it. */

@@ -1,36 +1,38 @@
 import type { NetworkFacts, ResourceSummary } from "../docker/engine.ts";
-import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import type { ComposeModel } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, textAt } from "../compose/mod.ts";
 
+/** A network of the project that the model defines differently from the one that exists. */
+export interface ChangedNetwork {
+  /** Its key in the model. */
+  readonly key: string;
+  readonly name: string;
+  readonly id: string;
+  /** The keys of the definition that differ; no values. */
+  readonly changed: readonly string[];
+}
+
 /**
- * Refuses a model that defines a network differently from the one that exists under its name. The
- * engine cannot change a network; compose, by its version, goes on with the old one in silence, or
- * makes it anew and connects containers that then are not found by name any more. A network that is
- * not `internal` although the commit says so would be worse than a failed deployment.
+ * The networks that a model defines differently from those that exist under their names. The engine
+ * cannot change a network; compose, by its version, goes on with the old one in silence, or makes it
+ * anew and connects containers that then are not found by name any more. A network that is not
+ * `internal` although the commit says so would be worse than a failed deployment.
  *
  * What only the engine chose, like a subnet that nobody asked for, is no difference. `existing` are
- * the project's networks. Throws `conflict`, which names the keys and shows no value.
+ * the project's networks.
  */
-export function requireSameNetworks(
+export function changedNetworks(
   model: ComposeModel,
   existing: readonly ResourceSummary[],
-): void {
-  for (const [key, definition] of Object.entries(objectAt(model, "networks"))) {
+): ChangedNetwork[] {
+  return Object.entries(objectAt(model, "networks")).flatMap(([key, definition]) => {
     const wanted = isObject(definition) ? definition : {};
-    if (wanted["external"] === true) continue;
-    const network = existing.find((each) => each.name === textAt(wanted, "name"));
-    if (network?.network === undefined) continue;
-    const changed = differences(wanted, network, network.network);
-    if (changed.length === 0) continue;
-    throw new StackwrightError(
-      "conflict",
-      `networks.${key}: network ${network.name} exists with another ${changed.join(", ")}, and ` +
-        `Docker cannot change a network that is in use, so nothing was touched; give the changed ` +
-        `network another name (networks.${key}.name), which replaces the services that use it, or ` +
-        `stop the stack, remove its containers and the network (docker network rm ` +
-        `${network.name}) and deploy it again`,
-    );
-  }
+    if (wanted["external"] === true) return [];
+    const found = existing.find((each) => each.name === textAt(wanted, "name"));
+    if (found?.network === undefined) return [];
+    const changed = differences(wanted, found, found.network);
+    return changed.length === 0 ? [] : [{ key, name: found.name, id: found.id, changed }];
+  });
 }
 
 /** The keys of the definition that the network was not made with. */

@@ -16,6 +16,7 @@ export * from "./engine_away.ts";
 export * from "./files_record.ts";
 export * from "./compose/half_replaced.ts";
 export * from "./kept_services.ts";
+export * from "./new_networks.ts";
 export * from "./observe.ts";
 export * from "./old_data.ts";
 export * from "./ownership.ts";

@@ -2,10 +2,17 @@
  * Plans beyond digests: containers that carry the right ones, and are not as they should be all the
  * same.
  */
-import { readiness, type ShownRelease } from "../deploy/mod.ts";
+import {
+  readiness,
+  requireNoNewNetworks,
+  requireNoStrangers,
+  type ShownRelease,
+  withNewNetworks,
+} from "../deploy/mod.ts";
 import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
 import { summarise } from "../plan/mod.ts";
 import { stackFiles } from "./carry_out.ts";
+import type { PreparedRelease } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
 /** What is known of the attempts before. */
@@ -58,4 +65,24 @@ export async function withFiles(
   if (await stackFiles(parts, key).show(release)) return plan;
   const message = "bring the files of its containers up to date";
   return { kind: "deploy", message, services: plan.services };
+}
+
+/**
+ * The plan, with the services replaced that use a network which the release wants to be another one.
+ * Throws `conflict` where that network cannot be made anew.
+ */
+export async function withNetworks(
+  { engine }: PipelineParts,
+  { release, networks }: Pick<PreparedRelease, "release" | "networks">,
+  plan: Plan,
+  { observed, deployed }: Pick<EarlierAttempts, "observed" | "deployed">,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (networks.length === 0 || plan.kind === "destroy") return plan;
+  if (deployed === undefined) requireNoNewNetworks(networks);
+  const services = withNewNetworks(plan.services, networks, { release, observed });
+  const all = await engine.listContainers({}, signal);
+  requireNoStrangers(networks, all, { release, services });
+  const changes = services.filter((each) => each.action !== "keep");
+  return changes.length === 0 ? plan : { kind: "deploy", message: summarise(changes), services };
 }

@@ -33,7 +33,7 @@ import {
   resolveSecrets,
   type Target,
 } from "../prepare/mod.ts";
-import { planAfterFailure, withFiles } from "./beyond_digests.ts";
+import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
 
@@ -167,12 +167,14 @@ async function decideRendered(
     policy: target.deployment,
     images,
   });
-  const decided = planAfterFailure(release, planned, {
+  const earlier = {
     failed: parts.ledger.failures.get(target.key)?.release,
     deployed: recorded?.digest,
     observed,
-  });
-  const needed = await withFiles(parts, target.key, release, decided);
+  };
+  const decided = planAfterFailure(release, planned, earlier);
+  const connected = await withNetworks(parts, prepared, decided, earlier, signal);
+  const needed = await withFiles(parts, target.key, release, connected);
   const plan = await withOldData(parts, release, observed, needed, signal);
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);

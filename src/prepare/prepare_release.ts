@@ -1,5 +1,10 @@
 import { configurationText, makeRelease } from "../compose/mod.ts";
-import { requireSameNetworks, requireSameVolumes, stackDirectories } from "../deploy/mod.ts";
+import {
+  type ChangedNetwork,
+  changedNetworks,
+  requireSameVolumes,
+  stackDirectories,
+} from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
@@ -19,6 +24,8 @@ export { renderProject, type Trees } from "./render_project.ts";
 /** A release that was rendered and has changed nothing yet. */
 export interface PreparedRelease {
   readonly release: Release;
+  /** Networks that are there, and that it wants to be others. */
+  readonly networks: readonly ChangedNetwork[];
   /** Directory of its tree. */
   readonly tree: string;
   /** That of its configuration, where something is read from another source. */
@@ -42,10 +49,10 @@ export async function prepareRelease(
   const rendered = await renderTarget(parts, target, signal);
   const content = await usedContent(parts, target, rendered, signal);
   await rendered.plain.hideFiles(rendered.model, rendered.tree);
-  const release = await releaseOf(parts, target, { rendered, content }, signal);
+  const prepared = await releaseOf(parts, target, { rendered, content }, signal);
   const { tree, beside, model } = rendered;
   const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
-  return { release, tree, ...placed, rendered: model };
+  return { ...prepared, tree, ...placed, rendered: model };
 }
 
 interface Prepared {
@@ -58,7 +65,7 @@ async function releaseOf(
   target: ResolvedTarget,
   { rendered, content }: Prepared,
   signal: AbortSignal,
-): Promise<Release> {
+): Promise<Pick<PreparedRelease, "release" | "networks">> {
   const { key, revision, deployment } = target;
   const { tree, beside, model, invocation } = rendered;
   const { uses, inPlace, live, manifest, secrets, contentOf } = content;
@@ -89,8 +96,7 @@ async function releaseOf(
     digest: (text) => parts.key.digest(text),
   });
   requireSameVolumes(release.model, resources.volumes);
-  requireSameNetworks(release.model, resources.networks);
-  return release;
+  return { release, networks: changedNetworks(release.model, resources.networks) };
 }
 
 /** Everything the release was made from, so that the next look may be a cheap one. */

@@ -17,7 +17,7 @@ import {
   states,
   writeInside,
 } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { engines, IMAGE, type World } from "./world.ts";
 
 // Traps that other deployment tools fell into; docs/design-traps.md lists them all.
 
@@ -149,7 +149,41 @@ for (const engine of await engines()) {
         assert.equal(world.proxy.mutations(), 0);
       }));
 
-    it("a network that is to be another one is refused, and deployed under another name", () =>
+    it("a network that is to be another one is made anew, and its users with it", () =>
+      inWorld(engine, async (world) => {
+        const network = (more: Record<string, unknown>, bad = {}) => ({
+          "compose.yaml": composeFile({
+            ...bad,
+            db: service({ networks: ["inner"], volumes: ["/anonymous"] }),
+            other: service(),
+            web: service({ networks: ["default", "inner"], depends_on: ["db"] }),
+          }, { networks: { inner: more } }),
+        });
+        const isInternal = async () =>
+          JSON.parse(await docker(world, "network", "inspect", `${world.stack}_inner`))[0].Internal;
+        await commit(world, network({}));
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const data = await volumeOf(world, "db-1");
+
+        await commit(world, network({ internal: true }));
+        const finished = await pollTo(world, "succeeded");
+        assert.match(reasons(finished, "web"), /_inner is made anew, with another internal/);
+        assert.deepEqual(replaced(before, await ids(world)), ["db-1", "web-1"]);
+        assert.equal(await isInternal(), true);
+        assert.equal(await volumeOf(world, "db-1"), data);
+        await pollTo(world, "skipped");
+
+        world.fake?.setBehaviour("bad", { exit: 1 });
+        await commit(world, network({}, { bad: service({ command: ["false"] }) }));
+        await pollTo(world, "failed");
+        assert.equal(await isInternal(), true);
+        assert.equal(await volumeOf(world, "db-1"), data);
+        assert.deepEqual(new Set(Object.values(await states(world))), new Set(["running"]));
+        assert.deepEqual(Object.keys(await ids(world)), Object.keys(before));
+      }));
+
+    it("a network of other stacks' containers is not made anew, but deployed under another name", () =>
       inWorld(engine, async (world) => {
         const network = (more: Record<string, unknown>) => ({
           "compose.yaml": composeFile({
@@ -160,21 +194,32 @@ for (const engine of await engines()) {
         await commit(world, network({}));
         await pollTo(world, "succeeded");
         const before = await ids(world);
-        world.proxy.reset();
-        await commit(world, network({ internal: true }));
-        const { deployments } = await pollTo(world, "failed");
-        const message = deployments?.[0]?.message ?? "";
-        assert.match(message, /network \S+_inner exists with another internal, and/);
-        assert.equal(world.proxy.mutations(), 0);
-        assert.deepEqual(await ids(world), before);
+        const stranger = `${world.stack}-stranger`;
+        const joins = ["--network", `${world.stack}_inner`, "--name", stranger];
+        await docker(world, "create", ...joins, IMAGE, "sleep", "100000");
+        try {
+          await docker(world, "start", stranger);
+          world.proxy.reset();
+          await commit(world, network({ internal: true }));
+          const { deployments } = await pollTo(world, "failed");
+          const message = deployments?.[0]?.message ?? "";
+          assert.match(
+            message,
+            /network \S+_inner exists with another internal, .* is connected to it/,
+          );
+          assert.equal(world.proxy.mutations(), 0);
+          assert.deepEqual(await ids(world), before);
 
-        const name = `${world.stack}_inner2`;
-        await commit(world, network({ internal: true, name }));
-        await pollTo(world, "succeeded");
-        assert.deepEqual(replaced(before, await ids(world)), ["web-1"]);
-        const found = await docker(world, "network", "inspect", name);
-        assert.equal(JSON.parse(found)[0].Internal, true);
-        await pollTo(world, "skipped");
+          const name = `${world.stack}_inner2`;
+          await commit(world, network({ internal: true, name }));
+          await pollTo(world, "succeeded");
+          assert.deepEqual(replaced(before, await ids(world)), ["web-1"]);
+          const found = await docker(world, "network", "inspect", name);
+          assert.equal(JSON.parse(found)[0].Internal, true);
+          await pollTo(world, "skipped");
+        } finally {
+          await docker(world, "rm", "--force", stranger);
+        }
       }));
 
     it("changed options of a volume that exists are refused, and nothing is touched", () =>
@@ -378,4 +423,10 @@ async function mountInodes(world: World, name: string): Promise<Record<string, n
 async function environmentOf(world: World, name: string): Promise<readonly string[]> {
   const id = (await ids(world))[`${name}-1`] ?? "";
   return JSON.parse(await docker(world, "inspect", "--format", "{{json .Config.Env}}", id));
+}
+
+/** The name of the only volume of a container. */
+async function volumeOf(world: World, name: string): Promise<string> {
+  const format = "{{range .Mounts}}{{.Name}}{{end}}";
+  return await docker(world, "inspect", "--format", format, `${world.stack}-${name}`);
 }

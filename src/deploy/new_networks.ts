@@ -1,0 +1,127 @@
+import { inOrder, objectAt, servicesOf } from "../compose/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  type ObservedContainer,
+  type ObservedStack,
+  type Release,
+  type ServicePlan,
+  StackwrightError,
+  withFollowers,
+} from "../model/mod.ts";
+import type { ChangedNetwork } from "./changed_networks.ts";
+
+/** The plans, with a replacement for each service that uses a network which is made anew. */
+export function withNewNetworks(
+  plans: readonly ServicePlan[],
+  networks: readonly ChangedNetwork[],
+  { release, observed }: {
+    readonly release: Pick<Release, "model" | "services">;
+    readonly observed: ObservedStack;
+  },
+): readonly ServicePlan[] {
+  if (networks.length === 0) return plans;
+  const changed = plans.map((plan): ServicePlan => {
+    const service = release.services.find((each) => each.name === plan.name);
+    const used = objectAt(servicesOf(release.model)[plan.name] ?? {}, "networks");
+    const because = networks.filter(({ key }) => key in used).map(({ name, changed }) =>
+      `network ${name} is made anew, with another ${changed.join(", ")}`
+    );
+    const isNew = plan.action === "create" || plan.action === "remove";
+    if (because.length === 0 || isNew || service?.expectation.replicas === 0) return plan;
+    const before = plan.action === "recreate" ? plan.because : [];
+    return { name: plan.name, action: "recreate", because: [...before, ...because] };
+  });
+  return withFollowers(changed, release.services, observed);
+}
+
+/**
+ * Refuses to make networks anew while containers are connected that the plan neither replaces nor
+ * removes: those of other stacks would be cut off. `containers` are all of the engine.
+ *
+ * Throws `conflict`, which says what to do instead.
+ */
+export function requireNoStrangers(
+  networks: readonly ChangedNetwork[],
+  containers: readonly ObservedContainer[],
+  { release, services }: {
+    readonly release: Pick<Release, "key" | "services">;
+    readonly services: readonly ServicePlan[];
+  },
+): void {
+  const ends = (name: string) =>
+    release.services.find((each) => each.name === name)?.expectation.replicas === 0;
+  const goes = new Set(
+    services.filter(({ name, action }) =>
+      action === "recreate" || action === "remove" || (action === "scale" && ends(name))
+    ).map((each) => each.name),
+  );
+  for (const network of networks) {
+    const strangers = connected(network, containers).filter((each) =>
+      each.labels[COMPOSE_LABELS.project] !== release.key.name || !goes.has(each.service)
+    );
+    if (strangers.length === 0) continue;
+    const names = strangers.map((each) => each.name).sort().join(", ");
+    throw refusal(network, `${names} ${strangers.length === 1 ? "is" : "are"} connected to it`);
+  }
+}
+
+/** The same for a stack that nothing could be put back for. Throws `conflict`. */
+export function requireNoNewNetworks(networks: readonly ChangedNetwork[]): void {
+  const [first] = networks;
+  if (first !== undefined) {
+    throw refusal(first, "there is no earlier release of ours to go back to");
+  }
+}
+
+function refusal({ key, name, changed }: ChangedNetwork, why: string): StackwrightError {
+  return new StackwrightError(
+    "conflict",
+    `networks.${key}: network ${name} exists with another ${changed.join(", ")}, and cannot be ` +
+      `made anew while ${why}, so nothing was touched; give the changed network another name ` +
+      `(networks.${key}.name), which replaces the services that use it, or remove what is ` +
+      `connected and the network (docker network rm ${name}) and deploy again`,
+  );
+}
+
+/**
+ * Stops all containers of networks that are made anew and removes the networks; compose makes them
+ * with the first service that needs them. The containers stay, with their anonymous volumes, until
+ * they are replaced. Those that depend on others are stopped before these.
+ *
+ * Throws `conflict` when somebody else's container was connected in between, and what the engine
+ * throws.
+ */
+export async function removeNetworks(
+  engine: Engine,
+  networks: readonly ChangedNetwork[],
+  { release, services, onStop }: {
+    readonly release: Release;
+    readonly services: readonly ServicePlan[];
+    /** Told before anything is stopped. */
+    readonly onStop: (ids: readonly string[]) => void;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  if (networks.length === 0) return;
+  const all = await engine.listContainers({}, signal);
+  requireNoStrangers(networks, all, { release, services });
+  const dependsOn = (name: string) =>
+    release.services.find((each) => each.name === name)?.dependsOn ?? [];
+  const order = inOrder(release.services.map((each) => each.name), dependsOn);
+  const place = ({ service }: ObservedContainer) => order.indexOf(service);
+  const members = all.filter((each) => networks.some((network) => isIn(network, each)))
+    .filter(({ state }) => state !== "exited" && state !== "created")
+    .sort((a, b) => place(b) - place(a));
+  onStop(members.map((each) => each.id));
+  for (const { id } of members) await engine.stopContainer(id, undefined, signal);
+  for (const { id } of networks) await engine.removeNetwork(id, signal);
+}
+
+function connected(network: ChangedNetwork, containers: readonly ObservedContainer[]) {
+  return containers.filter((each) => isIn(network, each));
+}
+
+function isIn({ id }: ChangedNetwork, { networkIds = [] }: ObservedContainer): boolean {
+  return networkIds.includes(id);
+}
