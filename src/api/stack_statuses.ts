@@ -145,8 +145,9 @@ export function heldBack(
 /** Whether a stack without a release is gone rather than new: destroyed, or not looked at any more. */
 function isOver(decision: RecordedDecision | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
-  const { kind, reason } = decision;
-  if (kind === "error") return false;
+  const { kind, reason, outcome } = decision;
+  // A first deployment that failed is what somebody asks about.
+  if (kind === "error" || outcome?.status === "failed") return false;
   return kind !== "skip" || reason === "nothing_to_destroy" || reason === "no_changes";
 }
 

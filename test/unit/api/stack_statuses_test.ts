@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackStatuses, type StatusParts } from "../../../src/api/stack_statuses.ts";
-import type { Run, RunTarget } from "../../../src/model/mod.ts";
+import type { DecisionOutcome, Run, RunTarget } from "../../../src/model/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
 
@@ -43,5 +43,32 @@ describe("stackStatuses()", () => {
     ledger.pins.set(SHOP, { releaseId, revision: "b".repeat(40), pinnedAt: clock.now() });
     const [held] = await stackStatuses(parts, never);
     assert.deepEqual([held?.state, held?.retryAt], ["held", undefined]);
+  });
+
+  it("lists a stack whose first deployment failed, until nobody has spoken of it for long", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    const add = (outcome: DecisionOutcome) =>
+      ledger.decisions.add(SHOP, {
+        trigger: "poll",
+        origin: "automatic",
+        revision: "refs/heads/main (aaaaaaaaaaaa)",
+        kind: "deploy",
+        message: "create web",
+        changes: [],
+        services: [{ name: "web", action: "create", because: ["first deployment"] }],
+        outcome,
+      }, clock.now());
+    add({ status: "failed", message: "the port is taken" });
+    const parts: StatusParts = {
+      engine: {} as StatusParts["engine"],
+      ledger,
+      runs: { list: () => [] },
+      clock,
+    };
+    const listed = async () => (await stackStatuses(parts, never)).map(({ state }) => state);
+    assert.deepEqual(await listed(), ["unknown"]);
+    await clock.advance(8 * 24 * 60 * 60 * 1000);
+    assert.deepEqual(await listed(), []);
   });
 });
