@@ -49,6 +49,9 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
     if (service["provider"] !== undefined) {
       refused.push(of("provider, which would run a program on the machine of Stackwright"));
     }
+    if (textsOf(service["models"]).length > 0) {
+      refused.push(of("models, for which compose runs a program on the machine of Stackwright"));
+    }
     if (service["use_api_socket"] === true) {
       refused.push(of("use_api_socket, which would hand out the credentials for our registries"));
     }
@@ -84,8 +87,15 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
       }
     }
   }
-  return { paths, refused, containers, volumes: volumesOf(model, paths) };
+  const volumes = volumesOf(model, paths);
+  for (const { what, path } of paths) {
+    if (OF_A_PROCESS.test(path)) refused.push(`${what} through what a process has open`);
+  }
+  return { paths, refused, containers, volumes };
 }
+
+/** A way to anywhere that leads elsewhere for the engine than for us, who look where it leads. */
+const OF_A_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|fd|map_files|root)(?:\/|$)/;
 
 /** Compose notices what it cannot give to a service when the old container is gone. */
 function isUsed(model: ComposeModel, kind: "configs" | "secrets", name: string): boolean {

@@ -15,6 +15,19 @@ describe("followedPaths()", () => {
   const rows: readonly (readonly [string, Record<string, unknown>, RegExp | undefined])[] = [
     ["nothing special", { image: "a" }, undefined],
     ["a provider", { provider: { type: "x" } }, /web: provider/],
+    ["a model", { models: { m: null } }, /web: models, for which compose runs a program/],
+    ["no model", { models: {} }, undefined],
+    ...["/proc/self/root/data", "/proc/1/cwd", "/proc/9/task/9/fd/3", "/proc/thread-self/root"].map(
+      (source) =>
+        [
+          `what ${source} leads to`,
+          { volumes: [{ type: "bind", source, target: "/x" }] },
+          /web: volume through what a process has open/,
+        ] as const,
+    ),
+    ["what processes say", {
+      volumes: ["/proc", "/proc/1/net", "/proc/rooted"].map((source) => ({ type: "bind", source })),
+    }, undefined],
     ["the engine with our credentials", { use_api_socket: true }, /web: use_api_socket/],
     ["not the engine", { use_api_socket: false }, undefined],
     ["keys for a build whose path begins with a line break", {
