@@ -15,6 +15,29 @@ describe("README.md", () => {
   });
 });
 
+describe("docs/architecture.md", () => {
+  const text = readFileSync(new URL("docs/architecture.md", root), "utf8");
+
+  it("has every room of the table of imports on one floor", () => {
+    const section = text.slice(text.indexOf("| Floor"), text.indexOf("Rules that hold"));
+    const cells = section.split("\n").map((row) => row.split("|")[2] ?? "");
+    const named = cells.flatMap((cell) =>
+      [...cell.matchAll(/`([a-z]+)`/g)].map(([, name]) => name)
+    );
+    const rooms = readdirSync(new URL("src", root), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    assert.deepEqual(named.sort(), rooms.sort());
+  });
+
+  it("names no path that is not here", () => {
+    const paths = [...text.matchAll(/`((?:src|test|scripts)\/[\w./]*)`/g)].map(([, path = ""]) =>
+      path
+    );
+    assert.deepEqual(paths.filter((path) => !existsSync(new URL(path, root))), []);
+  });
+});
+
 describe("comments in src/", () => {
   it("point to no document that is not here", () => {
     const missing = readdirSync(new URL("src", root), { recursive: true, encoding: "utf8" })
