@@ -119,8 +119,8 @@ describe("StackFiles.switchTo()", () => {
   });
 
   for (const interrupted of [false, true]) {
-    const when = interrupted ? ", also when it was interrupted" : "";
-    test(`puts back what a container wrote when a release is taken back${when}`, async (stack) => {
+    const name = "puts back what a container wrote when a release is taken back";
+    test(interrupted ? `${name}, also when it was interrupted` : name, async (stack) => {
       const first = { "data/a": "1", "data/gone": "1", "data/same": "1", "data/script": "1" };
       await stack.switchTo(first);
       await fs.writeFile(stack.live("data/a"), "container");
