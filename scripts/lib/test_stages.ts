@@ -152,6 +152,7 @@ function flows(root: string): string[] {
 /** Flows whose outcome compose decides as much as the service; the others would only be repeated. */
 const WITH_COMPOSE = [
   "anonymous_volume",
+  "compose_by_hand",
   "design_traps_test",
   "drift",
   "first_deployment",

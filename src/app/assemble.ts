@@ -1,5 +1,13 @@
 import { join } from "node:path";
-import { Compose, findComposeProgram, programEnvironment, rendersAtOnce } from "../deploy/mod.ts";
+import { registrySecrets } from "../compose/mod.ts";
+import {
+  Compose,
+  createEngineBackend,
+  findComposeProgram,
+  programEnvironment,
+  proxyVariables,
+  rendersAtOnce,
+} from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
 import type { TargetListener, ToldTarget } from "../model/mod.ts";
 import {
@@ -270,6 +278,16 @@ function parts(
     redactor,
   });
   const digest = (text: string) => made.key.digest(text);
+  const compose = new Compose({
+    commands,
+    findProgram: () => findComposeProgram(files, program),
+    programEnvironment: program,
+    log,
+    scratch: { files, prefix: scratchPrefix("render") },
+    rendering: createLimiter(rendersAtOnce(readMachineFacts())),
+    quiet: settings.deploy.quiet,
+    onMutation: () => made.meter.count("mutations_total", { by: "compose" }),
+  });
   return {
     ...made,
     source: plainSource(made.source, sops),
@@ -278,15 +296,14 @@ function parts(
       const info = await made.engine.info(signal);
       return settings.deploy.swarmFeatures ? info : { ...info, swarm: "inactive" };
     }),
-    compose: new Compose({
-      commands,
-      findProgram: () => findComposeProgram(files, program),
-      programEnvironment: program,
+    compose,
+    backend: createEngineBackend({
+      engine: made.engine,
+      clock,
       log,
-      scratch: { files, prefix: scratchPrefix("render") },
-      rendering: createLimiter(rendersAtOnce(readMachineFacts())),
       quiet: settings.deploy.quiet,
-      onMutation: () => made.meter.count("mutations_total", { by: "compose" }),
+      compose,
+      variables: () => proxies(settings, system, made.secrets),
     }),
     rendered: new RenderedModels(),
     files,
@@ -304,8 +321,25 @@ function images(
   { env }: System,
   parts: Omit<PipelineParts, "options" | "trees" | "images">,
 ): Images {
-  const directory = docker.configDir ?? join(env["HOME"] ?? "/root", ".docker");
-  return createImages({ ...parts, clientConfigFile: join(directory, "config.json") });
+  return createImages({ ...parts, clientConfigFile: clientConfigFile(docker, env) });
+}
+
+/** The configuration of the docker client, which holds credentials and proxies. */
+function clientConfigFile({ configDir }: Settings["docker"], env: System["env"]): string {
+  return join(configDir ?? join(env["HOME"] ?? "/root", ".docker"), "config.json");
+}
+
+/** What the docker client would tell every container of its proxies; their passwords are hidden. */
+async function proxies(
+  { docker }: Settings,
+  { env, files }: System,
+  secrets: ExternalSecrets,
+): Promise<Record<string, string>> {
+  const bytes = await files.readIfExists(clientConfigFile(docker, env)).catch(() => undefined);
+  if (bytes === undefined) return {};
+  const text = new TextDecoder().decode(bytes);
+  secrets.hide(registrySecrets(text));
+  return proxyVariables(text, env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock");
 }
 
 /** For who only looks, and for who wants to keep everything. */

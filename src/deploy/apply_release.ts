@@ -18,7 +18,8 @@ import {
 import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import { awaitConditions } from "./await_conditions.ts";
 import { type ChangedNetwork, changedNetworks } from "./changed_networks.ts";
-import type { Compose, ComposeCall } from "./compose/program.ts";
+import type { Backend } from "./backend.ts";
+import type { ComposeCall } from "./compose/program.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { changedNames, keptDependents, type KeptServices } from "./kept_services.ts";
 import { replaceLost } from "./lost_networks.ts";
@@ -39,7 +40,8 @@ export interface Placed {
 /** What releases are applied with. */
 export interface ApplyParts {
   readonly engine: Engine;
-  readonly compose: Compose;
+  /** Who makes and starts containers. */
+  readonly backend: Backend;
   readonly clock: Clock;
   readonly log: Log;
   readonly files: StackFiles;
@@ -208,7 +210,9 @@ async function carryOut(
       const services = Object.keys(step.scale);
       if (step.mode === "complete") await mendContainers(engine, release, services, signal);
       const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
-      await parts.compose.up(parts.call(placed), { ...step, timeoutMs: leftMs }, signal);
+      const { key } = release;
+      const call = parts.call(placed);
+      await parts.backend.up({ ...step, key, call, timeoutMs: leftMs, progress }, signal);
     }
   }
 }

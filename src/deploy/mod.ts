@@ -5,6 +5,7 @@
  */
 export * from "./anothers_volumes.ts";
 export * from "./apply_release.ts";
+export { type Backend, type Changes, composeBackend } from "./backend.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";
 export * from "./compose/program.ts";
@@ -32,5 +33,7 @@ export * from "./wait_healthy.ts";
 export { type ContainerParts, containerWish } from "./engine/container_body.ts";
 export { containerLabels } from "./engine/container_labels.ts";
 export { notMapped, notMappedResource, SERVICE_KEYS } from "./engine/mapped_keys.ts";
+export { createEngineBackend } from "./engine/engine_backend.ts";
+export { proxyVariables } from "./engine/proxy_variables.ts";
 export { withPlainDollars } from "./engine/plain_dollars.ts";
 export { wantedNetworks, wantedVolumes } from "./engine/resource_bodies.ts";

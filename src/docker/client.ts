@@ -114,6 +114,7 @@ function containerCalls(api: EngineApi) {
 function resourceCalls(api: EngineApi) {
   return {
     info: (signal: AbortSignal) => engineInfo(api, signal),
+    apiVersion: async (signal: AbortSignal) => (await api.version(signal)).apiVersion,
     imageId: (reference: string, signal: AbortSignal) => images.imageId(api, reference, signal),
     imageVolumes: (reference: string, signal: AbortSignal) =>
       images.imageVolumes(api, reference, signal),

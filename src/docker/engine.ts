@@ -93,6 +93,8 @@ export type LabelFilter = Readonly<Record<string, string | undefined>>;
 export interface Engine {
   /** Reaches the engine and agrees on an API version. */
   info(signal: AbortSignal): Promise<EngineInfo>;
+  /** The API version both sides speak; asks the engine only the first time. */
+  apiVersion(signal: AbortSignal): Promise<string>;
   /** Containers in any state that carry all `labels`. */
   listContainers(labels: LabelFilter, signal: AbortSignal): Promise<ObservedContainer[]>;
   /** One container; `undefined` when there is none. */

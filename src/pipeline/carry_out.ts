@@ -176,13 +176,13 @@ export async function place(
 }
 
 function rolloutParts(parts: PipelineParts, work: Undertaking): RolloutParts {
-  const { engine, compose, clock, log } = parts;
+  const { engine, backend, clock, log } = parts;
   const { next, progress, removeOrphans } = work;
   const { key } = next.release;
   return {
     progress,
     engine,
-    compose,
+    backend,
     clock,
     log,
     files: stackFiles(parts, key),

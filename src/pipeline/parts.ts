@@ -1,3 +1,4 @@
+import type { Backend } from "../deploy/mod.ts";
 import type { EngineInfo } from "../docker/engine.ts";
 import type { TargetListener } from "../model/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
@@ -25,6 +26,8 @@ export interface PipelineOptions extends PrepareOptions {
 /** Everything the pipeline works with. */
 export interface PipelineParts extends PrepareParts {
   readonly trees: TreeCollector;
+  /** Who makes and starts containers. */
+  readonly backend: Backend;
   /** The engine as it introduced itself; asked again after it was unreachable. */
   engineInfo(signal: AbortSignal): Promise<EngineInfo>;
   readonly ledger: Ledger;

@@ -77,6 +77,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         apiVersion: "1.45",
         swarm: "inactive",
       }),
+    apiVersion: () => Promise.resolve("1.45"),
     listContainers(labels, signal) {
       signal.throwIfAborted();
       engine.onList();

@@ -62,6 +62,7 @@ const RENDER_LIMIT_MEMORY = 1024 * 1024 * 1024;
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
 export class Compose {
   readonly #parts: ComposeParts;
+  #known: string | undefined;
 
   constructor(parts: ComposeParts) {
     this.#parts = parts;
@@ -83,6 +84,16 @@ export class Compose {
       );
     }
     return new TextDecoder().decode(result.stdout).trim();
+  }
+
+  /**
+   * The same, asked for once: that of a program which was exchanged since may be another one. Empty where
+   * it cannot be had.
+   */
+  async knownVersion(signal: AbortSignal): Promise<string> {
+    this.#known ??= await this.version(signal).catch(() => undefined);
+    signal.throwIfAborted();
+    return this.#known ?? "";
   }
 
   /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */

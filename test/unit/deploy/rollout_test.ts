@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   Compose,
+  composeBackend,
   type Placed,
   pointTags,
   type Rollout,
@@ -89,12 +90,14 @@ function createWorld() {
   engine.onCall = (call) => events.push(call);
   const parts: RolloutParts = {
     engine,
-    compose: new Compose({
-      commands,
-      programEnvironment: {},
-      log: world.log,
-      scratch: { files: systemFiles, prefix: "/nowhere/" },
-    }),
+    backend: composeBackend(
+      new Compose({
+        commands,
+        programEnvironment: {},
+        log: world.log,
+        scratch: { files: systemFiles, prefix: "/nowhere/" },
+      }),
+    ),
     clock: createHastyClock(),
     log: world.log,
     progress: (step) => void steps.push(step),

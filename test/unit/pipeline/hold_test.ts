@@ -96,6 +96,7 @@ function createShop(directory: string) {
   const secrets = createExternalSecrets({ provider: undefined, redactor: createRedactor() });
   const common = { meter: noMeter, engine, compose, secrets, files: systemFiles, clock, log };
   const parts: PipelineParts = {
+    backend: { up: () => assert.fail() },
     ...common,
     listeners: [],
     images: createImages({ ...common, clientConfigFile: join(directory, "none.json") }),

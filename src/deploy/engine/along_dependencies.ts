@@ -1,0 +1,41 @@
+import { createLimiter } from "../../system/mod.ts";
+
+/** Changes that one engine is asked for at once: more do not make it faster. */
+const AT_ONCE = 4;
+
+/** What is done for each service. */
+export interface AlongDependencies {
+  readonly work: (name: string) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Does something for each service, for several at once, and for none before it is done for those that
+ * it depends on. After a failure nothing new is begun; the first failure is thrown when all that was
+ * begun has ended, so that nobody changes anything behind the caller's back.
+ *
+ * A circle, which compose refuses before, never gets here.
+ */
+export async function alongDependencies(
+  names: readonly string[],
+  dependsOn: (name: string) => readonly string[],
+  { work, signal }: AlongDependencies,
+): Promise<void> {
+  const limiter = createLimiter(AT_ONCE);
+  const running = new Map<string, Promise<void>>();
+  const failures: unknown[] = [];
+  const run = (name: string): Promise<void> => {
+    const begun = running.get(name);
+    if (begun !== undefined) return begun;
+    const before = dependsOn(name).filter((each) => each !== name && names.includes(each));
+    const promise = Promise.resolve().then(async () => {
+      await Promise.all(before.map(run));
+      if (failures.length > 0) return;
+      await limiter.run(() => failures.length > 0 ? Promise.resolve() : work(name), signal);
+    }).catch((error) => void failures.push(error));
+    running.set(name, promise);
+    return promise;
+  };
+  await Promise.all(names.map(run));
+  if (failures.length > 0) throw failures[0];
+}

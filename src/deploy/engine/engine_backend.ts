@@ -1,0 +1,107 @@
+import type { Engine } from "../../docker/engine.ts";
+import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
+import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
+import { type Backend, type Changes, composeBackend } from "../backend.ts";
+import type { Compose } from "../compose/program.ts";
+import { ensureResources } from "./ensure_resources.ts";
+import { asExternal } from "./external_resources.ts";
+import { makeContainers } from "./make_containers.ts";
+import { notMapped, notMappedResource } from "./mapped_keys.ts";
+import { withPlainDollars } from "./plain_dollars.ts";
+import { startContainers } from "./start_containers.ts";
+import { takePlaces } from "./take_places.ts";
+
+/** What containers are changed with. */
+export interface EngineBackendParts {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether what is done is told at `debug` only, not at `info`. */
+  readonly quiet: boolean;
+  /** Carries out what we do not map. */
+  readonly compose: Pick<Compose, "up" | "knownVersion">;
+  /** Variables that every container gets below its own, as for proxies. */
+  readonly variables: () => Promise<Readonly<Record<string, string>>>;
+}
+
+/** Changes of services whose every key is understood. */
+export interface EngineWork {
+  readonly parts: EngineBackendParts;
+  readonly changes: Changes;
+  /** Rendered, with plain dollars. */
+  readonly model: ComposeModel;
+  /** API version that the engine is spoken to with. */
+  readonly api: string;
+  /** Tells what was done, in compose's words. */
+  readonly tell: (line: string) => void;
+}
+
+/**
+ * A backend that makes networks, volumes and containers through the Engine API, in the order and with
+ * the half-done states of docker compose. Services with keys that it does not understand go to compose
+ * with all the others of the same step, which may share something with them.
+ */
+export function createEngineBackend(parts: EngineBackendParts): Backend {
+  const compose = composeBackend(parts.compose);
+  return {
+    async up(changes, signal) {
+      const rendered = changes.call.model ?? {};
+      const model = withPlainDollars(rendered);
+      const log = parts.log.with({ stack: changes.key.name, context: changes.key.context });
+      const strange = notMappedResource(model);
+      if (strange !== undefined) {
+        log.debug(`made by docker compose: ${strange}`);
+        return await compose.up(changes, signal);
+      }
+      const api = await parts.engine.apiVersion(signal);
+      const tell = (line: string) => parts.quiet ? log.debug(line) : log.info(line);
+      const work: EngineWork = { parts, changes, model, api, tell };
+      const unmapped = Object.keys(changes.scale).map((name) => notMapped(model, name))
+        .find((each) => each !== undefined);
+      await withDeadline(deadline(work), async (within) => {
+        await ensureResources(work, within);
+        if (unmapped === undefined) await change(work, within);
+      }, signal);
+      if (unmapped === undefined) return;
+      log.debug(`made by docker compose: ${unmapped}`);
+      // What exists is not compared: its versions would make a network anew, or ask about a volume.
+      const call = { ...changes.call, model: asExternal(rendered) };
+      await compose.up({ ...changes, call }, signal);
+    },
+  };
+}
+
+async function change(work: EngineWork, signal: AbortSignal): Promise<void> {
+  const made = await makeContainers(work, signal);
+  await takePlaces(work, made, signal);
+  if (!work.changes.noStart) await startContainers(work, signal);
+}
+
+function deadline({ parts, changes }: EngineWork) {
+  const names = Object.keys(changes.scale).join(", ");
+  return {
+    clock: sleepingUntil(parts.clock),
+    milliseconds: changes.timeoutMs,
+    late: () =>
+      new StackwrightError(
+        "timeout",
+        `containers of ${names} were not made and started within the deployment's timeout`,
+      ),
+  };
+}
+
+/** A clock whose sleep ends when it shows that much later, however long the other one takes for that. */
+function sleepingUntil(clock: Clock): Clock {
+  return {
+    now: () => clock.now(),
+    async sleep(milliseconds, signal) {
+      const end = clock.now().getTime() + milliseconds;
+      for (let left = milliseconds; left > 0; left = end - clock.now().getTime()) {
+        await clock.sleep(Math.max(left, SHORTEST_MS), signal);
+      }
+    },
+  };
+}
+
+/** Milliseconds that are slept at least, so that the end is not spun towards. */
+const SHORTEST_MS = 1000;

@@ -1,0 +1,54 @@
+import { StackwrightError } from "../../model/mod.ts";
+import { objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import type { EngineWork } from "./engine_backend.ts";
+import { wantedNetworks, wantedVolumes } from "./resource_bodies.ts";
+
+/**
+ * Makes the networks and volumes that the changed services use and that are not there. One that is
+ * there stays as it is, whoever made it.
+ *
+ * Throws `deploy_failed`, before anything is made, where an external one is missing.
+ */
+export async function ensureResources(
+  { parts: { engine }, changes, model, api, tell }: EngineWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const services = Object.keys(changes.scale).map((name) => servicesOf(model)[name] ?? {});
+  const joined = new Set(services.flatMap((each) => Object.keys(objectAt(each, "networks"))));
+  const mounted = new Set(
+    services.flatMap((each) => objectsAt(each, "volumes")).map((each) => textAt(each, "source")),
+  );
+  const networks = wantedNetworks(model, api).filter(({ key }) => joined.has(key));
+  const volumes = wantedVolumes(model).filter(({ key }) => mounted.has(key));
+  const haveNetworks = networks.length === 0 ? [] : await engine.listNetworks({}, signal);
+  const haveVolumes = volumes.length === 0 ? [] : await engine.listVolumes({}, signal);
+  const hasNetwork = (name: string) =>
+    haveNetworks.some((each) => each.name === name || each.id === name) || OWN.has(name);
+  const hasVolume = (name: string) => haveVolumes.some((each) => each.name === name);
+  const newNetworks = networks.filter(({ name }) => !hasNetwork(name));
+  const newVolumes = volumes.filter(({ name }) => !hasVolume(name));
+  for (
+    const { kind, key, name, external } of [
+      ...newNetworks.map((each) => ({ kind: "network", ...each })),
+      ...newVolumes.map((each) => ({ kind: "volume", ...each })),
+    ]
+  ) {
+    if (!external) continue;
+    throw new StackwrightError(
+      "deploy_failed",
+      `${kind}s.${key}: ${kind} ${name} is declared external and does not exist, so nothing was ` +
+        `touched; make it first (docker ${kind} create ${name}), or take external away`,
+    );
+  }
+  for (const { name, body } of newNetworks) {
+    await engine.makeNetwork(body, signal);
+    tell(`Network ${name} Created`);
+  }
+  for (const { name, body } of newVolumes) {
+    await engine.makeVolume(body, signal);
+    tell(`Volume ${name} Created`);
+  }
+}
+
+/** Networks of the engine itself, which it lists or not. */
+const OWN = new Set(["host", "none", "bridge"]);

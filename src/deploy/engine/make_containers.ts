@@ -1,0 +1,160 @@
+import {
+  COMPOSE_LABELS,
+  messageOf,
+  type ObservedContainer,
+  own,
+  StackwrightError,
+} from "../../model/mod.ts";
+import { dependenciesOf, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import type { ContainerMount } from "../../docker/engine.ts";
+import { observe } from "../observe.ts";
+import { alongDependencies } from "./along_dependencies.ts";
+import { containerName, containerWish, imageReference } from "./container_body.ts";
+import { containerLabels } from "./container_labels.ts";
+import type { EngineWork } from "./engine_backend.ts";
+
+/** A container that was made to take the place of another one. */
+export interface Successor {
+  readonly service: string;
+  readonly id: string;
+  /** The name that it is to have. */
+  readonly name: string;
+  readonly replaces: ObservedContainer;
+}
+
+/** What was made, and what goes. */
+export interface MadeContainers {
+  readonly successors: readonly Successor[];
+  /** Containers beyond the wanted number. */
+  readonly surplus: readonly ObservedContainer[];
+}
+
+/** One container to be made. */
+interface Vacancy {
+  readonly service: string;
+  readonly number: number;
+  readonly replaces?: ObservedContainer;
+}
+
+/** How many containers of a service there are to be, and which of the present ones stay or go. */
+interface ServiceWork {
+  readonly vacancies: readonly Vacancy[];
+  readonly surplus: readonly ObservedContainer[];
+}
+
+/**
+ * Makes every container that is missing, and one beside each that is to be replaced, without touching
+ * those: what the engine refuses about a definition is found out while everything still runs. A
+ * service comes after those whose containers it names.
+ */
+export async function makeContainers(
+  work: EngineWork,
+  signal: AbortSignal,
+): Promise<MadeContainers> {
+  const { parts: { engine }, changes, model } = work;
+  const { containers } = await observe(engine, changes.key, signal);
+  const names = Object.keys(changes.scale);
+  const composeVersion = await work.parts.compose.knownVersion(signal);
+  const variables = await work.parts.variables();
+  const todo = new Map(names.map((name) => [name, serviceWork(work, name, containers)]));
+  const ids = new Map(
+    containers.toSorted((a, b) => numberOf(b) - numberOf(a)).map((each) => [each.service, each.id]),
+  );
+  const idOf = (service: string) => ids.get(service) ?? "";
+  const successors: Successor[] = [];
+  const make = async (vacancy: Vacancy) => {
+    const { service, number, replaces } = vacancy;
+    const name = containerName(model, service, number);
+    const image = imageReference(model, service);
+    await attempt(`service ${service}: container ${name} could not be made`, async () => {
+      const imageId = await engine.imageId(image, signal);
+      if (imageId === undefined) {
+        throw new StackwrightError("engine_refused", `image ${image} is not on this engine`);
+      }
+      const labels = containerLabels({
+        ...{ model, service, number, imageId, composeVersion, idOf },
+        project: changes.call.project.name,
+        directory: changes.call.project.directory,
+        files: changes.call.project.files,
+      });
+      const before = await inheritance(work, vacancy, image, signal);
+      const wish = containerWish({
+        ...{ model, service, number, api: work.api, variables, idOf, ...before },
+        labels: replaces === undefined ? labels : {
+          ...labels,
+          [COMPOSE_LABELS.replaces]: replaces.id,
+        },
+      });
+      const waiting = replaces === undefined ? name : `${replaces.id.slice(0, 12)}_${name}`;
+      const id = await engine.makeContainer({ ...wish, name: waiting }, signal);
+      work.tell(`Container ${waiting} Created`);
+      if (replaces !== undefined) successors.push({ service, id, name, replaces });
+      if (replaces !== undefined || !ids.has(service)) ids.set(service, id);
+    });
+  };
+  await alongDependencies(names, (name) => dependenciesOf(servicesOf(model)[name] ?? {}), {
+    // Highest number first: the one that others name is the lowest.
+    work: async (name) => {
+      for (const each of todo.get(name)?.vacancies.toReversed() ?? []) await make(each);
+    },
+    signal,
+  });
+  return { successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
+}
+
+/** Runs a piece of work; what the engine refuses is told with what was tried. */
+export async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof StackwrightError) || cause.code !== "engine_refused") throw cause;
+    throw new StackwrightError("deploy_failed", `${what}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** The number of a container among those of its service. */
+export function numberOf({ labels }: ObservedContainer): number {
+  return Number(labels[COMPOSE_LABELS.number] ?? 1) || 1;
+}
+
+function serviceWork(
+  { changes }: EngineWork,
+  service: string,
+  containers: readonly ObservedContainer[],
+): ServiceWork {
+  const wanted = own(changes.scale, service) ?? 1;
+  const present = containers.filter((each) => each.service === service)
+    .sort((a, b) => numberOf(a) - numberOf(b));
+  const stays = present.slice(0, wanted);
+  const highest = Math.max(0, ...present.map(numberOf));
+  const replaced = changes.mode === "replace"
+    ? stays.map((each): Vacancy => ({ service, number: numberOf(each), replaces: each }))
+    : [];
+  const added = Array.from(
+    { length: wanted - stays.length },
+    (_, index): Vacancy => ({ service, number: highest + index + 1 }),
+  );
+  return { vacancies: [...replaced, ...added], surplus: present.slice(wanted) };
+}
+
+/** The volumes without a name of the container that goes, and where the image asks for some. */
+async function inheritance(
+  { parts: { engine }, model }: EngineWork,
+  { service, replaces }: Vacancy,
+  image: string,
+  signal: AbortSignal,
+): Promise<{
+  readonly inherited: readonly ContainerMount[];
+  readonly imageVolumes: ReadonlySet<string>;
+}> {
+  const details = replaces === undefined
+    ? undefined
+    : await engine.inspectContainer(replaces.id, signal);
+  const inherited = details?.mounts.filter((each) => each.kind === "volume") ?? [];
+  const written = objectsAt(servicesOf(model)[service] ?? {}, "volumes");
+  const unwritten = inherited.filter(({ destination }) =>
+    !written.some((each) => textAt(each, "target") === destination)
+  );
+  const imageVolumes = unwritten.length === 0 ? [] : await engine.imageVolumes(image, signal);
+  return { inherited, imageVolumes: new Set(imageVolumes) };
+}

@@ -1,0 +1,33 @@
+import { isObject, objectAt } from "../../compose/mod.ts";
+
+/** Variables of containers by the key of a proxy in the docker client's configuration. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  httpProxy: "HTTP_PROXY",
+  httpsProxy: "HTTPS_PROXY",
+  noProxy: "NO_PROXY",
+  ftpProxy: "FTP_PROXY",
+  allProxy: "ALL_PROXY",
+};
+
+/**
+ * The variables that the docker client's configuration file gives to every container: `proxies` of the
+ * engine at `host`, else those of `default`. A file that cannot be read gives none.
+ */
+export function proxyVariables(text: string, host: string): Record<string, string> {
+  let configuration: unknown;
+  try {
+    configuration = JSON.parse(text);
+  } catch {
+    return {};
+  }
+  if (!isObject(configuration)) return {};
+  const proxies = objectAt(configuration, "proxies");
+  const chosen = isObject(proxies[host]) ? proxies[host] : objectAt(proxies, "default");
+  return Object.fromEntries(
+    Object.entries(VARIABLES).flatMap(([key, name]) => {
+      const value = chosen[key];
+      if (typeof value !== "string" || value === "") return [];
+      return [[name, value], [name.toLowerCase(), value]];
+    }),
+  );
+}

@@ -1,0 +1,53 @@
+import { isStackwrightError } from "../../model/mod.ts";
+import { dependenciesOf, isObject, objectAt, servicesOf, textAt } from "../../compose/mod.ts";
+import { awaitConditions } from "../await_conditions.ts";
+import type { StartCondition } from "../conditions.ts";
+import { observe } from "../observe.ts";
+import { alongDependencies } from "./along_dependencies.ts";
+import type { EngineWork } from "./engine_backend.ts";
+import { attempt, numberOf } from "./make_containers.ts";
+
+/**
+ * Starts the containers that do not run: those of a service when its dependencies among the changed
+ * ones are as it asks for; others were waited for before.
+ */
+export async function startContainers(work: EngineWork, signal: AbortSignal): Promise<void> {
+  const { parts: { engine }, changes, model, tell } = work;
+  const { containers } = await observe(engine, changes.key, signal);
+  const names = Object.keys(changes.scale);
+  await alongDependencies(names, (name) => dependenciesOf(servicesOf(model)[name] ?? {}), {
+    work: async (service) => {
+      await awaitDependencies(work, service, signal);
+      const stopped = containers.filter((each) => each.service === service)
+        .filter(({ state }) => state !== "running" && state !== "restarting")
+        .sort((a, b) => numberOf(a) - numberOf(b));
+      for (const { id, name } of stopped) {
+        const what = `service ${service}: container ${name} could not be started`;
+        await attempt(what, () => engine.startContainer(id, signal));
+        tell(`Container ${name} Started`);
+      }
+    },
+    signal,
+  });
+}
+
+async function awaitDependencies(
+  { parts: { engine, clock }, changes, model }: EngineWork,
+  dependent: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = objectAt(servicesOf(model)[dependent] ?? {}, "depends_on");
+  const deadline = new Date(clock.now().getTime() + changes.timeoutMs);
+  for (const [dependency, how] of Object.entries(wanted)) {
+    if (!isObject(how) || (changes.scale[dependency] ?? 0) === 0) continue;
+    const condition = textAt(how, "condition") || "service_started";
+    const conditions: StartCondition[] = [{ dependent, dependency, condition }];
+    const { key, progress } = changes;
+    await awaitConditions({ engine, clock, key, conditions, deadline, progress }, signal)
+      .catch((error) => {
+        // Whoever does not require it only lets it go first.
+        if (how["required"] === false && isStackwrightError(error, "unhealthy")) return;
+        throw error;
+      });
+  }
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Changes, createEngineBackend } from "../../../../src/deploy/mod.ts";
+import { isStackwrightError } from "../../../../src/model/mod.ts";
+import { systemClock } from "../../../../src/system/mod.ts";
+import { createMemoryEngine, runningContainer } from "../../../fakes/memory_engine.ts";
+import { createRecordingLog } from "../../../fakes/recording_log.ts";
+
+const never = new AbortController().signal;
+const key = { context: "default", name: "shop" };
+
+function createWorld() {
+  const engine = createMemoryEngine();
+  engine.images["app:1"] = "sha256:app";
+  const composed: Record<string, unknown>[] = [];
+  const backend = createEngineBackend({
+    engine,
+    clock: systemClock,
+    quiet: true,
+    log: createRecordingLog(),
+    compose: {
+      up: (call, { scale, mode }) => {
+        composed.push({ model: call.model, scale, mode });
+        return Promise.resolve();
+      },
+      knownVersion: () => Promise.resolve("5.5.0"),
+    },
+    variables: () => Promise.resolve({}),
+  });
+  const up = (model: Record<string, unknown>, changes: Partial<Changes> = {}) =>
+    backend.up({
+      key,
+      call: {
+        project: { name: "shop", directory: "/d", files: ["-"], envFiles: [], profiles: [] },
+        variables: {},
+        model: { name: "shop", ...model },
+      },
+      mode: "complete",
+      scale: { web: 1 },
+      noStart: true,
+      timeoutMs: 60_000,
+      progress: () => {},
+      ...changes,
+    }, never);
+  return { engine, composed, up };
+}
+
+const networks = { default: { name: "shop_default" } };
+const web = { image: "app:1", networks: { default: null } };
+
+describe("the engine's backend", () => {
+  it("makes networks, volumes and containers, each that is missing once", async () => {
+    const { engine, composed, up } = createWorld();
+    const volumes = { data: { name: "shop_data" }, unused: { name: "shop_unused" } };
+    const mount = { type: "volume", source: "data", target: "/data" };
+    await up({ services: { web: { ...web, volumes: [mount] } }, networks, volumes }, {
+      scale: { web: 2 },
+    });
+    assert.deepEqual(engine.calls, [
+      "make network shop_default",
+      "make volume shop_data",
+      "make shop-web-2",
+      "make shop-web-1",
+    ]);
+    assert.deepEqual(composed, []);
+  });
+
+  it("touches what runs only when its successor is there, and takes its name last", async () => {
+    const { engine, up } = createWorld();
+    engine.containers.push(runningContainer("shop", "web", { id: "0123456789abcdef" }));
+    await up({ services: { web }, networks }, { mode: "replace" });
+    assert.deepEqual(engine.calls, [
+      "make network shop_default",
+      "make 0123456789ab_shop-web-1",
+      "stop 0123456789abcdef",
+      "remove 0123456789abcdef",
+      "rename 0123456789ab_shop-web-1-id shop-web-1",
+    ]);
+  });
+
+  it("touches nothing when one of several successors cannot be made", async () => {
+    const { engine, up } = createWorld();
+    engine.containers.push(runningContainer("shop", "web"), runningContainer("shop", "db"));
+    await assert.rejects(
+      up({ services: { web, db: { ...web, image: "gone:1" } }, networks }, {
+        mode: "replace",
+        scale: { db: 1, web: 1 },
+      }),
+      (error) =>
+        isStackwrightError(error, "deploy_failed") &&
+        /service db: container shop-db-1 could not be made: image gone:1/.test(error.message),
+    );
+    assert.deepEqual(engine.calls.filter((each) => /^(?:stop|remove|rename)/.test(each)), []);
+  });
+
+  it("removes the highest numbers when there are to be fewer", async () => {
+    const { engine, up } = createWorld();
+    for (const number of ["1", "2", "3"]) {
+      engine.containers.push(runningContainer("shop", "web", {
+        id: `id-${number}`,
+        name: `shop-web-${number}`,
+        labels: { "com.docker.compose.container-number": number },
+      }));
+    }
+    await up({ services: { web }, networks });
+    assert.deepEqual(engine.calls.slice(1), [
+      "stop id-2",
+      "remove id-2",
+      "stop id-3",
+      "remove id-3",
+    ]);
+  });
+
+  it("leaves services with a key that it does not know to compose, with all that exists", async () => {
+    const { engine, composed, up } = createWorld();
+    const services = { web: { ...web, gpus: [{ count: 1 }] } };
+    await up({ services, networks });
+    assert.deepEqual(engine.calls, ["make network shop_default"]);
+    assert.deepEqual(composed, [{
+      model: {
+        name: "shop",
+        services,
+        networks: { default: { name: "shop_default", external: true } },
+      },
+      scale: { web: 1 },
+      mode: "complete",
+    }]);
+  });
+
+  it("leaves everything to compose where a network or volume has such a key", async () => {
+    const { engine, composed, up } = createWorld();
+    await up({ services: { web }, networks: { default: { name: "shop_default", new: 1 } } });
+    assert.deepEqual(engine.calls, []);
+    assert.equal(composed.length, 1);
+  });
+
+  it("makes nothing where an external network is missing", async () => {
+    const { engine, up } = createWorld();
+    const theirs = { default: { name: "theirs", external: true } };
+    await assert.rejects(
+      up({ services: { web }, networks: theirs }),
+      (error) => isStackwrightError(error, "deploy_failed") && /network theirs/.test(error.message),
+    );
+    assert.deepEqual(engine.calls, []);
+  });
+});
