@@ -13,12 +13,23 @@ import { COMMANDS } from "./commands.ts";
 import { type CommandIo, EXIT } from "./io.ts";
 import { trackedOutput } from "./standard_streams.ts";
 
+/** Commands that may be in the middle of a change when somebody presses Ctrl-C. */
+const CHANGING = ["apply", "rollback"];
+const INTERRUPTED = "stackwright: interrupted; a change that was begun is ended in order by the " +
+  "next stackwright apply, or by the service\n";
+
 /**
  * Runs the program with the arguments of its process; returns the exit code when everything it said
  * has been taken, so that the process may end.
  */
 export async function main(): Promise<number> {
   const [out, err] = [trackedOutput(process.stdout), trackedOutput(process.stderr)];
+  if (CHANGING.includes(process.argv[2] ?? "")) {
+    process.once("SIGINT", () => {
+      err.write(INTERRUPTED);
+      void err.drained().then(() => process.exit(EXIT.interrupted));
+    });
+  }
   const code = await runCommand({
     args: process.argv.slice(2),
     env: process.env,

@@ -62,7 +62,8 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
     return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
   }
   const redact = remembering((text) => to.redactor.redact(text));
-  const body = JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact));
+  // Who asks at a terminal sees the prompt on a line of its own.
+  const body = `${JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact))}\n`;
   return new Response(to.method === "HEAD" ? null : body, { status, headers });
 }
 

@@ -93,6 +93,52 @@ describe("the command line", () => {
   }
 });
 
+describe("Ctrl-C while a stack is deployed", () => {
+  for (const program of PROGRAMS) {
+    it(`ends it with 130, and says what becomes of it: ${program.title}`, async () => {
+      const directory = await mkdtemp(join(tmpdir(), "stackwright-interrupt-"));
+      // An engine that never answers: the command is in the middle of something.
+      const server = createServer().listen(join(directory, "engine.sock"));
+      try {
+        await writeFile(join(directory, ".stackwright.yaml"), "name: app\n");
+        await writeFile(join(directory, "compose.yaml"), "services: {web: {image: busybox}}\n");
+        const git = (...args: string[]) =>
+          shell('cd "$1" && shift && git "$@"', [directory, ...args]);
+        await git("init", "-q", "-b", "main");
+        await git("add", "compose.yaml", ".stackwright.yaml");
+        await git(
+          "-c",
+          "user.name=a",
+          "-c",
+          "user.email=a@example.com",
+          "commit",
+          "-q",
+          "-m",
+          "one",
+        );
+        const asked = new Promise<void>((resolve) => {
+          server.on("connection", (socket) => {
+            socket.on("error", () => {}).resume();
+            resolve();
+          });
+        });
+        const command = new ServiceProcess(program, ["apply", directory], {
+          DATA_DIR: join(directory, "data"),
+          DOCKER_HOST: `unix://${join(directory, "engine.sock")}`,
+        });
+        await Promise.race([asked, command.ended]);
+        command.kill("SIGINT");
+        const { code, stderr } = await command.ended;
+        assert.equal(code, 130, stderr);
+        assert.match(stderr, /^stackwright: interrupted; .* by the next stackwright apply/m);
+      } finally {
+        await new Promise((resolve) => server.close(resolve));
+        await rm(directory, { recursive: true, force: true });
+      }
+    });
+  }
+});
+
 describe("output on a pipe", () => {
   // Pipes hold 64 KiB: what is longer than that waits in the process until somebody reads.
   for (const program of PROGRAMS) {
