@@ -1,14 +1,4 @@
-import type { Engine } from "../docker/engine.ts";
-import {
-  COMPOSE_LABELS,
-  type LiveManifest,
-  type ObservedStack,
-  type Progress,
-  type Release,
-  type ReleaseService,
-  type ServicePlan,
-} from "../model/mod.ts";
-import type { Clock, Log } from "../system/mod.ts";
+import { COMPOSE_LABELS, type ObservedStack, type ReleaseService } from "../model/mod.ts";
 import {
   mendContainers,
   removeServices,
@@ -18,56 +8,21 @@ import {
 import { type ApplyStep, applySteps } from "./apply_steps.ts";
 import { awaitConditions } from "./await_conditions.ts";
 import { type ChangedNetwork, changedNetworks } from "./changed_networks.ts";
-import type { Backend } from "./backend.ts";
-import type { ComposeCall } from "./compose/program.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { changedNames, keptDependents, type KeptServices } from "./kept_services.ts";
 import { replaceLost } from "./lost_networks.ts";
 import { removeNetworks, withNewNetworks } from "./new_networks.ts";
 import { observe } from "./observe.ts";
+import type { Placed, Rollout, RolloutParts } from "./placed.ts";
 import { readiness } from "./readiness.ts";
-import type { StackFiles } from "./stack_files.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 
-/** A release with the directory of its tree. */
-export interface Placed {
-  readonly release: Release;
-  readonly tree: string;
-  /** That of its configuration, where something is read from another source. */
-  readonly configurationTree?: string;
-}
-
-/** What releases are applied with. */
-export interface ApplyParts {
-  readonly engine: Engine;
-  /** Who makes and starts containers. */
-  readonly backend: Backend;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly files: StackFiles;
-  readonly progress: Progress;
-  /** What compose is told about a release: project, variables, model. */
-  call(placed: Placed): ComposeCall;
-}
-
-/** A plan to be carried out. */
-export interface Application {
-  readonly placed: Placed;
-  /** What runs now, as far as it is known. */
-  readonly previous: Placed | undefined;
-  readonly services: readonly ServicePlan[];
-  /** Services that must be healthy although nothing is done to them now. */
-  readonly verify?: readonly string[];
+/** What is looked at while a plan is applied. */
+export interface Watch {
   /** Whether services that depend on the changed ones have to go on working. */
   readonly watchesKept: boolean;
-  /** Services that ran before: they run again. */
-  readonly ranBefore: readonly string[];
-  /** What lies under `live/` now. */
-  readonly liveBefore: LiveManifest;
-  /** Seconds until it must be healthy. */
-  readonly timeoutSeconds: number;
   /** Told before each step which running containers it may stop. */
-  readonly onStop?: (ids: readonly string[]) => void;
+  readonly onStop: (ids: readonly string[]) => void;
 }
 
 /**
@@ -77,11 +32,12 @@ export interface Application {
  * Throws `deploy_failed`, `unhealthy`, `timeout`, `data_dir_unusable`, and what the engine throws.
  */
 export async function applyRelease(
-  parts: ApplyParts,
-  asked: Application,
+  parts: RolloutParts,
+  asked: Rollout,
+  { watchesKept, onStop }: Watch,
   signal: AbortSignal,
 ): Promise<void> {
-  const { release, tree } = asked.placed;
+  const { release, tree } = asked.next;
   const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
   await clearHalfReplaced(parts.engine, release.key, signal);
   const observed = await observe(parts.engine, release.key, signal);
@@ -98,20 +54,19 @@ export async function applyRelease(
     running: new Set(work.ranBefore),
     containers: observed.containers,
   });
-  await parts.files.switchTo(tree, release, work.liveBefore);
+  await parts.files.switchTo(tree, release, work.liveNow);
   const changed = new Set([...changedNames(work.services), ...work.verify ?? []]);
-  const kept = work.watchesKept
+  const kept = watchesKept
     ? keptDependents(changed, release.services, observed)
     : new Map<string, string>();
-  const stops = (step: ApplyStep) => work.onStop?.(mayStop(step, observed));
+  const stops = (step: ApplyStep) => onStop(mayStop(step, observed));
   if (networks.length > 0) {
     parts.progress(`making ${networks.map((each) => each.name).join(", ")} anew`);
-    const onStop = (ids: readonly string[]) => work.onStop?.(ids);
     await removeNetworks(parts.engine, networks, { release, services, onStop }, signal);
   }
   for (const step of steps.before) {
     stops(step);
-    await carryOut(parts, work.placed, step, deadline, signal);
+    await carryOut(parts, work.next, step, deadline, signal);
   }
   await waitHealthy({
     engine: parts.engine,
@@ -128,14 +83,14 @@ export async function applyRelease(
   }, signal);
   for (const step of steps.after) {
     stops(step);
-    await carryOut(parts, work.placed, step, deadline, signal);
+    await carryOut(parts, work.next, step, deadline, signal);
   }
 }
 
 /** Only where there is a release to go back to: what is connected is stopped for it. */
 async function networksToRemake(
-  { engine }: ApplyParts,
-  { placed: { release }, previous }: Application,
+  { engine }: RolloutParts,
+  { next: { release }, previous }: Rollout,
   signal: AbortSignal,
 ): Promise<ChangedNetwork[]> {
   if (previous === undefined) return [];
@@ -155,27 +110,27 @@ function mayStop(step: ApplyStep, { containers }: ObservedStack): string[] {
  * Services that must be healthy now. One that only got new files in place is judged when it was
  * healthy before: these files may be what repairs it, and that takes longer than a deployment waits.
  */
-function toVerify({ placed, services }: Application, before: ObservedStack): string[] {
+function toVerify({ next: { release }, services }: Rollout, before: ObservedStack): string[] {
   const changed = services.filter((each) => each.action !== "keep").filter((each) => {
     if (each.action !== "reload") return true;
-    const service = placed.release.services.find(({ name }) => name === each.name);
+    const service = release.services.find(({ name }) => name === each.name);
     return service !== undefined && readiness([service], before).kind === "ready";
   });
   return changed.map((each) => each.name);
 }
 
 /**
- * Services that have to prove healthy: those something was done to, and those that need them. One that is not started by
- * deployments counts only where it ran before, and is then judged like any other.
+ * Services that have to prove healthy: those something was done to, and those that need them. One that
+ * is not started by deployments counts only where it ran before, and is then judged like any other.
  */
 function awaited(
-  work: Application,
+  work: Rollout,
   before: ObservedStack,
   kept: KeptServices,
 ): ReleaseService[] {
-  const { placed, verify = [], ranBefore } = work;
+  const { next: { release }, verify = [], ranBefore } = work;
   const changed = new Set([...toVerify(work, before), ...verify, ...kept.keys()]);
-  return placed.release.services.filter((each) => changed.has(each.name)).map((each) =>
+  return release.services.filter((each) => changed.has(each.name)).map((each) =>
     ranBefore.includes(each.name) ? started(each) : each
   );
 }
@@ -185,7 +140,7 @@ function started(service: ReleaseService): ReleaseService {
 }
 
 async function carryOut(
-  parts: ApplyParts,
+  parts: RolloutParts,
   placed: Placed,
   step: ApplyStep,
   deadline: Date,

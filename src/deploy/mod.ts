@@ -4,7 +4,6 @@
  * plans; nothing here decides what should run.
  */
 export * from "./anothers_volumes.ts";
-export * from "./apply_release.ts";
 export { type Backend, type Changes, composeBackend } from "./backend.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";
@@ -26,6 +25,7 @@ export { pointTags } from "./put_back.ts";
 export * from "./readiness.ts";
 export * from "./compose/registry_hint.ts";
 export * from "./compose/renders_at_once.ts";
+export * from "./placed.ts";
 export * from "./rollout.ts";
 export * from "./running_jobs.ts";
 export * from "./stack_files.ts";

@@ -8,12 +8,12 @@ import {
   toStackwrightError,
   withFollowers,
 } from "../model/mod.ts";
-import { applyRelease, type Placed } from "./apply_release.ts";
+import { applyRelease } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { stopsLate } from "./late_stop.ts";
 import { observe } from "./observe.ts";
-import type { Rollout, RolloutParts, RolloutResult } from "./rollout.ts";
+import type { Placed, Rollout, RolloutParts, RolloutResult } from "./placed.ts";
 
 /** How often a release is put back before that is given up. */
 const MOST_ATTEMPTS = 3;
@@ -95,19 +95,19 @@ async function restore(
     observed,
   });
   await parts.fetchImages(previous, services, signal);
-  await applyRelease(parts, {
+  const back: Rollout = {
     ...work,
-    placed: previous,
+    next: previous,
     // What failed may be a limit that is too short, and that must not fail here again.
     timeoutSeconds: Math.max(previous.release.timeoutSeconds, work.timeoutSeconds),
     previous: next,
     services,
     verify: [],
-    // What the failed release broke is still broken at this moment.
-    watchesKept: false,
-    liveBefore: next.release.live,
-    onStop: (ids) => ids.forEach((id) => endangered.add(id)),
-  }, signal);
+    liveNow: next.release.live,
+  };
+  const onStop = (ids: readonly string[]) => ids.forEach((id) => endangered.add(id));
+  // What the failed release broke is still broken at this moment.
+  await applyRelease(parts, back, { onStop, watchesKept: false }, signal);
   // What still runs may be dying: the step that was cut had asked for it.
   const kept = services.filter((each) => each.action === "keep").map((each) => each.name);
   const doubtful = observed.containers.filter((each) =>

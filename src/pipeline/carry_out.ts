@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { planFor } from "../plan/mod.ts";
 import {
   type Placed,
+  type Rollout,
   rollout,
   type RolloutParts,
   type RolloutResult,
@@ -14,7 +15,6 @@ import {
   type ObservedStack,
   type Progress,
   type Release,
-  type ServicePlan,
   type StackKey,
 } from "../model/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
@@ -30,17 +30,13 @@ import { adoptContainers } from "./adopt_containers.ts";
 import type { PipelineParts } from "./parts.ts";
 import { pruneImages } from "./prune_images.ts";
 
-/** A plan about to be carried out. */
-export interface Undertaking {
-  readonly next: Placed;
-  readonly services: readonly ServicePlan[];
-  /** Services that must be healthy although nothing is done to them now. */
-  readonly verify?: readonly string[];
+/** A rollout that was decided, before it is known what it replaces, and how it is remembered. */
+export interface DecidedRollout
+  extends Pick<Rollout, "next" | "services" | "verify" | "timeoutSeconds"> {
   /** What ran when the plan was made. */
   readonly observed: ObservedStack;
   readonly removeOrphans: boolean;
   readonly pruneImages: boolean;
-  readonly timeoutSeconds: number;
   /** Whether nobody asked for it in person: then a failure counts for the retry policy. */
   readonly automatic: boolean;
   readonly progress: Progress;
@@ -52,8 +48,8 @@ export interface Undertaking {
 
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
 
-/** A plan, and what it rests on. */
-export interface DecidedUndertaking extends Undertaking {
+/** The same with what the decision rests on. */
+export interface MarkedRollout extends DecidedRollout {
   /** The ledger's mark of the stack when the plan was made. */
   readonly since: string;
   /** What holds automatic updates back from now on. */
@@ -67,12 +63,12 @@ export interface DecidedUndertaking extends Undertaking {
  */
 export async function carryOut(
   parts: PipelineParts,
-  work: DecidedUndertaking,
+  { since, pin, ...work }: MarkedRollout,
   signal: AbortSignal,
 ): Promise<RolloutResult | undefined> {
   const { release } = work.next;
   await keepTree(parts, release, signal);
-  const intent = parts.ledger.beginDecided(release, work.since, work.pin);
+  const intent = parts.ledger.beginDecided(release, since, pin);
   return intent === undefined ? undefined : await finishRollout(parts, work, intent, signal);
 }
 
@@ -89,7 +85,7 @@ async function keepTree(
 /** The same for an intent that is written down already. */
 export async function finishRollout(
   parts: PipelineParts,
-  work: Undertaking,
+  work: DecidedRollout,
   intent: Intent,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
@@ -98,15 +94,12 @@ export async function finishRollout(
   const previous = recorded === undefined ? undefined : await place(parts, recorded, signal);
   const rollOut = () =>
     rollout(rolloutParts(parts, work), {
-      next: work.next,
-      services: work.services,
-      verify: work.verify ?? [],
+      ...work,
       previous,
       ranBefore: work.observed.containers.filter((each) => each.state === "running")
         .map((each) => each.service),
       liveNow: recorded?.live ?? NOTHING_LIVE,
       previousImages: recorded?.images ?? {},
-      timeoutSeconds: work.timeoutSeconds,
       rollback: parts.options.rollback,
     }, signal);
   const { observed, progress, next: { release } } = work;
@@ -175,7 +168,7 @@ export async function place(
   }
 }
 
-function rolloutParts(parts: PipelineParts, work: Undertaking): RolloutParts {
+function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts {
   const { engine, backend, clock, log } = parts;
   const { next, progress, removeOrphans } = work;
   const { key } = next.release;

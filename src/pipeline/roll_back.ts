@@ -13,7 +13,7 @@ import { planFor } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
-import { carryOut, type DecidedUndertaking, place } from "./carry_out.ts";
+import { carryOut, type MarkedRollout, place } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, stage } from "../prepare/mod.ts";
 import { waitForStack } from "./waits.ts";
@@ -129,7 +129,7 @@ async function attempt(
 async function carryOutTold(
   parts: PipelineParts,
   teller: Teller,
-  work: DecidedUndertaking,
+  work: MarkedRollout,
   { number, plan }: { readonly number: number; readonly plan: Plan },
   signal: AbortSignal,
 ): Promise<RolloutResult | undefined> {

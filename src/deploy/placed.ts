@@ -1,0 +1,68 @@
+import type { Engine } from "../docker/engine.ts";
+import type {
+  LiveManifest,
+  ObservedStack,
+  Progress,
+  Release,
+  ServicePlan,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Clock, Log } from "../system/mod.ts";
+import type { Backend } from "./backend.ts";
+import type { ComposeCall } from "./compose/program.ts";
+import type { StackFiles } from "./stack_files.ts";
+
+/** A release with the directory of its tree. */
+export interface Placed {
+  readonly release: Release;
+  readonly tree: string;
+  /** That of its configuration, where something is read from another source. */
+  readonly configurationTree?: string;
+}
+
+/** A plan that is carried out: from one release to the next, or back. */
+export interface Rollout {
+  readonly next: Placed;
+  readonly services: readonly ServicePlan[];
+  /** Services that must be healthy although nothing is done to them now. */
+  readonly verify?: readonly string[] | undefined;
+  /** What runs now, as far as it is known; absent on a first deployment. */
+  readonly previous: Placed | undefined;
+  /** Services that ran when the plan was made: they run again, also after a rollback. */
+  readonly ranBefore: readonly string[];
+  /** What lies under `live/` now. */
+  readonly liveNow: LiveManifest;
+  /** Images the previous release ran, by service, to point its tags at again. */
+  readonly previousImages: Readonly<Record<string, string>>;
+  /** Seconds until `next` must be healthy. */
+  readonly timeoutSeconds: number;
+  /** Whether to put the previous release back after a failure. */
+  readonly rollback: boolean;
+}
+
+/** Parts that a rollout works with. */
+export interface RolloutParts {
+  readonly engine: Engine;
+  /** Who makes and starts containers. */
+  readonly backend: Backend;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly files: StackFiles;
+  readonly progress: Progress;
+  /** Words for compose about a release: project, variables, model. */
+  call(placed: Placed): ComposeCall;
+  /** Decides again, from what runs now, how to get from the release that failed to another. */
+  replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
+  /** Fetches the images that a plan for a release which ran before needs and that are gone. */
+  fetchImages(
+    placed: Placed,
+    services: readonly ServicePlan[],
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+/** How a rollout ended. */
+export type RolloutResult =
+  | { readonly kind: "deployed"; readonly images: Readonly<Record<string, string>> }
+  | { readonly kind: "failed"; readonly error: StackwrightError; readonly text: string }
+  | { readonly kind: "rolled_back"; readonly error: StackwrightError; readonly text: string };
