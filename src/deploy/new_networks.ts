@@ -78,9 +78,9 @@ function refusal({ key, name, changed }: ChangedNetwork, why: string): Stackwrig
   return new StackwrightError(
     "conflict",
     `networks.${key}: network ${name} exists with another ${changed.join(", ")}, and cannot be ` +
-      `made anew while ${why}, so nothing was touched; give the changed network another name ` +
-      `(networks.${key}.name), which replaces the services that use it, or remove what is ` +
-      `connected and the network (docker network rm ${name}) and deploy again`,
+      `made anew while ${why}, so nothing was touched; define the changed network under another ` +
+      `key than ${key}, which replaces the services that use it, or remove what is connected and ` +
+      `the network (docker network rm ${name}) and deploy again`,
   );
 }
 

@@ -39,7 +39,7 @@ async function deploy(
   { decision, since }: ToDo & { readonly decision: Decision & { readonly kind: "deploy" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
-  const { plan, prepared, observed, adopts } = decision;
+  const { plan, prepared, observed, adopts, isRetry } = decision;
   const { deployment, key } = target;
   const result = await carryOut(parts, {
     next: prepared,
@@ -52,6 +52,7 @@ async function deploy(
     progress: target.progress,
     note: plan.message,
     since,
+    isRetry,
   }, signal);
   if (result === undefined) return undefined;
   if (result.kind !== "deployed") {

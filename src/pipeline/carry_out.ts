@@ -54,6 +54,8 @@ export interface MarkedRollout extends DecidedRollout {
   readonly since: string;
   /** What holds automatic updates back from now on. */
   readonly pin?: Pin;
+  /** Whether it is another attempt by itself at what failed before; false by default. */
+  readonly isRetry?: boolean;
 }
 
 /**
@@ -63,13 +65,16 @@ export interface MarkedRollout extends DecidedRollout {
  */
 export async function carryOut(
   parts: PipelineParts,
-  { since, pin, ...work }: MarkedRollout,
+  { since, pin, isRetry = false, ...work }: MarkedRollout,
   signal: AbortSignal,
 ): Promise<RolloutResult | undefined> {
   const { release } = work.next;
   await keepTree(parts, release, signal);
   const intent = parts.ledger.beginDecided(release, since, pin);
-  return intent === undefined ? undefined : await finishRollout(parts, work, intent, signal);
+  if (intent === undefined) return undefined;
+  // Counted when it is begun, so that deciding again is no attempt, and a crash in it is one.
+  if (isRetry) parts.ledger.failures.countAttempt(release.key);
+  return await finishRollout(parts, work, intent, signal);
 }
 
 /** It may have waited long for its turn, and trees that nobody asks for are removed. */

@@ -8,7 +8,7 @@ import {
   type Revision,
   type SkipReason,
 } from "../model/mod.ts";
-import { decideRetry, planFor, requireSupported } from "../plan/mod.ts";
+import { decideRetry, planFor, requireSupported, type RetryDecision } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { withOldData } from "./bring_old_data.ts";
 import { decideDestroy, destroyerOf } from "./destroy_target.ts";
@@ -62,6 +62,8 @@ export type Decision =
     readonly prepared: PreparedRelease;
     readonly observed: ObservedStack;
     readonly adopts: boolean;
+    /** Whether the release failed before and is tried again by itself. */
+    readonly isRetry: boolean;
   };
 
 /** A decision as one line. */
@@ -181,8 +183,11 @@ async function decideRendered(
     forgetOtherFailure(parts, target, release.digest);
     return { kind: "skip", plan, changes: [], wanted: release };
   }
-  const refused = refusedRetry(parts, target, release.digest, plan);
-  if (refused !== undefined) return await held(parts, target, refused, signal);
+  const retry = retryOf(parts, target, release.digest);
+  if (retry.kind === "wait") {
+    return await held(parts, target, retryHold(parts, target, retry, plan), signal);
+  }
+  const { isRetry } = retry;
   await requireNoClash(parts, release, plan, signal);
   await remembering(
     parts,
@@ -190,8 +195,9 @@ async function decideRendered(
     release.digest,
     () => prepareImages(parts, target, prepared, { plan, observed }, signal),
     signal,
+    () => isRetry && parts.ledger.failures.countAttempt(target.key),
   );
-  return { kind: "deploy", plan, prepared, observed, adopts: false, changes: [] };
+  return { kind: "deploy", plan, prepared, observed, adopts: false, isRetry, changes: [] };
 }
 
 async function destroyed(
@@ -226,33 +232,32 @@ async function held(
 }
 
 /** A release that failed before is not tried again in a tight loop. */
-function refusedRetry(
-  parts: PipelineParts,
-  target: Target,
-  release: string,
-  plan: Plan,
-): Hold | undefined {
-  const failure = parts.ledger.failures.get(target.key);
-  const decided = decideRetry({
+function retryOf({ ledger, clock }: PipelineParts, target: Target, release: string): RetryDecision {
+  return decideRetry({
     release,
-    failure,
+    failure: ledger.failures.get(target.key),
     retry: target.deployment.retry,
     delayGiven: target.declared.given.has("retry.delay"),
     origin: target.origin,
-    now: parts.clock.now(),
+    now: clock.now(),
   });
-  if (decided.kind === "attempt") {
-    if (decided.isRetry) parts.ledger.failures.countAttempt(target.key);
-    return;
-  }
+}
+
+function retryHold(
+  { ledger }: PipelineParts,
+  { key }: Target,
+  retry: RetryDecision & { readonly kind: "wait" },
+  plan: Plan,
+): Hold {
   const message =
-    `this release failed before (${failure?.message}); ${plan.message} is not tried again ` +
-    (decided.reason === "delay" ? `before ${decided.retryAt.toISOString()}` : "automatically");
+    `this release failed before (${ledger.failures.get(key)?.message}); ${plan.message} is not ` +
+    "tried again " +
+    (retry.reason === "delay" ? `before ${retry.retryAt.toISOString()}` : "automatically");
   return {
-    reason: decided.reason,
+    reason: retry.reason,
     message,
     services: plan.services,
-    ...(decided.reason === "delay" ? { retryAt: decided.retryAt } : {}),
+    ...(retry.reason === "delay" ? { retryAt: retry.retryAt } : {}),
   };
 }
 
@@ -263,12 +268,14 @@ async function remembering<T>(
   release: string,
   work: () => Promise<T>,
   signal: AbortSignal,
+  onFailure: () => void = () => {},
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
     signal.throwIfAborted();
     if (!isStackwrightError(error, "engine_unreachable")) {
+      onFailure();
       parts.ledger.failures.fail(target.key, {
         release,
         message: messageOf(error),

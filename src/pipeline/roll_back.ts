@@ -86,7 +86,6 @@ async function attempt(
   const plan = planFor(services, observed, why);
   await requireNoClash(parts, placed.release, plan, signal);
   await requireImages(parts, placed, { services: plan.services, progress, images }, signal);
-  const earlier = parts.ledger.pins.get(key);
   const pin = await pinTo(parts, { wanted, current }, signal);
   const { source } = wanted.revision;
   const told = { key, repository: source.name, trigger: "rollback", origin: "manual" } as const;
@@ -116,8 +115,6 @@ async function attempt(
   );
   if (result === undefined) return undefined;
   if (result.kind !== "deployed") {
-    if (earlier === undefined) parts.ledger.pins.remove(key);
-    else parts.ledger.pins.set(key, earlier);
     throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
   }
   parts.ledger.stops.remove(key);

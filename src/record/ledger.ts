@@ -128,7 +128,8 @@ export class Ledger {
   }
 
   /**
-   * The same for a release that was decided when {@link mark} was `since`; `pin` holds from then on.
+   * The same for a release that was decided when {@link mark} was `since`; `pin` holds from then on,
+   * unless the intent fails.
    * Returns `undefined`, and nothing is recorded, when another process has the stack in its hands or
    * had it since: then what was decided is out of date.
    */
@@ -138,7 +139,7 @@ export class Ledger {
     this.#database.transaction(() => {
       if (this.#intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) return;
       intent = this.#record(release);
-      if (pin !== undefined) this.pins.set(key, pin);
+      if (pin !== undefined) this.pins.begin(key, pin, intent.id);
     });
     return intent;
   }
@@ -188,6 +189,7 @@ export class Ledger {
       this.#releases.makeCurrent(key, releaseId, images);
       this.#releases.setStatus(releaseId, "deployed", this.#redact(message), this.#now());
       if (!keepsFailure) this.failures.clear(key);
+      this.pins.end(key, intent.id, "succeeded");
       this.#finish(intent, "succeeded", message);
       forgetReleases(this.#database, key);
     });
@@ -292,6 +294,7 @@ export class Ledger {
     if (intent.releaseId !== undefined) {
       this.#releases.setStatus(intent.releaseId, status, this.#redact(message), this.#now());
     }
+    this.pins.end(intent.key, intent.id, "failed");
     this.#finish(intent, status, message);
   }
 

@@ -149,6 +149,9 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (context, name)
   ) STRICT;
   `,
+  `
+  ALTER TABLE pins ADD COLUMN pending TEXT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

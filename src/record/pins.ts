@@ -55,6 +55,40 @@ export class Pins {
     );
   }
 
+  /** Pins a stack for as long as an intent is open; how that ends decides about the pin. */
+  begin(key: StackKey, pin: Pin, intentId: string): void {
+    const earlier = this.get(key);
+    this.set(key, pin);
+    this.#database.run(
+      `UPDATE pins SET pending = ? WHERE context = ? AND name = ?`,
+      JSON.stringify({ intentId, earlier }),
+      key.context,
+      key.name,
+    );
+  }
+
+  /** The pin of an intent stays when that was carried out, else the one before holds again. */
+  end(key: StackKey, intentId: string, outcome: "succeeded" | "failed"): void {
+    const [row] = this.#database.all(
+      `SELECT pending FROM pins WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+    const pending = JSON.parse(String(row?.["pending"] ?? "null"));
+    if (pending?.intentId !== intentId) return;
+    if (outcome === "failed") {
+      const { earlier } = pending;
+      if (earlier === undefined) this.remove(key);
+      else this.set(key, { ...earlier, pinnedAt: new Date(earlier.pinnedAt) });
+      return;
+    }
+    this.#database.run(
+      `UPDATE pins SET pending = NULL WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+  }
+
   /** Removes the pin; false when there was none. */
   remove(key: StackKey): boolean {
     const had = this.get(key) !== undefined;

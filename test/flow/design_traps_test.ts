@@ -183,15 +183,15 @@ for (const engine of await engines()) {
         assert.deepEqual(Object.keys(await ids(world)), Object.keys(before));
       }));
 
-    it("a network of other stacks' containers is not made anew, but deployed under another name", () =>
+    it("a network of other stacks' containers is not made anew, but deployed under another key", () =>
       inWorld(engine, async (world) => {
-        const network = (more: Record<string, unknown>) => ({
+        const network = (key: string, more: Record<string, unknown>) => ({
           "compose.yaml": composeFile({
             other: service(),
-            web: service({ networks: ["inner"] }),
-          }, { networks: { inner: more } }),
+            web: service({ networks: [key] }),
+          }, { networks: { [key]: more } }),
         });
-        await commit(world, network({}));
+        await commit(world, network("inner", {}));
         await pollTo(world, "succeeded");
         const before = await ids(world);
         const stranger = `${world.stack}-stranger`;
@@ -200,7 +200,7 @@ for (const engine of await engines()) {
         try {
           await docker(world, "start", stranger);
           world.proxy.reset();
-          await commit(world, network({ internal: true }));
+          await commit(world, network("inner", { internal: true }));
           const { deployments } = await pollTo(world, "failed");
           const message = deployments?.[0]?.message ?? "";
           assert.match(
@@ -210,11 +210,10 @@ for (const engine of await engines()) {
           assert.equal(world.proxy.mutations(), 0);
           assert.deepEqual(await ids(world), before);
 
-          const name = `${world.stack}_inner2`;
-          await commit(world, network({ internal: true, name }));
+          await commit(world, network("inner2", { internal: true }));
           await pollTo(world, "succeeded");
           assert.deepEqual(replaced(before, await ids(world)), ["web-1"]);
-          const found = await docker(world, "network", "inspect", name);
+          const found = await docker(world, "network", "inspect", `${world.stack}_inner2`);
           assert.equal(JSON.parse(found)[0].Internal, true);
           await pollTo(world, "skipped");
         } finally {

@@ -12,9 +12,9 @@ import {
   systemFiles,
   systemProcessOwner,
 } from "../../src/system/mod.ts";
-import { commandTo } from "./commands.ts";
+import { automaticPollTo, commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
+import { commit, docker, ids, inWorld, label, pollTo } from "./steps.ts";
 import { createWorld, type RunBody, type World } from "./world.ts";
 
 const KEY = (world: World) => ({ context: "default", name: world.stack });
@@ -108,18 +108,9 @@ describe("a command beside the service", () => {
       assert.equal(await label(world, "web", "number"), "1");
     }));
 
-  it("what was decided before a rollback is decided again after it", async () => {
-    const image = "registry.test/app:3";
-    let atPull = () => Promise.resolve();
-    const commands: Commands = {
-      ...systemCommands,
-      async run(command, signal) {
-        if (command.argv.includes("pull")) await atPull();
-        return await systemCommands.run(command, signal);
-      },
-    };
-    const world = await createWorld({ engine: "fake", commands });
-    try {
+  it("what was decided before a rollback is decided again after it", () =>
+    inPullingWorld(async (world, onPull) => {
+      const image = "registry.test/app:3";
       for (const number of ["1", "2"]) {
         await commit(world, shop(number));
         await pollTo(world, "succeeded");
@@ -127,19 +118,63 @@ describe("a command beside the service", () => {
       world.fake?.addImage(image, { where: "registry" });
       const revision = await commit(world, shop("3", { image }));
       // While the service prepares the third release, a person puts the first one back.
-      atPull = () =>
+      onPull(() =>
         withOther(world, (other) => {
           const intent = beginRollback(world, other, 1);
           const pinnedAt = new Date();
           other.pins.set(KEY(world), { releaseId: intent.releaseId ?? "", revision, pinnedAt });
           other.succeed(intent, {}, "release 1 again");
           return Promise.resolve();
-        });
+        })
+      );
       const { deployments } = await pollTo(world, "skipped");
       assert.match(deployments?.[0]?.reason ?? "", /^paused: rolled back to release/);
       assert.equal(await label(world, "web", "number"), "1");
-    } finally {
-      await world.close();
-    }
-  });
+    }));
+
+  it("another attempt that is decided twice counts once", () =>
+    inPullingWorld(async (world, onPull) => {
+      const image = "registry.test/bad:1";
+      await commit(world, shop("1"), { retry: { delay: 1 } });
+      await pollTo(world, "succeeded");
+      world.fake?.addImage(image, { where: "registry", onStart: { exit: 3 } });
+      await commit(world, shop("2", { image }), { retry: { delay: 1 } });
+      await automaticPollTo(world, "failed");
+      await docker(world, "rmi", image);
+      onPull(() =>
+        withOther(world, (other) => {
+          other.fail(beginRollback(world, other, 1), "failed", "given up");
+          return Promise.resolve();
+        })
+      );
+      world.advance(2000);
+      await automaticPollTo(world, "failed");
+      assert.ok(world.lines.some(({ message }) => /deciding again/.test(message)));
+      const counts = rows(world, "SELECT failures, automatic_attempts AS attempts FROM failures");
+      assert.deepEqual(counts.map(({ failures, attempts }) => [failures, attempts]), [[2, 1]]);
+    }));
 });
+
+/** A world on the fake engine in which something can happen, once, before an image is pulled. */
+async function inPullingWorld(
+  test: (world: World, onPull: (act: () => Promise<void>) => void) => Promise<void>,
+): Promise<void> {
+  let atPull: (() => Promise<void>) | undefined;
+  const commands: Commands = {
+    ...systemCommands,
+    async run(command, signal) {
+      if (command.argv.includes("pull")) {
+        const act = atPull;
+        atPull = undefined;
+        await act?.();
+      }
+      return await systemCommands.run(command, signal);
+    },
+  };
+  const world = await createWorld({ engine: "fake", commands });
+  try {
+    await test(world, (act) => void (atPull = act));
+  } finally {
+    await world.close();
+  }
+}

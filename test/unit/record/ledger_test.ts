@@ -437,6 +437,38 @@ describe("two Ledgers on one file", () => {
   );
 
   it(
+    "a pin goes with the intent that it was made for when that fails, and the one before holds again",
+    withLedger((_, { open }) => {
+      const one = open({ owner: owner("1:a", ["1:a"]) });
+      const first = one.beginDeploy(releaseOf(WEB, "a1"));
+      one.succeed(first, {}, "done");
+      const releaseId = first.releaseId ?? "";
+      const pin = (revision: string) => ({ releaseId, revision, pinnedAt: new Date(1) });
+      const begin = (ledger: typeof one, revision: string) => {
+        const intent = ledger.beginDecided(releaseOf(WEB, "a1"), ledger.mark(WEB), pin(revision));
+        assert.ok(intent);
+        assert.deepEqual(ledger.pins.get(WEB), pin(revision));
+        return intent;
+      };
+      one.fail(begin(one, "b2"), "rolled_back", "it did not become healthy");
+      assert.equal(one.pins.get(WEB), undefined);
+      one.succeed(begin(one, "b2"), {}, "done");
+      one.fail(one.beginDeploy(releaseOf(WEB, "c3")), "failed", "another one");
+      assert.deepEqual(one.pins.get(WEB), pin("b2"));
+
+      // What a process that was killed left open is ended by the next one.
+      const left = begin(one, "c3");
+      const two = open({ owner: owner("2:b", ["2:b"]) });
+      two.fail(left, "rolled_back", "resumed, and did not become healthy");
+      assert.deepEqual(two.pins.get(WEB), pin("b2"));
+      begin(two, "d4");
+      const three = open({ owner: owner("3:c", ["3:c"]) });
+      three.beginDeploy(releaseOf(WEB, "e5"));
+      assert.deepEqual(three.pins.get(WEB), pin("b2"));
+    }),
+  );
+
+  it(
     "what a process that has ended left open is there for the next one",
     withLedger((_, { open }) => {
       const one = open({ owner: owner("1:a", ["1:a"]) });
