@@ -15,6 +15,10 @@ import type { PipelineParts } from "./parts.ts";
 const TELL_MS = 2000;
 /** Where a copy is made, beside `live`: what is there under its own name is whole. */
 const UNFINISHED = ".bringing";
+const PROGRAMS = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C",
+};
 
 /**
  * Adds to the plan of a stack that is adopted what becomes of the data in its relative mounts: it is
@@ -48,8 +52,9 @@ export async function withOldData(
 }
 
 /**
- * Copies what {@link withOldData} announces, and returns the paths below `live`. The containers that may write to it are stopped for it,
- * and started again when it fails; the data itself is only read. Does nothing for what is in its place.
+ * Copies what {@link withOldData} announces, and returns the paths below `live`. The containers that
+ * may write to it are stopped for it, once it is clear that it can be copied, and started again when it
+ * fails; the data itself is only read. Does nothing for what is in its place.
  *
  * Throws `conflict` as {@link withOldData} does, `data_dir_unusable` when it cannot be copied.
  */
@@ -65,7 +70,9 @@ export async function bringOldData(
   const stopped: string[] = [];
   const copied: string[] = [];
   try {
-    for (const { data, local } of await toBring(parts, release, observed, signal)) {
+    const wanted = await toBring(parts, release, observed, signal);
+    for (const each of wanted) await rehearse(parts, release.key, each, signal);
+    for (const { data, local } of wanted) {
       for (const { id, name } of data.writers) {
         if (stopped.includes(id)) continue;
         progress(`stopping ${name}, whose data is brought along`);
@@ -78,6 +85,9 @@ export async function bringOldData(
     return copied;
   } catch (error) {
     if (signal.aborted) throw error;
+    const { live } = stackDirectories(parts.options.dataDir, release.key);
+    // What is written from now on would be missing in it.
+    for (const path of copied) await parts.files.remove(join(live, path));
     for (const id of stopped) await parts.engine.startContainer(id, signal);
     throw error;
   }
@@ -144,23 +154,55 @@ function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]
   );
 }
 
+/**
+ * Copies everything but contents, to find out before a service is stopped whether names, owners and
+ * rights can be read and written. A `cp` that cannot do that says so, which is no failure.
+ */
+async function rehearse(
+  parts: PipelineParts,
+  key: StackKey,
+  { data, local }: ToBring,
+  signal: AbortSignal,
+): Promise<void> {
+  await placing(parts, key, data, signal, async (unfinished) => {
+    const { code, stderr } = await parts.commands.run({
+      argv: ["cp", "-a", "--attributes-only", "--", local, unfinished],
+      env: PROGRAMS,
+      endsWithUs: true,
+    }, signal);
+    if (code !== 0 && !/attributes-only/.test(stderr)) throw failedCopy(code, stderr);
+  });
+}
+
 async function copy(
   parts: PipelineParts,
   key: StackKey,
   { data, local, progress }: ToBring & { readonly progress: Progress },
   signal: AbortSignal,
 ): Promise<void> {
-  const { stack, live } = stackDirectories(parts.options.dataDir, key);
-  const [unfinished, place] = [join(stack, UNFINISHED), join(live, data.path)];
-  const { files } = parts;
-  try {
-    await files.makeDirectory(stack);
-    await files.remove(unfinished);
+  await placing(parts, key, data, signal, async (unfinished, place) => {
     await runCopy(parts, { from: local, to: unfinished, shown: data.source, progress }, signal);
-    await files.makeDirectory(dirname(place));
     // Nothing is in it: else it would not be copied.
-    await files.remove(place);
-    await files.rename(unfinished, place);
+    await parts.files.remove(place);
+    await parts.files.rename(unfinished, place);
+  });
+}
+
+/** Does `work` with a free path for what is not finished, which is empty again when it returns. */
+async function placing(
+  { files, options }: PipelineParts,
+  key: StackKey,
+  data: OldData,
+  signal: AbortSignal,
+  work: (unfinished: string, place: string) => Promise<void>,
+): Promise<void> {
+  const { stack, live } = stackDirectories(options.dataDir, key);
+  const [unfinished, place] = [join(stack, UNFINISHED), join(live, data.path)];
+  try {
+    await files.makeDirectory(dirname(place));
+    await files.remove(unfinished);
+    await work(unfinished, place);
+    await files.remove(unfinished);
   } catch (cause) {
     if (signal.aborted) throw cause;
     await files.remove(unfinished).catch(() => {});
@@ -174,6 +216,10 @@ async function copy(
   }
 }
 
+function failedCopy(code: number | null, stderr: string): Error {
+  return new Error(`cp ended with ${code}: ${stderr.trim().slice(-500)}`);
+}
+
 /** `cp` knows owners, sparse files and links, which no service may lose. */
 async function runCopy(
   { commands, clock }: PipelineParts,
@@ -185,7 +231,7 @@ async function runCopy(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const env = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
+  const env = PROGRAMS;
   const size = async (path: string) => {
     const { code, stdout } = await commands.run({ argv: ["du", "-sk", "--", path], env }, signal);
     const kilobytes = Number(/^\d+/.exec(new TextDecoder().decode(stdout))?.[0] ?? 0);
@@ -203,7 +249,7 @@ async function runCopy(
   try {
     const argv = ["cp", "-a", "--", from, to] as const;
     const { code, stderr } = await commands.run({ argv: [...argv], env, endsWithUs: true }, signal);
-    if (code !== 0) throw new Error(`cp ended with ${code}: ${stderr.trim().slice(-500)}`);
+    if (code !== 0) throw failedCopy(code, stderr);
   } finally {
     ended.abort();
     await telling;

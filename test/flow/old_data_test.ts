@@ -113,12 +113,43 @@ describe("data in relative mounts of a project that is adopted", () => {
         const live = join(world.dataDir, "releases/default", world.stack, "live");
         await mkdir(join(live, ".."), { recursive: true });
         await writeFile(live, "");
+        world.proxy.reset();
         const failed = JSON.stringify(await pollTo(world, "failed"));
         assert.match(failed, /could not be copied to .*nothing was replaced/);
+        assert.equal(world.proxy.mutations(), 0);
         assert.deepEqual(await ids(world), before);
         assert.deepEqual(await states(world), { "other-1": "running", "web-1": "running" });
         await rm(live);
         await pollTo(world, "succeeded");
         assert.equal(await readInside(world, "web", "/data/written"), "precious");
       })));
+
+  it("is copied anew when the project ran on after an attempt that failed half-way", () =>
+    inWorld("fake", async (world) => {
+      const directory = await mkdtemp(join(tmpdir(), "swt-old-data-"));
+      try {
+        const compose = composeFile({
+          other: service({ volumes: ["./second:/second"] }),
+          web: service({ volumes: ["./first:/first"] }),
+        });
+        for (const name of ["first", "second"]) {
+          await mkdir(join(directory, name));
+          await writeFile(join(directory, name, "file"), "early");
+        }
+        await startByHand(world, compose, { directory });
+        await commit(world, { "compose.yaml": compose });
+        // The first service is stopped and its data copied; then the second cannot be stopped.
+        world.proxy.reset({ kind: "error", at: 2, among: "mutating" });
+        await pollTo(world, "failed");
+        for (const name of ["first", "second"]) {
+          await writeFile(join(directory, name, "file"), "late");
+        }
+        world.proxy.reset();
+        await pollTo(world, "succeeded");
+        assert.equal(await readInside(world, "web", "/first/file"), "late");
+        assert.equal(await readInside(world, "other", "/second/file"), "late");
+      } finally {
+        await rm(directory, { recursive: true });
+      }
+    }));
 });
