@@ -10,7 +10,7 @@ import { createLanes, type Lanes, type Place } from "./intake/lanes.ts";
 import { createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
 import { type Run, sourcesOf, StackwrightError, type Work } from "./model/mod.ts";
-import { type Clock, type Ids, redactTexts } from "./system/mod.ts";
+import { type Clock, type Ids, NO_STACK, redactTexts } from "./system/mod.ts";
 
 export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
 export { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
@@ -94,7 +94,7 @@ class Gate implements Intake {
   skip({ trigger, message, ...facts }: NothingToDo): Run {
     this.#requireOpen();
     const { runs, ids, redactor } = this.#parts;
-    const redact = (text: string) => redactor.redact(text);
+    const redact = (text: string) => redactor.redact(text, NO_STACK);
     const run = runs.accept({ id: ids.next(), trigger, ...redactTexts(facts, redact) });
     return runs.finish(run.id, { status: "skipped", message: redact(message) });
   }
@@ -110,7 +110,9 @@ class Gate implements Intake {
 
   #start(work: Work, { signal, repository, lane, waits = false }: SubmitOptions): Admission {
     const { runs, ids, redactor } = this.#parts;
-    const known = repository === undefined ? {} : { repository: redactor.redact(repository) };
+    const known = repository === undefined
+      ? {}
+      : { repository: redactor.redact(repository, NO_STACK) };
     const facts = { ...openingFacts(work), ...known };
     const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
     const controller = new AbortController();

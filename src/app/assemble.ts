@@ -49,6 +49,7 @@ import {
   noMeter,
   readMachineFacts,
   scratchPrefix,
+  stackAsOwner,
   sweepScratch,
   systemProcessOwner,
   type WatchedLock,
@@ -200,7 +201,7 @@ function openLedger(
     clock: system.clock,
     ids,
     owner: systemProcessOwner(),
-    redact: (text) => system.redactor.redact(text),
+    redact: (text, key) => system.redactor.redact(text, stackAsOwner(key)),
     onRewritten: () =>
       system.log.error(
         `${

@@ -1,6 +1,6 @@
 import { isTerminal, type Run } from "../model/mod.ts";
 import type { RunEnd, RunStore } from "../record/mod.ts";
-import type { Log, Redactor } from "../system/mod.ts";
+import { type Log, NO_STACK, type Redactor } from "../system/mod.ts";
 
 /** What it takes to end runs. */
 export interface EndParts {
@@ -21,7 +21,7 @@ export interface EndFacts extends RunEnd {
  */
 export function endRun(id: string, end: EndFacts, { runs, redactor, log }: EndParts): Run {
   const before = runs.get(id);
-  const message = redactor.redact(end.message);
+  const message = redactor.redact(end.message, NO_STACK);
   for (const target of end.status === "failed" ? before?.targets ?? [] : []) {
     if (target.status === "pending" || target.status === "running") {
       runs.target(id, { ...target, status: "failed", message });

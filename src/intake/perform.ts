@@ -11,7 +11,7 @@ import {
   type WorkOf,
 } from "../model/mod.ts";
 import type { RunEnd } from "../record/mod.ts";
-import { type Log, redactTexts } from "../system/mod.ts";
+import { type Log, NO_STACK, redactTexts, stackAsOwner } from "../system/mod.ts";
 import { type EndParts, endRun } from "./end_run.ts";
 
 /**
@@ -85,10 +85,12 @@ async function execute(
   { runs, redactor, log, ...parts }: PerformParts,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const redact = (text: string) => redactor.redact(text);
+  const redact = (text: string) => redactor.redact(text, NO_STACK);
+  const redactEntry = ({ context, stack: name }: RunTarget) => (text: string) =>
+    redactor.redact(text, stackAsOwner({ context, name }));
   const reporter: RunReporter = {
     describe: (facts) => void runs.describe(id, redactTexts(facts, redact)),
-    target: (entry) => void runs.target(id, redactTexts(entry, redact)),
+    target: (entry) => void runs.target(id, redactTexts(entry, redactEntry(entry))),
   };
   try {
     signal.throwIfAborted();

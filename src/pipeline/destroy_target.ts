@@ -23,7 +23,8 @@ import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import type { PipelineParts } from "./parts.ts";
 import { imagesOfOthers } from "./prune_images.ts";
-import { ownerOfSecrets, type Target } from "../prepare/mod.ts";
+import type { Target } from "../prepare/mod.ts";
+import { stackAsOwner } from "../system/mod.ts";
 import { repositoryOf } from "./resolve_revision.ts";
 
 /** What a destroy removes besides containers and networks. */
@@ -185,6 +186,6 @@ export async function finishDestroy(
   }, signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`);
-  parts.secrets.forget(ownerOfSecrets(key));
+  parts.secrets.forget(stackAsOwner(key));
   return volumes;
 }

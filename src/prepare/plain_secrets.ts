@@ -24,10 +24,10 @@ import {
   namedSecretParts,
   secretParts,
   secretsOfFile,
+  stackAsOwner,
   writtenSecrets,
 } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
-import { ownerOfSecrets } from "./shown_model.ts";
 
 type Parts = Pick<PrepareParts, "files" | "secrets">;
 
@@ -51,7 +51,7 @@ export class PlainSecrets {
   /** Nothing that is a part of one of `names` is hidden: what the target is called must be said. */
   constructor(parts: Parts, key: StackKey, names: readonly string[] = []) {
     this.#parts = parts;
-    this.#owner = ownerOfSecrets(key);
+    this.#owner = stackAsOwner(key);
     this.#names = names;
   }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { labelsOf, requireHooksRun } from "../compose/mod.ts";
 import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { stackAsOwner } from "../system/mod.ts";
 import { ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import { contentIds } from "./content.ts";
@@ -14,7 +15,6 @@ import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import { PlainSecrets } from "./plain_secrets.ts";
 import type { RenderingInputs } from "./rendered_models.ts";
 import { envFilesIn, renderProject } from "./render_project.ts";
-import { ownerOfSecrets } from "./shown_model.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { requirePlain, revealInputs } from "./reveal_inputs.ts";
 import { realPaths, requireInside } from "./tree_places.ts";
@@ -57,7 +57,7 @@ export async function renderTarget(
   const paths = [...realInputs.values()];
   const toReveal = { revision, tree, paths, complete: inputs.complete };
   const revealed = await revealInputs(parts, toReveal, signal);
-  parts.secrets.hide(revealed.secrets, ownerOfSecrets(target.key));
+  parts.secrets.hide(revealed.secrets, stackAsOwner(target.key));
   const beside = await configurationFiles(parts, target, signal);
   const { invocation, project } = await invocationOf(parts, target, { inputs, tree, beside });
   target.progress("rendering");

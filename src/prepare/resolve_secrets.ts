@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { parseSecretFile, sideFilePlace } from "../config/mod.ts";
 import { type SecretReference, StackwrightError } from "../model/mod.ts";
+import { stackAsOwner } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 
@@ -30,7 +31,9 @@ export async function resolveSecrets(
   Object.assign(references, deployment.externalSecrets);
   const session = target.secretSession ?? parts.secrets.open();
   const declared = { deployment: deployment.name, references };
-  return { ...target, secrets: await session.resolve(declared, signal) };
+  const secrets = await session.resolve(declared, signal);
+  parts.secrets.hide(Object.values(secrets), stackAsOwner(target.key));
+  return { ...target, secrets };
 }
 
 async function readSecretFile(

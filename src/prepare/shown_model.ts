@@ -1,5 +1,6 @@
 import { externalSecretsIn, maskedModel, secretsOfRelease } from "../compose/mod.ts";
-import type { Release, StackKey } from "../model/mod.ts";
+import type { Release } from "../model/mod.ts";
+import { stackAsOwner } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** The model of a release as text for people, without the values of its secrets. */
@@ -12,15 +13,10 @@ export function shownModel(parts: PrepareParts, release: Release): string {
   });
 }
 
-/** What the secrets of a stack belong to: they are forgotten with it. */
-export function ownerOfSecrets({ context, name }: StackKey): string {
-  return `stack ${context}/${name}`;
-}
-
 /** Makes the secrets of a release unprintable; to be called before anything of it can be shown. */
 export function hideSecrets(
   { secrets }: Pick<PrepareParts, "secrets">,
   release: Pick<Release, "key" | "model" | "invocation">,
 ): void {
-  secrets.hide(secretsOfRelease(release), ownerOfSecrets(release.key));
+  secrets.hide(secretsOfRelease(release), stackAsOwner(release.key));
 }

@@ -1,6 +1,7 @@
 import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts";
 import { redactTexts } from "../system/mod.ts";
 import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import type { RedactAbout } from "./redact_about.ts";
 
 /** Decisions kept for each stack. */
 export const DECISIONS_PER_STACK = 100;
@@ -18,9 +19,9 @@ export interface RecordedDecision extends TargetDecision {
 /** Remembers why something was done or not, for every trigger. */
 export class DecisionLog {
   readonly #database: LedgerDatabase;
-  readonly #redact: (text: string) => string;
+  readonly #redact: RedactAbout;
 
-  constructor(database: LedgerDatabase, redact: (text: string) => string) {
+  constructor(database: LedgerDatabase, redact: RedactAbout) {
     this.#database = database;
     this.#redact = redact;
   }
@@ -30,7 +31,7 @@ export class DecisionLog {
    * {@link end}.
    */
   add(key: StackKey, decision: TargetDecision, at: Date): number {
-    const content = JSON.stringify(redactTexts(decision, this.#redact));
+    const content = JSON.stringify(redactTexts(decision, (text) => this.#redact(text, key)));
     const [last] = this.#database.all(
       `SELECT id, content FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
       key.context,
@@ -61,8 +62,9 @@ export class DecisionLog {
   }
 
   /** Says what became of a decision; attempts that ended are never counted as one. */
-  end(id: number, outcome: DecisionOutcome): void {
-    const text = JSON.stringify(redactTexts({ ...outcome }, this.#redact));
+  end(key: StackKey, id: number, outcome: DecisionOutcome): void {
+    const redact = (text: string) => this.#redact(text, key);
+    const text = JSON.stringify(redactTexts({ ...outcome }, redact));
     this.#database.casually(() =>
       this.#database.run(
         `UPDATE decisions SET content = json_set(content, '$.outcome', json(?)) WHERE id = ?`,

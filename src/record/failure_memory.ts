@@ -1,5 +1,6 @@
 import type { StackKey } from "../model/mod.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
+import type { RedactAbout } from "./redact_about.ts";
 
 /** What is remembered of the release that failed last and was not followed by a success. */
 export interface FailureRecord {
@@ -22,9 +23,9 @@ const MOST_MESSAGE = 2000;
  */
 export class FailureMemory {
   readonly #database: LedgerDatabase;
-  readonly #redact: (text: string) => string;
+  readonly #redact: RedactAbout;
 
-  constructor(database: LedgerDatabase, redact: (text: string) => string) {
+  constructor(database: LedgerDatabase, redact: RedactAbout) {
     this.#database = database;
     this.#redact = redact;
   }
@@ -62,7 +63,7 @@ export class FailureMemory {
     key: StackKey,
     failure: { release: string; message: string; at: Date; automatic: boolean },
   ): void {
-    const message = this.#redact(failure.message).slice(0, MOST_MESSAGE);
+    const message = this.#redact(failure.message, key).slice(0, MOST_MESSAGE);
     const known = this.get(key);
     if (known?.release === failure.release) {
       if (!failure.automatic) return;

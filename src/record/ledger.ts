@@ -7,6 +7,7 @@ import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { type Intent, Intents } from "./intents.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
+import type { RedactAbout } from "./redact_about.ts";
 import { Owners } from "./owners.ts";
 import { PersonHolds } from "./person_holds.ts";
 import { type Pin, Pins } from "./pins.ts";
@@ -51,7 +52,7 @@ export class Ledger {
   readonly #intents: Intents;
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #redact: (text: string) => string;
+  readonly #redact: RedactAbout;
 
   /** Opens, or makes, the ledger at `path`. */
   constructor(
@@ -61,7 +62,7 @@ export class Ledger {
       clock: Clock;
       ids: Ids;
       owner?: ProcessOwner;
-      redact: (text: string) => string;
+      redact: RedactAbout;
       /** Is told that the file was deleted while it was open, and was written anew. */
       onRewritten?: () => void;
     },
@@ -187,7 +188,7 @@ export class Ledger {
     }
     this.#database.transaction(() => {
       this.#releases.makeCurrent(key, releaseId, images);
-      this.#releases.setStatus(releaseId, "deployed", this.#redact(message), this.#now());
+      this.#releases.setStatus(releaseId, "deployed", this.#redact(message, key), this.#now());
       if (!keepsFailure) this.failures.clear(key);
       this.pins.end(key, intent.id, "succeeded");
       this.#finish(intent, "succeeded", message);
@@ -292,14 +293,19 @@ export class Ledger {
 
   #fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
     if (intent.releaseId !== undefined) {
-      this.#releases.setStatus(intent.releaseId, status, this.#redact(message), this.#now());
+      this.#releases.setStatus(
+        intent.releaseId,
+        status,
+        this.#redact(message, intent.key),
+        this.#now(),
+      );
     }
     this.pins.end(intent.key, intent.id, "failed");
     this.#finish(intent, status, message);
   }
 
   #finish(intent: Intent, outcome: string, message: string): void {
-    this.#intents.finish(intent, outcome, this.#redact(message), this.#now());
+    this.#intents.finish(intent, outcome, this.#redact(message, intent.key), this.#now());
   }
 
   #now(): number {

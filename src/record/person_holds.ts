@@ -1,13 +1,14 @@
 import { isHolding, type PersonHold, type StackKey } from "../model/mod.ts";
 import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import type { RedactAbout } from "./redact_about.ts";
 
 /** Remembers the stacks that a person holds as they are. */
 export class PersonHolds {
   readonly #database: LedgerDatabase;
-  readonly #redact: (text: string) => string;
+  readonly #redact: RedactAbout;
   readonly #now: () => Date;
 
-  constructor(database: LedgerDatabase, redact: (text: string) => string, now: () => Date) {
+  constructor(database: LedgerDatabase, redact: RedactAbout, now: () => Date) {
     this.#database = database;
     this.#redact = redact;
     this.#now = now;
@@ -30,7 +31,7 @@ export class PersonHolds {
       `INSERT OR REPLACE INTO holds (context, name, reason, held_at, until) VALUES (?, ?, ?, ?, ?)`,
       key.context,
       key.name,
-      this.#redact(reason),
+      this.#redact(reason, key),
       heldAt.getTime(),
       until?.getTime() ?? null,
     );

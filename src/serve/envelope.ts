@@ -1,10 +1,15 @@
-import { type Redactor, redactTexts } from "../system/mod.ts";
+import { NO_STACK, type Redactor, redactTexts } from "../system/mod.ts";
 import type { Refusal } from "./problem.ts";
 
 /** What a route answers, before it is bytes. */
 export type Answer = AnswerBody & {
   /** Container context that the request selected; shown in a header. */
   readonly context?: string;
+  /**
+   * Whether the texts of stacks in it were masked when they were kept, each with what its stack hides:
+   * words that only one stack hides stay readable in those of the others.
+   */
+  readonly isMasked?: boolean;
 };
 
 type AnswerBody =
@@ -61,7 +66,8 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
     for (const [name, value] of Object.entries(answer.headers)) headers[name.toLowerCase()] = value;
     return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
   }
-  const redact = remembering((text) => to.redactor.redact(text));
+  const about = answer.isMasked === true ? NO_STACK : undefined;
+  const redact = remembering((text) => to.redactor.redact(text, about));
   // Who asks at a terminal sees the prompt on a line of its own.
   const body = `${JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact))}\n`;
   return new Response(to.method === "HEAD" ? null : body, { status, headers });

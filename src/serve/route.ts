@@ -107,13 +107,19 @@ export function operationRoute<Output>(table: RouteTable<Output>): OperationRout
       try {
         checkParams?.(exchange.params);
         input = await readInput(facts, exchange);
-        return named(answer(await operation.call(input, exchange.call)));
+        const isMasked = isKeptMasked(operation);
+        return named({ ...answer(await operation.call(input, exchange.call)), isMasked });
       } catch (error) {
         if (context === undefined && failure === undefined) throw error;
         return named({ kind: "refusal", refusal: called(error, failure?.(input)), thrown: error });
       }
     },
   };
+}
+
+/** What engines say, and models, are made for the answer; the rest comes from records. */
+function isKeptMasked({ id, tag }: Pick<OperationFacts<unknown>, "id" | "tag">): boolean {
+  return ["Runs", "Deployments", "Polling"].includes(tag) && id !== "diffReleases";
 }
 
 function content(output: unknown): Answer {

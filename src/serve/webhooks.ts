@@ -65,7 +65,7 @@ async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Prom
     const result = await receive.operation.call(delivery, { wait });
     receive.onAuthentic?.(result.repository || "none");
     logResult(exchange, { webhook, delivery, result });
-    return webhookAnswer(result);
+    return { ...webhookAnswer(result), isMasked: true };
   } catch (error) {
     if (provedItself(error, body)) receive.onAuthentic?.("invalid");
     throw error;

@@ -26,7 +26,12 @@ export class KnownTexts {
   /** Forms by beginning, with the number of pieces that are written so. */
   readonly #byBeginning = new Map<string, Map<string, number>>();
   /** Marks of the beginnings, so that hardly any place of a text needs to be looked up. */
-  readonly #marks = new Uint8Array(1 << 16);
+  readonly #marks: Uint8Array;
+
+  /** Texts that are told apart by so many bits of their beginnings before they are looked up. */
+  constructor(bits = 16) {
+    this.#marks = new Uint8Array(1 << bits);
+  }
 
   /** Makes a text known in all its {@link writtenForms}. */
   add(text: string, owner: string): void {
@@ -67,7 +72,7 @@ export class KnownTexts {
       const forms = this.#byBeginning.get(beginning) ?? new Map<string, number>();
       forms.set(form, (forms.get(form) ?? 0) + 1);
       this.#byBeginning.set(beginning, forms);
-      this.#marks[markAt(form, 0)] = 1;
+      this.#marks[this.#markAt(form, 0)] = 1;
     }
   }
 
@@ -97,7 +102,7 @@ export class KnownTexts {
     const effort = { left: EFFORT * (text.length + 1000) };
     const last = text.length - SHORTEST_SECRET;
     for (let at = 0; at <= last; at++) {
-      if (this.#marks[markAt(text, at)] !== 1) continue;
+      if (this.#marks[this.#markAt(text, at)] !== 1) continue;
       const length = this.#longestAt(text, at, effort);
       if (effort.left < 0) return (at > shown ? result + text.slice(shown, at) : result) + mask;
       if (length === 0) continue;
@@ -120,12 +125,13 @@ export class KnownTexts {
     }
     return longest;
   }
-}
 
-/** A number for the four characters from a place on. */
-function markAt(text: string, at: number): number {
-  const first = text.charCodeAt(at) * 31 + text.charCodeAt(at + 1);
-  return (first * 961 + text.charCodeAt(at + 2) * 31 + text.charCodeAt(at + 3)) & 0xffff;
+  /** A number for the four characters from a place on. */
+  #markAt(text: string, at: number): number {
+    const first = text.charCodeAt(at) * 31 + text.charCodeAt(at + 1);
+    const all = first * 961 + text.charCodeAt(at + 2) * 31 + text.charCodeAt(at + 3);
+    return all & (this.#marks.length - 1);
+  }
 }
 
 function commonLength(form: string, text: string, at: number): number {

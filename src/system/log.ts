@@ -7,7 +7,7 @@ import {
 } from "@logtape/logtape";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { redactTexts } from "./redact_texts.ts";
-import type { Redactor } from "./redactor.ts";
+import { NO_STACK, type Redactor, stackAsOwner } from "./redactor.ts";
 import { visible } from "./visible.ts";
 import { createTimeFormat } from "./time_format.ts";
 
@@ -125,7 +125,8 @@ function libraryLevel(level: LogLevel): LibraryLevel {
 
 function formatLine(record: LogRecord, time: string, options: LogOptions): string {
   const level = record.level === "fatal" ? "critical" : record.level;
-  const redact = (text: string) => options.redactor.redact(text);
+  const about = aboutOf(record.properties);
+  const redact = (text: string) => options.redactor.redact(text, about);
   const message = redact(record.message.join(""));
   const fields = redactTexts(
     Object.fromEntries(
@@ -147,6 +148,12 @@ function formatLine(record: LogRecord, time: string, options: LogOptions): strin
     return `${priority}${said}`.replaceAll("\n", `\n${priority}`) + "\n";
   }
   return `${time.slice(11, 19)} ${level.padEnd(8)} ${said}\n`;
+}
+
+/** The stack that a line is about; with half of its name anything may be in the line. */
+function aboutOf({ context, stack: name }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof name !== "string") return NO_STACK;
+  return typeof context === "string" ? stackAsOwner({ context, name }) : undefined;
 }
 
 /** Priorities of syslog(3) for our levels. */

@@ -1,6 +1,7 @@
+import type { StackKey } from "../model/mod.ts";
 import { KnownTexts } from "./known_texts.ts";
 import { endOf, isDottedPart, nameBefore } from "./named_values.ts";
-import { soundsSecret, worthHiding } from "./secret_texts.ts";
+import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 import { maskUserInformation } from "./user_information.ts";
 
 /**
@@ -13,18 +14,36 @@ export interface Redactor {
    * Makes `value`, each of its lines, and all {@link writtenForms} of them unprintable. Values shorter
    * than {@link SHORTEST_SECRET} are ignored: replacing them would blank out ordinary words. May be
    * called again with the same value. `owner` is what the value belongs to; those of the program itself
-   * have none, and are never forgotten.
+   * have none, and are never forgotten. Ordinary words of a stack ({@link stackAsOwner}) are masked in
+   * texts about it alone: nobody decides what the texts of others say.
    */
   add(value: string, owner?: string): void;
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
-  /** `text` with every known secret and every URL's user information replaced by `***`. */
-  redact(text: string): string;
+  /**
+   * `text` with every known secret and every URL's user information replaced by `***`. `about` is the
+   * owner that the text is about, or {@link NO_STACK}; without it words of all of them are masked.
+   */
+  redact(text: string, about?: string): string;
 }
+
+/** What a text is about that is about no stack. */
+export const NO_STACK = "";
+
+/** A stack, as what its secrets belong to and what texts are about. */
+export function stackAsOwner({ context, name }: StackKey): string {
+  return `${STACK}${context}/${name}`;
+}
+
+const STACK = "stack ";
+/** Stacks whose ordinary words are known; those that were not heard of for longest are forgotten first. */
+const MOST_STACKS = 1000;
 
 const MASK = "***";
 /** How much of one value is made unprintable; what belongs to a repository is refused before. */
 const MOST_CHARACTERS = 64 * 1024;
+/** Size of what tells beginnings apart where there are few of them, as a power of two. */
+const BITS_OF_FEW = 10;
 /** How many lines of it are so each by itself. */
 const MOST_LINES = 1000;
 /** Query values that commonly carry credentials. */
@@ -37,16 +56,35 @@ const AUTHORIZATION =
 /** A redactor that knows no secret yet. */
 export function createRedactor(): Redactor {
   const known = new KnownTexts();
+  const words = new Map<string, KnownTexts>();
+  const wordsOf = (owner: string) => {
+    const found = words.get(owner) ?? new KnownTexts(BITS_OF_FEW);
+    // The last one is the one that was heard of last.
+    words.delete(owner);
+    words.set(owner, found);
+    const [oldest] = words.keys();
+    if (words.size > MOST_STACKS && oldest !== undefined) words.delete(oldest);
+    return found;
+  };
   return {
     add(value, owner = "") {
       const text = value.slice(0, MOST_CHARACTERS);
       const lines = text.split(/\r?\n/, MOST_LINES).map((line) => line.trim());
       const pieces = [text, text.trim(), ...(lines.length > 1 ? lines.filter(worthHiding) : [])];
-      for (const piece of new Set(pieces)) known.add(piece, owner);
+      for (const piece of new Set(pieces)) {
+        const isWord = owner.startsWith(STACK) && !looksRandom(piece);
+        (isWord ? wordsOf(owner) : known).add(piece, owner);
+      }
     },
-    forget: (owner) => known.forget(owner),
-    redact(text) {
+    forget(owner) {
+      known.forget(owner);
+      words.delete(owner);
+    },
+    redact(text, about) {
       let masked = known.mask(text, MASK);
+      for (const each of about === undefined ? words.values() : [words.get(about)]) {
+        masked = each?.mask(masked, MASK) ?? masked;
+      }
       // Every answer and every line comes by here, and few of them have a URL or an assignment.
       if (masked.includes("://")) masked = maskUserInformation(masked);
       masked = masked.replace(AUTHORIZATION, `$1${MASK}`);

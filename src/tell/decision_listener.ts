@@ -57,7 +57,9 @@ export function decisionListener(
         // A repair ends as skipped: what the source wants is held back all the same.
         const outcome: DecisionOutcome["status"] = status === "failed" ? "failed" : "succeeded";
         const id = attempt;
-        if (id !== undefined) note(() => decisions.end(id, { status: outcome, message }));
+        if (id !== undefined) {
+          note(() => decisions.end(target.key, id, { status: outcome, message }));
+        }
         if (error === undefined || isStrangers(target)) return;
         note(() => void add(event.revision, { kind: "error", message, changes: [], services: [] }));
       }

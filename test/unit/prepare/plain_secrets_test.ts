@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { PlainSecrets } from "../../../src/prepare/plain_secrets.ts";
 import { createExternalSecrets, type ExternalSecrets } from "../../../src/secrets/mod.ts";
-import { createRedactor, systemFiles } from "../../../src/system/mod.ts";
+import {
+  createRedactor,
+  MOST_OF_AN_OWNER,
+  stackAsOwner,
+  systemFiles,
+} from "../../../src/system/mod.ts";
 
 const KEY = { context: "default", name: "web" };
 
@@ -56,6 +61,27 @@ describe("PlainSecrets", () => {
       assert.equal(shown("word k9$2mQ7z! hunter2xyz"), "word *** ***");
       assert.ok(plain.texts.includes("k9$2mQ7z!") && plain.texts.includes("hunter2xyz"));
     }));
+
+  it("refuses more secrets than are remembered of a stack, and those are forgotten with it", () => {
+    const redactor = createRedactor();
+    const secrets = createExternalSecrets({ provider: undefined, redactor });
+    const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY);
+    const variables = (count: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`TOKEN_${at}`, `xq81Zr0pKw77${at}`]),
+      );
+    plain.hideVariables(variables(MOST_OF_AN_OWNER));
+    assert.equal(redactor.redact("xq81Zr0pKw777 xq81Zr0pKw774999"), "*** ***");
+    assert.throws(() => plain.hideVariables({ ONE_TOKEN_MORE: "another-xq81Zr0pKw" }), {
+      code: "config_invalid",
+      message: /stack default\/web has more than 5000 texts that look like secrets/,
+    });
+    secrets.forget(stackAsOwner(KEY));
+    assert.equal(
+      redactor.redact("xq81Zr0pKw777 xq81Zr0pKw774999"),
+      "xq81Zr0pKw777 xq81Zr0pKw774999",
+    );
+  });
 
   it("hides nothing that is a part of what the target is called", () =>
     withTree(

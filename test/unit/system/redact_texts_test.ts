@@ -4,8 +4,10 @@ import {
   createLog,
   createRedactor,
   MOST_OF_AN_OWNER,
+  NO_STACK,
   redactOutput,
   redactTexts,
+  stackAsOwner,
   visible,
 } from "../../../src/system/mod.ts";
 
@@ -110,6 +112,54 @@ describe("secrets of an owner", () => {
     redactor.add("hunter2-first", "stack a");
     for (let index = 0; index < MOST_OF_AN_OWNER; index++) redactor.add(`x${index}-y`, "stack a");
     assert.equal(redactor.redact("hunter2-first hunter2-ours x7-y"), "hunter2-first *** ***");
+  });
+
+  it("that are ordinary words are masked in texts about it alone, others everywhere", () => {
+    const redactor = createRedactor();
+    const [bad, other] = ["bad", "other"].map((name) => stackAsOwner({ context: "default", name }));
+    redactor.add("complete", bad);
+    redactor.add("xq81Zr0pKw77", bad);
+    redactor.add("opensesame", other);
+    redactor.add("ourpassword");
+    redactor.add("decrypted", "file 1");
+    const text = "complete xq81Zr0pKw77 opensesame ourpassword decrypted";
+    assert.equal(redactor.redact(text, bad), "*** *** opensesame *** ***");
+    assert.equal(redactor.redact(text, other), "complete *** *** *** ***");
+    assert.equal(redactor.redact(text, NO_STACK), "complete *** opensesame *** ***");
+    assert.equal(redactor.redact(text), "*** *** *** *** ***");
+    redactor.forget(bad ?? "");
+    assert.equal(redactor.redact(text), "complete xq81Zr0pKw77 *** *** ***");
+  });
+
+  it("that are words of stacks without number are bounded as well", () => {
+    const redactor = createRedactor();
+    const stack = (index: number) => stackAsOwner({ context: "default", name: `s${index}` });
+    for (let index = 0; index < 1500; index++) redactor.add("sesame", stack(index));
+    assert.equal(redactor.redact("sesame", stack(1)), "sesame");
+    assert.equal(redactor.redact("sesame", stack(1499)), "***");
+  });
+
+  it("are masked in lines of the log that are about it", () => {
+    const redactor = createRedactor();
+    redactor.add("complete", stackAsOwner({ context: "default", name: "bad" }));
+    const lines: string[] = [];
+    const log = createLog({
+      level: "info",
+      timeZone: "UTC",
+      format: "text",
+      redactor,
+      write: (line) => void lines.push(line.trim().split(" complete")[0] ?? ""),
+    });
+    log.info("1 complete");
+    log.info("2 complete", { context: "default", stack: "good" });
+    log.info("3 complete", { context: "default", stack: "bad" });
+    log.info("4 complete", { stack: "bad" });
+    assert.deepEqual(lines.map((line) => /\d( \*\*\*)?(?= |$)/g.exec(line.slice(17))?.[0]), [
+      "1",
+      "2",
+      "3 ***",
+      "4 ***",
+    ]);
   });
 
   it("of owners without number are bounded as well", () => {

@@ -156,7 +156,11 @@ describe("the log of decisions", () => {
     const kept: string[] = [];
     const decisions = {
       add: (_key: unknown, { kind, message }: TargetDecision) => kept.push(`${kind}: ${message}`),
-      end(id: number, outcome: { readonly status: string; readonly message: string }) {
+      end(
+        _key: unknown,
+        id: number,
+        outcome: { readonly status: string; readonly message: string },
+      ) {
         kept[id - 1] += ` -> ${outcome.status}: ${outcome.message}`;
       },
     };
