@@ -159,7 +159,8 @@ async function respond(
   try {
     request = toRequest(incoming, { signal: goneSignal(outgoing), onRead });
   } catch {
-    return refuse(400, "malformed request");
+    // Where the next request would begin is not sure.
+    return refuse(400, "malformed request", { connection: "close" });
   }
   if (request === undefined) return refuse(405, "invalid http method");
   return await handler(request, { remote: incoming.socket.remoteAddress ?? "" });
@@ -180,8 +181,8 @@ function goneSignal(outgoing: ServerResponse): () => AbortSignal {
   };
 }
 
-function refuse(status: number, error: string): Response {
-  return Response.json({ error }, { status });
+function refuse(status: number, error: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ error }, { status, headers });
 }
 
 /**

@@ -27,7 +27,7 @@ const BASE = "http://stackwright";
 
 /**
  * Makes a request of a message. Undefined for CONNECT, which asks for no path. Throws a
- * `TypeError` when a header has a value that no header can have.
+ * `TypeError` when a header has a value that no header can have, or the end of the body cannot be known.
  */
 export function toRequest(incoming: Incoming, parts: RequestParts): HttpRequest | undefined {
   if (/^CONNECT$/i.test(incoming.method ?? "")) return undefined;
@@ -45,6 +45,11 @@ class WireRequest implements HttpRequest {
     this.method = incoming.method ?? "GET";
     this.url = BASE + pathOf(incoming.url ?? "/");
     this.headers = readHeaders(incoming.rawHeaders);
+    // Not every runtime refuses it: it takes such a body for none, and what is in it for the next request.
+    const coding = this.headers.get("transfer-encoding") ?? "chunked";
+    if (!/(?:^|,)[ \t]*chunked$/i.test(coding)) {
+      throw new TypeError("no body can be coded like this");
+    }
     this.#incoming = incoming;
     this.#parts = parts;
   }

@@ -123,6 +123,14 @@ describe("a server", () => {
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       /^HTTP\/1\.1 400 /,
     ],
+    ...["xchunked", "identity", "chunked;q=1", "chunked, gzip"].map((coding) =>
+      [
+        `a body coded as ${coding}`,
+        `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n` +
+        "0\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        /^(?:HTTP\/1\.1 400 (?![^]*HTTP\/1\.1)[^]*)?$/,
+      ] as [string, string, RegExp]
+    ),
     [
       "a length that is none",
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\na",
