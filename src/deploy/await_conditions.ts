@@ -2,7 +2,8 @@ import { StackwrightError } from "../model/mod.ts";
 import { conditionState, type StartCondition } from "./conditions.ts";
 import { lastLines } from "./last_lines.ts";
 import { observe } from "./observe.ts";
-import { type HealthWait, SAMPLE_INTERVAL_MS } from "./wait_healthy.ts";
+import { type Looks, withLooks } from "./looks.ts";
+import type { HealthWait } from "./wait_healthy.ts";
 
 /** What to wait for, and how long. */
 export interface ConditionWait extends Omit<HealthWait, "services"> {
@@ -16,8 +17,12 @@ export interface ConditionWait extends Omit<HealthWait, "services"> {
  * Throws `unhealthy` when a condition cannot be met any more, `timeout` at the deadline.
  */
 export async function awaitConditions(wait: ConditionWait, signal: AbortSignal): Promise<void> {
+  if (wait.conditions.length === 0) return;
+  await withLooks(wait, (looks) => untilMet(wait, looks, signal), signal);
+}
+
+async function untilMet(wait: ConditionWait, looks: Looks, signal: AbortSignal): Promise<void> {
   const { engine, clock, key, conditions, deadline, progress } = wait;
-  if (conditions.length === 0) return;
   for (;;) {
     const now = conditionState(conditions, await observe(engine, key, signal));
     if (now.kind === "met") return;
@@ -32,6 +37,6 @@ export async function awaitConditions(wait: ConditionWait, signal: AbortSignal):
       );
     }
     progress?.(now.why);
-    await clock.sleep(SAMPLE_INTERVAL_MS, signal);
+    await looks.next();
   }
 }

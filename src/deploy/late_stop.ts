@@ -1,6 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
 import type { Clock } from "../system/mod.ts";
-import { SAMPLE_INTERVAL_MS } from "./wait_healthy.ts";
+import { SAMPLE_INTERVAL_MS } from "./looks.ts";
 
 /** Seconds the engine may take beyond a container's own grace period. */
 const MARGIN_SECONDS = 2;

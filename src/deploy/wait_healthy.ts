@@ -9,6 +9,7 @@ import {
 import type { Clock } from "../system/mod.ts";
 import { type KeptServices, KeptWatch } from "./kept_services.ts";
 import { lastLines } from "./last_lines.ts";
+import { type Looks, withLooks } from "./looks.ts";
 import { observe } from "./observe.ts";
 import { MOST_RESTARTS, RestartWatch } from "./restart_watch.ts";
 
@@ -19,9 +20,6 @@ export const GOOD_SAMPLES = 3;
  * for ten seconds.
  */
 const STEADY_SAMPLES = 11;
-/** Milliseconds between two samples. */
-export const SAMPLE_INTERVAL_MS = 1000;
-
 /** What to wait for, and how long. */
 export interface HealthWait {
   readonly engine: Engine;
@@ -39,19 +37,26 @@ export interface HealthWait {
 }
 
 /**
- * Waits until `services` have been as they should be for {@link GOOD_SAMPLES} samples in a row, each
- * container being the same and never started anew in between.
+ * Waits until `services` are as they should be. Where each has a health check that says so, or has done
+ * its work, that is proven; else they have to stay so for {@link GOOD_SAMPLES} samples in a row,
+ * one second apart, each container being the same and never started anew in between.
+ * What happens to a container is looked at at once.
  *
  * Throws `unhealthy` as soon as one of them cannot become good any more, with the last lines it
  * wrote, and `timeout` at the deadline, naming what was still missing.
  */
 export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promise<void> {
+  if (wait.services.length === 0) return;
+  await withLooks(wait, (looks) => untilHealthy(wait, looks, signal), signal);
+}
+
+async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal): Promise<void> {
   const { clock, services, deadline } = wait;
-  if (services.length === 0) return;
   const restarts = new RestartWatch(wait.known);
   const kept = new KeptWatch(wait.kept ?? new Map());
   let incomplete = 0;
-  for (let good = 0, needed = GOOD_SAMPLES; good < needed;) {
+  // A look between two samples may undo what they said, but does not make them more.
+  for (let good = 0, needed = GOOD_SAMPLES, counts = true;;) {
     const details = await inspectServices(wait, signal);
     const times = { nowMs: clock.now().getTime(), endMs: deadline.getTime() };
     const { now, counted } = kept.look(services, details, times);
@@ -59,11 +64,16 @@ export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promis
     const { same, restarted, looping } = restarts.look(counted);
     if (looping !== undefined) await fail(wait, loopText(looping), signal);
     if (restarted) needed = STEADY_SAMPLES;
+    const before = good;
     if (now.kind !== "ready") good = 0;
-    else good = same ? good + 1 : 1;
+    else good = same && good > 0 ? good + (counts ? 1 : 0) : 1;
+    const isProven = now.kind === "ready" && !restarted && needed === GOOD_SAMPLES &&
+      provenAtOnce(wait, details);
+    if (isProven || good >= needed) return;
     const missing = now.kind === "waiting" ? missingText(now.services) : "";
     // Nobody makes containers any more by now, so none that is missing will come.
-    incomplete = now.kind === "waiting" && now.incomplete.length > 0 ? incomplete + 1 : 0;
+    const isIncomplete = now.kind === "waiting" && now.incomplete.length > 0;
+    incomplete = isIncomplete ? incomplete + (counts ? 1 : 0) : 0;
     if (incomplete === GOOD_SAMPLES) {
       throw new StackwrightError(
         "unhealthy",
@@ -79,8 +89,29 @@ export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promis
     wait.progress?.(
       missing === "" ? "making sure that it stays healthy" : `waiting for ${missing}`,
     );
-    if (good < needed) await clock.sleep(SAMPLE_INTERVAL_MS, signal);
+    counts = await looks.next({ anew: good === 1 && before !== 1 }) === "interval";
   }
+}
+
+/**
+ * Whether every container tells by itself that it works, or has ended well. What a health check said of
+ * one that ran before says nothing of now, unless a new check was waited for.
+ */
+function provenAtOnce(
+  { services, known, kept }: HealthWait,
+  details: readonly ContainerDetails[],
+): boolean {
+  const isNew = ({ id, service }: ObservedContainer) =>
+    known?.has(id) === false || kept?.has(service) === true;
+  const wanted = services.filter(({ expectation }) =>
+    expectation.autostart && expectation.replicas > 0
+  );
+  return details.map(({ container }) => container)
+    .filter(({ service }) => wanted.some(({ name }) => name === service))
+    .every((each) =>
+      (each.health === "healthy" && isNew(each)) ||
+      (each.state === "exited" && each.exitCode === 0)
+    );
 }
 
 /** The containers of the services, each as it is when it is asked; one that is gone is left out. */

@@ -7,7 +7,7 @@ import { makeContainer, makeNetwork, makeVolume } from "./create.ts";
 import type { ContainerWish, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
-import { type ContainerEvent, containerEvents, type EventOptions } from "./events.ts";
+import { containerEvents, type EventOptions } from "./events.ts";
 import * as images from "./images.ts";
 import { engineInfo } from "./info.ts";
 import * as resources from "./resources.ts";
@@ -34,8 +34,6 @@ export interface EngineClient extends Engine {
   readonly description: string;
   /** The calls below the typed ones. */
   readonly api: EngineApi;
-  /** Container events as they happen; see {@link containerEvents} for how it ends. */
-  containerEvents(options: EventOptions, signal: AbortSignal): AsyncIterable<ContainerEvent>;
   /** As `listContainers`, with all that a list for people shows. */
   describeContainers(labels: LabelFilter, signal: AbortSignal): Promise<ContainerSummary[]>;
   /** Mutating. Stops, then starts; `timeoutSeconds` and `signalName` as far as given. */

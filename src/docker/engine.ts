@@ -1,6 +1,7 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { ContainerRecipe } from "./container_recipe.ts";
 import type { ContainerWish, NetworkBody, VolumeBody } from "./create_bodies.ts";
+import type { ContainerEvent, EventOptions } from "./events.ts";
 
 export type { ContainerRecipe } from "./container_recipe.ts";
 
@@ -105,6 +106,8 @@ export interface Engine {
   createContainer(recipe: ContainerRecipe, signal: AbortSignal): Promise<string>;
   /** Mutating. Makes a new container in its networks, without starting it; returns its id. */
   makeContainer(wish: ContainerWish, signal: AbortSignal): Promise<string>;
+  /** Container events as they happen, until the signal is aborted or the engine ends the stream: then it throws. */
+  containerEvents(options: EventOptions, signal: AbortSignal): AsyncIterable<ContainerEvent>;
   /** The last `lines` lines a container wrote to standard output and error, oldest first. */
   containerLogs(id: string, lines: number, signal: AbortSignal): Promise<string[]>;
   /** Mutating. Starting one that runs is fine. */

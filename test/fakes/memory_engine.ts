@@ -17,6 +17,8 @@ export interface MemoryEngine extends ProjectEngine {
   logs: Record<string, readonly string[]>;
   /** Every mutating call in order, such as `stop 1`. */
   readonly calls: string[];
+  /** Lets those who listen hear that something happened to a container. */
+  happen: () => void;
   /** Called before containers are listed; may change them, or throw. */
   onList: () => void;
   /** Called before a container is inspected; may change them, or throw. */
@@ -78,6 +80,16 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         swarm: "inactive",
       }),
     apiVersion: () => Promise.resolve("1.45"),
+    happen: () => {},
+    async *containerEvents(_options, signal) {
+      for (;;) {
+        await new Promise<void>((resolve, reject) => {
+          engine.happen = resolve;
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+        });
+        yield { action: "start", detail: "", containerId: "", attributes: {}, time: 0n };
+      }
+    },
     listContainers(labels, signal) {
       signal.throwIfAborted();
       engine.onList();

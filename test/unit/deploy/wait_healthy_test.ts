@@ -26,6 +26,7 @@ function waitOn(
   samples: readonly Sample[],
   services: readonly ReleaseService[] = [WEB],
   happens: readonly ((engine: MemoryEngine) => void)[] = [],
+  known?: ReadonlySet<string>,
 ) {
   const clock = createFakeClock();
   const engine = createMemoryEngine();
@@ -39,7 +40,8 @@ function waitOn(
   };
   const steps: string[] = [];
   const progress = (step: string) => void steps.push(step);
-  const wait = { engine, clock, key: stackKey("", "shop"), services, progress };
+  const before = known === undefined ? {} : { known };
+  const wait = { engine, clock, key: stackKey("", "shop"), services, progress, ...before };
   const deadline = new Date(clock.now().getTime() + 10_000);
   let ended: "healthy" | Error | undefined;
   const done = waitHealthy({ ...wait, deadline }, stop.signal).then(
@@ -59,6 +61,76 @@ describe("waitHealthy()", () => {
     assert.equal(wait.clock.sleepers, 0);
   });
 
+  it("is done at once when health checks, and work that is done, speak for all", async () => {
+    const healthy = runningContainer("shop", "web", { health: "healthy" });
+    const ended = runningContainer("shop", "job", { state: "exited", exitCode: 0 });
+    const job = serviceOf("job", { expectation: { ...ALWAYS, restarts: false, mayFinish: true } });
+    const wait = waitOn([[healthy, ended]], [WEB, job], [], new Set());
+    await wait.clock.advance(0);
+    assert.deepEqual([wait.taken(), wait.ended()], [1, "healthy"]);
+  });
+
+  it("does not believe the check of a container that ran before", async () => {
+    const healthy: Sample = [runningContainer("shop", "web", { health: "healthy" })];
+    const wait = waitOn([healthy], [WEB], [], new Set(["web-id"]));
+    await wait.clock.advance(1999);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("watches all when one has nothing that speaks for it", async () => {
+    const healthy = runningContainer("shop", "web", { health: "healthy" });
+    const wait = waitOn(
+      [[healthy, runningContainer("shop", "db")]],
+      [WEB, serviceOf("db")],
+      [],
+      new Set(),
+    );
+    await wait.clock.advance(1999);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("looks as soon as something happens", async () => {
+    const healthy: Sample = [runningContainer("shop", "web", { health: "healthy" })];
+    const wait = waitOn([starting, starting, healthy], [WEB], [], new Set());
+    await wait.clock.advance(10);
+    assert.equal(wait.taken(), 1);
+    wait.engine.happen();
+    await wait.clock.advance(0);
+    assert.deepEqual([wait.taken(), wait.ended()], [2, undefined]);
+    wait.engine.happen();
+    await wait.clock.advance(0);
+    assert.deepEqual([wait.taken(), wait.ended()], [3, "healthy"]);
+    assert.equal(wait.clock.sleepers, 0);
+  });
+
+  it("takes looks in between for no samples, and begins to watch with the first good one", async () => {
+    const wait = waitOn([starting, good]);
+    await wait.clock.advance(600);
+    wait.engine.happen();
+    await wait.clock.advance(0);
+    for (let count = 0; count < 5; count++) {
+      wait.engine.happen();
+      await wait.clock.advance(10);
+    }
+    await wait.clock.advance(1949);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("looks every second where the engine tells nothing", async () => {
+    const wait = waitOn([starting, good]);
+    wait.engine.containerEvents = () => {
+      throw new Error("no events here");
+    };
+    await wait.clock.advance(3000);
+    assert.equal(wait.ended(), "healthy");
+  });
+
   it("counts again from the start when a sample is not good", async () => {
     const wait = waitOn([good, good, starting, good]);
     await wait.clock.advance(4000);
@@ -73,7 +145,7 @@ describe("waitHealthy()", () => {
     assert.deepEqual(wait.steps, [
       "waiting for web: 0 of 1 containers exist",
       "waiting for web: health check is starting",
-      ...Array(3).fill("making sure that it stays healthy"),
+      ...Array(2).fill("making sure that it stays healthy"),
     ]);
   });
 
@@ -219,9 +291,9 @@ describe("waitHealthy()", () => {
     const job = serviceOf("web", { expectation: { ...ALWAYS, oneShot: true } });
     const ended = [runningContainer("shop", "web", { state: "exited", exitCode: 0 })];
     const wait = waitOn([good, good, good, good, ended], [job]);
-    await wait.clock.advance(5000);
+    await wait.clock.advance(3999);
     assert.equal(wait.ended(), undefined);
-    await wait.clock.advance(1000);
+    await wait.clock.advance(1);
     assert.equal(wait.ended(), "healthy");
   });
 

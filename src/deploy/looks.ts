@@ -1,0 +1,98 @@
+import type { Engine } from "../docker/engine.ts";
+import { COMPOSE_LABELS, type StackKey } from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+
+/** Milliseconds between two looks at a stack when nothing is heard of it. */
+export const SAMPLE_INTERVAL_MS = 1000;
+
+/** The events after which something may be as it is waited for, or cannot become so any more. */
+const ACTIONS = ["start", "die", "health_status", "destroy", "pause", "unpause", "rename"];
+
+/** What moments to look at a stack are made from. */
+export interface LookParts {
+  readonly engine: Pick<Engine, "containerEvents">;
+  readonly clock: Clock;
+  readonly key: StackKey;
+}
+
+/** Moments to look at a stack again. */
+export interface Looks {
+  /**
+   * Waits for the next moment: `event` as soon as something happened to a container since the last
+   * one, else `interval` when {@link SAMPLE_INTERVAL_MS} passed since the last `interval`, or since now
+   * if `anew`.
+   */
+  next(options?: { readonly anew: boolean }): Promise<"event" | "interval">;
+}
+
+/**
+ * Runs work that looks at a stack again and again. What the engine tells only makes looks come sooner:
+ * where its events cannot be had, or end, the interval is left.
+ */
+export async function withLooks<T>(
+  parts: LookParts,
+  work: (looks: Looks) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const end = new AbortController();
+  const within = AbortSignal.any([signal, end.signal]);
+  const bell = new Bell();
+  const listening = listen(parts, bell, within);
+  const { clock } = parts;
+  let pause: Pause | undefined;
+  try {
+    return await work({
+      async next({ anew } = { anew: false }) {
+        if (anew) pause?.stop();
+        pause = anew ? startPause(clock, within) : pause ?? startPause(clock, within);
+        const heard = await Promise.race([
+          bell.rung.then(() => true),
+          pause.over.then(() => false),
+        ]);
+        within.throwIfAborted();
+        if (heard) bell.reset();
+        else pause = undefined;
+        return heard ? "event" : "interval";
+      },
+    });
+  } finally {
+    end.abort();
+    await listening;
+  }
+}
+
+/** Something that rings once, until it is reset. */
+class Bell {
+  #ring = () => {};
+  rung: Promise<void> = new Promise((resolve) => this.#ring = resolve);
+
+  ring(): void {
+    this.#ring();
+  }
+
+  reset(): void {
+    this.rung = new Promise((resolve) => this.#ring = resolve);
+  }
+}
+
+async function listen({ engine, key }: LookParts, bell: Bell, signal: AbortSignal): Promise<void> {
+  const options = { labels: { [COMPOSE_LABELS.project]: key.name }, actions: ACTIONS };
+  try {
+    for await (const _event of engine.containerEvents(options, signal)) bell.ring();
+  } catch {
+    // The interval is left; whoever looks finds out by that look why the engine does not answer.
+  }
+}
+
+interface Pause {
+  /** Resolves when it is over or was stopped. */
+  readonly over: Promise<void>;
+  stop(): void;
+}
+
+function startPause(clock: Clock, signal: AbortSignal): Pause {
+  const end = new AbortController();
+  const over = clock.sleep(SAMPLE_INTERVAL_MS, AbortSignal.any([signal, end.signal]))
+    .catch(() => {});
+  return { over, stop: () => end.abort() };
+}
