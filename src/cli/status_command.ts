@@ -40,7 +40,10 @@ Exits 1 when the stack that was named is not known.
         );
       }
       if (json) io.out(JSON.stringify(shown) + "\n");
-      else io.out(textOf(shown, io, place.system.clock.now()));
+      else if (shown.length === 0) {
+        const { dir } = place.settings.data;
+        io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
+      } else io.out(textOf(shown, io, place.system.clock.now()));
       return EXIT.ok;
     });
   },
@@ -58,7 +61,6 @@ const ORDER: readonly StackState[] = [
 ];
 
 function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): string {
-  if (stacks.length === 0) return "no stack was deployed or looked at yet\n";
   const time = peopleTime(io);
   const sorted = [...stacks].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   const many = new Set(stacks.map(({ context }) => context)).size > 1;
