@@ -16,9 +16,11 @@ import {
 import { shrink, simplify } from "./shrink.ts";
 import { createWorld, type World } from "./world.ts";
 
-/** `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make longer and other walks. */
+/** `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make other walks, and more of them. */
 const SEED = Number(process.env["WALK_SEED"] ?? "20261121");
 const STEPS = Number(process.env["WALK_STEPS"] ?? "300");
+/** A walk begins anew in another world after so many steps, so that none outgrows its process. */
+const STEPS_OF_ONE = 300;
 const ENGINE = process.env["WALK_ENGINE"] === "real" ? "real" : "fake";
 
 /** Another one for each process, below those that the kernel gives to connections. */
@@ -28,20 +30,23 @@ const PORT = 10000 + process.pid % 10000;
 type Running = ReadonlyMap<string, readonly string[]>;
 
 describe(`a random walk on the ${ENGINE} engine`, () => {
-  it(`ends every one of ${STEPS} steps with what an oracle expects`, async () => {
-    const random = seededRandom(SEED);
-    const states = [firstState()];
-    for (let count = 0; count < STEPS; count++) {
-      states.push(step(states.at(-1) ?? firstState(), random));
-    }
-    const failure = await walk(states, judge);
-    if (failure === undefined) return;
-    const smallest = await smallestFailing(states.slice(0, failure.at + 1), judge);
-    assert.fail(
-      `seed ${SEED}, step ${failure.at}: ${failure.why}\n` +
-        `smallest walk that fails:\n${smallest.map((each) => JSON.stringify(each)).join("\n")}`,
-    );
-  });
+  for (let done = 0, seed = SEED; done < STEPS; done += STEPS_OF_ONE, seed++) {
+    const steps = Math.min(STEPS_OF_ONE, STEPS - done);
+    it(`ends every one of ${steps} steps from seed ${seed} with what an oracle expects`, async () => {
+      const random = seededRandom(seed);
+      const states = [firstState()];
+      for (let count = 0; count < steps; count++) {
+        states.push(step(states.at(-1) ?? firstState(), random));
+      }
+      const failure = await walk(states, judge);
+      if (failure === undefined) return;
+      const smallest = await smallestFailing(states.slice(0, failure.at + 1), judge);
+      assert.fail(
+        `seed ${seed}, step ${failure.at}: ${failure.why}\n` +
+          `smallest walk that fails:\n${smallest.map((each) => JSON.stringify(each)).join("\n")}`,
+      );
+    });
+  }
 
   it("shrinks to the one state and the one service that fail, under an oracle that is wrong", async () => {
     const web = { ...firstState(), variable: "7" };
