@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { createFailingGit, type FailingGit } from "../fakes/failing_git.ts";
+import type { FakeFile } from "../fakes/git_repository.ts";
 import { command } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { readInside } from "./steps.ts";
@@ -20,7 +21,7 @@ type Kind = (typeof KINDS)[number];
 /** Worlds at the same time: most of their time is waiting. */
 const AT_ONCE = 3;
 
-type Files = Readonly<Record<string, string>>;
+type Files = Readonly<Record<string, FakeFile>>;
 /** What runs: value of the label `v` by service, and what a mounted file says where one is watched. */
 type Running = Readonly<Record<string, string>>;
 
@@ -60,6 +61,15 @@ const SECOND = compose({ web: web("2"), worker });
 const JOB = "migrate";
 const COMPLETED = "service_completed_successfully";
 const handed = { ports: ["127.0.0.1:8080:80"], volumes: ["data:/data"] };
+
+const linked = { site: { link: "real" } };
+/** What `db` and `web` are in is made anew when it becomes internal. */
+const inner = (internal: boolean, v: string): Files => ({
+  "compose.yaml": composeFile({
+    db: service({ labels: { v: "d" }, networks: ["inner"] }),
+    web: web(v, { networks: ["inner"], volumes: ["./site:/site"], depends_on: ["db"] }),
+  }, { networks: { inner: { internal } } }),
+});
 
 const SCENARIOS: readonly Scenario[] = [
   {
@@ -136,6 +146,14 @@ const SCENARIOS: readonly Scenario[] = [
     }),
     before: { app: "1", worker: "w" },
     after: { app: "2", vpn: "p", worker: "w" },
+  },
+  {
+    name: "a file behind a link, and a network that is to be another one",
+    earlier: [{ ...inner(false, "1"), ...linked, "real/page.txt": "one" }],
+    next: { ...inner(true, "2"), "real/page.txt": "two" },
+    watched: "/site/page.txt",
+    before: { db: "d", web: "1", "/site/page.txt": "one" },
+    after: { db: "d", web: "2", "/site/page.txt": "two" },
   },
   {
     name: "a destroy",

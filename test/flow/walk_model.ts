@@ -1,11 +1,16 @@
+import type { FakeFile } from "../fakes/git_repository.ts";
 import { IMAGE } from "./world.ts";
 
 /** One service as the walk knows it: few fields, each of which changes what runs in its own way. */
 export interface WalkService {
   readonly environment: string;
   readonly replicas: number;
-  /** Content of a file of its own that it mounts read-only; none when absent. */
+  /** Content of a file of its own that it mounts; none when absent. */
   readonly file?: string;
+  /** Whether it mounts it through a link and may write to it, instead of reading it only. */
+  readonly linked: boolean;
+  /** Whether it is in a second network, unless it shares that of another service. */
+  readonly inner: boolean;
   /** A variable of `.env` it interpolates. */
   readonly usesVariable: boolean;
   readonly volume?: string;
@@ -26,6 +31,8 @@ export interface WalkState {
   readonly services: Readonly<Record<string, WalkService>>;
   readonly variable: string;
   readonly profileOn: boolean;
+  /** Whether the second network leads nowhere else. */
+  readonly internal: boolean;
   /** The service that publishes the only port there is, as far as it can. */
   readonly port?: string;
   /** Changes nothing: text of a comment, of a file nobody uses. */
@@ -54,6 +61,7 @@ export function firstState(): WalkState {
     services: { web: service({ environment: "0" }), db: service({ environment: "0" }) },
     variable: "0",
     profileOn: false,
+    internal: false,
     noise: 0,
   };
 }
@@ -62,6 +70,8 @@ function service(fields: Partial<WalkService>): WalkService {
   return {
     environment: "0",
     replicas: 1,
+    linked: false,
+    inner: false,
     usesVariable: false,
     shares: false,
     healthcheck: false,
@@ -108,6 +118,9 @@ export function step(state: WalkState, random: () => number): WalkState {
     () => edit({ healthcheck: !old.healthcheck }),
     () => ({ ...state, port: name }),
     () => rename(state, name, pick(NAMES)),
+    () => edit({ linked: !old.linked }),
+    () => edit({ inner: !old.inner }),
+    () => ({ ...state, internal: !state.internal }),
   ];
   const next = pick(edits)();
   return Object.values(next.services).some((each) => !each.profile) ? next : state;
@@ -177,6 +190,10 @@ function sharesNetwork(state: WalkState, name: string): boolean {
     state.services[followed]?.replicas === 1;
 }
 
+function isInner(state: WalkState, name: string): boolean {
+  return state.services[name]?.inner === true && !sharesNetwork(state, name);
+}
+
 function publishes(state: WalkState, name: string): boolean {
   return state.port === name && (state.services[name]?.replicas ?? 0) <= 1 &&
     !sharesNetwork(state, name);
@@ -205,8 +222,8 @@ function dependsOn(state: WalkState, name: string): Record<string, unknown> {
 }
 
 /** The files of a repository in a state. */
-export function filesOf(state: WalkState, stack: string, port: number): Record<string, string> {
-  const files: Record<string, string> = {
+export function filesOf(state: WalkState, stack: string, port: number): Record<string, FakeFile> {
+  const files: Record<string, FakeFile> = {
     ".stackwright.yaml": `name: ${stack}\nprune_images: false\n${
       state.profileOn ? "profiles: [extra]\n" : ""
     }`,
@@ -218,7 +235,10 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
     const mounts = [];
     if (each.file !== undefined) {
       files[`files/${name}.txt`] = each.file;
-      mounts.push(`./files/${name}.txt:/file.txt:ro`);
+      if (each.linked) files[`links/${name}.txt`] = { link: `../files/${name}.txt` };
+      mounts.push(
+        each.linked ? `./links/${name}.txt:/file.txt` : `./files/${name}.txt:/file.txt:ro`,
+      );
     }
     if (each.volume !== undefined) {
       volumes.add(each.volume);
@@ -239,6 +259,7 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
       ...(each.profile ? [`    profiles: [extra]`] : []),
       ...(each.healthcheck ? [`    healthcheck: ${JSON.stringify(test)}`] : []),
       ...(publishes(state, name) ? [`    ports: ["127.0.0.1:${port}:80"]`] : []),
+      ...(isInner(state, name) ? [`    networks: [default, inner]`] : []),
       ...(sharesNetwork(state, name)
         ? [`    network_mode: "service:${followedBy(state, name)}"`]
         : []),
@@ -247,12 +268,14 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
         : [`    depends_on: ${JSON.stringify(dependencies)}`]),
     ].join("\n");
   });
+  const hasInner = Object.keys(state.services).some((name) => isInner(state, name));
   const volumeLines = [...volumes].sort().map((name) => `  ${name}: {}`);
   files["compose.yaml"] = [
     `# noise ${state.noise}`,
     "services:",
     ...services,
     ...(volumeLines.length === 0 ? [] : ["volumes:", ...volumeLines]),
+    ...(hasInner ? ["networks:", `  inner: {internal: ${state.internal}}`] : []),
     "",
   ].join("\n");
   return files;
@@ -280,7 +303,7 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
     if (each === undefined) return "";
     const { replicas: _replicas, follows: _follows, waits: _waits, shares: _shares, ...rest } =
       each;
-    const { usesVariable, ...own } = rest;
+    const { usesVariable, linked, inner: _inner, ...own } = rest;
     const followed = followedBy(state, name);
     return JSON.stringify({
       ...own,
@@ -291,6 +314,8 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
       shares: sharesNetwork(state, name),
       awaited: awaitedBy(state, name),
       publishes: publishes(state, name),
+      linked: linked && each.file !== undefined,
+      inner: isInner(state, name) ? `internal ${state.internal}` : "",
     });
   };
   return Object.fromEntries(
@@ -308,6 +333,8 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
 
 const FIELDS = [
   "file",
+  "linked",
+  "inner",
   "volume",
   "follows",
   "shares",
@@ -334,6 +361,7 @@ export function* simplerWalks(states: readonly WalkState[]): Generator<readonly 
     states.map((each) => ({ ...each, noise: 0 })),
     states.map((each) => ({ ...each, variable: "0" })),
     states.map((each) => ({ ...each, profileOn: false })),
+    states.map((each) => ({ ...each, internal: false })),
   ];
   const written = JSON.stringify(states);
   for (const walk of candidates) {
