@@ -74,6 +74,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     }],
     // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
     flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
+    walks(),
     [plain("e2e", "build the executable", ["./scripts/build"])],
     [{ ...endToEnd(), sample: { CRASH: "update", ATTACKS: "sample" } }],
     ...again(composeSteps(root), "newer compose", newerCompose(root)),
@@ -110,6 +111,21 @@ function flowTests(files: readonly string[]): Stage[] {
   return dealOut(files, count).map((slice, index) =>
     denoTests("flow", `flow, part ${index + 1} of ${count}`, slice)
   );
+}
+
+/** Ten thousand steps on the fake engine and 500 on the real one: lanes with seeds of their own. */
+function walks(): Stage[] {
+  const lane = (engine: "fake" | "real", steps: number, seed: number): Stage => ({
+    ...denoTests("flow", `${steps} steps of walks on the ${engine} engine from seed ${seed}`, [
+      "test/flow/random_walk_test.ts",
+    ]),
+    env: { WALK_ENGINE: engine, WALK_STEPS: String(steps), WALK_SEED: String(seed) },
+    repeats: true,
+  });
+  return [
+    ...[2001, 3001, 4001].map((seed) => lane("fake", 3334, seed)),
+    ...[5001, 6001].map((seed) => lane("real", 250, seed)),
+  ];
 }
 
 /** Seconds of processor time of the flows that take more than {@link USUAL_COST}, roughly. */

@@ -48,6 +48,15 @@ describe("the stages of ./scripts/test", () => {
     assert.deepEqual(engines(["all"]), [undefined, "real", "real"]);
   });
 
+  it("are, with `all`, 10,000 steps of walks on the fake engine and 500 on the real one", () => {
+    const steps = (engine: string) =>
+      chosenStages(stages, ["all"]).filter(({ env }) => env?.["WALK_ENGINE"] === engine)
+        .reduce((sum, { env }) => sum + Number(env?.["WALK_STEPS"]), 0);
+    assert.ok(steps("fake") >= 10_000);
+    assert.ok(steps("real") >= 500);
+    assert.ok(chosenStages(stages, []).every(({ env }) => env?.["WALK_ENGINE"] === undefined));
+  });
+
   it("are those of the groups that are named, and with `all` their repetitions, too", () => {
     const once = chosenStages(stages, ["unit", "contract"]);
     assert.deepEqual(new Set(once.map(({ group }) => group)), new Set(["unit", "contract"]));
