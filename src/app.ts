@@ -107,7 +107,7 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
     const parts = await pipelineParts(signal);
     const pipeline = createPipeline(parts);
     if (ledger.openIntents().length > 0) {
-      await parts.engineInfo(signal);
+      await parts.host.info(signal);
       await pipeline.recover(signal);
     }
     await parts.trees.collect(signal);

@@ -1,23 +1,7 @@
 import { join } from "node:path";
-import { registrySecrets } from "../compose/mod.ts";
-import {
-  Compose,
-  createEngineBackend,
-  findComposeProgram,
-  programEnvironment,
-  proxyVariables,
-  rendersAtOnce,
-} from "../deploy/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
 import type { TargetListener, ToldTarget } from "../model/mod.ts";
-import {
-  createEncryptedFiles,
-  createImages,
-  type Images,
-  plainSource,
-  RenderedModels,
-  UNTOUCHED_IMAGES,
-} from "../prepare/mod.ts";
+import { createEncryptedFiles, type Host, plainSource, RenderedModels } from "../prepare/mod.ts";
 import {
   createTreeCollector,
   isStrangers,
@@ -47,7 +31,6 @@ import {
   type Ids,
   type Meter,
   noMeter,
-  readMachineFacts,
   scratchPrefix,
   stackAsOwner,
   sweepScratch,
@@ -59,12 +42,9 @@ import { openDataDirectory } from "./data_directory.ts";
 import { engineEnvironment, passedVariables } from "./engine_environment.ts";
 import { gitCredentials } from "./git_credentials.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
-import { findHostDataDirectory, findLocalPath } from "./host_data_directory.ts";
-import { type Ask, onceDone, remembered } from "./remember.ts";
+import { createHost } from "./host.ts";
+import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
-
-/** Milliseconds for which the engine's description is taken as still true. */
-const ENGINE_INFO_LIFETIME_MS = 60_000;
 
 /** Everything below the triggers and faces, ready to work. */
 export interface Assembly {
@@ -124,16 +104,15 @@ export async function assemble(
   const secrets = externalSecrets(settings, system, http);
   const listeners = listenersOf(system, ledger, meter);
   const pipelineParts = onceDone(async (signal) => {
-    const options = await pipelineOptions(settings, system, engine, signal);
-    const made = { key, ledger, source, engine, meter, listeners, stackLock, secrets };
-    const common = parts(settings, system, made);
+    const looksOnly = scratchDir !== undefined;
+    const host = await createHost(settings, system, { engine, meter, secrets, looksOnly }, signal);
+    const made = { key, ledger, source, host, meter, listeners, stackLock, secrets };
     return {
-      ...common,
-      images: scratchDir === undefined ? images(settings, system, common) : UNTOUCHED_IMAGES,
+      ...parts(settings, system, made),
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
-        ? treeCollector(system, made, options)
+        ? treeCollector(settings, system, { ...made, engine })
         : NO_COLLECTOR,
-      options,
+      options: pipelineOptions(settings, system),
     };
   });
   return {
@@ -263,15 +242,14 @@ function parts(
   system: System,
   made: State & {
     readonly source: Source;
-    readonly engine: EngineClient;
+    readonly host: Host;
     readonly meter: Meter;
     readonly listeners: readonly TargetListener[];
     readonly stackLock: WatchedLock;
     readonly secrets: ExternalSecrets;
   },
-): Omit<PipelineParts, "options" | "trees" | "images"> {
+): Omit<PipelineParts, "options" | "trees"> {
   const { clock, files, log, commands, redactor, env } = system;
-  const program = programEnvironment(engineEnvironment(settings, system.env));
   const { ageKey } = settings.sops;
   const sops = createSops({
     ageKey,
@@ -279,37 +257,13 @@ function parts(
     redactor,
   });
   const digest = (text: string) => made.key.digest(text);
-  const compose = new Compose({
-    commands,
-    findProgram: () => findComposeProgram(files, program),
-    programEnvironment: program,
-    log,
-    scratch: { files, prefix: scratchPrefix("render") },
-    rendering: createLimiter(rendersAtOnce(readMachineFacts())),
-    quiet: settings.deploy.quiet,
-    onMutation: () => made.meter.count("mutations_total", { by: "compose" }),
-  });
   return {
     ...made,
     source: plainSource(made.source, sops),
     encrypted: createEncryptedFiles({ source: made.source, sops, files, digest }),
-    engineInfo: remembered(clock, ENGINE_INFO_LIFETIME_MS, async (signal) => {
-      const info = await made.engine.info(signal);
-      return settings.deploy.swarmFeatures ? info : { ...info, swarm: "inactive" };
-    }),
-    compose,
-    backend: createEngineBackend({
-      engine: made.engine,
-      clock,
-      log,
-      quiet: settings.deploy.quiet,
-      compose,
-      variables: () => proxies(settings, system, made.secrets),
-    }),
     rendered: new RenderedModels(),
     files,
     commands,
-    localPath: (path, signal) => findLocalPath({ files, engine: made.engine }, path, signal),
     clock,
     log,
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
@@ -317,67 +271,33 @@ function parts(
   };
 }
 
-function images(
-  { docker }: Settings,
-  { env }: System,
-  parts: Omit<PipelineParts, "options" | "trees" | "images">,
-): Images {
-  return createImages({ ...parts, clientConfigFile: clientConfigFile(docker, env) });
-}
-
-/** The configuration of the docker client, which holds credentials and proxies. */
-function clientConfigFile({ configDir }: Settings["docker"], env: System["env"]): string {
-  return join(configDir ?? join(env["HOME"] ?? "/root", ".docker"), "config.json");
-}
-
-/** What the docker client would tell every container of its proxies; their passwords are hidden. */
-async function proxies(
-  { docker }: Settings,
-  { env, files }: System,
-  secrets: ExternalSecrets,
-): Promise<Record<string, string>> {
-  const bytes = await files.readIfExists(clientConfigFile(docker, env)).catch(() => undefined);
-  if (bytes === undefined) return {};
-  const text = new TextDecoder().decode(bytes);
-  secrets.hide(registrySecrets(text));
-  return proxyVariables(text, env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock");
-}
-
 /** For who only looks, and for who wants to keep everything. */
 const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
 
 function treeCollector(
+  { data, deploy }: Settings,
   { files, clock, log }: System,
-  made: {
+  { ledger, engine, host, source: { trees } }: {
     readonly ledger: Ledger;
     readonly engine: EngineClient;
+    readonly host: Host;
     readonly source: GitSourceWithTrees;
   },
-  { dataDir, hostDataDir, treeRetention }: PipelineParts["options"],
 ): TreeCollector {
-  const { ledger, engine, source: { trees } } = made;
-  const directories = { dataDir, hostDataDir, previousReleases: treeRetention };
-  return createTreeCollector({ trees, engine, ledger, files, clock, log, ...directories });
+  const directories = { dataDir: data.dir, hostDataDir: host.dataDir };
+  const previousReleases = deploy.artifactGcRetentionRecords;
+  const parts = { trees, engine, ledger, files, clock, log, previousReleases };
+  return createTreeCollector({ ...parts, ...directories });
 }
 
-/** A path in DOCKER_HOST; containers that mount it have the engine. */
-function engineSocketOf(host: string | undefined): { readonly engineSocket?: string } {
-  const path = /^unix:\/\/(\/.*)$/.exec(host ?? "")?.[1];
-  return path === undefined ? {} : { engineSocket: path };
-}
-
-async function pipelineOptions(
+function pipelineOptions(
   settings: Settings,
-  { files, env }: System,
-  engine: EngineClient,
-  signal: AbortSignal,
-): Promise<PipelineParts["options"]> {
+  { env }: System,
+): PipelineParts["options"] {
   const { deploy, data, git } = settings;
   return {
     dataDir: data.dir,
-    hostDataDir: data.hostDir ?? await findHostDataDirectory({ files, engine }, data.dir, signal),
     protectedPaths: settings.secretFiles,
-    ...engineSocketOf(settings.docker.host),
     configBaseDir: deploy.configBaseDir,
     allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
     passedVariables: passedVariables(settings, env),

@@ -67,7 +67,7 @@ export async function adoptContainers(
 }
 
 async function recipesOf(
-  { engine }: PipelineParts,
+  { host: { engine } }: PipelineParts,
   { containers }: ObservedStack,
   signal: AbortSignal,
 ): Promise<ContainerRecipe[]> {
@@ -89,7 +89,7 @@ function shared({ body }: ContainerRecipe): string | undefined {
 }
 
 async function putRecipesBack(
-  { engine }: PipelineParts,
+  { host: { engine } }: PipelineParts,
   key: StackKey,
   recipes: readonly ContainerRecipe[],
   signal: AbortSignal,

@@ -72,7 +72,7 @@ export async function withFiles(
  * Throws `conflict` where that network cannot be made anew.
  */
 export async function withNetworks(
-  { engine }: PipelineParts,
+  { host: { engine } }: PipelineParts,
   { release, networks }: Pick<PreparedRelease, "release" | "networks">,
   plan: Plan,
   { observed, deployed }: Pick<EarlierAttempts, "observed" | "deployed">,

@@ -42,7 +42,7 @@ export async function withOldData(
     const own = brought.filter(({ data }) => data.service === each.name);
     const because = own.map(({ data }) =>
       `what ${data.source} holds (mounted at ${data.target}) is copied to ${
-        join(stackDirectories(parts.options.hostDataDir, release.key).live, data.path)
+        join(stackDirectories(parts.host.dataDir, release.key).live, data.path)
       } first, and stays there, too`
     );
     return { ...each, because: [...each.because, ...because] };
@@ -76,7 +76,7 @@ export async function bringOldData(
       for (const { id, name } of data.writers) {
         if (stopped.includes(id)) continue;
         progress(`stopping ${name}, whose data is brought along`);
-        await parts.engine.stopContainer(id, undefined, signal);
+        await parts.host.engine.stopContainer(id, undefined, signal);
         stopped.push(id);
       }
       await copy(parts, release.key, { data, local, progress }, signal);
@@ -88,7 +88,7 @@ export async function bringOldData(
     const { live } = stackDirectories(parts.options.dataDir, release.key);
     // What is written from now on would be missing in it.
     for (const path of copied) await parts.files.remove(join(live, path));
-    for (const id of stopped) await parts.engine.startContainer(id, signal);
+    for (const id of stopped) await parts.host.engine.startContainer(id, signal);
     throw error;
   }
 }
@@ -105,9 +105,9 @@ async function toBring(
   observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<ToBring[]> {
-  const hostLive = stackDirectories(parts.options.hostDataDir, key).live;
+  const hostLive = stackDirectories(parts.host.dataDir, key).live;
   const { live } = stackDirectories(parts.options.dataDir, key);
-  const found = await findOldData(parts.engine, { model, hostLive }, observed, signal);
+  const found = await findOldData(parts.host.engine, { model, hostLive }, observed, signal);
   // Then what is in `live` was not put there for this adoption: it is older.
   const cameBack = parts.ledger.current(key) !== undefined;
   const wanted: ToBring[] = [];
@@ -115,7 +115,7 @@ async function toBring(
   for (const data of found) {
     const isThere = await holdsSomething(parts, join(live, data.path));
     if (isThere && !(cameBack && data.writable)) continue;
-    const seen = await parts.localPath(data.source, signal);
+    const seen = await parts.host.localPath(data.source, signal);
     const local = seen === undefined ? undefined : await parts.files.realPath(seen);
     if (local === undefined) throw unreachable(key, data, join(hostLive, data.path));
     if (!await holdsSomething(parts, local)) continue;

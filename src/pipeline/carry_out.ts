@@ -174,7 +174,7 @@ export async function place(
 }
 
 function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts {
-  const { engine, backend, clock, log } = parts;
+  const { host: { engine, backend }, clock, log } = parts;
   const { next, progress, removeOrphans } = work;
   const { key } = next.release;
   return {

@@ -56,7 +56,7 @@ export async function destroyTarget(
   what: DestroyWhat,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  const observed = await observe(parts.engine, key, signal);
+  const observed = await observe(parts.host.engine, key, signal);
   if (!isThere(parts, key, by, observed)) return undefined;
   const intent = parts.ledger.beginDestroy(key, { ...what });
   return await finishDestroy(parts, intent, signal);
@@ -82,7 +82,7 @@ export interface ToDestroy {
  * deleted with its data. Throws as {@link destroyTarget} does, and changes nothing.
  */
 export async function decideDestroy(
-  parts: Pick<PipelineParts, "engine" | "ledger">,
+  parts: Pick<PipelineParts, "host" | "ledger">,
   key: StackKey,
   { by, because, removeVolumes, observed }: ToDestroy,
   signal: AbortSignal,
@@ -91,7 +91,7 @@ export async function decideDestroy(
     const message = "there is nothing to destroy";
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
-  const volumes = removeVolumes ? await volumesOf(parts.engine, key, signal) : [];
+  const volumes = removeVolumes ? await volumesOf(parts.host.engine, key, signal) : [];
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({
     name,
@@ -177,7 +177,7 @@ export async function finishDestroy(
   const { key, options } = intent;
   const services = parts.ledger.current(key)?.services ?? [];
   const removeImages = options["removeImages"] === true;
-  const volumes = await destroyStack(parts.engine, {
+  const volumes = await destroyStack(parts.host.engine, {
     key,
     removeVolumes: options["removeVolumes"] === true,
     removeImages,

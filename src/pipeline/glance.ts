@@ -2,7 +2,7 @@ import { observe, observeAll } from "../deploy/mod.ts";
 import { formatStackKey, type ObservedStack } from "../model/mod.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Glance, Target } from "../prepare/mod.ts";
+import type { Glance, Host, Target } from "../prepare/mod.ts";
 
 /** From how many stacks on one call for all containers is better than one for those of each. */
 const LEAST_STACKS = 4;
@@ -10,7 +10,8 @@ const LEAST_STACKS = 4;
 const OLDEST_MS = 2_000;
 
 /** What it takes to look. */
-export type GlanceParts = Pick<PipelineParts, "engine" | "stackLock" | "clock"> & {
+export type GlanceParts = Pick<PipelineParts, "stackLock" | "clock"> & {
+  readonly host: Pick<Host, "engine">;
   readonly ledger: Pick<Ledger, "current">;
 };
 
@@ -22,7 +23,7 @@ interface Seen {
 
 /** What runs for a target now. Whoever asks holds the stack's lock. */
 export async function look(
-  { engine }: PipelineParts,
+  { host: { engine } }: PipelineParts,
   { key, glance }: Target,
   signal: AbortSignal,
 ): Promise<ObservedStack> {
@@ -34,7 +35,7 @@ export async function look(
  * costs one call of the engine. It is made for one piece of work and not kept.
  */
 export function createGlance(
-  { engine, stackLock, ledger, clock }: GlanceParts,
+  { host: { engine }, stackLock, ledger, clock }: GlanceParts,
   count: number,
 ): Glance {
   let seen: Seen | undefined;

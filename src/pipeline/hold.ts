@@ -156,7 +156,7 @@ async function prepareRepair(
   if (placed === undefined) return stays("but its files are neither on disk nor in the mirror");
   await requireNoClash(parts, placed.release, plan, signal);
   const { images } = recorded;
-  await parts.images.point(placed.release.services, images, signal);
+  await parts.host.images.point(placed.release.services, images, signal);
   const needed = { services: plan.services, progress: target.progress, images };
   await requireImages(parts, placed, needed, signal);
   const remembers = failure === undefined || failure.release === recorded.digest;

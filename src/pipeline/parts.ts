@@ -1,5 +1,3 @@
-import type { Backend } from "../deploy/mod.ts";
-import type { EngineInfo } from "../docker/engine.ts";
 import type { TargetListener } from "../model/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
@@ -26,15 +24,9 @@ export interface PipelineOptions extends PrepareOptions {
 /** Everything the pipeline works with. */
 export interface PipelineParts extends PrepareParts {
   readonly trees: TreeCollector;
-  /** Who makes and starts containers. */
-  readonly backend: Backend;
-  /** The engine as it introduced itself; asked again after it was unreachable. */
-  engineInfo(signal: AbortSignal): Promise<EngineInfo>;
   readonly ledger: Ledger;
   readonly key: InstanceKey;
   readonly commands: Commands;
-  /** Where this process sees a path of the engine's host; `undefined` where it does not. */
-  localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
   /** Everybody who is told what becomes of targets, besides the record of the run. */
   readonly listeners: readonly TargetListener[];
   /** Bounds everything that only reads and prepares. */

@@ -99,7 +99,7 @@ async function planRemoval(
   { stack: { key, directory }, removeVolumes }: Removal,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
-  const observed = await observe(parts.engine, key, signal);
+  const observed = await observe(parts.host.engine, key, signal);
   const by = { configuration: ownerFrom(configuration) };
   const asked = { by, because: whyObsolete(directory), removeVolumes, observed };
   const plan = await decideDestroy(parts, key, asked, signal);
@@ -123,7 +123,7 @@ async function planDeployment(
   const teller = createTeller([runListener(reporter)], asked, told.configuration);
   const { key } = told;
   let observed: ObservedStack = { containers: [] };
-  const glance = { observe: async () => observed = await observe(parts.engine, key, signal) };
+  const glance = { observe: async () => observed = await observe(parts.host.engine, key, signal) };
   const decide = async () => {
     const revision = await revisionOf(parts, opened.request, told, signal);
     return await decideTarget(parts, { ...told, revision, glance }, signal);

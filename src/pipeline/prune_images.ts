@@ -25,7 +25,7 @@ export async function pruneImages(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const { ledger, engine, options } = parts;
+    const { ledger, host: { engine }, options } = parts;
     const after = await observe(engine, key, signal);
     const running = new Set(after.containers.map((each) => each.imageId));
     const present = await engine.listImages(signal);
@@ -48,7 +48,7 @@ export async function pruneImages(
  * the engine throws.
  */
 export async function imagesOfOthers(
-  { ledger, engine, options }: Pick<PipelineParts, "ledger" | "engine" | "options">,
+  { ledger, host: { engine }, options }: Pick<PipelineParts, "ledger" | "host" | "options">,
   key: StackKey,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {

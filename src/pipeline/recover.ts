@@ -50,7 +50,11 @@ async function resumeWithEngine(
       signal.throwIfAborted();
       const progress = (step: string) => log.debug(step);
       if (!isStackwrightError(error, "engine_unreachable")) throw error;
-      await engineWasAway({ ...parts, log, progress }, error, signal);
+      await engineWasAway(
+        { engine: parts.host.engine, clock: parts.clock, log, progress },
+        error,
+        signal,
+      );
     }
   }
 }
@@ -66,8 +70,8 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
     parts.ledger.fail(intent, "failed", "interrupted, and its files cannot be had any more");
     return;
   }
-  await clearHalfReplaced(parts.engine, intent.key, signal);
-  const observed = await observe(parts.engine, intent.key, signal);
+  await clearHalfReplaced(parts.host.engine, intent.key, signal);
+  const observed = await observe(parts.host.engine, intent.key, signal);
   const { services } = next.release;
   const deployed = parts.ledger.current(intent.key)?.services;
   const plan = planFor(services, observed, { kind: "resumed", deployed });

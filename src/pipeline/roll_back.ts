@@ -79,8 +79,8 @@ async function attempt(
     );
   }
   progress("looking at what runs");
-  await parts.images.point(placed.release.services, wanted.images, signal);
-  const observed = await observe(parts.engine, key, signal);
+  await parts.host.images.point(placed.release.services, wanted.images, signal);
+  const observed = await observe(parts.host.engine, key, signal);
   const { services, images } = wanted;
   const why = { kind: "put_back", deployed: current.services, images } as const;
   const plan = planFor(services, observed, why);

@@ -87,7 +87,7 @@ export async function ownershipOf(
     observed.containers.some((each) => each.labels[LABELS.manager] === MANAGER);
   const volumes = isSettled
     ? []
-    : await parts.engine.listVolumes({ [COMPOSE_LABELS.project]: key.name }, signal);
+    : await parts.host.engine.listVolumes({ [COMPOSE_LABELS.project]: key.name }, signal);
   return remembering(parts, target, () => {
     const found = ownership(key, {
       observed,
@@ -105,7 +105,7 @@ export async function ownershipOf(
  * {@link requireOwnVolumes}. Throws `conflict`.
  */
 export async function requireNoForeignVolume(
-  { engine, ledger }: PipelineParts,
+  { host: { engine }, ledger }: PipelineParts,
   target: Target,
   model: ComposeModel,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { runningJobs } from "../deploy/mod.ts";
 import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Target } from "../prepare/mod.ts";
+import type { Host, Target } from "../prepare/mod.ts";
 
 /** Milliseconds between two looks at whether jobs run. */
 const INTERVAL_MS = 1000;
@@ -13,7 +13,9 @@ const INTERVAL_MS = 1000;
  * Throws `timeout`, naming the containers.
  */
 export async function waitForJobs(
-  { engine, clock, log }: Pick<PipelineParts, "engine" | "clock" | "log">,
+  { host: { engine }, clock, log }: Pick<PipelineParts, "clock" | "log"> & {
+    readonly host: Pick<Host, "engine">;
+  },
   { key, deployment }: Pick<Target, "key" | "deployment">,
   signal: AbortSignal,
 ): Promise<void> {

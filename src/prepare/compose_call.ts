@@ -9,7 +9,7 @@ export function composeCall(parts: PrepareParts, placed: Placed): ComposeCall {
   return {
     project: {
       name: release.key.name,
-      directory: join(stackDirectories(parts.options.hostDataDir, release.key).stack, "current"),
+      directory: join(stackDirectories(parts.host.dataDir, release.key).stack, "current"),
       files: ["-"],
       envFiles: [],
       profiles: [],

@@ -18,7 +18,7 @@ export async function changesSince(
 ): Promise<InputChange[] | undefined> {
   if (!closure.complete) return undefined;
   const { deployment, revision } = target;
-  const text = configurationText(deployment, variablesOf(parts, target), parts.options.hostDataDir);
+  const text = configurationText(deployment, variablesOf(parts, target), parts.host.dataDir);
   const paths = Object.keys(closure.paths);
   const beside = Object.keys(closure.configurationPaths ?? {});
   const ids = async (at: Revision, wanted: readonly string[]) =>

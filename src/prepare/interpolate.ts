@@ -8,7 +8,7 @@ import type { PrepareParts } from "./parts.ts";
  * else. Throws `render_failed`.
  */
 export async function interpolate(
-  { compose }: Pick<PrepareParts, "compose">,
+  { host: { compose } }: Pick<PrepareParts, "host">,
   { project, variables }: Pick<ComposeCall, "project" | "variables">,
   texts: readonly string[],
   signal: AbortSignal,

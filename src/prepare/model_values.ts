@@ -28,7 +28,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
  * long to be given to compose.
  */
 export async function modelValues(
-  parts: Pick<PrepareParts, "compose">,
+  parts: Pick<PrepareParts, "host">,
   { model, project, variables }: ValueSources,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
@@ -64,7 +64,7 @@ export function actingVariables(invocation: ComposeInvocation): Record<string, s
 
 /** A release that was recorded, with the values it needs; `trees` have its files in the clear. */
 export async function withValues(
-  parts: Pick<PrepareParts, "compose">,
+  parts: Pick<PrepareParts, "host">,
   release: Release,
   trees: Trees,
   signal: AbortSignal,

@@ -1,22 +1,16 @@
-import type { Compose } from "../deploy/mod.ts";
-import type { Engine } from "../docker/engine.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
 import type { Clock, Files, Log, Meter } from "../system/mod.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
-import type { Images } from "./images.ts";
+import type { Host } from "./host.ts";
 import type { RenderedModels } from "./rendered_models.ts";
 
 /** What preparing is told by the settings. */
 export interface PrepareOptions {
   /** Data directory as this process sees it. */
   readonly dataDir: string;
-  /** The same directory as the engine's host sees it. */
-  readonly hostDataDir: string;
   /** Further files and directories that no container may mount: where our secrets come from. */
   readonly protectedPaths: readonly string[];
-  /** The socket that the engine is reached by, where it is one of this machine. */
-  readonly engineSocket?: string;
   /** Variables of our own environment that take part in interpolation (`PASS_ENV`); usually none. */
   readonly passedVariables: Readonly<Record<string, string>>;
 }
@@ -27,10 +21,8 @@ export interface PrepareParts {
   readonly source: Source;
   /** Does the same for trees on disk. */
   readonly encrypted: EncryptedFiles;
-  /** Asked for images, networks and volumes; changed by `images` alone. */
-  readonly engine: Engine;
-  readonly compose: Compose;
-  readonly images: Images;
+  /** Asked for images, networks and volumes; only images are changed there. */
+  readonly host: Host;
   /** What compose rendered lately. */
   readonly rendered: RenderedModels;
   /** Digests that only this installation can make: they cover secrets and end up in labels. */

@@ -63,7 +63,7 @@ export async function requireSafeModel(
     else await requireNotOurs(parts, name, each, tree);
   }
   for (const each of found.containers) await requireMountsNotOurs(parts, name, each, tree, signal);
-  const own = OWN_VOLUME.exec(parts.options.hostDataDir)?.[1];
+  const own = OWN_VOLUME.exec(parts.host.dataDir)?.[1];
   const volume = found.volumes.find((each) => each.name === own);
   if (volume !== undefined) throw ours(name, volume.what);
 }
@@ -76,7 +76,7 @@ async function requireMountsNotOurs(
   tree: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const details = await parts.engine.inspectContainer(container, signal);
+  const details = await parts.host.engine.inspectContainer(container, signal);
   if (details === undefined) {
     throw new StackwrightError(
       "config_invalid",
@@ -85,7 +85,7 @@ async function requireMountsNotOurs(
   }
   for (const { kind, source, name: volume } of details.mounts) {
     const from = `${what} container:${container}`;
-    if (volume !== "" && volume === OWN_VOLUME.exec(parts.options.hostDataDir)?.[1]) {
+    if (volume !== "" && volume === OWN_VOLUME.exec(parts.host.dataDir)?.[1]) {
       throw ours(name, from);
     }
     if (kind !== "bind") continue;
@@ -119,7 +119,7 @@ async function requireNotOurs(
 ): Promise<void> {
   if (everywhere !== true && insideTree(path, tree) !== undefined) return;
   const real = await parts.files.realPath(path) ?? path;
-  for (const mine of [parts.options.hostDataDir, ...parts.options.protectedPaths]) {
+  for (const mine of [parts.host.dataDir, ...parts.options.protectedPaths]) {
     const relations = [path, real].map((each) => pathRelation(each, mine));
     if (relations.includes("inside")) throw ours(name, what);
     if (!relations.includes("around")) continue;
@@ -128,8 +128,8 @@ async function requireNotOurs(
     });
     break;
   }
-  const { engineSocket } = parts.options;
-  const sockets = engineSocket === undefined ? USUAL_SOCKETS : [...USUAL_SOCKETS, engineSocket];
+  const { socket } = parts.host;
+  const sockets = socket === undefined ? USUAL_SOCKETS : [...USUAL_SOCKETS, socket];
   const holdsSocket = sockets.some((socket) => pathRelation(socket, path) === "inside");
   if (holdsSocket || ENGINE_SOCKET.test(path)) {
     const message = `${what} mounts the engine's socket: the container has all rights on the host`;

@@ -40,7 +40,7 @@ export async function refreshImages(
   );
   if (pullable.length === 0) return {};
   try {
-    await parts.images.pull(wanted(target, prepared, pullable), signal);
+    await parts.host.images.pull(wanted(target, prepared, pullable), signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!isDeployed || !isStackwrightError(error, "pull_failed")) throw error;
@@ -50,7 +50,7 @@ export async function refreshImages(
   }
   const images: Record<string, string> = {};
   for (const service of pullable) {
-    const id = await parts.engine.imageId(service.image, signal);
+    const id = await parts.host.engine.imageId(service.image, signal);
     if (id !== undefined) images[service.name] = id;
   }
   return images;
@@ -78,7 +78,7 @@ export async function prepareImages(
       action !== "remove";
   });
   const scaled = needed.filter((each) => each.builds && acting.get(each.name) === "scale");
-  await parts.images.point(scaled, imagesByService(observed), signal);
+  await parts.host.images.point(scaled, imagesByService(observed), signal);
   const missing = await missingImages(parts, needed, signal);
   const builds = needed.filter((each) =>
     each.builds && (acting.get(each.name) !== "start" && acting.get(each.name) !== "scale" ||
@@ -86,11 +86,11 @@ export async function prepareImages(
   );
   const pulls = needed.filter((each) => !each.builds && missing.has(each.name));
   requirePullable(prepared.release, pulls);
-  await parts.images.pull(wanted(target, prepared, pulls), signal);
+  await parts.host.images.pull(wanted(target, prepared, pulls), signal);
   const toBuild = wanted(target, prepared, builds);
   const { build } = target.deployment;
   const model = withBuildArguments(toBuild.call.model ?? {}, build.args);
-  await parts.images.build({ ...toBuild, call: { ...toBuild.call, model } }, build, signal);
+  await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, build, signal);
 }
 
 async function missingImages(
@@ -101,7 +101,9 @@ async function missingImages(
   const missing = new Set<string>();
   for (const service of services) {
     if (service.image === "") continue;
-    if (await parts.engine.imageId(service.image, signal) === undefined) missing.add(service.name);
+    if (await parts.host.engine.imageId(service.image, signal) === undefined) {
+      missing.add(service.name);
+    }
   }
   return missing;
 }

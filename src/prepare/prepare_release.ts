@@ -84,7 +84,7 @@ async function releaseOf(
       hides: (text) => parts.secrets.hides(text),
     }),
     tree,
-    stackDirectory: stackDirectories(parts.options.hostDataDir, key).stack,
+    stackDirectory: stackDirectories(parts.host.dataDir, key).stack,
     uses,
     inPlace,
     live,
@@ -101,7 +101,7 @@ async function releaseOf(
 
 /** Everything the release was made from, so that the next look may be a cheap one. */
 function closureOf(
-  { key, options }: PrepareParts,
+  { key, host, options }: PrepareParts,
   target: ResolvedTarget,
   { rendered, content }: Prepared,
 ): InputClosure {
@@ -109,7 +109,7 @@ function closureOf(
   const { ids, identities } = content;
   const variables = variablesOf({ options }, target);
   return {
-    configuration: key.digest(configurationText(target.deployment, variables, options.hostDataDir)),
+    configuration: key.digest(configurationText(target.deployment, variables, host.dataDir)),
     complete: inputs.complete,
     paths: Object.fromEntries(ids),
     ...(identities.size === 0 ? {} : { encrypted: [...identities.keys()].sort() }),
@@ -121,8 +121,8 @@ function closureOf(
 async function projectResources(parts: PrepareParts, name: string, signal: AbortSignal) {
   const project = { [COMPOSE_LABELS.project]: name };
   const [networks, volumes] = await Promise.all([
-    parts.engine.listNetworks(project, signal),
-    parts.engine.listVolumes(project, signal),
+    parts.host.engine.listNetworks(project, signal),
+    parts.host.engine.listVolumes(project, signal),
   ]);
   const foreign = [...networks, ...volumes].filter((each) =>
     each.labels[LABELS.manager] === undefined

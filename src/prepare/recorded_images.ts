@@ -36,9 +36,9 @@ export async function requireImages(
     if (!acting.has(service.name) || service.image === "" || service.expectation.replicas === 0) {
       continue;
     }
-    if (await parts.engine.imageId(service.image, signal) !== undefined) continue;
+    if (await parts.host.engine.imageId(service.image, signal) !== undefined) continue;
     const ran = own(images, service.name);
-    if (ran !== undefined && await parts.engine.imageId(ran, signal) !== undefined) continue;
+    if (ran !== undefined && await parts.host.engine.imageId(ran, signal) !== undefined) continue;
     if (service.builds) throw goneForGood(placed.release, service);
     requirePullable(placed.release, [service]);
     missing.push(service);
@@ -48,7 +48,7 @@ export async function requireImages(
   const project = { ...call.project, directory: placed.tree };
   const { key, timeoutSeconds } = placed.release;
   const wanted = { key, services: missing, call: { ...call, project }, timeoutSeconds, progress };
-  await parts.images.pull(wanted, signal);
+  await parts.host.images.pull(wanted, signal);
 }
 
 function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {
@@ -72,7 +72,7 @@ export async function requireNoClash(
 ): Promise<void> {
   const starts = starting(plan.services, ["create", "recreate"]);
   if (starts.length === 0) return;
-  const all = await parts.engine.listContainers({}, signal);
+  const all = await parts.host.engine.listContainers({}, signal);
   const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
   const found = clashes(release.model, starts, others);
   if (found.length > 0) throw new StackwrightError("conflict", found.join("; "));

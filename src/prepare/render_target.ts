@@ -75,7 +75,7 @@ export async function renderTarget(
   await requireSafeModel(parts, target, model, tree, signal);
   requireShortEnvironment(model);
   requireNoJobs(model, target.key.name);
-  await requireHooksRun(model, target.key.name, () => parts.compose.version(signal));
+  await requireHooksRun(model, target.key.name, () => parts.host.compose.version(signal));
   requirePlain(model, revealed);
   const complete = { ...invocation, values };
   return { inputs, realInputs, revealed, beside, tree, invocation: complete, plain, model };
@@ -90,7 +90,7 @@ async function render(
     & Pick<RenderingInputs, "call">,
   signal: AbortSignal,
 ): Promise<ComposeModel> {
-  const fresh = () => operation(parts, "render", () => parts.compose.render(call, signal));
+  const fresh = () => operation(parts, "render", () => parts.host.compose.render(call, signal));
   // Through links a file may be another one without anything at its own path having changed.
   const hasLinks = [...realInputs].some(([path, real]) => path !== real);
   if (!inputs.complete || hasLinks) return await fresh();

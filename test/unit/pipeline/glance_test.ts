@@ -27,7 +27,7 @@ function createLook(count = keys.length) {
     current: ({ name }: StackKey) =>
       finished.has(name) ? { finishedAt: finished.get(name) } as RecordedRelease : undefined,
   };
-  const parts = { engine: engine as unknown as Engine, stackLock, clock, ledger };
+  const parts = { host: { engine: engine as unknown as Engine }, stackLock, clock, ledger };
   const glance = createGlance(parts, count);
   return {
     engine,

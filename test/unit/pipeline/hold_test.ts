@@ -94,12 +94,24 @@ function createShop(directory: string) {
     scratch: { files: systemFiles, prefix: "/nowhere/" },
   });
   const secrets = createExternalSecrets({ provider: undefined, redactor: createRedactor() });
-  const common = { meter: noMeter, engine, compose, secrets, files: systemFiles, clock, log };
+  const about = { meter: noMeter, secrets, files: systemFiles, clock, log };
   const parts: PipelineParts = {
-    backend: { up: () => assert.fail() },
-    ...common,
+    ...about,
+    host: {
+      engine,
+      info: unused,
+      compose,
+      backend: { up: unused },
+      images: createImages({
+        ...about,
+        engine,
+        compose,
+        clientConfigFile: join(directory, "none.json"),
+      }),
+      dataDir: directory,
+      localPath: unused,
+    },
     listeners: [],
-    images: createImages({ ...common, clientConfigFile: join(directory, "none.json") }),
     source: {
       resolve: unused,
       lastKnown: unused,
@@ -111,7 +123,6 @@ function createShop(directory: string) {
       close: unused,
     },
     trees: { collect: unused },
-    engineInfo: unused,
     rendered: new RenderedModels(),
     encrypted: {
       reveal: () => Promise.resolve({ identities: new Map(), secrets: new Set(), failures: [] }),
@@ -119,13 +130,11 @@ function createShop(directory: string) {
     ledger,
     key,
     commands: { run: unused, start: unused },
-    localPath: unused,
     preparing: createLimiter(1),
     deploying: createLimiter(1),
     stackLock: createWatchedLock(),
     options: {
       dataDir: directory,
-      hostDataDir: directory,
       allowLocalRepositoryUrl: false,
       configBaseDir: ".",
       passedVariables: {},

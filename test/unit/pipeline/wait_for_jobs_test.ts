@@ -4,7 +4,6 @@ import { parseDeployments } from "../../../src/config/mod.ts";
 import type { Engine } from "../../../src/docker/engine.ts";
 import { isStackwrightError, type ObservedContainer, stackKey } from "../../../src/model/mod.ts";
 import { waitForJobs } from "../../../src/pipeline/mod.ts";
-import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const KEY = stackKey("", "shop");
@@ -43,8 +42,8 @@ async function wait(looks: readonly (readonly ObservedContainer[])[], lines = ""
       return Promise.resolve();
     },
   };
-  const parts = { engine: engine as Engine, clock, log: createRecordingLog() };
-  await waitForJobs(parts as Pick<PipelineParts, "engine" | "clock" | "log">, {
+  const parts = { host: { engine: engine as Engine }, clock, log: createRecordingLog() };
+  await waitForJobs(parts, {
     key: KEY,
     deployment: declared.deployment,
   }, new AbortController().signal);

@@ -1,0 +1,24 @@
+import type { Backend, Compose } from "../deploy/mod.ts";
+import type { Engine, EngineInfo } from "../docker/engine.ts";
+import type { Images } from "./images.ts";
+
+/**
+ * One engine, and what this process knows of the machine behind it. A second engine is a second host
+ * and nothing else.
+ */
+export interface Host {
+  readonly engine: Engine;
+  /** The engine as it introduced itself; asked again after it was unreachable. */
+  info(signal: AbortSignal): Promise<EngineInfo>;
+  /** The compose program, which renders and builds for this engine. */
+  readonly compose: Compose;
+  /** Who makes and starts containers there. */
+  readonly backend: Backend;
+  readonly images: Images;
+  /** The data directory as that machine sees it. */
+  readonly dataDir: string;
+  /** The socket that the engine is reached by, where it is one of this machine. */
+  readonly socket?: string;
+  /** Where this process sees a path of that machine; `undefined` where it does not. */
+  localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
+}
