@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Commands, systemCommands } from "../../src/system/mod.ts";
 import { rows } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, label, pollTo, states } from "./steps.ts";
@@ -24,21 +23,14 @@ async function untilLogged(world: World, pattern: RegExp): Promise<void> {
 for (const engine of await engines()) {
   describe(`an engine that goes away on the ${engine} engine`, () => {
     it("in the middle of a rollout is waited for, and the rollout goes on when it answers", async () => {
-      let atUp = (_: World) => {};
-      const commands: Commands = {
-        ...systemCommands,
-        run(command, signal) {
-          if (command.argv.includes("--force-recreate")) atUp(world);
-          return systemCommands.run(command, signal);
-        },
-      };
-      const world: World = await createWorld({ engine, commands });
+      let onMutation = () => {};
+      const world: World = await createWorld({ engine, onMutation: () => onMutation() });
       try {
         await commit(world, shop("1"));
         await pollTo(world, "succeeded");
-        atUp = ({ proxy }) => {
-          atUp = () => {};
-          proxy.setAway(true);
+        onMutation = () => {
+          onMutation = () => {};
+          world.proxy.setAway(true);
         };
         await commit(world, shop("2"));
         const poll = pollTo(world, "succeeded");

@@ -94,6 +94,8 @@ export interface WorldOptions {
   readonly plugin?: string;
   /** What runs programs for the service; the real thing by default. */
   readonly commands?: Commands;
+  /** Told of every change that the engine made, before whoever asked for it hears of it. */
+  readonly onMutation?: () => void;
   /** How many times faster than real the service waits; also its grace period at the end. */
   readonly speed?: number;
 }
@@ -122,7 +124,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     : undefined;
   fake?.addImage(IMAGE, { where: "both" });
   const upstream = fake === undefined ? await realSocket() : join(directory, "engine.sock");
-  const proxy = await createEngineProxy({ socketPath: join(directory, "proxy.sock"), upstream });
+  const { onMutation } = options;
+  const proxy = await createEngineProxy({
+    socketPath: join(directory, "proxy.sock"),
+    upstream,
+    ...(onMutation === undefined ? {} : { onMutation }),
+  });
   const compose = await createComposeCommand(options.plugin ?? composePlugins()[0] ?? "");
   const repository = await createRepository(join(directory, "git"));
   const engine = createEngine({ host: `unix://${upstream}` });
