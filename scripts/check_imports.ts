@@ -51,7 +51,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   app: room(
     "model system settings config source verify secrets docker trigger plan compose deploy prepare record tell pipeline intake api serve",
   ),
-  cli: room("model system settings config plan api app", "yaml"),
+  cli: room("model system settings config source plan api app", "yaml"),
   main: room("cli"),
 };
 

@@ -16,13 +16,12 @@ import type { Settings } from "./settings/mod.ts";
 import { createNetworks, formatTime } from "./system/mod.ts";
 import { lookAtRepository, RetryAlarm, runPolls } from "./trigger/mod.ts";
 
-export { createCommandGate } from "./app/gate.ts";
+export { type CommandGate, createCommandGate } from "./app/gate.ts";
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";
 export { openDataDirectory } from "./app/data_directory.ts";
 export * from "./app/doctor.ts";
-export * from "./app/one_shot.ts";
-export { rollBackStack } from "./app/roll_back_stack.ts";
+export { planAside } from "./app/plan_aside.ts";
 export type { PlannedStack, PlannedStacks, UnplannedStack } from "./pipeline/mod.ts";
 export { settingFiles, type SettingFilesParts } from "./app/setting_files.ts";
 export type { System } from "./app/system.ts";
@@ -62,13 +61,13 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     // What succeeded meanwhile, or what a person holds, is not waited for any more.
     isOpen: (key) =>
       ledger.failures.get(key) !== undefined && ledger.pins.get(key) === undefined &&
-      ledger.stops.get(key) === undefined,
+      ledger.stops.get(key) === undefined && ledger.holds.get(key) === undefined,
     clock: system.clock,
     log,
   }, stop.signal);
   const gate: Gate = createGate(settings, system, {
     assembly,
-    execute: pipeline.execute,
+    performers: { sync: pipeline.execute, rollback: pipeline.rollBack },
     onEnd(run, work) {
       measureRun(meter, run, work);
       alarm.note(run, work);
@@ -116,6 +115,9 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
   return {
     execute: async (work, reporter, signal) => {
       await (await ready(signal)).execute(work, reporter, signal);
+    },
+    rollBack: async (work, reporter, signal) => {
+      await (await ready(signal)).rollBack(work, reporter, signal);
     },
     recover: async (signal) => void await ready(signal),
   };

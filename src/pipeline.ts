@@ -1,4 +1,11 @@
-import { formatStackKey, type RunReporter, type Sync, type TargetListener } from "./model/mod.ts";
+import {
+  formatRevision,
+  formatStackKey,
+  type Rollback,
+  type RunReporter,
+  type Sync,
+  type TargetListener,
+} from "./model/mod.ts";
 import {
   act,
   again,
@@ -18,6 +25,7 @@ import {
   repositoryOf,
   resolveRequest,
   revisionOf,
+  rollBack,
   settleOwner,
   type SourceRun,
   targetOf,
@@ -37,6 +45,8 @@ export interface Pipeline {
    * read, as an `AggregateError` where there are several sources.
    */
   execute(work: Sync, reporter: RunReporter, signal: AbortSignal): Promise<void>;
+  /** Puts a stack back to an earlier release; see {@link rollBack}. */
+  rollBack(work: Rollback, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /** Finishes what an earlier process left open. Call it once, before the first `execute`. */
   recover(signal: AbortSignal): Promise<void>;
 }
@@ -45,7 +55,23 @@ export interface Pipeline {
 export function createPipeline(parts: PipelineParts): Pipeline {
   return {
     execute: (work, reporter, signal) => execute(parts, work, reporter, signal),
+    rollBack: async ({ key, release, reason }, reporter, signal) => {
+      await rollBack(parts, key, {
+        number: release,
+        reason,
+        progress: (message) => reporter.describe({ message }),
+        listeners: [describing(reporter), runListener(reporter)],
+      }, signal);
+    },
     recover: (signal) => recover(parts, signal),
+  };
+}
+
+/** Says of a run about one stack which repository and revision that is of. */
+function describing(reporter: Pick<RunReporter, "describe">): TargetListener {
+  return ({ repository }) => ({ kind, revision }) => {
+    if (kind !== "decided") return;
+    reporter.describe({ repository, revision: formatRevision(revision), message: "" });
   };
 }
 

@@ -23,7 +23,9 @@ import {
   removeProjectOperation,
 } from "./projects.ts";
 import type { Operation } from "./operation.ts";
-import { type ParsePollRequest, type PollResult, runPollsOperation } from "./run_polls.ts";
+import { rollBackOperation, type RollbackResult } from "./roll_back.ts";
+import { type ParsePollRequest, runPollsOperation } from "./run_polls.ts";
+import type { RunResult } from "./run_work.ts";
 import type { RunView } from "./run_view.ts";
 import { getRunOperation, listRunsOperation } from "./runs.ts";
 import type { StackParts } from "./stack_parts.ts";
@@ -41,9 +43,10 @@ export interface Operations {
   readonly adopt: Operation<AdoptionView>;
   readonly hold: Operation<HoldView>;
   readonly resume: Operation<ResumeView>;
+  readonly rollBack: Operation<RollbackResult>;
   readonly listRuns: Operation<RunView[]>;
   readonly getRun: Operation<RunView>;
-  readonly runPolls: Operation<PollResult>;
+  readonly runPolls: Operation<RunResult>;
   readonly listProjects: Operation<ProjectView[]>;
   readonly getProject: Operation<ContainerView[]>;
   readonly controlProject: Operation<string>;
@@ -84,6 +87,7 @@ export function createOperations(parts: OperationParts): Operations {
     adopt: adoptOperation(parts),
     hold: holdOperation(parts),
     resume: resumeOperation(parts),
+    rollBack: rollBackOperation(parts),
     listRuns: listRunsOperation(parts),
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),

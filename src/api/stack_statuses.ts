@@ -29,13 +29,15 @@ export interface StatusParts {
   readonly ledger: Ledger;
   readonly runs: Pick<RunStore, "list">;
   readonly clock: Clock;
+  /** Milliseconds for which the engine is waited for: what is known is better than nothing. */
+  readonly limitMs?: number;
 }
 
 /** Runs that are looked at for what goes on and for when something is tried again. */
 const MOST_RUNS = 200;
 /** How long a stack is remembered that was never deployed and that nobody speaks of any more. */
 const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
-/** How long the engine may take to say what runs: a list of what is known is better than none. */
+/** The time that the engine has where nobody says another. */
 const ENGINE_LIMIT_MS = 5_000;
 
 /**
@@ -43,10 +45,10 @@ const ENGINE_LIMIT_MS = 5_000;
  * engine that does not answer leaves those unknown that are nothing else.
  */
 export async function stackStatuses(
-  { engine, ledger, runs, clock }: StatusParts,
+  { engine, ledger, runs, clock, limitMs = ENGINE_LIMIT_MS }: StatusParts,
   signal: AbortSignal,
 ): Promise<StackStatus[]> {
-  const observed = await whatRuns(engine, clock, signal);
+  const observed = await whatRuns({ engine, clock, limitMs }, signal);
   const currents = new Map(ledger.currents().map((each) => [formatStackKey(each.key), each]));
   const decisions = new Map(
     ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
@@ -81,12 +83,11 @@ export async function stackStatuses(
 }
 
 async function whatRuns(
-  engine: Engine,
-  clock: Clock,
+  { engine, clock, limitMs }: Required<Pick<StatusParts, "engine" | "clock" | "limitMs">>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ObservedStack> | undefined> {
   const done = new AbortController();
-  const late = clock.sleep(ENGINE_LIMIT_MS, done.signal).then(() => undefined, () => undefined);
+  const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
     return await Promise.race([observeAll(engine, limited), late]);

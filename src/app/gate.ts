@@ -1,13 +1,13 @@
 import { createOperations, type Operations, stackStatuses } from "../api/mod.ts";
 import { parsePollRequest } from "../config/mod.ts";
-import { createIntake, type Execute, type Intake } from "../intake.ts";
+import { createIntake, type Intake, type Performers } from "../intake.ts";
 import type { Run, Work } from "../model/mod.ts";
-import { createPipeline } from "../pipeline.ts";
+import { createPipeline, type Pipeline } from "../pipeline.ts";
 import { reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
-import { createRuns } from "../record/mod.ts";
+import { createRuns, type RunStore } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { formatTime } from "../system/mod.ts";
+import { formatTime, type Log } from "../system/mod.ts";
 import { checkSchedule } from "../trigger/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { createProjects } from "./projects.ts";
@@ -16,13 +16,14 @@ import type { System } from "./system.ts";
 /** The way in: everything that clients, commands and triggers can ask for. */
 export interface Gate {
   readonly intake: Intake;
+  readonly runs: Pick<RunStore, "subscribe">;
   readonly operations: Operations;
 }
 
 /** Parts that differ between the service and a command. */
 export interface GateParts {
   readonly assembly: Assembly;
-  readonly execute: Execute;
+  readonly performers: Performers;
   /** Told of every run that ended, with the work behind it. */
   readonly onEnd?: (run: Run, work: Work) => void;
 }
@@ -31,15 +32,16 @@ export interface GateParts {
 export function createGate(
   settings: Settings,
   system: System,
-  { assembly, execute, onEnd }: GateParts,
+  { assembly, performers, onEnd }: GateParts,
 ): Gate {
   const { clock, log, redactor } = system;
   const { ledger, engine, ids, pipelineParts } = assembly;
   const { timeZone } = settings;
+  const limit = system.engineLimitMs === undefined ? {} : { limitMs: system.engineLimitMs };
   const runs = createRuns({ clock, kept: ledger.runs });
   const intake = createIntake({
     runs,
-    performers: { sync: execute },
+    performers,
     conclude: (targets, facts) =>
       reduceTargets(targets, {
         ...facts,
@@ -57,7 +59,7 @@ export function createGate(
     runs,
     checkEngine: (signal) => engine.info(signal),
     projects: createProjects(assembly, clock),
-    deployments: (signal) => stackStatuses({ engine, ledger, runs, clock }, signal),
+    deployments: (signal) => stackStatuses({ engine, ledger, runs, clock, ...limit }, signal),
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     ledger,
     shownModel: async (recorded, signal) =>
@@ -65,21 +67,55 @@ export function createGate(
     clock,
     timeZone,
   });
-  return { intake, operations };
+  return { intake, runs, operations };
 }
 
-/** The same for a command, which finishes interrupted work before it does any other. */
+/** The way in for a command. */
+export interface CommandGate extends Gate {
+  /** What ended the last work, where it was an error: it says more than the run it failed. */
+  readonly thrown: () => unknown;
+}
+
+/**
+ * The same for a command, which finishes interrupted work before it does any other, and says itself
+ * how a run ended.
+ */
 export function createCommandGate(
   settings: Settings,
   system: System,
   assembly: Assembly,
-): Gate {
-  return createGate(settings, system, {
+): CommandGate {
+  let thrown: unknown;
+  const remembering =
+    (use: (pipeline: Pipeline) => Promise<void>) => async (signal: AbortSignal) => {
+      try {
+        await use(createPipeline(await assembly.pipelineParts(signal)));
+      } catch (error) {
+        thrown = error;
+        throw error;
+      }
+    };
+  const gate = createGate(settings, { ...system, log: silent }, {
     assembly,
-    execute: async (work, reporter, signal) => {
-      const pipeline = createPipeline(await assembly.pipelineParts(signal));
-      await pipeline.recover(signal);
-      await pipeline.execute(work, reporter, signal);
+    performers: {
+      sync: (work, reporter, signal) =>
+        remembering(async (pipeline) => {
+          await pipeline.recover(signal);
+          await pipeline.execute(work, reporter, signal);
+        })(signal),
+      rollback: (work, reporter, signal) =>
+        remembering((pipeline) => pipeline.rollBack(work, reporter, signal))(signal),
     },
   });
+  return { ...gate, thrown: () => thrown };
 }
+
+/** A log that nobody reads. */
+const silent: Log = {
+  debug() {},
+  info() {},
+  warning() {},
+  error() {},
+  critical() {},
+  with: () => silent,
+};

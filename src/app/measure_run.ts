@@ -18,7 +18,7 @@ const NAMES = {
 
 /** Records a finished run; of triggers that have metrics of their own kind, nothing. */
 export function measureRun(meter: Meter, run: Run, work: Work): void {
-  if (run.trigger !== "poll" && run.trigger !== "webhook") return;
+  if (work.kind !== "sync" || (run.trigger !== "poll" && run.trigger !== "webhook")) return;
   const { total, errors, duration } = NAMES[run.trigger];
   const labels = { repository: repositoryOf(sourcesOf(work)) };
   if (total !== undefined) meter.count(total, labels);

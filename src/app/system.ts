@@ -11,6 +11,11 @@ export interface System {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Version of this program, for metrics and documents. */
   readonly version: string;
+  /**
+   * Milliseconds for which a list of stacks waits for the engine to say what runs; 5 s when absent. For
+   * clocks that run fast.
+   */
+  readonly engineLimitMs?: number;
   /** Address to listen on; every IPv4 address when absent. */
   readonly hostname?: string;
 }

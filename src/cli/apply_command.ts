@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import { applyOnce } from "../app.ts";
 import { type RunTarget, StackwrightError } from "../model/mod.ts";
 import { systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
+import { requestOf } from "./checkout.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { type LiveProgress, liveProgress } from "./live_progress.ts";
 import { makePlan, type PlanRequest } from "./plan_command.ts";
-import { withAssembly } from "./with_assembly.ts";
+import { withOperations } from "./with_operations.ts";
 
 /** `stackwright apply` */
 export const applyCommand: Command = {
@@ -26,16 +26,17 @@ Exits 0 when every stack is as it should be, 1 when one failed.
       reference: values["ref"] ?? "",
       target: values["target"] ?? "",
     };
-    const watcher = liveProgress(io);
     if (values["plan"] !== undefined) {
-      await requireSamePlan(io, request, { file: values["plan"], watcher });
+      await requireSamePlan(io, request, { file: values["plan"], watcher: liveProgress(io) });
     }
-    const targets = await withAssembly(io, ({ assembly, system }) =>
-      applyOnce(assembly, system, {
-        ...request,
-        cwd: io.cwd,
-        watcher,
-      }, io.signal));
+    const targets = await withOperations(io, async ({ system, gate }) => {
+      const source = await requestOf(system, { ...request, cwd: io.cwd }, io.signal);
+      const work = { kind: "sync", trigger: "poll", origin: "manual", sources: [source] } as const;
+      const run = await gate.intake.submit(work, { signal: io.signal }).finished;
+      const thrown = gate.thrown();
+      if (thrown !== undefined) throw thrown;
+      return run.targets;
+    });
     if (json) io.out(JSON.stringify({ stacks: targets }) + "\n");
     else targets.forEach((each) => io.out(textOf(each)));
     return targets.some((each) => each.status === "failed") ? EXIT.failed : EXIT.ok;

@@ -19,6 +19,8 @@ export interface CommandIo {
   readonly redactor: Redactor;
   /** Time; that of the system by default. */
   readonly clock?: Clock;
+  /** See the system's: for clocks that run fast. */
+  readonly engineLimitMs?: number;
   /** What runs git, compose and other programs; the system by default. */
   readonly commands?: Commands;
   /** Aborts when the command is to stop. */

@@ -1,13 +1,13 @@
 import { unifiedDiff } from "../api/mod.ts";
-import { type PlannedStack, type PlannedStacks, planOnce, type UnplannedStack } from "../app.ts";
-import { formatProblem } from "../model/mod.ts";
-import { scratchPrefix, systemFiles } from "../system/mod.ts";
+import { planAside, type PlannedStack, type PlannedStacks, type UnplannedStack } from "../app.ts";
+import { formatProblem, type RunTarget } from "../model/mod.ts";
 import { readArguments } from "./arguments.ts";
+import { requestOf } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { type LiveProgress, liveProgress } from "./live_progress.ts";
 import { plainModel } from "./plain_model.ts";
-import { withAssembly } from "./with_assembly.ts";
+import { systemOf } from "./with_assembly.ts";
 
 /** `stackwright plan` */
 export const planCommand: Command = {
@@ -51,26 +51,22 @@ export interface PlanRequest {
   readonly target: string;
 }
 
-/**
- * Makes the plan, with mirrors, trees and a copy of the ledger in a directory that is removed
- * afterwards: the data directory is only read.
- */
+/** Makes the plan; the data directory is only read. */
 export async function makePlan(
   io: CommandIo,
   request: PlanRequest,
   watcher: LiveProgress,
 ): Promise<PlannedStacks> {
-  const scratchDir = await systemFiles.makeTemporaryDirectory(scratchPrefix("plan"));
-  try {
-    return await withAssembly(
-      io,
-      ({ assembly, system }) =>
-        planOnce(assembly, system, { ...request, cwd: io.cwd, watcher }, io.signal),
-      { scratchDir },
-    );
-  } finally {
-    await systemFiles.remove(scratchDir);
-  }
+  const { settings, system } = await systemOf(io);
+  const named = await requestOf(system, { ...request, cwd: io.cwd }, io.signal);
+  const run = { request: named, trigger: "poll", origin: "manual" } as const;
+  const reporter = {
+    describe({ message }: { readonly message?: string }) {
+      if (message !== undefined) watcher.step(message);
+    },
+    target: (entry: RunTarget) => watcher.target(entry),
+  };
+  return await planAside(settings, system, { run, reporter }, io.signal);
 }
 
 function viewOf(stack: PlannedStack) {

@@ -1,28 +1,29 @@
-import { rollBackStack } from "../app.ts";
+import { StackwrightError } from "../model/mod.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
-import { liveProgress } from "./live_progress.ts";
-import { withAssembly } from "./with_assembly.ts";
 import { withOperations } from "./with_operations.ts";
 
 /** `stackwright rollback` */
 export const rollbackCommand: Command = {
-  help: `Usage: stackwright rollback [--json] [--context NAME] <stack> [release]
+  help: `Usage: stackwright rollback [--json] [--context NAME] [--reason TEXT] <stack> [release]
 
 Deploys a recorded release again, by default the good one before the current. Updates then leave the
-stack alone until a commit changes its inputs, or until stackwright unpin.
+stack alone until a commit changes its inputs, or until stackwright resume or unpin.
 `,
   async run(io) {
-    const args = readArguments(io.args, 2, ["context"]);
+    const args = readArguments(io.args, 2, ["context", "reason"]);
     const key = stackOf(args);
     const number = args.operands[1] === undefined ? undefined : releaseNumber(args.operands[1]);
-    return await withAssembly(io, async ({ assembly }) => {
-      const watcher = liveProgress(io);
-      const progress = (step: string) => watcher.stack(key.name, step);
-      const wanted = { number, progress };
-      const { release, message } = await rollBackStack(assembly, key, wanted, io.signal);
-      const text = `${key.name} is back at release ${release.number} (${message})`;
-      io.out(args.json ? JSON.stringify({ release: release.number, message }) + "\n" : `${text}\n`);
+    const input = { ...key, release: number, reason: args.values["reason"] };
+    return await withOperations(io, async ({ operations, gate, call }) => {
+      const { outcome, run, release, detail } = await operations.rollBack.call(input, call);
+      if (outcome !== "complete") {
+        throw gate.thrown() ?? new StackwrightError("deploy_failed", detail ?? run.message ?? "");
+      }
+      const done = run.deployments?.[0]?.message ?? "";
+      const message = done.replace(/^release \d+ again: /, "");
+      const text = `${key.name} is back at release ${release} (${message})`;
+      io.out(args.json ? JSON.stringify({ release, message }) + "\n" : `${text}\n`);
       return EXIT.ok;
     });
   },

@@ -1,4 +1,4 @@
-import { assemble, type Assembly, type AssemblyOptions, type System } from "../app.ts";
+import { assemble, type Assembly, type System } from "../app.ts";
 import type { Settings } from "../settings/mod.ts";
 import { createLog, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import type { CommandIo } from "./io.ts";
@@ -13,14 +13,10 @@ export interface Workplace {
 }
 
 /**
- * Opens the data directory of the settings for one command and closes it afterwards. Logs say
- * warnings and worse, or more where LOG_LEVEL asks for it.
+ * The settings and the outside world of a command. Logs say warnings and worse, or more where LOG_LEVEL
+ * asks for it.
  */
-export async function withAssembly<T>(
-  io: CommandIo,
-  work: (workplace: Workplace) => Promise<T>,
-  options: AssemblyOptions = {},
-): Promise<T> {
+export async function systemOf(io: CommandIo): Promise<Omit<Workplace, "assembly">> {
   const { redactor, commands = systemCommands } = io;
   const settings = await settingsOf(io);
   const log = createLog({
@@ -38,8 +34,18 @@ export async function withAssembly<T>(
     redactor,
     env: io.env,
     version: VERSION,
+    ...(io.engineLimitMs === undefined ? {} : { engineLimitMs: io.engineLimitMs }),
   };
-  const assembly = await assemble(settings, system, options);
+  return { settings, system };
+}
+
+/** Opens the data directory of the settings for one command and closes it afterwards. */
+export async function withAssembly<T>(
+  io: CommandIo,
+  work: (workplace: Workplace) => Promise<T>,
+): Promise<T> {
+  const { settings, system } = await systemOf(io);
+  const assembly = await assemble(settings, system);
   try {
     return await work({ settings, system, assembly });
   } finally {

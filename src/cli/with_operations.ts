@@ -1,22 +1,33 @@
 import type { Call, Operations } from "../api/mod.ts";
-import { createCommandGate } from "../app.ts";
+import { type CommandGate, createCommandGate } from "../app.ts";
 import type { CommandIo } from "./io.ts";
+import { liveProgress } from "./live_progress.ts";
 import { withAssembly, type Workplace } from "./with_assembly.ts";
 
 /** What a command that is a face of operations works with. */
 export interface OperationsPlace extends Workplace {
+  readonly gate: CommandGate;
   readonly operations: Operations;
   readonly call: Call;
 }
 
-/** Opens the data directory for one command that calls operations, and closes it afterwards. */
+/**
+ * Opens the data directory for one command that calls operations, and closes it afterwards. Who
+ * watches is told what the runs of the command do.
+ */
 export async function withOperations<T>(
   io: CommandIo,
   work: (place: OperationsPlace) => Promise<T>,
 ): Promise<T> {
   return await withAssembly(io, async (place) => {
     const { settings, system, assembly } = place;
-    const { operations } = createCommandGate(settings, system, assembly);
-    return await work({ ...place, operations, call: { signal: io.signal, log: system.log } });
+    const gate = createCommandGate(settings, system, assembly);
+    const watcher = liveProgress(io);
+    gate.runs.subscribe(({ status, message, targets }) => {
+      if (status === "running") watcher.step(message);
+      targets.forEach((entry) => watcher.target(entry));
+    });
+    const call = { signal: io.signal, log: system.log };
+    return await work({ ...place, gate, operations: gate.operations, call });
   });
 }

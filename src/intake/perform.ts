@@ -1,4 +1,5 @@
 import {
+  isOfOneStack,
   messageOf,
   type Origin,
   type Run,
@@ -38,6 +39,7 @@ export type Conclude = (
     readonly trigger: Trigger;
     readonly origin: Origin;
     readonly sources: number;
+    readonly isOfOneStack: boolean;
     readonly failures: readonly string[];
   },
 ) => RunEnd;
@@ -124,7 +126,8 @@ function conclude(
   const targets = parts.runs.get(id)?.targets ?? [];
   const sources = sourcesOf(work).length;
   try {
-    return parts.conclude(targets, { trigger, origin, sources, failures });
+    const facts = { trigger, origin, sources, isOfOneStack: isOfOneStack(work), failures };
+    return parts.conclude(targets, facts);
   } catch (error) {
     return { status: "failed", message: failureText(error, trigger, parts.log) };
   }

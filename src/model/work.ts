@@ -39,6 +39,18 @@ interface Started {
 export interface Sync extends Started {
   readonly kind: "sync";
   readonly sources: readonly SourceRequest[];
+  /** The one stack that is meant; without it, all that the sources name. */
+  readonly only?: StackKey;
+}
+
+/** Put a stack back to an earlier release, and keep it there. */
+export interface Rollback extends Started {
+  readonly kind: "rollback";
+  readonly key: StackKey;
+  /** Number of the release; without it, the good one before the current. */
+  readonly release?: number;
+  /** Why, in the words of whoever asks; may be empty. */
+  readonly reason: string;
 }
 
 /** Bring back what is missing of the release that a stack has, whatever its source says by now. */
@@ -63,10 +75,15 @@ export interface Compaction extends Started {
 }
 
 /** What a trigger hands to the intake, which knows of each kind only who performs it. */
-export type Work = Sync | Restore | RunJob | Compaction;
+export type Work = Sync | Rollback | Restore | RunJob | Compaction;
 
 /** Work of one kind. */
 export type WorkOf<Kind extends Work["kind"]> = Extract<Work, { readonly kind: Kind }>;
+
+/** Whether a piece of work is about one stack rather than about sources. */
+export function isOfOneStack(work: Work): boolean {
+  return "key" in work || ("only" in work && work.only !== undefined);
+}
 
 /** The sources that a piece of work is about; none of what is about a stack. */
 export function sourcesOf(work: Work): readonly SourceRequest[] {

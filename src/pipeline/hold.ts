@@ -188,7 +188,8 @@ export async function pinHold(
     parts.ledger.pins.set(key, same);
   }
   const kept = parts.ledger.release(pin.releaseId);
-  const release = kept === undefined ? "an earlier release" : `release ${kept.number}`;
+  const told = pin.reason === undefined ? "" : ` (${pin.reason})`;
+  const release = `${kept === undefined ? "an earlier release" : `release ${kept.number}`}${told}`;
   return pausedHold(
     `rolled back to ${release}; ${shortId(revision.id)} is not deployed again, ` +
       `a commit with other inputs is, or this one after stackwright unpin ${key.name}`,

@@ -10,7 +10,7 @@ import {
   type TargetListener,
 } from "../model/mod.ts";
 import { planFor } from "../plan/mod.ts";
-import type { RecordedRelease } from "../record/ledger.ts";
+import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { carryOut, type MarkedRollout, place } from "./carry_out.ts";
@@ -21,18 +21,12 @@ import { waitForStack } from "./waits.ts";
 /** Releases among which the one that is refused is looked for. */
 const MOST_LOOKED_AT = 100;
 
-/** How a rollback ended. */
-export interface RollbackResult {
-  /** The release that was put back. */
-  readonly release: RecordedRelease;
-  /** What was done, or that it ran already. */
-  readonly message: string;
-}
-
 /** What a person asks for who puts a release back. */
 export interface RollbackRequest {
   /** A release of `history`; without it, the good one before the current. */
   readonly number: number | undefined;
+  /** Why, in the words of whoever asks; may be empty. */
+  readonly reason: string;
   readonly progress: Progress;
   /** Listeners besides those of the pipeline, such as the record of a run. */
   readonly listeners?: readonly TargetListener[];
@@ -52,12 +46,11 @@ export async function rollBack(
   key: StackKey,
   request: RollbackRequest,
   signal: AbortSignal,
-): Promise<RollbackResult> {
-  return await parts.stackLock.run(formatStackKey(key), async () => {
+): Promise<void> {
+  await parts.stackLock.run(formatStackKey(key), async () => {
     for (;;) {
       await waitForStack(parts, key, request.progress, signal);
-      const result = await attempt(parts, key, request, signal);
-      if (result !== undefined) return result;
+      if (await attempt(parts, key, request, signal) === "done") return;
     }
   }, signal);
 }
@@ -66,11 +59,11 @@ export async function rollBack(
 async function attempt(
   parts: PipelineParts,
   key: StackKey,
-  { number, progress, listeners = [] }: RollbackRequest,
+  { number, reason, progress, listeners = [] }: RollbackRequest,
   signal: AbortSignal,
-): Promise<RollbackResult | undefined> {
+): Promise<"done" | undefined> {
   const since = parts.ledger.mark(key);
-  const { current, wanted } = chooseRelease(parts, key, number);
+  const { current, wanted } = chooseRelease(parts.ledger, key, number);
   const placed = await place(parts, wanted, signal);
   if (placed === undefined) {
     throw new StackwrightError(
@@ -86,7 +79,7 @@ async function attempt(
   const plan = planFor(services, observed, why);
   await requireNoClash(parts, placed.release, plan, signal);
   await requireImages(parts, placed, { services: plan.services, progress, images }, signal);
-  const pin = await pinTo(parts, { wanted, current }, signal);
+  const pin = await pinTo(parts, { wanted, current, reason }, signal);
   const { source } = wanted.revision;
   const told = { key, repository: source.name, trigger: "rollback", origin: "manual" } as const;
   const teller = createTeller([...parts.listeners, ...listeners], told, wanted.revision);
@@ -101,16 +94,13 @@ async function attempt(
       pruneImages: false,
       timeoutSeconds: wanted.timeoutSeconds,
       automatic: false,
-      progress(step) {
-        progress(step);
-        teller.tell({ kind: "step", text: step });
-      },
+      progress: (text) => teller.tell({ kind: "step", text }),
       note: `release ${wanted.number} again: ${plan.message}`,
       since,
       // With the intent, so that no poll in between undoes it; another process may poll.
       pin,
     },
-    { number: wanted.number, plan },
+    { wanted, plan, reason },
     signal,
   );
   if (result === undefined) return undefined;
@@ -118,8 +108,7 @@ async function attempt(
     throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
   }
   parts.ledger.stops.remove(key);
-  const message = `${plan.message}${otherImages(wanted, result.images)}`;
-  return { release: wanted, message };
+  return "done";
 }
 
 /** Carries a rollback out, and tells what becomes of it. */
@@ -127,11 +116,17 @@ async function carryOutTold(
   parts: PipelineParts,
   teller: Teller,
   work: MarkedRollout,
-  { number, plan }: { readonly number: number; readonly plan: Plan },
+  { wanted, plan, reason }: {
+    readonly wanted: RecordedRelease;
+    readonly plan: Plan;
+    readonly reason: string;
+  },
   signal: AbortSignal,
 ): Promise<RolloutResult | undefined> {
   const { services } = plan;
-  const message = `back to release ${number}: ${plan.message}`;
+  const { number } = wanted;
+  const because = reason === "" ? "" : ` (${reason})`;
+  const message = `back to release ${number}${because}: ${plan.message}`;
   teller.tell({ kind: "decided", decision: { kind: "deploy", message, changes: [], services } });
   teller.tell({ kind: "started" });
   try {
@@ -139,7 +134,10 @@ async function carryOutTold(
     const result = await stage(parts, teller.target, "deploy", deploy);
     if (result === undefined) return undefined;
     const end = result.kind === "deployed"
-      ? { status: "succeeded", message: `release ${number} again: ${plan.message}` } as const
+      ? {
+        status: "succeeded",
+        message: `release ${number} again: ${plan.message}${otherImages(wanted, result.images)}`,
+      } as const
       : { status: "failed", message: `${result.error.message}; ${result.text}` } as const;
     teller.tell({ kind: "ended", end });
     return result;
@@ -152,7 +150,11 @@ async function carryOutTold(
 /** What holds the stack at a release that is put back in the place of the current one. */
 async function pinTo(
   parts: PipelineParts,
-  { wanted, current }: { readonly wanted: RecordedRelease; readonly current: RecordedRelease },
+  { wanted, current, reason }: {
+    readonly wanted: RecordedRelease;
+    readonly current: RecordedRelease;
+    readonly reason: string;
+  },
   signal: AbortSignal,
 ): Promise<Pin> {
   const revision = await newestRevision(parts, current, signal);
@@ -164,6 +166,7 @@ async function pinTo(
     revision,
     ...(digest === undefined || closure === undefined ? {} : { refused: { digest, closure } }),
     pinnedAt: parts.clock.now(),
+    ...(reason === "" ? {} : { reason }),
   };
 }
 
@@ -179,9 +182,17 @@ function otherImages(wanted: RecordedRelease, now: Readonly<Record<string, strin
     `any more, see RELEASE_IMAGE_RETENTION`;
 }
 
-function chooseRelease(parts: PipelineParts, key: StackKey, number: number | undefined) {
-  const current = parts.ledger.current(key);
-  const history = parts.ledger.history(key, Number.MAX_SAFE_INTEGER);
+/**
+ * Chooses the release that a rollback puts back, and tells which one it replaces. Throws `not_found`
+ * when there is none.
+ */
+export function chooseRelease(
+  ledger: Pick<Ledger, "current" | "history">,
+  key: StackKey,
+  number: number | undefined,
+): { readonly current: RecordedRelease; readonly wanted: RecordedRelease } {
+  const current = ledger.current(key);
+  const history = ledger.history(key, Number.MAX_SAFE_INTEGER);
   if (current === undefined) {
     throw new StackwrightError("not_found", `${key.name} has no release on ${key.context}`);
   }

@@ -12,6 +12,8 @@ export interface RunContext {
   readonly origin: Origin;
   /** How many sources the work named. */
   readonly sources: number;
+  /** Whether the work is about one stack: then its own words are the run's. */
+  readonly isOfOneStack?: boolean;
   /** Why sources failed before or beside their targets: one text for each failed source. */
   readonly failures?: readonly string[];
   /** Prints an instant with its UTC offset in the configured zone. */
@@ -46,7 +48,7 @@ export function reduceTargets(
   const causes = failureCauses(targets, context.failures ?? []);
   if (causes.length > 0) return { status: "failed", message: failure(causes, targets, context) };
   if (targets.some((target) => target.status === "succeeded")) {
-    return { status: "succeeded", message: success(context) };
+    return { status: "succeeded", message: success(targets, context) };
   }
   return { status: "skipped", message: skipMessage(targets, context) };
 }
@@ -68,7 +70,12 @@ export function splitFailure(message: string): FailureParts {
   return { headline: parts?.[1] ?? message, detail: parts?.[2] ?? "" };
 }
 
-function success({ trigger, origin }: RunContext): string {
+function success(
+  targets: readonly RunTarget[],
+  { trigger, origin, isOfOneStack }: RunContext,
+): string {
+  const [only] = targets;
+  if (isOfOneStack === true && only?.message) return `${only.stack}: ${only.message}`;
   return trigger === "poll" && origin === "manual" ? "poll jobs complete" : SUCCESS[trigger];
 }
 
@@ -79,6 +86,7 @@ function failure(
 ): string {
   const detail = causes.join("; ");
   if (context.trigger !== "poll" || context.origin !== "manual") return detail;
+  if (context.isOfOneStack === true) return detail;
   const { sources, failures = [] } = context;
   const failed = failures.length > 0 ? failures.length : targets.filter(hasFailed).length;
   return `${Math.min(failed, sources)}/${sources} poll jobs failed: ${detail}`;

@@ -70,7 +70,7 @@ export class Ledger {
     this.#database = new LedgerDatabase(path, parts.onRewritten);
     this.failures = new FailureMemory(this.#database, parts.redact);
     this.decisions = new DecisionLog(this.#database, parts.redact);
-    this.pins = new Pins(this.#database);
+    this.pins = new Pins(this.#database, parts.redact);
     this.stops = new Stops(this.#database);
     this.holds = new PersonHolds(this.#database, parts.redact, () => parts.clock.now());
     this.owners = new Owners(this.#database);

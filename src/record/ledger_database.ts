@@ -72,6 +72,11 @@ export class LedgerDatabase {
     }
   }
 
+  /** A number that changes when another connection, of whatever process, has changed something. */
+  foreignVersion(): number {
+    return Number(this.all("PRAGMA data_version")[0]?.["data_version"]);
+  }
+
   /** Proves that the database can be written, by taking the write lock. */
   checkWritable(): void {
     this.#guard(() => {

@@ -152,6 +152,9 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE pins ADD COLUMN pending TEXT;
   `,
+  `
+  ALTER TABLE pins ADD COLUMN reason TEXT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

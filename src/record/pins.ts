@@ -1,5 +1,6 @@
 import type { InputClosure, StackKey } from "../model/mod.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
+import type { RedactAbout } from "./redact_about.ts";
 
 /** A stack that was put back to an earlier release on purpose. */
 export interface Pin {
@@ -9,6 +10,8 @@ export interface Pin {
   /** What that revision means to the stack, where it was ever rendered. */
   readonly refused?: RefusedRelease;
   readonly pinnedAt: Date;
+  /** Why, in the words of whoever put it back. */
+  readonly reason?: string;
 }
 
 /** What a person does not want: a commit that leads to the same is held back like it. */
@@ -21,9 +24,11 @@ export interface RefusedRelease {
 /** Keeps automatic updates from undoing what a person put back. */
 export class Pins {
   readonly #database: LedgerDatabase;
+  readonly #redact: RedactAbout;
 
-  constructor(database: LedgerDatabase) {
+  constructor(database: LedgerDatabase, redact: RedactAbout) {
     this.#database = database;
+    this.#redact = redact;
   }
 
   /** The pin of a stack. */
@@ -38,20 +43,22 @@ export class Pins {
       revision: String(row["revision"]),
       ...(row["refused"] === null ? {} : { refused: JSON.parse(String(row["refused"])) }),
       pinnedAt: new Date(Number(row["pinned_at"])),
+      ...(row["reason"] === null ? {} : { reason: String(row["reason"]) }),
     };
   }
 
   /** Pins a stack; an earlier pin is replaced. */
   set(key: StackKey, pin: Pin): void {
     this.#database.run(
-      `INSERT OR REPLACE INTO pins (context, name, release_id, revision, pinned_at, refused)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO pins (context, name, release_id, revision, pinned_at, refused, reason)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
       key.context,
       key.name,
       pin.releaseId,
       pin.revision,
       pin.pinnedAt.getTime(),
       pin.refused === undefined ? null : JSON.stringify(pin.refused),
+      pin.reason === undefined ? null : this.#redact(pin.reason, key),
     );
   }
 

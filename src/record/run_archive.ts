@@ -10,6 +10,7 @@ const KEPT = { acted: 50, skipped: 10 } as const;
  */
 export class RunArchive {
   readonly #database: LedgerDatabase;
+  #version: number | undefined;
 
   constructor(database: LedgerDatabase) {
     this.#database = database;
@@ -41,8 +42,14 @@ export class RunArchive {
 
   /** What was kept, oldest first. */
   all(): Run[] {
+    this.#version = this.#database.foreignVersion();
     return this.#database.all(`SELECT content FROM runs ORDER BY created_at, id`)
       .map((row) => revived(JSON.parse(String(row["content"]))));
+  }
+
+  /** What is kept, when another process may have kept some since it was last asked for; else nothing. */
+  news(): Run[] {
+    return this.#database.foreignVersion() === this.#version ? [] : this.all();
   }
 }
 

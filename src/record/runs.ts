@@ -75,6 +75,8 @@ export interface KeptRuns {
   keep(run: Run): void;
   /** Oldest first. */
   all(): readonly Run[];
+  /** The same, or nothing when no other process can have kept any since. */
+  news(): readonly Run[];
 }
 
 /**
@@ -175,11 +177,13 @@ class MemoryRuns implements RunStore {
   }
 
   get(id: string): Run | undefined {
+    if (!this.#runs.has(id)) this.#hear();
     const run = this.#runs.get(id);
     return run === undefined || this.#hasExpired(run) ? undefined : run;
   }
 
   list(filter: RunFilter): Run[] {
+    this.#hear();
     this.#sweep();
     return [...this.#runs.values()].reverse()
       .filter((run) => !this.#hasExpired(run))
@@ -193,6 +197,27 @@ class MemoryRuns implements RunStore {
   subscribe(listener: RunListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes in what other processes, such as commands, have done. */
+  #hear(): void {
+    const unknown = this.#news().filter(({ id }) => !this.#runs.has(id));
+    if (unknown.length === 0) return;
+    for (const run of unknown) this.#add(run);
+    const inOrder = [...this.#runs.values()]
+      .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+    this.#runs.clear();
+    for (const run of inOrder) this.#runs.set(run.id, run);
+    this.#sweep();
+  }
+
+  /** What is known is told where the rest cannot be read; a damaged ledger is told by what needs it. */
+  #news(): readonly Run[] {
+    try {
+      return this.#kept?.news() ?? [];
+    } catch {
+      return [];
+    }
   }
 
   #change(id: string, change: (run: Run, now: Date) => Run): Run {

@@ -1,7 +1,14 @@
+import * as z from "zod";
 import { type Operations, STACK_STATES } from "../api/mod.ts";
-import { choice, positiveInteger, text } from "./query.ts";
+import { boolean, choice, positiveInteger, text } from "./query.ts";
 import { type OperationRoute, operationRoute } from "./route.ts";
+import { runAnswer } from "./run_answer.ts";
 
+const runContent = z.string().describe("One sentence on what came of it.");
+const RUN_SUCCESS = {
+  200: "With `wait`: done, whether or not anything had to change.",
+  202: "Started; with `wait`, the stack is held, paused or deferred by a sync window.",
+};
 const PATH = "/v1/api/deployment/{name}";
 const PARAMS = { name: "name" };
 
@@ -77,7 +84,9 @@ function lookingRoutes(
   ];
 }
 
-function actingRoutes({ adopt, unpin, hold, resume }: Operations): OperationRoute[] {
+function actingRoutes(
+  { adopt, unpin, hold, resume, rollBack }: Operations,
+): OperationRoute[] {
   return [
     operationRoute({
       methods: ["POST"],
@@ -88,6 +97,19 @@ function actingRoutes({ adopt, unpin, hold, resume }: Operations): OperationRout
       bodyFields: ["source", "reference"],
       success: { 200: "Handed over; its next deployment takes over what there is." },
       failure: ({ name }) => `failed to hand over deployment: ${name}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: `${PATH}/rollback`,
+      params: PARAMS,
+      operation: rollBack,
+      query: { wait: boolean, context: text },
+      bodyFields: ["release", "reason"],
+      success: RUN_SUCCESS,
+      refusals: [500, 503],
+      content: runContent,
+      answer: runAnswer,
+      failure: ({ name }) => `failed to roll back deployment: ${name}`,
     }),
     operationRoute({
       methods: ["POST"],

@@ -3,7 +3,6 @@ import {
   type HealthView,
   MOST_TIMEOUT_SECONDS,
   type Operations,
-  type PollResult,
   PROJECT_ACTIONS,
 } from "../api/mod.ts";
 import { RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
@@ -12,6 +11,7 @@ import type { Answer } from "./envelope.ts";
 import { requestError } from "./problem.ts";
 import { boolean, choice, positiveInteger, seconds, text } from "./query.ts";
 import { type OperationRoute, operationRoute } from "./route.ts";
+import { runAnswer } from "./run_answer.ts";
 
 /** The REST interface as a table over the operations. */
 export function restRoutes(operations: Operations): OperationRoute[] {
@@ -40,7 +40,7 @@ export function restRoutes(operations: Operations): OperationRoute[] {
       },
       refusals: [500, 503],
       content: z.string().describe("One sentence on what came of it."),
-      answer: pollAnswer,
+      answer: runAnswer,
     }),
   ];
 }
@@ -128,22 +128,4 @@ function requireAction({ action }: Readonly<Record<string, string>>): void {
 
 function healthAnswer(health: HealthView): Answer {
   return { kind: "plain", status: health.details === "healthy" ? 200 : 503, body: health };
-}
-
-const POLL_STATUS: Readonly<Record<PollResult["outcome"], number>> = {
-  complete: 200,
-  started: 202,
-  deferred: 202,
-  failed: 500,
-  cancelled: 503,
-};
-
-function pollAnswer({ outcome, message, detail, run }: PollResult): Answer {
-  const status = POLL_STATUS[outcome];
-  const jobId = run.job_id;
-  if (outcome !== "failed" && outcome !== "cancelled") {
-    return { kind: "content", status, content: message, jobId };
-  }
-  const refusal = { status, error: message, ...(detail === undefined ? {} : { content: detail }) };
-  return { kind: "refusal", refusal, jobId };
 }

@@ -162,6 +162,12 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     ...acting({ source: "github.com/acme/shop", reference: "main" }),
     409: { init: post, prepare: refused },
   },
+  "POST /v1/api/deployment/{name}/rollback": {
+    ...acting({ release: 1, reason: "CPU bug" }),
+    202: { init: { ...post, body: "{}" }, query: "?wait=false" },
+    500: { init: post, options: failing },
+    503: { init: post, prepare: closing },
+  },
   "POST /v1/api/deployment/{name}/hold": acting({ reason: "CPU bug", until: "36h" }, {
     until: "soon",
   }),

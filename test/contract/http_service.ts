@@ -97,9 +97,14 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const runs = createRuns({ clock });
   const ledger = createMemoryLedger(clock);
   recordShop(ledger, clock);
+  const execute = options.execute ?? (() => Promise.resolve());
   const intake = createIntake({
     runs,
-    performers: { sync: options.execute ?? (() => Promise.resolve()) },
+    performers: {
+      sync: execute,
+      rollback: ({ trigger, origin }, reporter, signal) =>
+        execute({ kind: "sync", trigger, origin, sources: [] }, reporter, signal),
+    },
     conclude: (targets, facts) =>
       reduceTargets(targets, { ...facts, formatTime: (at) => formatTime(at, TIME_ZONE) }),
     clock,

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { runCommand } from "../../src/cli/mod.ts";
 import { type Commands, createRedactor, systemCommands } from "../../src/system/mod.ts";
-import type { RunBody, World } from "./world.ts";
+import { ENGINE_LIMIT_MS, type RunBody, type World } from "./world.ts";
 
 /** What a command printed, and its exit code. */
 export interface Ended {
@@ -40,6 +40,7 @@ export async function command(
     interactive,
     redactor: createRedactor(),
     clock: world.clock,
+    engineLimitMs: ENGINE_LIMIT_MS,
     commands,
     signal: new AbortController().signal,
   });

@@ -226,9 +226,13 @@ async function startWorldApp({ log, redactor, env, clock, commands }: AppParts):
     redactor,
     env,
     version: "0.0.0-test",
+    engineLimitMs: ENGINE_LIMIT_MS,
     hostname: "127.0.0.1",
   });
 }
+
+/** Time for the engine on a clock that is hurried: no busy machine is to be taken for a dead engine. */
+export const ENGINE_LIMIT_MS = 60 * 60 * 1000;
 
 /** A clock that shows the real time and sleeps `speed` times shorter. */
 export function hurriedClock(speed: number): Clock {

@@ -29,7 +29,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
   let count = 0;
   const intake = createIntake({
     runs,
-    performers: { sync: execute },
+    performers: { sync: execute, rollback: () => Promise.resolve() },
     conclude: (targets, facts) =>
       reduceTargets(targets, { ...facts, formatTime: (at) => at.toISOString() }),
     clock,
@@ -91,6 +91,7 @@ describe("every operation", () => {
       unpin: { name: "shop" },
       hold: { name: "shop", reason: "CPU bug", until: "36h" },
       resume: { name: "shop" },
+      rollBack: { name: "shop", reason: "CPU bug" },
       adopt: { name: "shop", source: "github.com/acme/shop" },
     };
     for (const [name, operation] of Object.entries(operations)) {

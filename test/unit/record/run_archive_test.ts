@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Run } from "../../../src/model/mod.ts";
 import { LedgerDatabase } from "../../../src/record/ledger_database.ts";
 import { RunArchive } from "../../../src/record/run_archive.ts";
-import { createRuns } from "../../../src/record/runs.ts";
+import { createRuns, RUNS_PER_TRIGGER, type RunStore } from "../../../src/record/runs.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 
 function createArchive() {
@@ -52,9 +55,41 @@ describe("the last runs", () => {
     ]);
   });
 
+  it("are also those that another process has kept meanwhile, each in its place", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "swt-runs-"));
+    const path = join(directory, "state.db");
+    const [ours, theirs] = [new LedgerDatabase(path), new LedgerDatabase(path)];
+    try {
+      const clock = createFakeClock();
+      const service = createRuns({ clock, kept: new RunArchive(ours) });
+      const command = createRuns({ clock, kept: new RunArchive(theirs) });
+      const finish = async (runs: RunStore, id: string) => {
+        runs.accept({ id, trigger: "poll" });
+        runs.finish(id, { status: "succeeded", message: id });
+        await clock.advance(1_000);
+      };
+      for (let n = 0; n < RUNS_PER_TRIGGER; n++) await finish(service, `service-${n}`);
+      assert.equal(service.get("command-0"), undefined);
+      await finish(command, "command-0");
+      assert.equal(service.get("command-0")?.message, "command-0");
+      await finish(service, "service-last");
+      const listed = service.list({ limit: 99 }).map(({ id }) => id);
+      assert.deepEqual(listed.slice(0, 3), ["service-last", "command-0", "service-49"]);
+      assert.deepEqual([listed.length, listed.at(-1)], [RUNS_PER_TRIGGER, "service-2"]);
+      assert.deepEqual(command.list({ limit: 1 }).map(({ id }) => id), ["service-last"]);
+    } finally {
+      ours.close();
+      theirs.close();
+      await rm(directory, { recursive: true });
+    }
+  });
+
   it("are missed by nobody who works: what cannot be kept is not", () => {
     const broken = {
       all: (): Run[] => [],
+      news: () => {
+        throw new Error("no such file");
+      },
       keep: () => {
         throw new Error("disk full");
       },

@@ -1,18 +1,10 @@
 import { isAbsolute, resolve } from "node:path";
-import {
-  type RunReporter,
-  type RunTarget,
-  type SourceRequest,
-  StackwrightError,
-} from "../model/mod.ts";
-import { createPipeline } from "../pipeline.ts";
-import { type PlannedStacks, planSource } from "../pipeline/mod.ts";
+import type { System } from "../app.ts";
+import { type SourceRequest, StackwrightError } from "../model/mod.ts";
 import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
-import type { Assembly } from "./assemble.ts";
-import type { System } from "./system.ts";
 
-/** What a person wants looked at once. */
-export interface OneShot {
+/** What a person names to be looked at. */
+export interface Named {
   /** Directory of a checkout or of a bare repository, or URL of a repository. */
   readonly place: string;
   /** Working directory that `place` is relative to. */
@@ -21,76 +13,17 @@ export interface OneShot {
   readonly reference: string;
   /** Configuration target; empty for the default file. */
   readonly target: string;
-  /** Is told what is being done. */
-  readonly watcher: Watcher;
-}
-
-/** Somebody who waits for the end. */
-export interface Watcher {
-  /** What is done as a whole. */
-  step(text: string): void;
-  /** What became of a target, or the step it is in. */
-  target(entry: RunTarget): void;
-}
-
-/**
- * Plans every deployment of a source and changes nothing; `assembly` is one that only looks. One that
- * cannot be planned is in the answer, as a run isolates it; throws what reading the source and its
- * configuration throws.
- */
-export async function planOnce(
-  assembly: Assembly,
-  system: System,
-  wanted: OneShot,
-  signal: AbortSignal,
-): Promise<PlannedStacks> {
-  const parts = await assembly.pipelineParts(signal);
-  const request = await requestOf(system, wanted, signal);
-  return await planSource(parts, { request, ...ONE_SHOT }, reporterTo(wanted.watcher), signal);
-}
-
-/** A person is behind it. */
-const ONE_SHOT = { trigger: "poll", origin: "manual" } as const;
-
-function reporterTo(watcher: Watcher): RunReporter {
-  return {
-    describe({ message }) {
-      if (message !== undefined) watcher.step(message);
-    },
-    target: (entry) => watcher.target(entry),
-  };
-}
-
-/** Deploys every deployment of a source once. */
-export async function applyOnce(
-  assembly: Assembly,
-  system: System,
-  wanted: OneShot,
-  signal: AbortSignal,
-): Promise<RunTarget[]> {
-  const pipeline = createPipeline(await assembly.pipelineParts(signal));
-  const request = await requestOf(system, wanted, signal);
-  const targets = new Map<string, RunTarget>();
-  const told = reporterTo(wanted.watcher);
-  const reporter = {
-    ...told,
-    target(entry: RunTarget) {
-      targets.set(`${entry.context}/${entry.stack}`, entry);
-      told.target(entry);
-    },
-  };
-  await pipeline.recover(signal);
-  await pipeline.execute({ kind: "sync", ...ONE_SHOT, sources: [request] }, reporter, signal);
-  return [...targets.values()];
 }
 
 /**
  * A checkout stands for the repository it was cloned from: its stacks are that repository's stacks,
  * so that a plan made from a checkout compares with what the service deployed.
+ *
+ * Throws `source_invalid` for a directory that is no repository.
  */
-async function requestOf(
+export async function requestOf(
   system: System,
-  { place, cwd, reference, target }: OneShot,
+  { place, cwd, reference, target }: Named,
   signal: AbortSignal,
 ): Promise<SourceRequest> {
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(place) || /^[^/\s]+@[^/\s]+:/.test(place);

@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { chooseRelease } from "../pipeline/mod.ts";
+import { audited } from "./audit.ts";
+import { stackKeyOf } from "./context.ts";
+import { reasonInput } from "./hold.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
+import { stackInput, type StackParts } from "./stack_parts.ts";
+
+/** What a rollback led to. */
+export const rollbackResult = runResult.extend({
+  release: z.int().describe("Number of the release that is put back."),
+});
+
+/** See {@link rollbackResult}. */
+export type RollbackResult = z.output<typeof rollbackResult>;
+
+/**
+ * Puts a stack back to an earlier release and keeps it there, as a run. A call throws `not_found`
+ * when there is no such release.
+ */
+export function rollBackOperation(
+  { ledger, ...parts }: RunWorkParts & Pick<StackParts, "ledger">,
+): Operation<RollbackResult> {
+  return defineOperation({
+    id: "rollbackDeployment",
+    summary: "Put a stack back to an earlier release, and keep it there.",
+    tag: "Deployments",
+    power: "act",
+    input: stackInput.extend({
+      release: z.int().min(1).optional()
+        .describe("Number of a release; by default the good one before the current."),
+      reason: reasonInput,
+      wait: waitInput,
+    }),
+    output: rollbackResult,
+    errors: ["bad_request", "not_found", "shutting_down"],
+  }, ({ context, name, release, reason, wait }, call) => {
+    const key = stackKeyOf(context, name);
+    return audited(
+      call,
+      { action: "roll back", what: "stack", key, more: { reason } },
+      async () => {
+        const { number } = chooseRelease(ledger, key, release).wanted;
+        const work = {
+          kind: "rollback",
+          trigger: "poll",
+          origin: "manual",
+          key,
+          release: number,
+          reason,
+        } as const;
+        const asked = { work, wait, started: "rollback started", failed: "rollback failed" };
+        return { ...await runWork(asked, parts, call), release: number };
+      },
+    );
+  });
+}

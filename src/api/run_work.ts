@@ -1,0 +1,74 @@
+import * as z from "zod";
+import { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN, type Intake } from "../intake.ts";
+import type { Run, Work } from "../model/mod.ts";
+import { isDeferred, splitFailure } from "../plan/mod.ts";
+import type { Call } from "./operation.ts";
+import { createRunView, runView } from "./run_view.ts";
+
+/** What work that a person asked for led to. */
+export const runResult = z.strictObject({
+  outcome: z.enum(["started", "complete", "deferred", "failed", "cancelled"]).describe(
+    "deferred: every deployment is paused or deferred by a sync window.",
+  ),
+  message: z.string().describe("One sentence."),
+  detail: z.string().optional().describe("What failed, and why."),
+  run: runView,
+});
+
+/** See {@link runResult}. */
+export type RunResult = z.output<typeof runResult>;
+
+/** The input that says whether a caller waits. */
+export const waitInput = z.boolean().default(true).describe("Wait for the end of the run.");
+
+/** Ports for running work. */
+export interface RunWorkParts {
+  readonly intake: Intake;
+  /** IANA zone of the timestamps. */
+  readonly timeZone: string;
+}
+
+/** Work, and how it is asked for. */
+export interface AskedWork {
+  readonly work: Work;
+  readonly wait: boolean;
+  /** The sentence for who does not wait. */
+  readonly started: string;
+  /** What a failure is called, where the message of the run is not that. */
+  readonly failed?: string;
+}
+
+/**
+ * Runs work. With `wait` it is tied to the caller, whose going away cancels it; without, only shutdown
+ * ends it. Throws `shutting_down`; work that failed is a result.
+ */
+export async function runWork(
+  { work, wait, started, failed }: AskedWork,
+  { intake, timeZone }: RunWorkParts,
+  { signal }: Pick<Call, "signal">,
+): Promise<RunResult> {
+  const view = createRunView(timeZone);
+  if (!wait) {
+    const { run } = intake.submit(work);
+    return { outcome: "started", message: started, run: view(run) };
+  }
+  const run = await intake.submit(work, { signal }).finished;
+  const end = describeEnd(run);
+  const named = end.outcome === "failed" && failed !== undefined
+    ? { ...end, message: failed, detail: run.message }
+    : end;
+  return { ...named, run: view(run) };
+}
+
+function describeEnd(run: Run): Omit<RunResult, "run"> {
+  const { status, message, targets } = run;
+  if (message === CANCELLED_BY_CLIENT || message === CANCELLED_BY_SHUTDOWN) {
+    return { outcome: "cancelled", message };
+  }
+  if (status === "failed") {
+    const { headline, detail } = splitFailure(message);
+    return { outcome: "failed", message: headline, ...(detail === "" ? {} : { detail }) };
+  }
+  const deferred = status === "skipped" && isDeferred(targets);
+  return { outcome: deferred ? "deferred" : "complete", message };
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { command, commandTo } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, inWorld, label, pollTo } from "./steps.ts";
+import type { RunBody, World } from "./world.ts";
+
+const shop = (number: string) => ({
+  "compose.yaml": composeFile({ web: service({ labels: { number } }) }),
+});
+
+/** The newest run that the service shows. */
+async function newestRun(world: World): Promise<RunBody> {
+  const answer = await world.request("/v1/api/runs?limit=1");
+  const [run] = (await answer.json()).content as RunBody[];
+  assert.ok(run);
+  return run;
+}
+
+/** Calls an action of the stack over the API. */
+async function act(world: World, action: string, body: unknown = {}) {
+  const path = `/v1/api/deployment/${world.stack}/${action}`;
+  const answer = await world.request(path, { method: "POST", body: JSON.stringify(body) });
+  return { status: answer.status, body: await answer.json() };
+}
+
+describe("what a person does", () => {
+  it("beside the service is a run that the service shows", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await commandTo(world, 0, ["apply", world.repository.path]);
+      const applied = await newestRun(world);
+      assert.deepEqual([applied.status, applied.deployments?.[0]?.stack], [
+        "succeeded",
+        world.stack,
+      ]);
+      await commit(world, shop("2"));
+      await pollTo(world, "succeeded");
+      const { out } = await commandTo(world, 0, [
+        ...["rollback", world.stack, "--reason", "CPU bug"],
+      ]);
+      assert.match(out, /is back at release 1 \(recreate web\)/);
+      const back = await newestRun(world);
+      assert.match(back.message ?? "", /^\S+: release 1 again: recreate web$/);
+      assert.equal(back.status, "succeeded");
+      await world.restart();
+      assert.equal((await newestRun(world)).job_id, back.job_id);
+      const gone = await command(world, ["rollback", world.stack, "9"]);
+      assert.match(gone.err, /has no release 9/);
+      assert.equal((await newestRun(world)).job_id, back.job_id, "nothing was begun");
+    }));
+
+  it("over the API is a run too: a rollback, with its reason, until it is resumed", () =>
+    inWorld("fake", async (world) => {
+      assert.equal((await act(world, "rollback")).status, 404);
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      assert.equal((await act(world, "rollback")).status, 404, "there is none before it");
+      await commit(world, shop("2"));
+      await pollTo(world, "succeeded");
+      const { status, body } = await act(world, "rollback", { release: 1, reason: "CPU bug" });
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.match(body.content, /release 1 again: recreate web$/);
+      assert.equal((await newestRun(world)).job_id, body.job_id);
+      assert.equal(await label(world, "web", "number"), "1");
+      for (let poll = 0; poll < 3; poll++) {
+        const run = await pollTo(world, "skipped");
+        assert.match(JSON.stringify(run), /rolled back to release 1 \(CPU bug\)/);
+      }
+      const { out } = await commandTo(world, 0, ["explain", world.stack]);
+      assert.match(out, /: back to release 1 \(CPU bug\): recreate web$/m);
+      assert.equal((await act(world, "resume")).body.content.resumed, true);
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "number"), "2");
+    }));
+});
