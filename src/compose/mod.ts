@@ -16,6 +16,7 @@ export * from "./masked_model.ts";
 export * from "./model.ts";
 export * from "./model_secrets.ts";
 export * from "./normal_model.ts";
+export * from "./project_size.ts";
 export * from "./pull_policy.ts";
 export * from "./registry_secrets.ts";
 export * from "./rewrite_model.ts";

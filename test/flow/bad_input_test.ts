@@ -120,6 +120,11 @@ const MISTAKES: readonly Mistake[] = [
     }]
     : []),
   {
+    title: "more containers than any machine has",
+    files: () => ({ "compose.yaml": compose({ web: "scale: 2000000000" }) }),
+    says: [/it asks for 2000000001 containers, the most is 1000/],
+  },
+  {
     title: "an image that is nowhere",
     files: () => ({
       "compose.yaml": compose({ worker: "image: example.test/none:1" }).replace(

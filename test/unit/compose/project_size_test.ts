@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { tooLargeProject } from "../../../src/compose/mod.ts";
+
+describe("tooLargeProject()", () => {
+  const of = (...services: Record<string, unknown>[]) =>
+    tooLargeProject({
+      services: Object.fromEntries(services.map((each, at) => [`s${at}`, each])),
+    });
+  const many = (count: number) => Array.from({ length: count }, () => ({ image: "a" }));
+
+  it("has nothing against what machines run", () => {
+    assert.equal(of(), undefined);
+    assert.equal(of(...many(500)), undefined);
+    assert.equal(of({ deploy: { replicas: 600 } }, { scale: 400 }, { scale: 0 }), undefined);
+  });
+  it("refuses very many services", () => {
+    assert.match(of(...many(501)) ?? "", /^it has 501 services, the most is 500$/);
+  });
+  it("refuses very many containers, of one service or of all", () => {
+    const said = /containers, the most is 1000$/;
+    assert.match(of({ deploy: { replicas: 2_000_000_000 } }) ?? "", said);
+    assert.match(of({ scale: 600 }, { deploy: { replicas: 401 } }) ?? "", said);
+  });
+  it("refuses a number that is none", () => {
+    for (const scale of [-1, 1.5, "many", Infinity]) {
+      assert.match(of({ scale }) ?? "", /^service s0: the number of its containers/);
+    }
+  });
+});
