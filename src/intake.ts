@@ -16,13 +16,13 @@ export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/adm
 export { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
 export type { Conclude, Execute, Performers } from "./intake/perform.ts";
 
-/** How long active runs may go on after a shutdown began, in milliseconds. */
+/** Milliseconds for which active runs may go on after a shutdown began. */
 export const SHUTDOWN_GRACE_MS = 10_000;
 
 /** How long aborted work may take to put things down before shutdown goes on without it. */
 const SETTLE_MS = 2_000;
 
-/** What the intake is made from. */
+/** Parts of the intake. */
 export interface IntakeParts extends PerformParts {
   readonly clock: Clock;
   readonly ids: Ids;

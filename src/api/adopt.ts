@@ -18,7 +18,7 @@ const ownerView = z.strictObject({
   reference: z.string().describe("`refs/heads/…`; empty where branches are not told apart."),
 });
 
-/** How a stack changed hands. */
+/** The change of a stack's owner. */
 export const adoptionView = z.strictObject({
   owner: ownerView,
   before: ownerView.optional().describe("Whose it was; absent when that was not known."),

@@ -53,7 +53,7 @@ export type DeploymentsView = z.output<typeof deploymentsView>;
 /** See {@link deploymentView}. */
 export type DeploymentView = z.output<typeof deploymentView>;
 
-/** What the operation on deployments needs. */
+/** Parts of the operation on deployments. */
 export interface DeploymentParts {
   /** The status of every stack, sorted by context and name. */
   readonly deployments: (signal: AbortSignal) => Promise<readonly StackStatus[]>;

@@ -3,7 +3,7 @@ import { isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts
 import { abortable, type Clock, withDeadline } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
-/** What a health check answers. */
+/** The answer of a health check. */
 export const healthView = z.strictObject({
   details: z.enum(["healthy", "unhealthy"]),
   error: z.string().optional().describe("Present when unhealthy."),
@@ -15,7 +15,7 @@ export type HealthView = z.output<typeof healthView>;
 /** Longest time the engine may take, in milliseconds. */
 const LONGEST_CHECK_MS = 3_000;
 
-/** What the health check asks. */
+/** Ports of the health check. */
 export interface HealthParts {
   /** Proves that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
@@ -24,7 +24,10 @@ export interface HealthParts {
   readonly clock: Clock;
 }
 
-/** Whether Stackwright can do its work: the container engine answers and shutdown has not begun. */
+/**
+ * The operation that says whether Stackwright can do its work: the container engine answers and
+ * shutdown has not begun.
+ */
 export function healthOperation(parts: HealthParts): Operation<HealthView> {
   return defineOperation({
     id: "getHealth",

@@ -24,7 +24,7 @@ export const holdView = z.strictObject({
 /** See {@link holdView}. */
 export type HoldView = z.output<typeof holdView>;
 
-/** Whether a stack was held. */
+/** The answer of resuming: whether the stack was held. */
 export const resumeView = z.strictObject({
   resumed: z.boolean().describe("False when nobody held it."),
 });
@@ -32,7 +32,7 @@ export const resumeView = z.strictObject({
 /** See {@link resumeView}. */
 export type ResumeView = z.output<typeof resumeView>;
 
-/** What holding stacks needs. */
+/** Parts for holding stacks. */
 export interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
   readonly clock: Clock;
 }

@@ -9,7 +9,7 @@ export const TAGS = ["Health", "Deployments", "Runs", "Projects", "Polling", "We
 export type Tag = (typeof TAGS)[number];
 
 /**
- * What it takes to call an operation: `read` is for what only looks, `logs` for what containers print,
+ * Powers that operations take: `read` is for what only looks, `logs` for what containers print,
  * which may hold anything, `act` for what changes something.
  */
 export const POWERS = ["read", "logs", "act"] as const;
@@ -17,7 +17,7 @@ export const POWERS = ["read", "logs", "act"] as const;
 /** One member of {@link POWERS}. */
 export type Power = (typeof POWERS)[number];
 
-/** Who calls, and how long they listen. */
+/** A call: who it is, and how long they listen. */
 export interface Call {
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
@@ -27,7 +27,7 @@ export interface Call {
   readonly client?: string;
 }
 
-/** What an operation is, apart from the face it is called through. */
+/** Facts about an operation, apart from the face it is called through. */
 export interface OperationFacts<Output> {
   /** Unique and stable: the operation id of documents. */
   readonly id: string;

@@ -53,7 +53,7 @@ export interface Operations {
   readonly destroyProject: Operation<string>;
 }
 
-/** What the operations work with. */
+/** Parts of all operations. */
 export interface OperationParts extends DeploymentParts, StackParts {
   readonly intake: Intake;
   readonly runs: RunStore;

@@ -55,7 +55,7 @@ export type ProjectView = z.output<typeof projectView>;
 /** See {@link containerView}. */
 export type ContainerView = z.output<typeof containerView>;
 
-/** What the operations on projects need. */
+/** Parts of the operations on projects. */
 export interface ProjectOperationParts {
   readonly projects: Projects;
 }

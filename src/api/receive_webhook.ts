@@ -9,7 +9,7 @@ import type { Run, RunTarget, SourceRequest } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import type { OperationFacts } from "./operation.ts";
 
-/** What a webhook led to. */
+/** The result of a webhook. */
 export const webhookResult = z.strictObject({
   outcome: z.enum(["accepted", "complete", "skipped", "failed", "cancelled"]).describe(
     "complete: looked at, whether or not anything had changed. skipped: there was nothing to look " +
@@ -23,7 +23,7 @@ export const webhookResult = z.strictObject({
 /** See {@link webhookResult}. */
 export type WebhookResult = z.output<typeof webhookResult>;
 
-/** What an authentic webhook asks for: a run for each source, or a run that is over at once. */
+/** The wish of an authentic webhook: a run for each source, or a run that is over at once. */
 export type WebhookRequest =
   | { readonly kind: "deploy"; readonly sources: readonly SourceRequest[] }
   | {
@@ -33,7 +33,7 @@ export type WebhookRequest =
     readonly message: string;
   };
 
-/** How webhooks are answered. Reading and authenticating them is the business of their face. */
+/** The operation that answers webhooks. Their face reads and authenticates them. */
 export interface WebhookOperation extends OperationFacts<WebhookResult> {
   /**
    * Hands work in. Waiting or not, the work goes on when the sender is gone: most of them give up
@@ -42,7 +42,7 @@ export interface WebhookOperation extends OperationFacts<WebhookResult> {
   call(request: WebhookRequest, options: { readonly wait: boolean }): Promise<WebhookResult>;
 }
 
-/** What receiving webhooks needs. */
+/** Parts for receiving webhooks. */
 export interface WebhookParts {
   readonly intake: Intake;
 }

@@ -7,7 +7,7 @@ import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from
 /** Reads the body of a poll request. Throws `bad_request` with its problems. */
 export type ParsePollRequest = (value: unknown) => SourceRequest[];
 
-/** What running polls needs. */
+/** Parts for running polls. */
 export interface RunPollsParts extends RunWorkParts {
   readonly parsePollRequest: ParsePollRequest;
 }
@@ -16,7 +16,9 @@ const input = z.strictObject({
   configs: z.array(pollEntrySchema).min(1).max(MOST_POLL_REQUESTS),
   wait: waitInput,
 });
-/** The entries have a reader of their own, which keeps what their author wrote apart from defaults. */
+/**
+ * The entries have a reader of their own, which keeps what their author wrote apart from defaults.
+ */
 const envelope = input.extend({ configs: z.unknown() });
 
 /**

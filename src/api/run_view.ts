@@ -3,7 +3,7 @@ import { type Run, RUN_STATUSES, type RunTarget, TRIGGERS } from "../model/mod.t
 import { createTimeFormat } from "../system/mod.ts";
 import { timestamp } from "./stack_parts.ts";
 
-/** What was decided for one service, on the wire. */
+/** The decision for one service, on the wire. */
 export const serviceView = z.strictObject({
   name: z.string(),
   action: z.enum(["keep", "create", "recreate", "reload", "scale", "start", "remove"]),

@@ -9,7 +9,7 @@ export const DEFAULT_RUN_LIMIT = 50;
 /** Most runs a list has; a greater limit means this one. */
 export const MOST_RUNS = 200;
 
-/** What the operations on runs need. */
+/** Parts of the operations on runs. */
 export interface RunParts {
   readonly runs: RunStore;
   /** IANA zone of the timestamps. */

@@ -12,7 +12,7 @@ import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import type { Ledger, RecordedDecision, RecordedRelease, RunStore } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
-/** What a stack is, why, and what it was made from. */
+/** The status of a stack: what it is, why, and what it was made from. */
 export interface StackStatus extends StackJudgement {
   readonly key: StackKey;
   /** The release that is deployed, if any is. */
@@ -23,7 +23,7 @@ export interface StackStatus extends StackJudgement {
   readonly retryAt: Date | undefined;
 }
 
-/** What the statuses are made from. */
+/** Parts that statuses are made from. */
 export interface StatusParts {
   readonly engine: Engine;
   readonly ledger: Ledger;
@@ -108,7 +108,9 @@ function runsOf(
   return observed.get(name) ?? { containers: [] };
 }
 
-/** The newest entry of each stack in the runs there are; what a stranger was told is not about it. */
+/**
+ * The newest entry of each stack in the runs there are; what a stranger was told is not about it.
+ */
 function lastEntries(
   runs: Pick<RunStore, "list">,
   { owners }: Pick<Ledger, "owners">,
@@ -143,7 +145,9 @@ export function heldBack(
   return hold === undefined ? {} : { heldBack: formatPersonHold(hold) };
 }
 
-/** Whether a stack without a release is gone rather than new: destroyed, or not looked at any more. */
+/**
+ * Whether a stack without a release is gone rather than new: destroyed, or not looked at any more.
+ */
 function isOver(decision: RecordedDecision | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
   const { kind, reason, outcome } = decision;

@@ -4,7 +4,7 @@ import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
 
-/** Whether a stack was pinned. */
+/** The answer of unpinning: whether the stack was pinned. */
 export const unpinView = z.strictObject({
   unpinned: z.boolean().describe("False when nothing held it at an earlier release."),
 });

@@ -1,8 +1,11 @@
-/** Caches that buildx reads and writes with nothing of this machine: no directory, no credentials of it. */
+/**
+ * Caches that buildx reads and writes with nothing of this machine: no directory, no credentials of
+ * it.
+ */
 const HARMLESS_TYPES: ReadonlySet<string> = new Set(["azblob", "gha", "inline", "registry"]);
 
 /**
- * Why an entry of `cache_from` or `cache_to` is refused, as what follows its name; `undefined` when
+ * The refusal of an entry of `cache_from` or `cache_to`, as what follows its name; `undefined` when
  * nothing speaks against it. It is read as buildx reads it, and what is not clear is refused.
  */
 export function refusedCache(entry: string): string | undefined {
@@ -31,7 +34,9 @@ export function refusedCache(entry: string): string | undefined {
   return undefined;
 }
 
-/** The fields of one line of CSV; `undefined` for what readers of CSV may understand differently. */
+/**
+ * The fields of one line of CSV; `undefined` for what readers of CSV may understand differently.
+ */
 function csvFields(text: string): string[] | undefined {
   if (/[\r\n\0]/.test(text)) return undefined;
   if (!text.includes('"')) return text.split(",");

@@ -9,7 +9,7 @@ import {
 } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
-/** What only one container of a host can have, as a service asks for it. */
+/** Things that only one container of a host can have, as a service asks for them. */
 export interface Claims {
   readonly ports: readonly HostPort[];
   /** Names of containers that their author chose. */
@@ -22,7 +22,7 @@ export interface Claims {
   readonly writes: readonly string[];
 }
 
-/** What a service of a rendered model claims. A range of ports is left to the engine. */
+/** The claims of a service of a rendered model. A range of ports is left to the engine. */
 export function claimsOf(model: ComposeModel, name: string): Claims {
   const service: JsonObject = servicesOf(model)[name] ?? {};
   const container = textAt(service, "container_name");
@@ -61,8 +61,8 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
 }
 
 /**
- * Whether what is held must be let go before what is needed can be had. Something both may write to
- * counts: two processes on one set of data can destroy it.
+ * True when what is held must be let go before what is needed can be had. Something both may write
+ * to counts: two processes on one set of data can destroy it.
  */
 export function claimsClash(held: Claims, needed: Claims): boolean {
   return heldFast(held, needed) ||
@@ -82,7 +82,7 @@ function overlap(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
 }
 
-/** Whether two ports cannot be held by two containers at once. */
+/** True when two ports cannot be held by two containers at once. */
 export function portsClash(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
   const [one, other] = [addressesAt(a.address), addressesAt(b.address)];
@@ -94,7 +94,9 @@ export function portsClash(a: HostPort, b: HostPort): boolean {
   );
 }
 
-/** What a port is published at: one address of a family, or any; without an address, any of both. */
+/**
+ * What a port is published at: one address of a family, or any; without an address, any of both.
+ */
 function addressesAt(address: string) {
   const plain = address.replace(/^\[|\]$/g, "").toLowerCase();
   if (plain === "" || plain === "*") return [{ family: 4, is: "any" }, { family: 6, is: "any" }];
@@ -103,7 +105,7 @@ function addressesAt(address: string) {
 }
 
 /**
- * What keeps services from starting: containers of other projects that hold a port or a name they
+ * Obstacles to starting services: containers of other projects that hold a port or a name they
  * need. One sentence each.
  */
 export function clashes(

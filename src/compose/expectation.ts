@@ -6,7 +6,7 @@ import {
 } from "../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, servicesOf, textAt } from "./model.ts";
 
-/** What a deployment may expect of one service of a rendered model. */
+/** The expectation of a deployment of one service of a rendered model. */
 export function expectationOf(name: string, model: ComposeModel): ServiceExpectation {
   const service = servicesOf(model)[name] ?? {};
   const labels = labelsOf(service);

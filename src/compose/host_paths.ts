@@ -19,7 +19,7 @@ export interface FollowedPath {
   readonly everywhere?: boolean;
 }
 
-/** What of a rendered model leaves the source. */
+/** Paths of a rendered model that leave the source. */
 export interface FollowedPaths {
   readonly paths: readonly FollowedPath[];
   /** Named volumes as the engine knows them, by what uses them. */
@@ -217,7 +217,7 @@ function textsOf(value: unknown): string[] {
     : [];
 }
 
-/** How a path lies to another. */
+/** The relation of one path to another. */
 export function pathRelation(path: string, other: string): "inside" | "around" | "apart" {
   if (insideTree(path, other) !== undefined) return "inside";
   const back = relative(path, other);

@@ -16,7 +16,7 @@ const SCOPE_OF: Readonly<Record<TreeUse["kind"], IgnoreScope | undefined>> = {
   build: undefined,
 };
 
-/** What the services of a release want done in place. */
+/** Changes that the services of a release want done in place. */
 export interface IgnoredUses {
   /** Uses whose content is kept up to date in place and does not replace a container. */
   readonly uses: ReadonlySet<TreeUse>;

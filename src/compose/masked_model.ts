@@ -6,7 +6,7 @@ import { NAMED_VALUES } from "./model_secrets.ts";
 /** Length from which a secret is looked for inside other texts. */
 const SHORTEST_PART = 4;
 
-/** How a model is masked. */
+/** Options of masking a model. */
 export interface MaskOptions {
   /** Keyed digest of a text. */
   digest(text: string): string;

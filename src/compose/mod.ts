@@ -1,6 +1,7 @@
 /**
- * What a rendered compose model says: its paths, digests, expectations, claims and secrets, and the release
- * that is made of it. Pure: nothing here reads a file, runs compose or asks an engine.
+ * The meaning of a rendered compose model: its paths, digests, expectations, claims and secrets,
+ * and the release that is made of it. Pure: nothing here reads a file, runs compose or asks an
+ * engine.
  */
 export * from "./claims.ts";
 export * from "./configuration_digest.ts";

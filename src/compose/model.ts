@@ -3,7 +3,7 @@ import { type ComposeModel, own } from "../model/mod.ts";
 /** A JSON object of unknown shape. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** Whether a value is a JSON object. */
+/** True when a value is a JSON object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,9 @@ import type { ComposeModel } from "../model/mod.ts";
 import { isObject, type JsonObject, objectsAt, servicesOf } from "./model.ts";
 
 /**
- * What the binds of a printed model say when they do not mention `create_host_path`: compose 2 prints
- * it only where it is true, compose 5 only where it is false. `unclear` when no bind tells them apart.
+ * The meaning of binds of a printed model that do not mention `create_host_path`: compose 2 prints
+ * it only where it is true, compose 5 only where it is false. `unclear` when no bind tells them
+ * apart.
  */
 export function bindsSay(model: ComposeModel): "nothing" | "false" | "true" | "unclear" {
   const binds = Object.values(servicesOf(model)).flatMap(bindsOf);

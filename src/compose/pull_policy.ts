@@ -2,14 +2,14 @@ import { servicesOf, textAt } from "./model.ts";
 import { type Release, type ReleaseService, StackwrightError } from "../model/mod.ts";
 
 /**
- * Whether the image of a service is asked for anew whenever its release is prepared, as `up` of compose
- * would: `pull_policy: always`. A poll that finds nothing changed prepares none.
+ * True when the image of a service is asked for anew whenever its release is prepared, as `up` of
+ * compose would: `pull_policy: always`. A poll that finds nothing changed prepares none.
  */
 export function pullsAlways({ model }: Pick<Release, "model">, name: string): boolean {
   return policyOf(model, name) === "always";
 }
 
-/** Whether the image of a service must be there already: `pull_policy: never`. */
+/** True when the image of a service must be there already: `pull_policy: never`. */
 export function pullsNever({ model }: Pick<Release, "model">, name: string): boolean {
   return policyOf(model, name) === "never";
 }

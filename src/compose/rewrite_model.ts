@@ -3,7 +3,7 @@ import type { ComposeModel } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
 
-/** Where the paths of a rendered model lead after rewriting. */
+/** The paths of a rendered model after rewriting. */
 export interface StablePaths {
   /** Directory the model was rendered against. */
   readonly tree: string;

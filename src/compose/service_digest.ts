@@ -13,7 +13,7 @@ import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
-/** What the digests of a release are made from. */
+/** Inputs of the digests of a release. */
 export interface DigestInputs {
   /** As rendered: for the number of replicas. */
   readonly rendered: ComposeModel;
@@ -131,7 +131,9 @@ function sources(definition: JsonObject, kind: string): string[] {
     .map((each) => textAt(each, "source")).filter((name) => name !== "");
 }
 
-/** The variables that configs and secrets of the service take their value from when it is applied. */
+/**
+ * The variables that configs and secrets of the service take their value from when it is applied.
+ */
 function variableParts(definition: JsonObject, inputs: DigestInputs): Record<string, string> {
   const parts: Record<string, string> = {};
   for (const kind of ["configs", "secrets"]) {

@@ -10,7 +10,7 @@ import {
 } from "../model/mod.ts";
 import type { Claimant } from "./ownership.ts";
 
-/** What tells whose volumes are. */
+/** Facts that tell whose volumes are. */
 export interface VolumeFacts {
   /** Volumes of the engine. */
   readonly existing: readonly Pick<ResourceSummary, "name" | "labels">[];
@@ -53,7 +53,9 @@ function stackOf(labels: Readonly<Record<string, string>>): string {
   return ours ?? labels[COMPOSE_LABELS.project] ?? "";
 }
 
-/** Volumes carry the repository that was deployed; those of nobody are left to compose's warning. */
+/**
+ * Volumes carry the repository that was deployed; those of nobody are left to compose's warning.
+ */
 function madeBy(labels: Readonly<Record<string, string>>): string | undefined {
   return labels[LABELS.manager] === MANAGER ? labels[LABELS.sourceName] : undefined;
 }

@@ -27,7 +27,7 @@ export type ApplyStep =
     readonly noStart: boolean;
   };
 
-/** What the steps are made from. */
+/** Input that the steps are made from. */
 export interface ApplyInput {
   readonly services: readonly ServicePlan[];
   readonly desired: readonly ReleaseService[];
@@ -46,7 +46,9 @@ export interface ApplySteps {
   readonly after: readonly ApplyStep[];
 }
 
-/** The ways in which compose changes services, in the order they have where nothing else decides. */
+/**
+ * The ways in which compose changes services, in the order they have where nothing else decides.
+ */
 const KINDS = ["replace", "replace stopped", "complete", "complete stopped"];
 
 /**

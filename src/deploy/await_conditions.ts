@@ -5,7 +5,7 @@ import { observe } from "./observe.ts";
 import { type Looks, withLooks } from "./looks.ts";
 import type { HealthWait } from "./wait_healthy.ts";
 
-/** What to wait for, and how long. */
+/** A wait: for what, and how long. */
 export interface ConditionWait extends Omit<HealthWait, "services"> {
   readonly conditions: readonly StartCondition[];
 }

@@ -6,7 +6,7 @@ import type {
 } from "../model/mod.ts";
 import { isObject, objectAt, servicesOf, textAt } from "../compose/mod.ts";
 
-/** What one service waits for before it is started. */
+/** A condition that one service waits for before it is started. */
 export interface StartCondition {
   /** The service that waits. */
   readonly dependent: string;
@@ -16,7 +16,7 @@ export interface StartCondition {
   readonly condition: string;
 }
 
-/** Whether conditions hold. */
+/** The state of conditions. */
 export type ConditionState =
   | { readonly kind: "met" }
   | { readonly kind: "waiting"; readonly why: string }
@@ -30,9 +30,9 @@ export interface Unawaited {
 }
 
 /**
- * What `services` of a rendered model wait for, but for each other: compose sees to that itself. Left
- * out is what nobody waits for: dependencies that are not required, that have no container by choice,
- * and those a deployment does not start.
+ * Conditions that `services` of a rendered model wait for, but for each other: compose sees to that
+ * itself. Left out is what nobody waits for: dependencies that are not required, that have no
+ * container by choice, and those a deployment does not start.
  */
 export function conditionsOf(
   model: ComposeModel,

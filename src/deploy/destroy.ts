@@ -2,7 +2,7 @@ import type { Engine } from "../docker/engine.ts";
 import { COMPOSE_LABELS, type ObservedContainer, own, type StackKey } from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
 
-/** What to remove, besides containers and networks. */
+/** Things to remove, besides containers and networks. */
 export interface Destroy {
   readonly key: StackKey;
   readonly removeVolumes: boolean;
@@ -57,7 +57,7 @@ export async function volumesOf(
   return found.map((each) => each.name).sort();
 }
 
-/** What becomes of volumes, to be added to a sentence: each by its name, since its data goes with it. */
+/** The volumes that go, to be added to a sentence: each by name, since its data goes with it. */
 export function volumesText(verb: "deletes" | "deleted", names: readonly string[]): string {
   return names.map((name) => `; ${verb} volume ${name}`).join("");
 }

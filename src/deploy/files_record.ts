@@ -8,7 +8,7 @@ import { canonicalJson } from "../compose/mod.ts";
 /** The parts of a release that its files on disk follow from. */
 export type ShownRelease = Pick<Release, "live" | "services">;
 
-/** What lies on disk for the containers of a stack, whatever the ledger says is deployed. */
+/** The record of what lies on disk for a stack's containers, whatever the ledger says. */
 export interface FilesRecord {
   /** Under `live/`. What was being written when the process ended has a mark for its content. */
   readonly live: LiveManifest;
@@ -40,7 +40,7 @@ export function filesDigest({ live, services }: ShownRelease): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-/** What may lie there while `before` becomes `after`: each file that differs is unsure. */
+/** The manifest while `before` becomes `after`: each file that differs is unsure. */
 export function between(before: LiveManifest, after: LiveManifest): LiveManifest {
   const paths = [...new Set([...Object.keys(before.files), ...Object.keys(after.files)])];
   const files = paths.map((path) => {

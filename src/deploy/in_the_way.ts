@@ -1,7 +1,7 @@
 import type { ComposeModel, ObservedContainer } from "../model/mod.ts";
 import { type Claims, claimsClash, claimsOf } from "../compose/mod.ts";
 
-/** What runs, and what shall run. */
+/** Services that run, and those that shall run. */
 export interface Neighbours {
   readonly model: ComposeModel;
   /** What runs now, where it is known. */
@@ -30,7 +30,9 @@ export function inTheWay(
   });
 }
 
-/** Whether two services that are replaced together exchange what the engine gives to one alone. */
+/**
+ * True when two services that are replaced together exchange what the engine gives to one alone.
+ */
 export function exchange(names: readonly string[], neighbours: Neighbours): string[] {
   return names.filter((name) => {
     const { names: held } = heldBy(name, neighbours);
@@ -42,7 +44,9 @@ export function exchange(names: readonly string[], neighbours: Neighbours): stri
   });
 }
 
-/** What a service's containers hold: by the release that made them, and by what the engine shows. */
+/**
+ * What a service's containers hold: by the release that made them, and by what the engine shows.
+ */
 function heldBy(name: string, { previousModel, containers }: Neighbours): Claims {
   const known = claimsOf(previousModel ?? {}, name);
   const mine = containers.filter((each) => each.service === name);

@@ -7,7 +7,9 @@ import type {
 } from "../model/mod.ts";
 import { type Readiness, readiness } from "./readiness.ts";
 
-/** Services that a plan leaves alone and that have to go on working: name to what they depend on. */
+/**
+ * Services that a plan leaves alone and that have to go on working: name to what they depend on.
+ */
 export type KeptServices = ReadonlyMap<string, string>;
 
 /**
@@ -35,7 +37,7 @@ export function keptDependents(
 /** How long the next health check of a kept service is waited for: as often as engines check. */
 const CHECK_INTERVAL_MS = 30_000;
 
-/** What one look at services told. */
+/** The result of one look at services. */
 export interface KeptLook {
   readonly now: Readiness;
   /** The containers whose restarts count from here on. */

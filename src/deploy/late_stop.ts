@@ -6,10 +6,10 @@ import { SAMPLE_INTERVAL_MS } from "./looks.ts";
 const MARGIN_SECONDS = 2;
 
 /**
- * Whether one of the running containers ends, as far as somebody told the engine to stop it already. A
- * stop goes on when whoever asked for it is gone, the engine shows nothing of it, and a container that
- * was stopped is not restarted: only waiting for its grace period tells. Returns at the first that
- * ends.
+ * True when one of the running containers ends, as far as somebody told the engine to stop it
+ * already. A stop goes on when whoever asked for it is gone, the engine shows nothing of it, and a
+ * container that was stopped is not restarted: only waiting for its grace period tells. Returns at
+ * the first that ends.
  */
 export async function stopsLate(
   { engine, clock }: { readonly engine: Engine; readonly clock: Clock },

@@ -6,7 +6,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 
-/** What an engine runs for a stack now, in one call; one-off containers are left out. */
+/** The containers that an engine runs for a stack now, in one call; one-off ones are left out. */
 export async function observe(
   engine: Engine,
   key: StackKey,
@@ -17,8 +17,8 @@ export async function observe(
 }
 
 /**
- * What an engine runs for all its stacks, by compose project, in one call: what {@link observe} says
- * of each. A project that is not there has no containers.
+ * The containers of all stacks of an engine, by compose project, in one call: what {@link observe}
+ * says of each. A project that is not there has no containers.
  */
 export async function observeAll(
   engine: Engine,

@@ -9,7 +9,7 @@ import {
 } from "../model/mod.ts";
 import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
 
-/** What a container that nobody of ours made keeps where its successor will not look. */
+/** Data of a container that nobody of ours made, where its successor will not look. */
 export interface OldData {
   readonly service: string;
   /** Where it is mounted, in both. */

@@ -11,10 +11,10 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 
-/** Whose containers a stack has. */
+/** Owners that the containers of a stack may have. */
 export type Ownership = "nobody" | "ours" | "unmanaged";
 
-/** What tells whose a stack is, besides its containers. */
+/** Facts that tell whose a stack is, besides its containers. */
 export interface OwnershipFacts {
   readonly observed: ObservedStack;
   /** Volumes of its project. */
@@ -25,7 +25,7 @@ export interface OwnershipFacts {
   readonly adopted: boolean;
 }
 
-/** Who wants a stack. */
+/** The owner who wants a stack. */
 export interface Claimant extends StackOwner {
   /** Name of the repository that is deployed, where the configuration is in another one. */
   readonly repository: string;

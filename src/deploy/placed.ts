@@ -61,7 +61,7 @@ export interface RolloutParts {
   ): Promise<void>;
 }
 
-/** How a rollout ended. */
+/** The end of a rollout. */
 export type RolloutResult =
   | { readonly kind: "deployed"; readonly images: Readonly<Record<string, string>> }
   | { readonly kind: "failed"; readonly error: StackwrightError; readonly text: string }

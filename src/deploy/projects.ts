@@ -15,7 +15,7 @@ import { inOrder } from "../compose/mod.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 
-/** What can be done to a project as a whole. */
+/** Actions on a project as a whole. */
 export const PROJECT_ACTIONS = ["start", "stop", "restart"] as const;
 
 /** One member of {@link PROJECT_ACTIONS}. */
@@ -30,18 +30,18 @@ export interface ProjectSummary {
   readonly configFiles: string;
 }
 
-/** What to remove of a project besides its containers and networks. */
+/** Things to remove of a project besides its containers and networks. */
 export interface ProjectRemoval {
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
 }
 
-/** What of the engine projects need. */
+/** Calls of the engine that projects need. */
 export type ProjectEngine =
   & Engine
   & Pick<EngineClient, "describeContainers" | "restartContainer">;
 
-/** What acting on projects needs. */
+/** Parts for acting on projects. */
 export interface ProjectParts {
   readonly engine: ProjectEngine;
   readonly clock: Clock;

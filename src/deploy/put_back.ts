@@ -22,7 +22,7 @@ const MOST_RETURNS = 10;
 /** Milliseconds before the second attempt; twice as many before the third. */
 const FIRST_PAUSE_MS = 1000;
 
-/** What is known of the rollout that failed. */
+/** Facts about the rollout that failed. */
 export interface Failure {
   readonly error: StackwrightError;
   /** Ids of containers that it may have told the engine to stop. */

@@ -1,6 +1,6 @@
 import type { ObservedContainer, ObservedStack, ReleaseService } from "../model/mod.ts";
 
-/** Whether the services of a release are as they should be. */
+/** The verdict on the services of a release. */
 export type Readiness =
   | { readonly kind: "ready" }
   | {

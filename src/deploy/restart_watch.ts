@@ -1,9 +1,11 @@
 import type { ContainerDetails } from "../docker/engine.ts";
 
-/** Restarts by the engine, while a release is watched, that make a container one that cannot run. */
+/**
+ * Restarts by the engine, while a release is watched, that make a container one that cannot run.
+ */
 export const MOST_RESTARTS = 3;
 
-/** What one look at containers told. */
+/** The result of one look at containers. */
 export interface RestartLook {
   /** Whether each container is the one of the look before, and has run since without an end. */
   readonly same: boolean;

@@ -23,7 +23,7 @@ export interface StackDirectories {
 /** Notes that a tree is about to be put in place; what it returns is called when it is. */
 export type NoteSwitch = (tree: string) => () => void;
 
-/** Where the files of a stack lie in a data directory. */
+/** The directories of a stack in a data directory. */
 export function stackDirectories(dataDir: string, key: StackKey): StackDirectories {
   const stack = join(dataDir, "releases", key.context, key.name);
   return { stack, current: join(stack, "current"), live: join(stack, "live") };

@@ -20,7 +20,7 @@ export const GOOD_SAMPLES = 3;
  * for ten seconds.
  */
 const STEADY_SAMPLES = 11;
-/** What to wait for, and how long. */
+/** A wait: for what, and how long. */
 export interface HealthWait {
   readonly engine: Engine;
   readonly clock: Clock;

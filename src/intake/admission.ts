@@ -9,7 +9,7 @@ export interface Admission {
   readonly finished: Promise<Run>;
 }
 
-/** How work is let in. */
+/** Options of letting work in. */
 export interface SubmitOptions {
   /** Its abort cancels the work: the client that waits for it is gone. */
   readonly signal?: AbortSignal;

@@ -5,7 +5,7 @@ export const CANCELLED_BY_SHUTDOWN = "cancelled by shutdown";
 /** Message of a run whose waiting client went away. */
 export const CANCELLED_BY_CLIENT = "cancelled: the client that waited for it disconnected";
 
-/** What work is aborted with; the message becomes the run's. */
+/** The reason that work is aborted with; the message becomes the run's. */
 export function cancellation(
   message: typeof CANCELLED_BY_SHUTDOWN | typeof CANCELLED_BY_CLIENT,
 ): StackwrightError {

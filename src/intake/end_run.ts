@@ -2,14 +2,14 @@ import { isTerminal, type Run } from "../model/mod.ts";
 import type { RunEnd, RunStore } from "../record/mod.ts";
 import { type Log, NO_STACK, type Redactor } from "../system/mod.ts";
 
-/** What it takes to end runs. */
+/** Parts for ending runs. */
 export interface EndParts {
   readonly runs: RunStore;
   readonly redactor: Redactor;
   readonly log: Log;
 }
 
-/** What is known about how a run ended. */
+/** Facts about the end of a run. */
 export interface EndFacts extends RunEnd {
   /** Whether what failed was logged already, by the targets that failed. */
   readonly isTold?: boolean;

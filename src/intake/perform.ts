@@ -29,7 +29,7 @@ export type Perform<Kind extends Work["kind"]> = (
 /** Makes engines equal to what sources say. */
 export type Execute = Perform<"sync">;
 
-/** Who does work, by kind. A kind that nobody does fails its run. */
+/** Performers of work, by kind. A kind that nobody does fails its run. */
 export type Performers = { readonly [Kind in Work["kind"]]?: Perform<Kind> };
 
 /** Decides what a run amounts to. `failures` has one text for each error that was thrown. */
@@ -44,7 +44,7 @@ export type Conclude = (
   },
 ) => RunEnd;
 
-/** What it takes to perform the work of a run. */
+/** Parts for performing the work of a run. */
 export interface PerformParts extends EndParts {
   readonly performers: Performers;
   readonly conclude: Conclude;

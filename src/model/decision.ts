@@ -22,7 +22,7 @@ export const DECISION_KINDS = [
   "error",
 ] as const;
 
-/** What was decided about one stack at one trigger, and everything that led to it. */
+/** The decision about one stack at one trigger, with everything that led to it. */
 export interface TargetDecision {
   /**
    * `rollback` is a person who puts an earlier release back, `project` one who starts, stops, restarts or
@@ -43,7 +43,7 @@ export interface TargetDecision {
   readonly outcome?: DecisionOutcome;
 }
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export interface DecisionOutcome {
   readonly status: "succeeded" | "failed";
   readonly message: string;

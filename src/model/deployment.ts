@@ -8,7 +8,7 @@ export interface BuildOptions {
   readonly noCache: boolean;
 }
 
-/** What `destroy` asks for. */
+/** Options of `destroy`. */
 export interface DestroyOptions {
   readonly enabled: boolean;
   readonly removeVolumes: boolean;
@@ -75,7 +75,9 @@ export interface OciOptions {
   readonly ignoreTlog: boolean | undefined;
 }
 
-/** Where the value of one external secret is: a provider's own text, or fields for a webhook store. */
+/**
+ * The place of an external secret's value: a provider's own text, or fields for a webhook store.
+ */
 export type SecretReference =
   | { readonly kind: "text"; readonly text: string }
   | {

@@ -1,6 +1,6 @@
 import type { StackKey } from "./stack_key.ts";
 
-/** Who may remove a discovered stack: the configuration that discovers it. */
+/** The configuration that discovers a stack, and that alone may remove it. */
 export interface DiscoveryOwner {
   /** Name of the source whose configuration discovers it. */
   readonly source: string;

@@ -57,7 +57,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What an error may carry besides code and message. */
+/** Details of an error besides code and message. */
 export interface ErrorDetails {
   /** The lower-level failure; kept for logs, never shown whole to a client. */
   readonly cause?: unknown;
@@ -81,7 +81,7 @@ export class StackwrightError extends Error {
   }
 }
 
-/** Whether `error` is ours and carries one of `codes` (any code when none is given). */
+/** True when `error` is ours and carries one of `codes` (any code when none is given). */
 export function isStackwrightError(
   error: unknown,
   ...codes: ErrorCode[]

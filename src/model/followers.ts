@@ -2,7 +2,7 @@ import type { ObservedStack } from "./observed.ts";
 import type { ServicePlan } from "./plan.ts";
 import type { ReleaseService } from "./release.ts";
 
-/** How a reason in {@link ReleaseService.follows} begins when a namespace is shared. */
+/** The beginning of a reason in {@link ReleaseService.follows} when a namespace is shared. */
 export const SHARES = "shares the";
 
 /**

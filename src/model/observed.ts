@@ -40,7 +40,7 @@ export interface ObservedContainer {
   readonly networkNames?: readonly string[];
 }
 
-/** What an engine runs for one stack. One-off containers (`run`, jobs) are not part of it. */
+/** Containers that an engine runs for one stack; one-off ones (`run`, jobs) are no part of it. */
 export interface ObservedStack {
   readonly containers: readonly ObservedContainer[];
 }

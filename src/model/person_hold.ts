@@ -7,7 +7,7 @@ export interface PersonHold {
   readonly until?: Date;
 }
 
-/** Whether a hold still holds at an instant. */
+/** True when a hold still holds at an instant. */
 export function isHolding({ until }: PersonHold, now: Date): boolean {
   return until === undefined || now < until;
 }

@@ -1,4 +1,4 @@
-/** What will be done to one service. */
+/** Actions on one service. */
 export type ServiceAction =
   | "keep"
   | "create"
@@ -18,8 +18,8 @@ export interface ServicePlan {
 }
 
 /**
- * Why a target was skipped. A pause reason starts with `paused` and continues as a sentence for
- * people, which is why the type is open there and nowhere else.
+ * The reason why a target was skipped. A pause reason starts with `paused` and continues as a
+ * sentence for people, which is why the type is open there and nowhere else.
  */
 export type SkipReason =
   | "no_changes"
@@ -31,7 +31,7 @@ export type SkipReason =
   | "sync_window"
   | `paused${string}`;
 
-/** What to do about one deployment, as a value: it can be shown, stored and compared. */
+/** A plan for one deployment, as a value: it can be shown, stored and compared. */
 export type Plan =
   | {
     readonly kind: "skip";

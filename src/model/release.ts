@@ -1,10 +1,12 @@
 import type { Revision } from "./revision.ts";
 import type { StackKey } from "./stack_key.ts";
 
-/** The rendered compose model, as `docker compose config --format json` prints it. May hold secrets. */
+/**
+ * The rendered compose model, as `docker compose config --format json` prints it. May hold secrets.
+ */
 export type ComposeModel = { readonly [key: string]: unknown };
 
-/** What must be true of a started service before its release counts as good. */
+/** Conditions of a started service that must hold before its release counts as good. */
 export interface ServiceExpectation {
   /** How many containers the release wants; 0 means none may run. */
   readonly replicas: number;
@@ -18,7 +20,7 @@ export interface ServiceExpectation {
   readonly autostart: boolean;
 }
 
-/** Where containers of a service are found by others. */
+/** The names and networks by which others find containers of a service. */
 export interface ServicePlace {
   /** The name that the author chose for its container; empty where compose chooses. */
   readonly containerName: string;
@@ -26,7 +28,9 @@ export interface ServicePlace {
   readonly networks: readonly string[];
 }
 
-/** Mounted files whose changes a service wants to see without being replaced (`recreate.ignore`). */
+/**
+ * Mounted files whose changes a service wants to see without being replaced (`recreate.ignore`).
+ */
 export interface InPlaceFiles {
   /** Content by path in the tree, as in {@link ReleaseService.inputs}. */
   readonly files: Readonly<Record<string, string>>;
@@ -34,7 +38,9 @@ export interface InPlaceFiles {
   readonly signal?: string;
 }
 
-/** One service of a release: what it is, and a digest of everything that can change its container. */
+/**
+ * One service of a release: what it is, and a digest of everything that can change its container.
+ */
 export interface ReleaseService {
   readonly name: string;
   /** Keyed digest; the value of the `stackwright.digest` label. */
@@ -78,7 +84,7 @@ export interface InputClosure {
   readonly configurationPaths?: Readonly<Record<string, string>>;
 }
 
-/** What a release needs under `live/`, where containers may write. */
+/** Files and directories of a release under `live/`, where containers may write. */
 export interface LiveManifest {
   /** Files the release brought: path in the tree to kind and object id. */
   readonly files: Readonly<Record<string, string>>;
@@ -86,7 +92,7 @@ export interface LiveManifest {
   readonly directories: readonly string[];
 }
 
-/** What compose needs beside the model, each time it acts on a release. May hold secrets. */
+/** Facts that compose needs beside the model when it acts on a release. May hold secrets. */
 export interface ComposeInvocation {
   /** Variables of the process environment: the configuration's own, then resolved secrets. */
   readonly environment: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Where desired state can come from. */
+/** Kinds of sources of desired state. */
 export type SourceKind = "git" | "oci";
 
 /** A place that holds desired state, before it was asked for a revision. */

@@ -44,7 +44,7 @@ export interface Run {
   readonly updatedAt: Date;
 }
 
-/** Whether `status` is final. */
+/** True when `status` is final. */
 export function isTerminal(status: RunStatus): boolean {
   return status === "succeeded" || status === "failed" || status === "skipped";
 }
@@ -55,7 +55,7 @@ export function isTerminal(status: RunStatus): boolean {
  */
 export type Progress = (step: string) => void;
 
-/** What the work behind a run tells while it goes on. */
+/** The reporter that the work behind a run tells what goes on. */
 export interface RunReporter {
   /** Fills in what is known now; what is left out stays. `message` is what is being done. */
   describe(

@@ -1,5 +1,5 @@
 /**
- * What identifies one deployment everywhere: in locks, in the ledger, on disk, in labels. The same
+ * The identity of one deployment everywhere: in locks, in the ledger, on disk, in labels. The same
  * name on two contexts is two deployments, so no key is ever the name alone.
  */
 export interface StackKey {

@@ -1,6 +1,6 @@
 import type { Revision } from "./revision.ts";
 
-/** Who decides about a stack: the source with its configuration, and the branch it is read from. */
+/** The owner of a stack: the source with its configuration, and the branch it is read from. */
 export interface StackOwner {
   /** `host/owner/repo`. */
   readonly source: string;
@@ -13,7 +13,7 @@ export function ownerFrom({ source, reference }: Revision): StackOwner {
   return { source: source.name, reference: reference.startsWith("refs/heads/") ? reference : "" };
 }
 
-/** Whether two owners are one: tags and commits of a source, which people move between, are. */
+/** True when two owners are one: tags and commits of a source, which people move between, are. */
 export function isSameOwner(one: StackOwner, other: StackOwner): boolean {
   if (one.source !== other.source) return false;
   return [one.reference, other.reference].includes("") || one.reference === other.reference;

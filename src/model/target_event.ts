@@ -18,7 +18,7 @@ export type ToldDecision =
   & Pick<TargetDecision, "kind" | "reason" | "message" | "changes" | "services">
   & { readonly retryAt?: Date };
 
-/** How it ended with a target. */
+/** The end of what was done about a target. */
 export interface TargetEnd {
   /** `skipped` also where a repair was made while what the source wants is held back. */
   readonly status: "succeeded" | "failed" | "skipped";

@@ -2,14 +2,14 @@ import type { DeclaredDeployment } from "./deployment.ts";
 import type { SourceKind } from "./revision.ts";
 import type { StackKey } from "./stack_key.ts";
 
-/** What started a run. */
+/** Triggers that start runs. */
 export const TRIGGERS = ["webhook", "poll", "scheduled_job", "mirror_compaction"] as const;
 
 /** One member of {@link TRIGGERS}. */
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
- * Who is behind a piece of work. A manual one passes retry delays and `manual_sync` windows; an
+ * The origin of a piece of work. A manual one passes retry delays and `manual_sync` windows; an
  * automatic one never does.
  */
 export type Origin = "automatic" | "manual";
@@ -74,13 +74,13 @@ export interface Compaction extends Started {
   readonly sources: readonly SourceRequest[];
 }
 
-/** What a trigger hands to the intake, which knows of each kind only who performs it. */
+/** A piece of work that a trigger hands to the intake, which knows who performs each kind. */
 export type Work = Sync | Rollback | Restore | RunJob | Compaction;
 
 /** Work of one kind. */
 export type WorkOf<Kind extends Work["kind"]> = Extract<Work, { readonly kind: Kind }>;
 
-/** Whether a piece of work is about one stack rather than about sources. */
+/** True when a piece of work is about one stack rather than about sources. */
 export function isOfOneStack(work: Work): boolean {
   return "key" in work || ("only" in work && work.only !== undefined);
 }

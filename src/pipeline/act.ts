@@ -6,7 +6,7 @@ import { destroyerOf, destroyTarget } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
-/** What was decided, and what that rests on. */
+/** A decision to carry out, and what it rests on. */
 export interface ToDo {
   readonly decision: Exclude<Decision, { kind: "skip" }>;
   /** The ledger's mark of the stack when it was decided. */

@@ -15,7 +15,7 @@ import { stackFiles } from "./carry_out.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
-/** What is known of the attempts before. */
+/** Facts about the attempts before. */
 export interface EarlierAttempts {
   /** Digest of the release that failed last and was not followed by a success. */
   readonly failed: string | undefined;

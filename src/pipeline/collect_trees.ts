@@ -16,7 +16,7 @@ export interface TreeCollector {
   collect(signal: AbortSignal): Promise<void>;
 }
 
-/** What {@link createTreeCollector} needs. */
+/** Parts of {@link createTreeCollector}. */
 export interface TreeCollectorParts {
   readonly trees: TreeStore;
   readonly engine: Pick<EngineClient, "describeContainers" | "inspectContainer">;
@@ -95,7 +95,9 @@ async function treesInPlace({ files, dataDir }: TreeCollectorParts): Promise<str
   return found;
 }
 
-/** Those of current releases, of some before them, and of what is being deployed, here or elsewhere. */
+/**
+ * Those of current releases, of some before them, and of what is being deployed, here or elsewhere.
+ */
 function treesOfReleases({ ledger, trees, previousReleases }: TreeCollectorParts): string[] {
   const releases: RecordedRelease[] = [...ledger.releasesUnderWay()];
   for (const current of ledger.currents()) {

@@ -37,7 +37,7 @@ import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
 
-/** What is to be done about a target, decided before anything was touched. */
+/** The decision about a target, made before anything was touched. */
 export type Decision =
   | {
     readonly kind: "skip";
@@ -261,7 +261,9 @@ function retryHold(
   };
 }
 
-/** Preparing a known release that fails is a failure of that release; the engine being away is not. */
+/**
+ * Preparing a known release that fails is a failure of that release; the engine being away is not.
+ */
 async function remembering<T>(
   parts: PipelineParts,
   target: Target,

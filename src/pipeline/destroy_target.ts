@@ -27,13 +27,13 @@ import type { Target } from "../prepare/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
 import { repositoryOf } from "./resolve_revision.ts";
 
-/** What a destroy removes besides containers and networks. */
+/** Things that a destroy removes besides containers and networks. */
 export type DestroyWhat = {
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
 };
 
-/** Who wants a stack removed. */
+/** The source that wants a stack removed. */
 export interface SourceIdentity {
   /** The source with the configuration. */
   readonly configuration: StackOwner;
@@ -62,14 +62,14 @@ export async function destroyTarget(
   return await finishDestroy(parts, intent, signal);
 }
 
-/** Who destroys a target whose configuration says so. */
+/** The source that destroys a target whose configuration says so. */
 export function destroyerOf(target: Target): SourceIdentity {
   const { configuration, deployment } = target;
   const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
   return { configuration: ownerFrom(configuration), ...elsewhere };
 }
 
-/** Why a stack is to be destroyed, by whom, and what ran when that was asked. */
+/** A destroy that was asked for: why, by whom, and what ran then. */
 export interface ToDestroy {
   readonly by: SourceIdentity;
   readonly because: string;
@@ -103,7 +103,9 @@ export async function decideDestroy(
   return { kind: "destroy", message, services };
 }
 
-/** Whether there is anything of a stack. Throws `conflict` when it is not for `by` to destroy it. */
+/**
+ * Whether there is anything of a stack. Throws `conflict` when it is not for `by` to destroy it.
+ */
 function isThere(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,

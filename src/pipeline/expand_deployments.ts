@@ -48,7 +48,7 @@ export interface Expansion {
   readonly scans: readonly ScannedBase[];
 }
 
-/** What is expanded. */
+/** A configuration to expand. */
 export interface ToExpand {
   readonly request: SourceRequest;
   readonly declared: readonly DeclaredDeployment[];

@@ -9,7 +9,7 @@ const LEAST_STACKS = 4;
 /** How old what was seen may be, in milliseconds: others than us change containers, too. */
 const OLDEST_MS = 2_000;
 
-/** What it takes to look. */
+/** Parts for looking at what runs. */
 export type GlanceParts = Pick<PipelineParts, "stackLock" | "clock"> & {
   readonly host: Pick<Host, "engine">;
   readonly ledger: Pick<Ledger, "current">;
@@ -21,7 +21,7 @@ interface Seen {
   readonly stacks: Promise<ReadonlyMap<string, ObservedStack>>;
 }
 
-/** What runs for a target now. Whoever asks holds the stack's lock. */
+/** The containers that run for a target now. Whoever asks holds the stack's lock. */
 export async function look(
   { host: { engine } }: PipelineParts,
   { key, glance }: Target,

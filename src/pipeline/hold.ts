@@ -28,7 +28,7 @@ import {
 import { withFiles } from "./beyond_digests.ts";
 import { ownershipOf } from "./stack_owner.ts";
 
-/** Why what a source wants is not deployed now. */
+/** The reason why what a source wants is not deployed now. */
 export interface Hold {
   readonly reason: SkipReason;
   readonly message: string;
@@ -43,7 +43,7 @@ export function pausedHold(message: string): Hold {
   return { reason: "paused", message, services: [] };
 }
 
-/** What keeps a stack as it is that a person stopped: not even what is missing comes back. */
+/** The hold of a stack that a person stopped: not even what is missing comes back. */
 export function stopHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
@@ -56,7 +56,7 @@ export function stopHold(
   );
 }
 
-/** What keeps a stack as it is that a person holds: what is missing of its release comes back. */
+/** The hold of a stack that a person holds: what is missing of its release comes back. */
 export function personHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
@@ -69,7 +69,7 @@ export function personHold(
   return { ...pausedHold(message), reason: `paused: held by a person${told}` };
 }
 
-/** What is to be done about a target that is held: nothing, or its deployed release is repaired. */
+/** The decision about a target that is held: nothing, or its deployed release is repaired. */
 export type HeldDecision =
   | { readonly kind: "skip"; readonly hold: Hold }
   | {
@@ -164,7 +164,7 @@ async function prepareRepair(
 }
 
 /**
- * What holds a stack back that a person put back to an earlier release: the pin, against the commit
+ * The hold of a stack that a person put back to an earlier release: the pin, against the commit
  * it was put back from and every other that means the same to the stack, whoever asks for it. A
  * commit with other inputs ends the pin, and so does `stackwright unpin`.
  *

@@ -4,9 +4,10 @@ import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
 /**
- * When a target that a webhook was about, and that failed, is tried again by itself: nothing when its
- * retries are used up, or when no failure was remembered since `before`, for then it was not the
- * release that failed. What is polled is tried again by a poll, whose time is not known here.
+ * The time at which a target that a webhook was about, and that failed, is tried again by itself:
+ * nothing when its retries are used up, or when no failure was remembered since `before`, for then
+ * it was not the release that failed. What is polled is tried again by a poll, whose time is not
+ * known here.
  */
 export function again(
   { ledger, clock }: PipelineParts,

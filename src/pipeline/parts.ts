@@ -5,7 +5,7 @@ import type { PrepareOptions, PrepareParts } from "../prepare/mod.ts";
 import type { Commands, Limiter, WatchedLock } from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
 
-/** What the pipeline is told by the settings, beyond what preparing is told. */
+/** Settings of the pipeline, beyond those of preparing. */
 export interface PipelineOptions extends PrepareOptions {
   /** Folder inside a source where configuration files are looked for; `/` is its root. */
   readonly configBaseDir: string;

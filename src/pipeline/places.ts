@@ -1,7 +1,7 @@
 import type { Limiter } from "../system/mod.ts";
 import { type Measured, seconds } from "../prepare/mod.ts";
 
-/** What a place is asked for with. */
+/** Ports for acquiring a slot. */
 export interface PlaceParts extends Measured {
   readonly preparing: Limiter;
   readonly deploying: Limiter;

@@ -38,7 +38,7 @@ export interface ObsoleteRun {
 /** A stack that is to be removed. */
 export type Removal = ObsoleteVerdict & { readonly kind: "remove" };
 
-/** What is to be done about stacks that nothing names any more. */
+/** The plan for stacks that nothing names any more. */
 export interface ObsoletePlan {
   readonly owner: DiscoveryOwner;
   readonly removals: readonly Removal[];
@@ -178,7 +178,7 @@ async function remove(
   }, signal);
 }
 
-/** Why a stack is removed that was discovered in a directory. */
+/** The reason for removing a stack that was discovered in a directory. */
 export function whyObsolete(directory: string): string {
   return `nothing names it any more: it was discovered in ${directory}`;
 }
@@ -217,7 +217,9 @@ function scanOf(run: ObsoleteRun, { base, revision }: ScannedBase) {
   };
 }
 
-/** Whether the event behind a run is one that a deployment reacts to. Only webhooks are filtered. */
+/**
+ * Whether the event behind a run is one that a deployment reacts to. Only webhooks are filtered.
+ */
 function admits({ trigger, request, configuration }: ObsoleteRun, { webhookFilter }: Deployment) {
   if (trigger !== "webhook") return true;
   const names = [request.reference, configuration.reference];

@@ -10,7 +10,7 @@ import { sourceLocation } from "../source/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
-/** What a request's reference, or another one of its source, leads to now. */
+/** The revision that a request's reference, or another one of its source, leads to now. */
 export async function resolveRequest(
   parts: PipelineParts,
   request: SourceRequest,
@@ -60,7 +60,7 @@ export function requestLocation({ kind, url, identity }: SourceRequest): SourceL
   return identity === undefined ? own : { ...own, name: identity };
 }
 
-/** What is deployed, and by which configuration. */
+/** A deployment, and the configuration that asks for it. */
 export interface Asked {
   readonly request: SourceRequest;
   readonly deployment: Deployment;
@@ -136,7 +136,9 @@ async function resolveAt(
   );
 }
 
-/** The revision a target is deployed from. One that is destroyed needs none of another repository. */
+/**
+ * The revision a target is deployed from. One that is destroyed needs none of another repository.
+ */
 export async function revisionOf(
   parts: PipelineParts,
   request: SourceRequest,

@@ -21,7 +21,7 @@ import { waitForStack } from "./waits.ts";
 /** Releases among which the one that is refused is looked for. */
 const MOST_LOOKED_AT = 100;
 
-/** What a person asks for who puts a release back. */
+/** A person's wish to have a release back. */
 export interface RollbackRequest {
   /** A release of `history`; without it, the good one before the current. */
   readonly number: number | undefined;
@@ -55,7 +55,9 @@ export async function rollBack(
   }, signal);
 }
 
-/** The same for a stack whose lock is held; `undefined` when another process changed it meanwhile. */
+/**
+ * The same for a stack whose lock is held; `undefined` when another process changed it meanwhile.
+ */
 async function attempt(
   parts: PipelineParts,
   key: StackKey,
@@ -211,7 +213,10 @@ export function chooseRelease(
   );
 }
 
-/** The commit that must not come back by itself: the newest one of the reference, if it can be asked. */
+/**
+ * The commit that must not come back by itself: the newest one of the reference, if it can be
+ * asked.
+ */
 async function newestRevision(
   parts: PipelineParts,
   current: RecordedRelease,

@@ -27,7 +27,7 @@ import type { Target } from "../prepare/mod.ts";
 /** Where the closest peer notes on a container what it was deployed from. */
 const PEER_SOURCE = "cd.doco.source.url";
 
-/** Whose a stack is by the ledger; releases of before owners were recorded tell it, too. */
+/** The owner of a stack by the ledger; releases of before owners were recorded tell it, too. */
 export function recordedOwner(
   ledger: Pick<Ledger, "owners" | "current">,
   key: StackKey,
@@ -40,7 +40,9 @@ export function recordedOwner(
   return { source: source.name, reference: "", adopted: false };
 }
 
-/** Whether a target's stack is another's by the ledger; never of a person who asks for a release. */
+/**
+ * True when a target's stack is another's by the ledger; never of a person who asks for a release.
+ */
 export function isStrangers(
   { ledger }: Pick<PipelineParts, "ledger">,
   target: ToldTarget,
@@ -133,7 +135,9 @@ function wantedOwner(
   return origin === "manual" ? { ...owner, reference: "" } : owner;
 }
 
-/** Adopting what the peer deployed is moving in; from another repository it is a mix-up of names. */
+/**
+ * Adopting what the peer deployed is moving in; from another repository it is a mix-up of names.
+ */
 function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Claimant): void {
   for (const { name, labels } of observed.containers) {
     const url = labels[PEER_SOURCE] ?? "";

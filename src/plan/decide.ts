@@ -13,7 +13,7 @@ import {
   withFollowers,
 } from "../model/mod.ts";
 
-/** What a decision is made from. Values only: the same input always gives the same plan. */
+/** Input of a decision. Values only: the same input always gives the same plan. */
 export interface DecideInput {
   readonly desired: readonly ReleaseService[];
   readonly observed: ObservedStack;

@@ -4,7 +4,7 @@ import type { InputChange, InputClosure } from "../model/mod.ts";
 const ABSENT = "absent";
 
 /**
- * What differs between the closure a release was made from and what is there now: empty when
+ * Differences between the closure a release was made from and what is there now: empty when
  * nothing does, and then the release is still what the source asks for, without rendering it again.
  * Only meaningful for a closure that is complete.
  */

@@ -19,7 +19,7 @@ export interface DiscoveryScan {
   readonly admitted: boolean;
 }
 
-/** What obsolete stacks are chosen from. */
+/** Facts that obsolete stacks are chosen from. */
 export interface ObsoleteInput {
   /** Discovered stacks of the same source, target and reference as the run. */
   readonly stacks: readonly ObsoleteCandidate[];
@@ -30,7 +30,7 @@ export interface ObsoleteInput {
   readonly complete: boolean;
 }
 
-/** What becomes of a stack that nothing names any more. */
+/** A verdict on a stack that nothing names any more. */
 export type ObsoleteVerdict =
   & { readonly stack: DiscoveredStack }
   & (
@@ -80,7 +80,7 @@ function judge({ newer, ...stack }: ObsoleteCandidate, input: ObsoleteInput): Ob
 /** Up to this many stacks are removed without asking again. */
 export const MOST_UNASKED_REMOVALS = 5;
 
-/** What the valve is judged by. */
+/** Facts that removals are permitted by. */
 export interface RemovalRequest {
   /** What would be removed now. */
   readonly removals: readonly StackKey[];
@@ -92,7 +92,7 @@ export interface RemovalRequest {
 }
 
 /**
- * Whether removals may be carried out (decisions.md, mass deletion): more than five stacks and at
+ * True when removals may be carried out (decisions.md, mass deletion): more than five stacks and at
  * least half of what the owner has need a person, or the same result in two runs in a row.
  */
 export function permitsRemovals({ removals, owned, origin, pending }: RemovalRequest): boolean {

@@ -1,13 +1,19 @@
 import type { ObservedStack, Plan, ReleaseService } from "../model/mod.ts";
 import { decide } from "./decide.ts";
 
-/** Services of the release that was deployed last, to say what changed since; absent before the first. */
+/**
+ * Services of the release that was deployed last, to say what changed since; absent before the
+ * first.
+ */
 type Deployed = readonly ReleaseService[] | undefined;
 
-/** Images that services would run if they were replaced now, by service, where a name may have moved. */
+/**
+ * Images that services would run if they were replaced now, by service, where a name may have
+ * moved.
+ */
 type Images = Readonly<Record<string, string>>;
 
-/** Why a release is planned: that settles what it is compared with and what may be removed for it. */
+/** Purposes of a plan: each settles what a release is compared with and what it may remove. */
 export type Why =
   /** A source wants it. */
   | {

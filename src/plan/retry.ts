@@ -10,7 +10,7 @@ export interface KnownFailure {
   readonly lastFailedAt: Date;
 }
 
-/** What a retry is judged by. */
+/** Facts that a retry is judged by. */
 export interface RetryInput {
   /** Digest of the release that would be attempted. */
   readonly release: string;
@@ -22,7 +22,7 @@ export interface RetryInput {
   readonly now: Date;
 }
 
-/** Whether a release may be attempted now. */
+/** A verdict on an attempt at a release now. */
 export type RetryDecision =
   | { readonly kind: "attempt"; readonly isRetry: boolean }
   | { readonly kind: "wait"; readonly reason: "delay"; readonly retryAt: Date }
@@ -50,7 +50,9 @@ export function decideRetry(input: RetryInput): RetryDecision {
   return { kind: "attempt", isRetry: true };
 }
 
-/** Seconds to wait after a release failed `failures` times: doubling, up to a quarter of an hour. */
+/**
+ * Seconds to wait after a release failed `failures` times: doubling, up to a quarter of an hour.
+ */
 export function backOffSeconds(failures: number): number {
   const doubled = BACK_OFF_SECONDS.first * 2 ** Math.max(0, failures - 1);
   return Math.min(doubled, BACK_OFF_SECONDS.longest);

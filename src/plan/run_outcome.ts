@@ -1,12 +1,12 @@
 import type { Origin, RunTarget, Trigger } from "../model/mod.ts";
 
-/** What a run amounts to. */
+/** The outcome of a run as a whole. */
 export interface RunConclusion {
   readonly status: "succeeded" | "failed" | "skipped";
   readonly message: string;
 }
 
-/** What is known of a run besides its targets. */
+/** Facts about a run besides its targets. */
 export interface RunContext {
   readonly trigger: Trigger;
   readonly origin: Origin;
@@ -54,8 +54,8 @@ export function reduceTargets(
 }
 
 /**
- * Whether a run did nothing because every target is deferred by a sync window or paused: a waiting
- * caller is then told that the work is accepted, not done.
+ * True when a run did nothing because every target is deferred by a sync window or paused: a
+ * waiting caller is then told that the work is accepted, not done.
  */
 export function isDeferred(targets: readonly RunTarget[]): boolean {
   return targets.length > 0 &&

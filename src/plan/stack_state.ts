@@ -6,7 +6,7 @@ import type {
 } from "../model/mod.ts";
 import { decide } from "./decide.ts";
 
-/** What a stack is, in one word. */
+/** States of a stack, in one word. */
 export const STACK_STATES = [
   "synced",
   "deploying",
@@ -20,7 +20,7 @@ export const STACK_STATES = [
 /** One member of {@link STACK_STATES}. */
 export type StackState = (typeof STACK_STATES)[number];
 
-/** How the containers of a stack do, taken together. */
+/** Healths of the containers of a stack, taken together. */
 export const STACK_HEALTHS = ["healthy", "starting", "unhealthy", "stopped", "unknown"] as const;
 
 /** One member of {@link STACK_HEALTHS}. */
@@ -48,7 +48,7 @@ export interface StackFacts {
   readonly observed: ObservedStack | undefined;
 }
 
-/** What a stack is, and why. */
+/** The state of a stack, and why it is that. */
 export interface StackJudgement {
   readonly state: StackState;
   /** One sentence. */

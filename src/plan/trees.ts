@@ -22,7 +22,7 @@ export interface TreeHolders {
   readonly startedAt: readonly (Date | undefined)[];
 }
 
-/** What {@link obsoleteTrees} decides on. */
+/** Facts that {@link obsoleteTrees} decides on. */
 export interface TreeFacts {
   readonly stored: readonly StoredTree[];
   /** Trees that are in place, or that a release is deployed from, or may be again. */

@@ -1,7 +1,7 @@
 import { passesWebhookFilter, shortReference } from "../config/mod.ts";
 import type { DeclaredDeployment, Plan, Revision, SourceRequest } from "../model/mod.ts";
 
-/** What a webhook was about, and one deployment of its configuration. */
+/** The subject of a webhook, and one deployment of its configuration. */
 export interface WebhookTarget {
   readonly request: SourceRequest;
   /** What the reference of the webhook leads to now. */
@@ -10,9 +10,10 @@ export interface WebhookTarget {
 }
 
 /**
- * Whether a webhook is no business of a deployment, and why; `undefined` when it is. The filter has
- * to let the reference pass, in full or in short form, and a deployment that follows another
- * reference is not deployed from the configuration of this one: two branches would take turns in it.
+ * The refusal of a deployment that a webhook is none of the business of; `undefined` without one.
+ * The filter has to let the reference pass, in full or in short form, and a deployment that follows
+ * another reference is not deployed from the configuration of this one: two branches would take
+ * turns in it.
  *
  * A deployment pinned to a tag or commit takes part in pushes of branches, because a push is how a pin
  * moves, and not in those of other tags, whose configuration may be an old one. `resolve` is asked

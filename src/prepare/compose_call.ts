@@ -3,7 +3,7 @@ import { type ComposeCall, type Placed, stackDirectories } from "../deploy/mod.t
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** What compose is told when it changes containers: the stable directory, the model on standard input. */
+/** The call by which compose changes containers: stable directory, model on standard input. */
 export function composeCall(parts: PrepareParts, placed: Placed): ComposeCall {
   const { release } = placed;
   return {

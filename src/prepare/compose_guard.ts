@@ -5,7 +5,7 @@ import { insideTree } from "../compose/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
-/** What is about to be rendered. Paths are absolute. */
+/** A project about to be rendered. Paths are absolute. */
 export interface GuardedProject {
   readonly tree: string;
   /** Base of the paths in the project's own files; compose must be started there. */
@@ -14,7 +14,7 @@ export interface GuardedProject {
   readonly envFiles: readonly string[];
 }
 
-/** What the guard works with. */
+/** Parts of the guard. */
 export interface GuardParts {
   readonly files: Files;
   /** Texts with their variables replaced, exactly as compose does it for the project. */

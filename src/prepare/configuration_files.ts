@@ -6,7 +6,7 @@ import { contentIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 
-/** What a deployment of another repository reads beside its configuration. */
+/** Files that a deployment of another repository reads beside its configuration. */
 export interface ConfigurationFiles {
   /** Where the configuration was read. */
   readonly revision: Revision;

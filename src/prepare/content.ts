@@ -32,7 +32,10 @@ export async function contentIds(
   return found;
 }
 
-/** Whether an identity is that of a submodule as a whole, or of something in one that is not fetched. */
+/**
+ * True when an identity is that of a submodule as a whole, or of something in one that is not
+ * fetched.
+ */
 export function isSubmodule(identity: string): boolean {
   return identity.startsWith("submodule:");
 }

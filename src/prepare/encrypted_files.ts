@@ -17,7 +17,7 @@ export interface RevealJob {
   readonly tolerant?: boolean;
 }
 
-/** What was found to be encrypted. */
+/** Files that were found to be encrypted. */
 export interface Revealed {
   /** From the path of each encrypted file to the identity of its plain content, a keyed digest. */
   readonly identities: ReadonlyMap<string, string>;
@@ -40,7 +40,7 @@ export interface EncryptedFiles {
   reveal(job: RevealJob, signal: AbortSignal): Promise<Revealed>;
 }
 
-/** What {@link createEncryptedFiles} needs. */
+/** Parts of {@link createEncryptedFiles}. */
 export interface EncryptedFilesParts {
   /** The source itself, which reads encrypted files as they are. */
   readonly source: Source;

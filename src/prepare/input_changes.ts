@@ -7,7 +7,7 @@ import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { variablesOf } from "./variables.ts";
 
 /**
- * What differs between the closure of a release and what a target has at the same paths; `undefined`
+ * Differences between the closure of a release and what a target has at the same paths; `undefined`
  * when only rendering can tell.
  */
 export async function changesSince(

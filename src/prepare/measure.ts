@@ -1,13 +1,13 @@
 import type { ToldTarget } from "../model/mod.ts";
 import type { Clock, Meter } from "../system/mod.ts";
 
-/** What measuring needs. */
+/** Ports for measuring. */
 export interface Measured {
   readonly meter: Meter;
   readonly clock: Clock;
 }
 
-/** How something that was measured ended. */
+/** The end of something that was measured. */
 export type MeasuredOutcome = "ok" | "error";
 
 /** Runs work and tells how long it took, in seconds, and how it ended. */

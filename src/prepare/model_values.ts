@@ -11,7 +11,7 @@ import { requireShort } from "./long_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { envFilesIn, type Trees } from "./render_project.ts";
 
-/** What a model takes its values from. */
+/** Sources of the values of a model. */
 export interface ValueSources {
   readonly model: ComposeModel;
   readonly project: ComposeProject;

@@ -5,7 +5,7 @@ import type { EncryptedFiles } from "./encrypted_files.ts";
 import type { Host } from "./host.ts";
 import type { RenderedModels } from "./rendered_models.ts";
 
-/** What preparing is told by the settings. */
+/** Settings of preparing. */
 export interface PrepareOptions {
   /** Data directory as this process sees it. */
   readonly dataDir: string;

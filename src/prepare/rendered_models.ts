@@ -7,7 +7,7 @@ import type { ComposeModel } from "../model/mod.ts";
 /** Most that is kept of all models together, in characters. */
 const MOST = 16 * 1024 * 1024;
 
-/** What a model is rendered from. */
+/** Inputs of a rendering. */
 export interface RenderingInputs {
   readonly call: Pick<ComposeCall, "project" | "variables">;
   /** Identity of what is at each path that rendering reads, all of them. */

@@ -7,7 +7,7 @@ import {
 import type { Revealed } from "./encrypted_files.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** What compose reads from a tree, as far as it is known. */
+/** Paths that compose reads from a tree, as far as they are known. */
 export interface InputsToReveal {
   readonly revision: Revision;
   readonly tree: string;
@@ -69,7 +69,7 @@ function findCipherText(value: unknown, path: readonly string[]): readonly strin
 /** Shortest text that is kept as a secret of a release. */
 const SHORTEST = 6;
 
-/** What is known of the secrets of a release when it is made. */
+/** Facts about the secrets of a release when it is made. */
 export interface ReleaseSecrets {
   /** Decrypted texts; those that stand in the model are kept. */
   readonly decrypted: readonly string[];
@@ -79,7 +79,9 @@ export interface ReleaseSecrets {
   hides(text: string): boolean;
 }
 
-/** The invocation with everything that must stay unprintable when the release is looked at again. */
+/**
+ * The invocation with everything that must stay unprintable when the release is looked at again.
+ */
 export function withSecrets(
   invocation: ComposeInvocation,
   model: ComposeModel,

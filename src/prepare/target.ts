@@ -11,7 +11,7 @@ import type {
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 
-/** What the stacks of one piece of work are looked at with. */
+/** A shared look at the stacks of one piece of work. */
 export interface Glance {
   /**
    * What runs for a stack, whose lock the caller holds: seen after the piece of work began, not long

@@ -24,7 +24,7 @@ export async function requireInside(
 }
 
 /**
- * Where each path really lies in the tree, links resolved; of a missing one as far as there is
+ * The real place of each path in the tree, links resolved; of a missing one as far as there is
  * something. Throws `path_escapes` for one that links lead out of the tree.
  */
 export async function realPaths(
@@ -52,7 +52,7 @@ async function nearestReal(parts: PrepareParts, tree: string, path: string): Pro
   return join(await nearestReal(parts, tree, dirname(path)), basename(path));
 }
 
-/** Whether there is a link at a path of the tree that leads nowhere. */
+/** True when there is a link at a path of the tree that leads nowhere. */
 export async function isDangling(
   parts: PrepareParts,
   tree: string,

@@ -17,7 +17,7 @@ import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
 import { isDangling, realPaths } from "./tree_places.ts";
 
-/** What a rendered target uses of its tree, and the identity of all of it. */
+/** Paths of its tree that a rendered target uses, and the identity of all of them. */
 export interface UsedContent {
   readonly uses: readonly TreeUse[];
   readonly inPlace: IgnoredUses;

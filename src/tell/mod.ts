@@ -1,4 +1,4 @@
-/** What becomes of a target is told once, here; whoever wants to know is a listener. */
+/** The one voice that tells what becomes of a target, and its listeners. */
 export { decisionListener } from "./decision_listener.ts";
 export { logListener } from "./log_listener.ts";
 export { meterListener } from "./meter_listener.ts";

@@ -33,7 +33,7 @@ export function pullArguments(
   return [...common(project), "pull", "--ignore-buildable", "--policy", "always", ...services];
 }
 
-/** How images are built. Build arguments stand in the model: everybody may read a command line. */
+/** Arguments of a build. Those of the images stand in the model: all may read a command line. */
 export interface BuildArguments {
   readonly services: readonly string[];
   readonly pull: boolean;
@@ -53,7 +53,7 @@ export function buildArguments(project: ComposeProject, build: BuildArguments): 
   ];
 }
 
-/** What is done to the named services: replaced in any case, or only what is missing is made. */
+/** Services to bring up: replaced in any case, or only what is missing is made. */
 export interface UpArguments {
   readonly mode: "replace" | "complete";
   /** Wanted number of containers of each service named. */

@@ -2,10 +2,16 @@ import { Buffer } from "node:buffer";
 import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
 import { isObject, objectAt, servicesOf, textAt, withExplicitBinds } from "../../compose/mod.ts";
 
-/** What a variable may be called: nothing else can be interpolated, and shells export functions as others. */
+/**
+ * What a variable may be called: nothing else can be interpolated, and shells export functions as
+ * others.
+ */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Variables that compose and docker themselves obey: a configuration that sets one means something else. */
+/**
+ * Variables that compose and docker themselves obey: a configuration that sets one means something
+ * else.
+ */
 const CONTROLS_THE_PROGRAM = new RegExp(
   "^(?:PATH|HOME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_(?:FILE|DIR)|GO(?:DEBUG|TRACEBACK|GC|MEMLIMIT)" +
     "|LD_.*|XDG_.*|COMPOSE_.*|BUILDX_.*|BUILDKIT_.*|STACKWRIGHT_VALUE_.*" +
@@ -46,7 +52,9 @@ const INHERITED = [
   "DOCKER_TLS_VERIFY",
 ] as const;
 
-/** Compose files come from the deployment's own source, which is all that is checked and recorded. */
+/**
+ * Compose files come from the deployment's own source, which is all that is checked and recorded.
+ */
 const NO_REMOTE_FILES = {
   COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
   COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
@@ -58,7 +66,9 @@ const NO_REMOTE_FILES = {
  */
 const BUILDS_ASK_NOTHING = { BUILDX_BAKE_ENTITLEMENTS_FS: "0" } as const;
 
-/** What docker tells a plugin: without it the plugin takes itself for a program of another grammar. */
+/**
+ * What docker tells a plugin: without it the plugin takes itself for a program of another grammar.
+ */
 const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as const;
 
 /** The part of our environment that every compose command gets. */
@@ -75,13 +85,16 @@ export function programEnvironment(
 /** Beginning of the names under which compose gets the values of configs and secrets. */
 const VALUE_PREFIX = "STACKWRIGHT_VALUE_";
 
-/** Longest text that is given to a program by its environment: the kernel takes 128 KiB, name included. */
+/**
+ * Longest text that is given to a program by its environment: the kernel takes 128 KiB, name
+ * included.
+ */
 const LONGEST_TEXT = 64 * 1024;
 /** Most that is given by the environment altogether: it shares a limit with the arguments. */
 const MOST_TEXT = 512 * 1024;
 
 /**
- * How rendering gets its variables: what is harmless to a program and short by its environment, the
+ * Variables of a rendering: what is harmless to a program and short goes by its environment, the
  * rest by a file.
  */
 export interface RenderVariables {
@@ -124,10 +137,10 @@ export interface ActingCall {
 }
 
 /**
- * What compose gets when it builds, pulls or changes containers. Nothing is interpolated any more, so it
- * gets no variable of a repository, neither does any program that it starts (buildx, credential helpers).
- * Configs and secrets that take their value from a variable find it under a name of ours. Profiles
- * are taken out: what is not wanted is not in a rendered model.
+ * Variables of compose when it builds, pulls or changes containers. Nothing is interpolated any
+ * more, so it gets no variable of a repository, neither does any program that it starts (buildx,
+ * credential helpers). Configs and secrets that take their value from a variable find it under a
+ * name of ours. Profiles are taken out: what is not wanted is not in a rendered model.
  */
 export function actingCall(
   program: Readonly<Record<string, string>>,
@@ -164,7 +177,10 @@ export function dotenvText(variables: Readonly<Record<string, string>>): string 
   return Object.entries(variables).map(([name, value]) => `${name}="${escaped(value)}"\n`).join("");
 }
 
-/** Whether a variable may be given to interpolation at all: one that can be named, and steers no docker. */
+/**
+ * True when a variable may be given to interpolation at all: one that can be named, and steers no
+ * docker.
+ */
 export function canInterpolate(name: string): boolean {
   return NAME.test(name) && !CONTROLS_THE_PROGRAM.test(name);
 }

@@ -9,7 +9,7 @@ export function dependenciesInLabels(labels: Readonly<Record<string, string>>): 
   return text.split(",").map((each) => each.split(":")[0] ?? "").filter((name) => name !== "");
 }
 
-/** What may be expected of a service of which only its containers are known: to run, or to end well. */
+/** A service of which only its containers are known, with what may be expected of it. */
 export function serviceFromContainers(name: string, replicas: number): ReleaseService {
   return {
     name,

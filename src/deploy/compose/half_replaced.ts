@@ -8,8 +8,8 @@ const WAITING_NAME = /^[0-9a-f]{12}_/;
 const SHORT_ID = 12;
 
 /**
- * Whether compose made the container to replace another one and ended before it did: it never ran,
- * and while it exists compose cannot replace that service any more, because the name is taken.
+ * True when compose made the container to replace another one and ended before it did: it never
+ * ran, and while it exists compose cannot replace that service any more, because the name is taken.
  */
 export function isHalfReplaced(container: ObservedContainer): boolean {
   return container.state === "created" && container.labels[REPLACES] !== undefined &&

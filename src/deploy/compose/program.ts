@@ -30,7 +30,7 @@ export interface ComposeCall {
   readonly model?: ComposeModel;
 }
 
-/** What {@link Compose} needs. */
+/** Parts of {@link Compose}. */
 export interface ComposeParts {
   readonly commands: Commands;
   /** The program that is called with `compose …`; `docker` where nobody knows better. */
@@ -54,9 +54,14 @@ export interface ComposeParts {
 
 /** Rendering reads files and nothing else; a compose that takes longer hangs, in milliseconds. */
 const RENDER_LIMIT_MS = 120_000;
-/** Most that is read of a rendered project: a few lines can become gigabytes, as ranges of ports do. */
+/**
+ * Most that is read of a rendered project: a few lines can become gigabytes, as ranges of ports do.
+ */
 const RENDER_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Memory for rendering: variables that repeat each other take all there is otherwise. 60 MiB are usual. */
+/**
+ * Memory for rendering: variables that repeat each other take all there is otherwise. 60 MiB are
+ * usual.
+ */
 const RENDER_LIMIT_MEMORY = 1024 * 1024 * 1024;
 
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
@@ -244,7 +249,9 @@ function explain(args: ComposeArguments, stderr: string): string {
   return `docker compose ${subcommand} failed: ${text === "" ? "it gave no reason" : text}`;
 }
 
-/** What cannot be interpolated is often a password with a dollar: the place is told, not the value. */
+/**
+ * What cannot be interpolated is often a password with a dollar: the place is told, not the value.
+ */
 function withoutValue(text: string): string {
   return text.replace(/(You may need to escape any \$ with another \$\.)\n[^]*$/, "$1");
 }

@@ -13,7 +13,7 @@ const DOCKER_HUB = "docker.io";
 const DOCKER_HUB_KEYS = ["docker.io", "index.docker.io", "registry-1.docker.io"];
 
 /**
- * What to look at when a registry refused to give an image: which registry, which configuration file
+ * A hint for when a registry refused to give an image: which registry, which configuration file
  * was read, and what it says about that registry. Empty when `failure` is about something else.
  * Never repeats a credential.
  */

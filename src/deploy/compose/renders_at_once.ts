@@ -4,8 +4,9 @@ import type { MachineFacts } from "../../system/mod.ts";
 const RENDER_BYTES = 128 * 1024 * 1024;
 
 /**
- * How many projects compose renders side by side: it works all the time it runs, so that more than
- * there are processors only take memory, and all of them together take a quarter of that at most.
+ * The number of projects compose renders side by side: it works all the time it runs, so that more
+ * than there are processors only take memory, and all of them together take a quarter of that at
+ * most.
  */
 export function rendersAtOnce({ processors, memoryBytes }: MachineFacts): number {
   return Math.max(1, Math.min(processors, Math.floor(memoryBytes / 4 / RENDER_BYTES)));

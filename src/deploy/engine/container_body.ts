@@ -8,7 +8,7 @@ import { healthBody } from "./health_body.ts";
 import { hostBody } from "./host_body.ts";
 import { nanoseconds } from "./units.ts";
 
-/** What a container is made from, besides the definition of its service. */
+/** Parts that a container is made from, besides the definition of its service. */
 export interface ContainerParts {
   /** Rendered, with plain dollars. */
   readonly model: ComposeModel;

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, labelsOf, objectAt, servicesOf } from "../..
 import { configHash } from "./config_hash.ts";
 import { withId } from "./host_body.ts";
 
-/** What the labels of a container are made from. */
+/** Parts of a container's labels. */
 export interface LabelParts {
   /** Rendered, with plain dollars. */
   readonly model: ComposeModel;

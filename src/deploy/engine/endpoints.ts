@@ -4,7 +4,7 @@ import type { ComposeModel } from "../../model/mod.ts";
 import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "../../compose/model.ts";
 import { numberOf } from "./units.ts";
 
-/** What a container's places in its networks are made from. */
+/** Parts of a container's endpoints in its networks. */
 export interface EndpointParts {
   readonly model: ComposeModel;
   readonly service: string;

@@ -13,7 +13,7 @@ import { networkName, networksByPriority } from "./endpoints.ts";
 import { mountBodies } from "./mount_bodies.ts";
 import { resourceLimits } from "./resource_limits.ts";
 
-/** What a service's container gets of its host. */
+/** The share of its host that a service's container gets. */
 export function hostBody(service: JsonObject, parts: ContainerParts): HostBody {
   const { idOf, api } = parts;
   return {
@@ -166,7 +166,9 @@ function logging(service: JsonObject): Pick<HostBody, "LogConfig"> {
   return { LogConfig: { Type: textAt(wanted, "driver"), Config } };
 }
 
-/** `deploy.restart_policy` replaces `restart` as a whole, also where it does not name a condition. */
+/**
+ * `deploy.restart_policy` replaces `restart` as a whole, also where it does not name a condition.
+ */
 function restartPolicy(service: JsonObject): Pick<HostBody, "RestartPolicy"> {
   const policy = objectAt(service, "deploy")["restart_policy"];
   const named = (word: string) => word === "any" ? "always" : word === "none" ? "no" : word;

@@ -13,7 +13,7 @@ import { numberOf } from "./units.ts";
 /** The name of a volume that the engine made up. */
 const MADE_UP = /^[0-9a-f]{64}$/;
 
-/** What a container sees of its host's files, of volumes, configs and secrets. */
+/** Mounts of a container: files of its host, volumes, configs and secrets. */
 export function mountBodies(
   service: JsonObject,
   parts: ContainerParts,

@@ -2,7 +2,7 @@ import type { HostBody } from "../../docker/create_bodies.ts";
 import { isObject, type JsonObject, objectAt, textAt } from "../../compose/model.ts";
 import { amountOf, nanoCpus, numberOf } from "./units.ts";
 
-/** What a container may use of its host; what stands below `deploy` wins. */
+/** Limits of a container's use of its host; what stands below `deploy` wins. */
 export function resourceLimits(service: JsonObject): HostBody {
   const resources = objectAt(objectAt(service, "deploy"), "resources");
   const limits = objectAt(resources, "limits");
