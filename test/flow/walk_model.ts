@@ -283,7 +283,10 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
 
 /** What an onlooker expects of one service: how many containers, and what makes them what they are. */
 export interface Expected {
+  /** How many run. */
   readonly replicas: number;
+  /** How many there are: a job's have ended. */
+  readonly containers: number;
   /** Equal texts: the same containers may stay. Different: every one must be new. */
   readonly identity: string;
   /** What it must be replaced with. */
@@ -324,6 +327,7 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
       return [name, {
         // A job does not run when the deployment is over.
         replicas: name === JOB ? 0 : each.replicas,
+        containers: each.replicas,
         identity: identity(name),
         ...(followed === undefined ? {} : { follows: followed }),
       }];
