@@ -375,7 +375,12 @@ const MOUNTS: readonly Attack[] = [
   {
     title: "a mount of the instance key through the process",
     files: ({ dataDir }) => web({ volumes: [`/proc/self/root${dataDir}/instance.key:/x:ro`] }),
-    says: OURS,
+    says: /volume through what a process has open/,
+  },
+  {
+    title: "a mount of what the engine's working directory leads to",
+    files: ({ dataDir }) => web({ volumes: [`/proc/self/cwd${dataDir}:/x:ro`] }),
+    says: /volume through what a process has open/,
   },
   {
     title: "a mount that climbs from the tree into the data directory",
