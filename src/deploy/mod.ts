@@ -36,4 +36,6 @@ export { notMapped, notMappedResource, SERVICE_KEYS } from "./engine/mapped_keys
 export { createEngineBackend } from "./engine/engine_backend.ts";
 export { proxyVariables } from "./engine/proxy_variables.ts";
 export { withPlainDollars } from "./engine/plain_dollars.ts";
+export { tarOf } from "./engine/tar.ts";
+export { injectedFiles } from "./engine/injected_files.ts";
 export { wantedNetworks, wantedVolumes } from "./engine/resource_bodies.ts";

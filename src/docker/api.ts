@@ -15,6 +15,8 @@ export interface ApiRequest {
   readonly query?: Query;
   /** Sent as JSON. */
   readonly json?: unknown;
+  /** Sent as a tar archive, instead of JSON. */
+  readonly archive?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   /** Error statuses that are answers to the caller (404 for "is it there?"). */
   readonly accept?: readonly number[];
@@ -173,6 +175,10 @@ function toTransport(request: ApiRequest, prefix: string): TransportRequest {
     method: request.method,
     path: prefix + request.path + queryText(request.query ?? {}),
   };
+  if (request.archive !== undefined) {
+    const headers = { "Content-Type": "application/x-tar", ...request.headers };
+    return { ...message, headers, body: request.archive };
+  }
   if (request.json === undefined) {
     return request.headers === undefined ? message : { ...message, headers: request.headers };
   }

@@ -3,7 +3,7 @@ import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts"
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import { type ContainerRecipe, containerRecipe, createContainer } from "./container_recipe.ts";
 import * as containers from "./containers.ts";
-import { makeContainer, makeNetwork, makeVolume } from "./create.ts";
+import { makeContainer, makeNetwork, makeVolume, unpackInto } from "./create.ts";
 import type { ContainerWish, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
@@ -78,6 +78,8 @@ function containerCalls(api: EngineApi) {
     createContainer: (recipe: ContainerRecipe, signal: AbortSignal) =>
       createContainer(api, recipe, signal),
     makeContainer: (wish: ContainerWish, signal: AbortSignal) => makeContainer(api, wish, signal),
+    unpackInto: (id: string, archive: Uint8Array, signal: AbortSignal) =>
+      unpackInto(api, { id, archive }, signal),
     containerLogs: (id: string, lines: number, signal: AbortSignal) =>
       containers.containerLogs(api, { id, lines }, signal),
     startContainer: (id: string, signal: AbortSignal) => act(api, { id, verb: "start" }, signal),

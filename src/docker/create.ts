@@ -17,6 +17,16 @@ export async function makeContainer(
   return id;
 }
 
+/** Unpacks an archive at the root of a container's files. */
+export async function unpackInto(
+  api: EngineApi,
+  { id, archive }: { readonly id: string; readonly archive: Uint8Array },
+  signal: AbortSignal,
+): Promise<void> {
+  const path = `/containers/${pathName(id)}/archive`;
+  await api.send({ method: "PUT", path, query: { path: "/" }, archive }, signal);
+}
+
 /** Gives a container a place in a network. */
 export async function connectNetwork(
   api: EngineApi,

@@ -106,6 +106,8 @@ export interface Engine {
   createContainer(recipe: ContainerRecipe, signal: AbortSignal): Promise<string>;
   /** Mutating. Makes a new container in its networks, without starting it; returns its id. */
   makeContainer(wish: ContainerWish, signal: AbortSignal): Promise<string>;
+  /** Mutating. Unpacks a tar archive at the root of a container's files. */
+  unpackInto(id: string, archive: Uint8Array, signal: AbortSignal): Promise<void>;
   /** Container events as they happen, until the signal is aborted or the engine ends the stream: then it throws. */
   containerEvents(options: EventOptions, signal: AbortSignal): AsyncIterable<ContainerEvent>;
   /** The last `lines` lines a container wrote to standard output and error, oldest first. */

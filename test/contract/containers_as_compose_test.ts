@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import {
   notMapped,
   notMappedResource,
   SERVICE_KEYS,
+  tarOf,
   wantedNetworks,
   wantedVolumes,
   withPlainDollars,
@@ -55,6 +57,37 @@ for (const plugin of composePlugins()) {
     }
   });
 }
+
+describe("values of configs and secrets", { skip: real.unavailable ?? false }, () => {
+  it("are in the container before it starts, with owner and mode", async () => {
+    await ensureBusyboxImage();
+    const site = await createSite("");
+    const { engine, project } = site;
+    const labels = { [COMPOSE_LABELS.project]: project };
+    const body = {
+      ...{ Image: BUSYBOX_IMAGE, AttachStdout: true, AttachStderr: true, Labels: labels, Env: [] },
+      HostConfig: { NetworkMode: "none" },
+    };
+    try {
+      const wish = { name: `${project}-value`, platform: "", body, connect: {} };
+      const id = await engine.makeContainer(wish, never);
+      const file = { path: "/new/é/place", content: "déjà vu\n", mode: 0o440, uid: 7, gid: 8 };
+      await engine.unpackInto(id, tarOf([file, { ...file, path: "/b", content: "" }], 1e9), never);
+      const path = `/containers/${id}/archive`;
+      const query = { path: "/new/é/place" };
+      const answer = await engine.api.call({ method: "GET", path, query }, never);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of answer.body) chunks.push(chunk);
+      const archive = Buffer.concat(chunks);
+      const field = (at: number, length: number) =>
+        Number.parseInt(archive.toString("latin1", at, at + length).replace(/[\0 ]+$/, ""), 8);
+      assert.deepEqual([field(100, 8), field(108, 8), field(116, 8)], [0o440, 7, 8]);
+      assert.equal(archive.toString("utf8", 512, 512 + field(124, 12)), file.content);
+    } finally {
+      await site.close();
+    }
+  });
+});
 
 describe("the services that are compared", () => {
   it("have every key that is mapped", () => {

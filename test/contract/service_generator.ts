@@ -123,8 +123,8 @@ export const CHOICES: Readonly<Record<string, readonly Choice[]>> = {
       [{ type: "volume", target: "/vd", volume: { labels: { l: "m" } } }],
     ),
   ],
-  configs: of(["c1"], [{ source: "c1", target: "/x/c2", uid: "1", gid: "2", mode: 292 }]),
-  secrets: of(["s1"], [{ source: "s1", target: "t1", uid: "1", gid: "2", mode: 292 }]),
+  configs: of(["c1", "c3"], [{ source: "c1", target: "/x/c2", uid: "1", gid: "2", mode: 292 }]),
+  secrets: of(["s1"], ["s2"], [{ source: "s1", target: "t1", uid: "1", gid: "2", mode: 292 }]),
   networks: [
     ...of(
       { n1: null },
@@ -245,6 +245,10 @@ function consistent(service: Record<string, unknown>): Record<string, unknown> {
     }
     if (mode === "host") without("uts");
   }
+  // Nothing can be put into one that is read-only.
+  if (/"(?:c3|s2)"/.test(JSON.stringify([service["configs"], service["secrets"]]))) {
+    without("read_only");
+  }
   if (service["uts"] === "host") without("hostname", "domainname");
   if (service["ipc"] === "host") without("shm_size");
   if (service["privileged"] === true) without("cgroup", "userns_mode");
@@ -303,7 +307,7 @@ function projectOf(name: string, services: Readonly<Record<string, unknown>>) {
       d1: null,
       d2: { labels: ["x=y"], driver: "local", driver_opts: { type: "tmpfs", device: "tmpfs" } },
     },
-    configs: { c1: { file: "./s.txt" } },
-    secrets: { s1: { file: "./s.txt" } },
+    configs: { c1: { file: "./s.txt" }, c3: { content: "5$$" } },
+    secrets: { s1: { file: "./s.txt" }, s2: { environment: "PATH" } },
   };
 }

@@ -120,6 +120,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       await call(`make ${name}`);
       return `${name}-id`;
     },
+    unpackInto: (id) => call(`unpack into ${id}`),
     containerLogs: (id, lines) => Promise.resolve([...engine.logs[id] ?? []].slice(-lines)),
     startContainer: (id) => call(`start ${id}`),
     stopContainer: (id) => call(`stop ${id}`),

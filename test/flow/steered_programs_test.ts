@@ -55,7 +55,8 @@ const WEB = service({
 });
 
 const FILES = {
-  "compose.yaml": composeFile({ web: WEB }, {
+  // The second service has a key for which compose is called.
+  "compose.yaml": composeFile({ web: WEB, other: service({ links: ["web"] }) }, {
     secrets: { token: { environment: "AWS_SECRET_ACCESS_KEY" } },
   }),
   ".env": Object.entries({

@@ -12,6 +12,8 @@ import { alongDependencies } from "./along_dependencies.ts";
 import { containerName, containerWish, imageReference } from "./container_body.ts";
 import { containerLabels } from "./container_labels.ts";
 import type { EngineWork } from "./engine_backend.ts";
+import { injectedFiles } from "./injected_files.ts";
+import { tarOf } from "./tar.ts";
 
 /** A container that was made to take the place of another one. */
 export interface Successor {
@@ -87,6 +89,7 @@ export async function makeContainers(
       });
       const waiting = replaces === undefined ? name : `${replaces.id.slice(0, 12)}_${name}`;
       const id = await engine.makeContainer({ ...wish, name: waiting }, signal);
+      await putFiles(work, { service, id }, signal);
       work.tell(`Container ${waiting} Created`);
       if (replaces !== undefined) successors.push({ service, id, name, replaces });
       if (replaces !== undefined || !ids.has(service)) ids.set(service, id);
@@ -100,6 +103,18 @@ export async function makeContainers(
     signal,
   });
   return { successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
+}
+
+/** Puts the values of configs and secrets into a container that has not run yet. */
+export async function putFiles(
+  { parts: { engine, clock }, changes, model }: EngineWork,
+  { service, id }: { readonly service: string; readonly id: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const files = injectedFiles(model, service, changes.call.variables);
+  if (files.length === 0) return;
+  const seconds = Math.floor(clock.now().getTime() / 1000);
+  await engine.unpackInto(id, tarOf(files, seconds), signal);
 }
 
 /** Runs a piece of work; what the engine refuses is told with what was tried. */

@@ -1,4 +1,6 @@
 import type { ComposeModel } from "../../model/mod.ts";
+import { type FileUse, fileUses, isValue } from "./injected_files.ts";
+import { LONGEST_PATH, pathBytes } from "./tar.ts";
 import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "../../compose/model.ts";
 
 /** What is understood of a value: all of it, the named keys of an object, or of each object in it. */
@@ -209,16 +211,19 @@ function unknownValue(service: JsonObject, model: ComposeModel): string | undefi
   if (volumes >= 0) return `volumes.${volumes}.type`;
   if (list("devices").some(isCdi)) return "devices";
   if (list("security_opt").some((each) => readsProfile(String(each)))) return "security_opt";
-  for (const kind of ["configs", "secrets"] as const) {
-    const other = list(kind).find((each) =>
-      textAt(
-        objectAt(objectAt(model, kind), isObject(each) ? textAt(each, "source") : ""),
-        "file",
-      ) === ""
-    );
-    if (other !== undefined) return kind;
-  }
+  const other = fileUses(model, service).find((each) => !isMappedFile(each, service));
+  if (other !== undefined) return `the file ${other.path}`;
   return undefined;
+}
+
+/**
+ * Whether a config or secret is a file, or a value that can be put into the container: its path has to
+ * fit into an archive, and nothing can be put into one that is read-only.
+ */
+function isMappedFile({ path, resource }: FileUse, service: JsonObject): boolean {
+  if (textAt(resource, "file") !== "") return true;
+  return isValue(resource) && service["read_only"] !== true &&
+    pathBytes(path).length <= LONGEST_PATH;
 }
 
 /** A device of the Container Device Interface: `vendor.com/class=name`. */

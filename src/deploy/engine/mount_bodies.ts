@@ -8,6 +8,7 @@ import {
   textAt,
 } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_body.ts";
+import { fileUses, isValue } from "./injected_files.ts";
 import { numberOf } from "./units.ts";
 
 /** The name of a volume that the engine made up. */
@@ -144,15 +145,8 @@ function volumeOptions(volume: JsonObject): Pick<MountBody, "VolumeOptions"> {
   };
 }
 
-/** The files of configs and secrets, by their place in the container. */
+/** The files of configs and secrets, by their place in the container; values are put there later. */
 function fileMounts(service: JsonObject, { model }: ContainerParts): [string, string][] {
-  return (["secrets", "configs"] as const).flatMap((kind) => {
-    const folder = kind === "secrets" ? "/run/secrets/" : "/";
-    return objectsAt(service, kind).map((each): [string, string] => {
-      const source = textAt(each, "source");
-      const target = textAt(each, "target") || source;
-      const file = textAt(objectAt(objectAt(model, kind), source), "file");
-      return [target.startsWith("/") ? target : folder + target, file];
-    });
-  });
+  return fileUses(model, service).filter(({ resource }) => !isValue(resource))
+    .map(({ path, resource }) => [path, textAt(resource, "file")]);
 }

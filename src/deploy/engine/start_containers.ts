@@ -5,7 +5,7 @@ import type { StartCondition } from "../conditions.ts";
 import { observe } from "../observe.ts";
 import { alongDependencies } from "./along_dependencies.ts";
 import type { EngineWork } from "./engine_backend.ts";
-import { attempt, numberOf } from "./make_containers.ts";
+import { attempt, numberOf, putFiles } from "./make_containers.ts";
 
 /**
  * Starts the containers that do not run: those of a service when its dependencies among the changed
@@ -21,9 +21,12 @@ export async function startContainers(work: EngineWork, signal: AbortSignal): Pr
       const stopped = containers.filter((each) => each.service === service)
         .filter(({ state }) => state !== "running" && state !== "restarting")
         .sort((a, b) => numberOf(a) - numberOf(b));
-      for (const { id, name } of stopped) {
-        const what = `service ${service}: container ${name} could not be started`;
-        await attempt(what, () => engine.startContainer(id, signal));
+      for (const { id, name, state } of stopped) {
+        await attempt(`service ${service}: container ${name} could not be started`, async () => {
+          // Whoever made it may have ended before its files were there.
+          if (state === "created") await putFiles(work, { service, id }, signal);
+          await engine.startContainer(id, signal);
+        });
         tell(`Container ${name} Started`);
       }
     },

@@ -31,16 +31,20 @@ describe("a service is left to compose", () => {
     it(`for ${path}`, () => assert.equal(reason(service), path));
   }
 
-  it("for a config or secret that is no file", () => {
+  it("for a config or secret that is neither file nor value, or cannot be put into it", () => {
     const service = { configs: [{ source: "c" }], secrets: [{ source: "s" }] };
+    const value = { configs: { c: { content: "" } }, secrets: { s: { environment: "S" } } };
+    assert.equal(reason(service, value), undefined);
     assert.equal(
-      reason(service, { configs: { c: { content: "x" } }, secrets: { s: { file: "/s" } } }),
-      "services.web.configs",
+      reason({ ...service, read_only: true }, value),
+      "services.web.the file /run/secrets/s",
     );
     assert.equal(
-      reason(service, { configs: { c: { file: "/c" } }, secrets: { s: { environment: "S" } } }),
-      "services.web.secrets",
+      reason(service, { ...value, configs: { c: { name: "c", external: true } } }),
+      "services.web.the file /c",
     );
+    const long = { configs: [{ source: "c", target: `/${"x".repeat(101)}` }] };
+    assert.match(reason(long, value) ?? "", /the file/);
   });
 
   it("not for what says nothing", () => {

@@ -1,0 +1,73 @@
+import { type ComposeModel, own, StackwrightError } from "../../model/mod.ts";
+import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import { numberOf } from "./units.ts";
+
+/** A file that is put into a container before it starts. */
+export interface InjectedFile {
+  /** Absolute, in the container. */
+  readonly path: string;
+  readonly content: string;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** One use of a config or secret by a service. */
+export interface FileUse {
+  /** Absolute, in the container. */
+  readonly path: string;
+  /** How the service wants it. */
+  readonly use: JsonObject;
+  /** What the project says it is. */
+  readonly resource: JsonObject;
+}
+
+/** The configs and secrets of a service, secrets first. */
+export function fileUses(model: ComposeModel, service: JsonObject): FileUse[] {
+  return (["secrets", "configs"] as const).flatMap((kind) => {
+    const folder = kind === "secrets" ? "/run/secrets/" : "/";
+    return objectsAt(service, kind).map((use) => {
+      const source = textAt(use, "source");
+      const target = textAt(use, "target") || source;
+      const path = target.startsWith("/") ? target : folder + target;
+      return { path, use, resource: objectAt(objectAt(model, kind), source) };
+    });
+  });
+}
+
+/** Whether the value of a config or secret stands in the model or in a variable, and not in a file. */
+export function isValue(resource: JsonObject): boolean {
+  return typeof resource["content"] === "string" || textAt(resource, "environment") !== "";
+}
+
+/**
+ * The files of a service whose content is a value. Throws `deploy_failed` where a variable is missing,
+ * which preparing a release refuses before.
+ */
+export function injectedFiles(
+  model: ComposeModel,
+  service: string,
+  variables: Readonly<Record<string, string>>,
+): InjectedFile[] {
+  const uses = fileUses(model, servicesOf(model)[service] ?? {});
+  return uses.filter(({ resource }) => isValue(resource)).map(({ path, use, resource }) => {
+    const variable = textAt(resource, "environment");
+    const content = variable === "" ? textAt(resource, "content") : own(variables, variable);
+    if (content === undefined) {
+      throw new StackwrightError(
+        "deploy_failed",
+        `service ${service}: the file ${path} takes its value from the variable ${variable}, which ` +
+          "is not set; set it in environment or in a file of env_files",
+      );
+    }
+    const [uid, gid] = [numberOf(use["uid"]) ?? 0, numberOf(use["gid"]) ?? 0];
+    return { path, content, mode: modeOf(use["mode"]), uid, gid };
+  });
+}
+
+/** Compose before 2.34 prints a number, later versions print it in octal as text. */
+function modeOf(mode: unknown): number {
+  if (typeof mode === "number") return mode;
+  if (typeof mode !== "string" || mode === "") return 0o444;
+  return Number.parseInt(mode.replace(/^0o/, ""), 8);
+}
