@@ -53,7 +53,7 @@ export interface GitSourceWithTrees extends Source {
   readonly trees: TreeStore;
 }
 
-/** What the Git source is made of. */
+/** Parts of the Git source. */
 export interface GitSourceParts {
   readonly commands: Commands;
   readonly files: Files;

@@ -1,6 +1,6 @@
 /**
- * Where desired state comes from: Git mirrors that are read by object id, and immutable trees on
- * disk that are made only for what is rendered. `git_source.ts` is the Git source; `repository_url.ts`
+ * The sources of desired state: Git mirrors that are read by object id, and immutable trees on disk
+ * that are made only for what is rendered. `git_source.ts` is the Git source; `repository_url.ts`
  * and `source_name.ts` say which URLs are accepted and which of them are the same repository.
  */
 export * from "./git/credentials.ts";

@@ -1,6 +1,6 @@
 import type { Revision, SourceLocation } from "../model/mod.ts";
 
-/** What is asked of a source. */
+/** A question to a source. */
 export interface ResolveRequest {
   readonly location: SourceLocation;
   /** Full or short reference, or a whole commit id. */
@@ -17,7 +17,7 @@ export interface TreeEntry {
 }
 
 /**
- * Where desired state comes from. Reading by path needs no checkout; a tree on disk is made only
+ * A source of desired state. Reading by path needs no checkout; a tree on disk is made only
  * for a target that will be rendered. Paths are POSIX, relative to the root, `.` is the root.
  */
 export interface Source {
@@ -78,7 +78,7 @@ export interface Source {
   close(): Promise<void>;
 }
 
-/** Where a source's mirror and trees lie: one place decides, so that mounts and trees agree. */
+/** The layout of a source's mirror and trees: decided once, so that mounts and trees agree. */
 export interface SourceLayout {
   /** Directory of a source below the data directory. */
   directory(location: SourceLocation): string;

@@ -41,7 +41,7 @@ function artifactName(url: string): string {
 }
 
 /**
- * Whether an HTTP and an SSH URL have the same host and path, whatever their ports: a forge has
+ * True when an HTTP and an SSH URL have the same host and path, whatever their ports: a forge has
  * both ways to one repository. False when one of them is no repository URL.
  */
 export function sameHostAndPath(one: string, other: string): boolean {
@@ -54,7 +54,7 @@ export function sameHostAndPath(one: string, other: string): boolean {
 }
 
 /**
- * Whether two repository URLs lead to the same repository: scheme, credentials, `.git` and letter
+ * True when two repository URLs lead to the same repository: scheme, credentials, `.git` and letter
  * case do not count. A text that is no URL, such as `host/owner/repo`, is compared as a name.
  */
 export function sameRepository(one: string, other: string): boolean {

@@ -8,7 +8,7 @@ const DEPTHS = [2, 8, 32, 128, 0];
 /** Answers that are remembered; of each stack one is asked again and again. */
 const MOST_ANSWERS = 1024;
 
-/** Whether one commit comes before another; `unknown` when one of them is nowhere to be had. */
+/** The answer to whether one commit comes before another; `unknown` when one cannot be had. */
 export type IsAncestor = boolean | "unknown";
 
 /** Tells which of two commits of one source comes first, also where little history was fetched. */

@@ -29,7 +29,7 @@ export interface GitCredentials {
   readonly tokenHosts: readonly string[];
 }
 
-/** How to log in to one repository. */
+/** A login to one repository. */
 export type GitLogin =
   | { readonly kind: "none" }
   | { readonly kind: "password"; readonly user: string; readonly password: string }
@@ -96,7 +96,7 @@ function isTokenHost(url: RepositoryUrl, hosts: readonly string[]): boolean {
   });
 }
 
-/** Whether a host is this machine. */
+/** True when a host is this machine. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -29,7 +29,7 @@ export interface GitOptions {
   readonly http: HttpClient | undefined;
 }
 
-/** How a command ended; `failure` is set when its exit code was not zero. */
+/** The end of a command; `failure` is set when its exit code was not zero. */
 export interface GitResult {
   readonly stdout: Uint8Array;
   /** Redacted. */
@@ -38,7 +38,7 @@ export interface GitResult {
   readonly code: number;
 }
 
-/** What running git needs. */
+/** Parts for running git. */
 export interface GitParts {
   readonly commands: Commands;
   readonly clock: Clock;

@@ -13,7 +13,7 @@ import {
 import type { RemoteAccess } from "./git_command.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
-/** How remotes are reached, besides credentials. Proxies and files are the operator's own. */
+/** Options of reaching remotes, besides credentials. Proxies and files are the operator's own. */
 export interface AccessOptions {
   /** How the path of the private directory begins; best on a tmpfs. */
   readonly temporaryPrefix: string;
@@ -30,7 +30,7 @@ export interface AccessOptions {
     | undefined;
 }
 
-/** What the access to remotes is made of. */
+/** Parts of the access to remotes. */
 export interface AccessParts {
   readonly files: Files;
   readonly redactor: Redactor;
@@ -215,7 +215,7 @@ function named(name: string, value: string): Record<string, string> {
   return value === "" ? {} : { [name]: value };
 }
 
-/** What one ssh program is told. */
+/** Settings of one ssh program. */
 export interface SshSettings {
   /** Path of the key file. */
   readonly key: string;

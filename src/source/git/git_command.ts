@@ -1,7 +1,7 @@
 import type { Command } from "../../system/mod.ts";
 import type { RepositoryScheme } from "./repository_url.ts";
 
-/** What is the same for every git program of one process. */
+/** Surroundings that are the same for every git program of one process. */
 export interface GitSurroundings {
   /** Program name or path. */
   readonly git: string;
@@ -11,7 +11,7 @@ export interface GitSurroundings {
   readonly home: string;
 }
 
-/** How git reaches one remote: settings, and secrets that only the environment carries. */
+/** The access to one remote: settings, and secrets that only the environment carries. */
 export interface RemoteAccess {
   readonly scheme: RepositoryScheme;
   readonly config: readonly (readonly [string, string])[];
@@ -124,7 +124,7 @@ export function lsRemoteArgs(remote: string, patterns: readonly string[]): strin
   return ["ls-remote", "--symref", "--end-of-options", remote, ...patterns];
 }
 
-/** How much history a fetch asks for. */
+/** The depth of history that a fetch asks for. */
 export type FetchDepth =
   | { readonly kind: "as_is" }
   | { readonly kind: "all" }

@@ -1,6 +1,6 @@
 import { type ErrorCode, StackwrightError } from "../../model/mod.ts";
 
-/** Why a git command failed, as far as its English messages tell. */
+/** Reasons for which git commands fail, as far as their English messages tell. */
 export type GitFailure =
   | "corrupt"
   | "denied"
@@ -96,7 +96,7 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
   unwanted: "the commit does not exist there",
 };
 
-/** What went wrong, for an error. */
+/** A failure of git, for an error. */
 export interface FailedGit {
   /** `fetching refs/heads/main of github.com/o/r`. */
   readonly doing: string;
@@ -130,7 +130,7 @@ export function damagedError(message: string): StackwrightError {
   return new StackwrightError("source_invalid", message, { cause: DAMAGED });
 }
 
-/** Whether an error means that the mirror on disk is damaged or gone. */
+/** True when an error means that the mirror on disk is damaged or gone. */
 export function isDamaged(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === DAMAGED;
 }

@@ -17,7 +17,7 @@ export interface GitHubTokens {
   token(app: GitHubApp, url: RepositoryUrl, signal: AbortSignal): Promise<string>;
 }
 
-/** What the tokens are made with. */
+/** Parts for making tokens. */
 export interface GitHubTokensParts {
   readonly http: HttpClient;
   readonly clock: Clock;

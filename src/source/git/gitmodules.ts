@@ -17,7 +17,8 @@ export function parseSubmoduleConfig(output: string): ReadonlyMap<string, string
 }
 
 /**
- * Where a submodule lies, before rewrites: relative URLs (`./x`, `../x`) start at the parent's remote.
+ * The URL of a submodule, before rewrites: relative URLs (`./x`, `../x`) start at the parent's
+ * remote.
  *
  * `parent` is the parent as its own URL was written, not where a rewrite leads: what an author may
  * name is judged by what was written, and an operator's rule for one repository opens no others.

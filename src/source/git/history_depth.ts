@@ -1,5 +1,5 @@
 /**
- * How many commits deep the history of `tip` is in a shallow mirror: the distance to the nearest
+ * The depth of the history of `tip` in a shallow mirror: the distance to the nearest
  * commit whose parents were not fetched, counted from 1; infinite when there is none.
  *
  * `listing` is the output of `git rev-list --parents <tip>`, `shallow` the content of git's list of

@@ -13,7 +13,7 @@ import { pickRef, type RemoteRef } from "./remote_refs.ts";
 import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
-/** What a reference names now. */
+/** The commit that a reference names now. */
 export interface Resolved {
   /** Full where known. */
   readonly reference: string;

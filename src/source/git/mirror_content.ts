@@ -7,7 +7,7 @@ import { reachedDepth } from "./history_depth.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
 
-/** What a mirror holds already. Asks the disk each time: other processes may fetch into it too. */
+/** The content of a mirror. Asks the disk each time: other processes may fetch into it too. */
 export class MirrorContent {
   readonly #parts: MirrorParts;
 

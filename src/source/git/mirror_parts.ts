@@ -4,7 +4,7 @@ import type { Git, GitResult } from "./git.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
-/** What a mirror is made of. */
+/** Parts of a mirror. */
 export interface MirrorParts {
   readonly git: Git;
   readonly files: Files;
@@ -18,7 +18,7 @@ export interface MirrorParts {
   readonly name: string;
 }
 
-/** Where and how deep to look. */
+/** A question to a mirror: where and how deep to look. */
 export interface MirrorRequest {
   readonly url: RepositoryUrl;
   readonly reference: string;
@@ -26,7 +26,7 @@ export interface MirrorRequest {
   readonly depth: number;
 }
 
-/** What one fetch is for. */
+/** The purpose of one fetch. */
 export interface Wanted {
   readonly url: RepositoryUrl;
   /** Full name on the remote, or a commit id. */

@@ -3,7 +3,7 @@ import { abortable, type Clock, type RunningCommand } from "../../system/mod.ts"
 import { AnswerParser, type GitObject } from "./answer_parser.ts";
 import { damagedError } from "./git_failure.ts";
 
-/** What a reader is made of. */
+/** Parts of a reader. */
 export interface ReaderParts {
   /** Starts `git cat-file --batch` for the repository. */
   readonly start: () => Promise<RunningCommand>;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { editDistance } from "../../config/mod.ts";
 import { StackwrightError } from "../../model/mod.ts";
 
-/** What a reference text asks for. */
+/** The meaning of a reference text. */
 export type Reference =
   | { readonly kind: "commit"; readonly id: string }
   | { readonly kind: "head" }
@@ -24,7 +24,7 @@ export function parseReference(text: string): Reference {
   return { kind: "name", candidates: [`refs/heads/${text}`, `refs/tags/${text}`] };
 }
 
-/** Whether a text looks like the beginning of a commit id, which git servers cannot look up. */
+/** True when a text looks like the beginning of a commit id, which git servers cannot look up. */
 export function isAbbreviatedId(text: string): boolean {
   return /^[0-9a-f]{4,39}$/i.test(text);
 }
@@ -45,8 +45,8 @@ function checkName(text: string): void {
 }
 
 /**
- * Where the mirror keeps what a remote reference named last. All names are flat, so a branch `a`
- * that becomes `a/b` upstream cannot conflict with what was fetched before.
+ * The name under which the mirror keeps what a remote reference named last. All names are flat, so
+ * a branch `a` that becomes `a/b` upstream cannot conflict with what was fetched before.
  */
 export function localName(remoteName: string): string {
   const short = remoteName.replace(/^refs\//, "").replaceAll("%", "%25").replaceAll("/", "%2F");

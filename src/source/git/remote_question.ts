@@ -5,7 +5,7 @@ import { isAbbreviatedId, nearestNames } from "./reference.ts";
 import { parseRemoteRefs, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
-/** What the remote has of some full names; of everything when there are none. */
+/** The references that the remote has of some full names; all when there are none. */
 export async function askRemote(
   parts: MirrorParts,
   url: RepositoryUrl,

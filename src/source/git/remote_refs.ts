@@ -1,4 +1,4 @@
-/** What a remote said it has. */
+/** References that a remote said it has. */
 export interface RemoteRefs {
   /** Object ids by full name; an annotated tag has its commit under the same name with `^{}`. */
   readonly ids: ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 import { StackwrightError, withoutEnd } from "../../model/mod.ts";
 
-/** How a repository is reached. */
+/** Schemes by which repositories are reached. */
 export type RepositoryScheme = "http" | "https" | "ssh" | "file";
 
 /** The parts of a repository URL, whichever of the accepted forms it was written in. */

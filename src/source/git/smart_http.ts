@@ -5,7 +5,7 @@ import { lsRefsRequest, readAdvertisement, readLsRefs } from "./ls_refs.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
-/** What asking over HTTP needs. */
+/** Parts for asking over HTTP. */
 export interface SmartHttpParts {
   readonly http: HttpClient;
   readonly access: GitAccess;

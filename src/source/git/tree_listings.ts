@@ -3,14 +3,16 @@ import { requireSuccess } from "./git.ts";
 import type { Mirror } from "./mirror.ts";
 import { type ListedEntry, parseTreeListing, tooManyEntries } from "./tree_object.ts";
 
-/** Listings that are remembered: of the newest commit and the one before it, and of two submodules. */
+/**
+ * Listings that are remembered: of the newest commit and the one before it, and of two submodules.
+ */
 const MOST_LISTINGS = 4;
 /** Larger ones are asked for again: they would be most of this process's memory. */
 const MOST_REMEMBERED = 5000;
 /** Bytes of a listing: those of all paths that a tree may have, if they are not unusually long. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** What trees hold, by git. A tree never changes, so that what was listed once need not be again. */
+/** Lists of what trees hold, by git. A tree never changes, so each is listed once. */
 export class TreeListings {
   readonly #mirror: Mirror;
   readonly #known = new Map<string, ReadonlyMap<string, ListedEntry>>();

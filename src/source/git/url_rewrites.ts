@@ -42,7 +42,7 @@ export function createUrlRewriter(rewrites: UrlRewrites): (url: string) => strin
   };
 }
 
-/** Where a URL leads once the rules were applied. Throws `bad_request` when that is no repository. */
+/** The URL after the rules were applied. Throws `bad_request` when that is no repository. */
 export function reach(url: string, rewrites: UrlRewrites): RepositoryUrl {
   return parseRepositoryUrl(rewriteUrl(url, rewrites) ?? url);
 }

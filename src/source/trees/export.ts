@@ -8,7 +8,7 @@ import type { ExpandedTree, TreeFile, TreePart } from "./submodules.ts";
 import type { TreePlan } from "./tree_plan.ts";
 import { areSimple, writeFiles } from "./write_files.ts";
 
-/** What an export works with. */
+/** Parts of an export. */
 export interface ExportParts {
   readonly files: Files;
   readonly git: Git;

@@ -3,7 +3,7 @@ export const POINTER_SIZES = { least: 100, most: 1024 } as const;
 
 const POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 
-/** Whether a file is the pointer that Git LFS commits in place of the real content. */
+/** True when a file is the pointer that Git LFS commits in place of the real content. */
 export function isLfsPointer(bytes: Uint8Array): boolean {
   if (bytes.length < POINTER_SIZES.least || bytes.length > POINTER_SIZES.most) return false;
   const text = new TextDecoder().decode(bytes);

@@ -59,7 +59,7 @@ export class SubmodulePaths {
   }
 }
 
-/** How submodules are reached for reading. */
+/** Options of reaching submodules for reading. */
 export type ModuleOptions = Omit<ExpandOptions, "onUnknown">;
 
 /** The source of a commit. */

@@ -10,9 +10,12 @@ import type { TreeEntry } from "../source.ts";
 import { type ListedEntry, MOST_ENTRIES, tooManyEntries } from "../git/tree_object.ts";
 import { reach, type UrlRewrites } from "../git/url_rewrites.ts";
 
-/** How deep submodules may nest. */
+/** The depth to which submodules may nest. */
 export const DEEPEST_SUBMODULE = 10;
-/** Repositories of one tree: a few commits that name each other's repository make any number of them. */
+/**
+ * Repositories of one tree: a few commits that name each other's repository make any number of
+ * them.
+ */
 const MOST_PARTS = 500;
 /** Bytes of `.gitmodules`: a thousand times what is usual. */
 const MOST_CONFIG_BYTES = 256 * 1024;
@@ -39,7 +42,7 @@ export interface ExpandedTree {
   readonly roots: readonly string[];
 }
 
-/** How submodules are reached. */
+/** Options of reaching submodules. */
 export interface ExpandOptions {
   /** Whether they are exported; otherwise their directories stay empty. */
   readonly submodules: boolean;
@@ -110,7 +113,7 @@ function fileKind(entry: TreeEntry): TreeFile["kind"] {
   return entry.kind === "executable" || entry.kind === "symlink" ? entry.kind : "file";
 }
 
-/** Where a submodule is rooted, as its parent has it. */
+/** The root of a submodule, as its parent has it. */
 export interface ModuleRoot {
   /** From the root of the parent. */
   readonly path: string;

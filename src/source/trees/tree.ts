@@ -11,7 +11,7 @@ import { type ExpandedTree, type ExpandOptions, expandTree, type TreeFile } from
 import { checkLinks, LONGEST_TARGET } from "./tree_links.ts";
 import { planTree } from "./tree_plan.ts";
 
-/** What publishing trees needs. */
+/** Parts for publishing trees. */
 export interface TreeParts {
   readonly files: Files;
   readonly clock: Clock;
@@ -35,8 +35,9 @@ const SCRATCH = ".tmp-";
 const ABANDONED_MS = 60 * 60 * 1000;
 
 /**
- * Whether the tree is on disk as it was published. A container engine that found the directory gone
- * made an empty one, or one with just the paths it wanted, so the names at the root are compared.
+ * True when the tree is on disk as it was published. A container engine that found the directory
+ * gone made an empty one, or one with just the paths it wanted, so the names at the root are
+ * compared.
  */
 export async function isPublished(
   { files }: TreeParts,
@@ -174,7 +175,9 @@ export async function touchIfThere(files: Files, path: string): Promise<void> {
   }
 }
 
-/** Puts the new tree in place. What is there was found damaged, or is another process's same tree. */
+/**
+ * Puts the new tree in place. What is there was found damaged, or is another process's same tree.
+ */
 async function swap(
   files: Files,
   made: string,

@@ -1,6 +1,6 @@
 import type { ExpandedTree, TreeFile, TreePart } from "./submodules.ts";
 
-/** How a tree is made: what it shares with an earlier one, and what is written. */
+/** A plan for making a tree: what it shares with an earlier one, and what is written. */
 export interface TreePlan {
   /** Paths whose files can be hard links to those of the base. */
   readonly link: ReadonlyMap<string, TreeFile>;

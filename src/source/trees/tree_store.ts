@@ -26,7 +26,7 @@ export interface TreeStore {
   remove(path: string, usedBefore: Date, signal: AbortSignal): Promise<boolean>;
 }
 
-/** What a tree store is made of. */
+/** Parts of a tree store. */
 export interface TreeStoreParts {
   readonly files: Files;
   /** Absolute path of the data directory. */

@@ -2,12 +2,14 @@ import { join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
 import type { TreeFile } from "./submodules.ts";
 
-/** Most bytes in all files that are written without git: they pass through this process's memory. */
+/**
+ * Most bytes in all files that are written without git: they pass through this process's memory.
+ */
 const MOST_BYTES = 4 * 1024 * 1024;
 const PARALLEL_WRITES = 16;
 
 /**
- * Whether files can be written by {@link writeFiles}: small ones with names in which nobody sees
+ * True when files can be written by {@link writeFiles}: small ones with names in which nobody sees
  * anything but a name. All others are git's, which knows what file systems make of the strangest.
  */
 export function areSimple(files: ReadonlyMap<string, TreeFile>): boolean {
