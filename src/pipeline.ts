@@ -3,6 +3,9 @@ import {
   formatStackKey,
   type Rollback,
   type RunReporter,
+  type StackKey,
+  stackKey,
+  StackwrightError,
   type Sync,
   type TargetListener,
 } from "./model/mod.ts";
@@ -120,16 +123,38 @@ async function deploySource(
   const describe: RunReporter["describe"] = ({ repository: _one, revision: _its, ...facts }) =>
     reporter.describe(facts);
   const opened = await openSource(parts, run, sources.length > 1 ? { describe } : reporter, signal);
-  const { expansion: { deployments, failures }, away } = opened;
+  const { away } = opened;
+  const { deployments, failures } = meant(opened, work.only);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
   // First, so that what they hold on the host is free for what takes their place.
-  if (away === undefined) await removeObsolete(parts, opened, listeners, signal);
+  if (away === undefined && work.only === undefined) {
+    await removeObsolete(parts, opened, listeners, signal);
+  }
   const glance = createGlance(parts, deployments.length);
   await Promise.all(
     deployments.map((each) => deployTarget(parts, { opened, listeners, glance }, each, signal)),
   );
   if (away !== undefined) throw away;
+}
+
+/** The deployments that work is about. Throws `not_found` when it is about one that is not there. */
+function meant(
+  { expansion, configuration, away }: OpenedSource,
+  only: Sync["only"],
+): Pick<OpenedSource["expansion"], "deployments" | "failures"> {
+  if (only === undefined) return expansion;
+  const isMeant = (key: StackKey) => formatStackKey(key) === formatStackKey(only);
+  const deployments = expansion.deployments.filter(({ declared: { deployment } }) =>
+    isMeant(stackKey(deployment.context, deployment.name))
+  );
+  const failures = expansion.failures.filter(({ key }) => isMeant(key));
+  if (deployments.length + failures.length > 0) return { deployments, failures };
+  throw away ?? new StackwrightError(
+    "not_found",
+    `${configuration.source.name} does not name ${only.name} any more at ` +
+      formatRevision(configuration),
+  );
 }
 
 interface TargetRun {

@@ -29,6 +29,13 @@ import type { RunResult } from "./run_work.ts";
 import type { RunView } from "./run_view.ts";
 import { getRunOperation, listRunsOperation } from "./runs.ts";
 import type { StackParts } from "./stack_parts.ts";
+import {
+  applyStackOperation,
+  planStackOperation,
+  type PlanView,
+  retryStackOperation,
+  type SyncStackParts,
+} from "./sync_stack.ts";
 import { unpinOperation, type UnpinView } from "./unpin.ts";
 
 /** Everything that clients can ask for. */
@@ -44,6 +51,9 @@ export interface Operations {
   readonly hold: Operation<HoldView>;
   readonly resume: Operation<ResumeView>;
   readonly rollBack: Operation<RollbackResult>;
+  readonly planStack: Operation<PlanView>;
+  readonly applyStack: Operation<RunResult>;
+  readonly retryStack: Operation<RunResult>;
   readonly listRuns: Operation<RunView[]>;
   readonly getRun: Operation<RunView>;
   readonly runPolls: Operation<RunResult>;
@@ -54,7 +64,7 @@ export interface Operations {
 }
 
 /** Parts of all operations. */
-export interface OperationParts extends DeploymentParts, StackParts {
+export interface OperationParts extends DeploymentParts, StackParts, SyncStackParts {
   readonly intake: Intake;
   readonly runs: RunStore;
   /** Proves that the container engine answers; throws when it does not. */
@@ -88,6 +98,9 @@ export function createOperations(parts: OperationParts): Operations {
     hold: holdOperation(parts),
     resume: resumeOperation(parts),
     rollBack: rollBackOperation(parts),
+    planStack: planStackOperation(parts),
+    applyStack: applyStackOperation(parts),
+    retryStack: retryStackOperation(parts),
     listRuns: listRunsOperation(parts),
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),

@@ -10,6 +10,7 @@ import type { Settings } from "../settings/mod.ts";
 import { formatTime, type Log } from "../system/mod.ts";
 import { checkSchedule } from "../trigger/mod.ts";
 import type { Assembly } from "./assemble.ts";
+import { planAside } from "./plan_aside.ts";
 import { createProjects } from "./projects.ts";
 import type { System } from "./system.ts";
 
@@ -64,6 +65,12 @@ export function createGate(
     ledger,
     shownModel: async (recorded, signal) =>
       shownModel(await pipelineParts(signal), ledger.open(recorded)),
+    polls: settings.polls.map(({ request }) => request),
+    plan: (request, signal) =>
+      planAside(settings, system, {
+        run: { request, trigger: "poll", origin: "manual" },
+        reporter: { describe() {}, target() {} },
+      }, signal),
     clock,
     timeZone,
   });

@@ -85,7 +85,7 @@ function lookingRoutes(
 }
 
 function actingRoutes(
-  { adopt, unpin, hold, resume, rollBack }: Operations,
+  { adopt, unpin, hold, resume, ...operations }: Operations,
 ): OperationRoute[] {
   return [
     operationRoute({
@@ -100,9 +100,43 @@ function actingRoutes(
     }),
     operationRoute({
       methods: ["POST"],
+      path: `${PATH}/plan`,
+      params: PARAMS,
+      operation: operations.planStack,
+      query: { context: text },
+      success: { 200: "What would be done." },
+      failure: ({ name }) => `failed to plan deployment: ${name}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: `${PATH}/apply`,
+      params: PARAMS,
+      operation: operations.applyStack,
+      query: { wait: boolean, context: text },
+      bodyFields: ["plan_id"],
+      success: RUN_SUCCESS,
+      refusals: [500, 503],
+      content: runContent,
+      answer: runAnswer,
+      failure: ({ name }) => `failed to deploy: ${name}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: `${PATH}/retry`,
+      params: PARAMS,
+      operation: operations.retryStack,
+      query: { wait: boolean, context: text },
+      success: RUN_SUCCESS,
+      refusals: [500, 503],
+      content: runContent,
+      answer: runAnswer,
+      failure: ({ name }) => `failed to deploy: ${name}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
       path: `${PATH}/rollback`,
       params: PARAMS,
-      operation: rollBack,
+      operation: operations.rollBack,
       query: { wait: boolean, context: text },
       bodyFields: ["release", "reason"],
       success: RUN_SUCCESS,

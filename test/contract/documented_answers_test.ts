@@ -118,6 +118,9 @@ const post: RequestInit = { headers: key, method: "POST" };
 const remove: RequestInit = { headers: key, method: "DELETE" };
 
 const broken = ({ ledger }: HttpService) => ledger.close();
+const unplanned: HttpServiceOptions = {
+  plan: () => Promise.reject(new StackwrightError("conflict", "another's")),
+};
 /** Answers of everything that looks at one stack. */
 const looking = (query = ""): Record<number, Case> => ({
   ...guarded(get),
@@ -161,6 +164,32 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   "POST /v1/api/deployment/{name}/adopt": {
     ...acting({ source: "github.com/acme/shop", reference: "main" }),
     409: { init: post, prepare: refused },
+  },
+  "POST /v1/api/deployment/{name}/plan": {
+    ...guarded({ ...get, method: "POST" }),
+    200: { init: { ...get, method: "POST" } },
+    400: { init: post, query: "?context=edge" },
+    409: { init: post, options: unplanned },
+    500: { init: post, prepare: broken },
+  },
+  "POST /v1/api/deployment/{name}/apply": {
+    ...acting({ plan_id: "p1" }),
+    202: { init: post, query: "?wait=false" },
+    409: { init: { ...post, body: JSON.stringify({ plan_id: "p0" }) } },
+    500: { init: post, options: failing },
+    503: { init: post, prepare: closing },
+  },
+  "POST /v1/api/deployment/{name}/retry": {
+    ...guardedAct(post),
+    200: { init: post },
+    202: { init: post, query: "?wait=false" },
+    400: { init: post, query: "?context=edge" },
+    409: {
+      init: post,
+      prepare: ({ ledger }) => ledger.failures.clear({ context: "default", name: "shop" }),
+    },
+    500: { init: post, options: failing },
+    503: { init: post, prepare: closing },
   },
   "POST /v1/api/deployment/{name}/rollback": {
     ...acting({ release: 1, reason: "CPU bug" }),

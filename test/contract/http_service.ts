@@ -26,7 +26,7 @@ import {
 import { createLocate } from "../../src/trigger/mod.ts";
 import { createFakeClock, type FakeClock } from "../fakes/fake_clock.ts";
 import { openApiCheck } from "./openapi_check.ts";
-import { createMemoryLedger, recordShop } from "../fakes/memory_ledger.ts";
+import { createMemoryLedger, planned, recordShop } from "../fakes/memory_ledger.ts";
 import { createMemoryEngine, type MemoryEngine } from "../fakes/memory_engine.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
 
@@ -77,6 +77,8 @@ export interface HttpServiceOptions {
   readonly webhookSecret?: string;
   /** The status of every stack; none by default. */
   readonly deployments?: OperationParts["deployments"];
+  /** What planning finds; {@link planned} by default. */
+  readonly plan?: OperationParts["plan"];
   /** Whether webhooks that come in a burst wait for its end, on the clock that stands still. */
   readonly bursts?: boolean;
   readonly checkEngine?: (signal: AbortSignal) => Promise<unknown>;
@@ -130,6 +132,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     deployments: options.deployments ?? (() => Promise.resolve([])),
     ledger,
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
+    polls: [],
+    plan: options.plan ?? planned,
     clock,
     timeZone: TIME_ZONE,
   });

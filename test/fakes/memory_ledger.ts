@@ -1,4 +1,5 @@
 import { type StackKey, stackKey } from "../../src/model/mod.ts";
+import type { PlannedStacks } from "../../src/pipeline/mod.ts";
 import { InstanceKey, Ledger } from "../../src/record/mod.ts";
 import type { Clock } from "../../src/system/mod.ts";
 import { releaseOf } from "../unit/record/releases.ts";
@@ -23,8 +24,11 @@ export function recordShop(ledger: Ledger, clock: Clock): void {
     const image = `web:${index + 1}`;
     const model = { services: { web: { image } } };
     const intent = ledger.beginDeploy(releaseOf(SHOP, letter.repeat(40), { model }));
-    if (letter === "c") ledger.fail(intent, "rolled_back", "web is unhealthy");
-    else ledger.succeed(intent, { web: `sha256:${letter}` }, "done");
+    if (letter === "c") {
+      const at = clock.now();
+      ledger.fail(intent, "rolled_back", "web is unhealthy");
+      ledger.failures.fail(SHOP, { release: "c", message: "no", at, automatic: true });
+    } else ledger.succeed(intent, { web: `sha256:${letter}` }, "done");
     ledger.decisions.add(SHOP, {
       trigger: "poll",
       origin: "automatic",
@@ -36,4 +40,12 @@ export function recordShop(ledger: Ledger, clock: Clock): void {
       outcome: { status: "succeeded", message: "done" },
     }, clock.now());
   });
+}
+
+/** A stand-in for planning, after which {@link SHOP} would be deployed by the plan `p1`. */
+export function planned(): Promise<PlannedStacks> {
+  const services = [{ name: "web", action: "recreate", because: ["it changed"] } as const];
+  const plan = { kind: "deploy", message: "recreate web", services } as const;
+  const shop = { ...SHOP, id: "p1", plan, before: "a\n", after: "b\n" };
+  return Promise.resolve({ stacks: [shop], failures: [] });
 }

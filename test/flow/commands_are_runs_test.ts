@@ -74,3 +74,47 @@ describe("what a person does", () => {
       assert.equal(await label(world, "web", "number"), "2");
     }));
 });
+
+describe("one stack of several", () => {
+  const WEB = { "compose.yaml": composeFile({ web: service() }) };
+  const named = (world: World, names: readonly string[]) =>
+    world.repository.commit({
+      ".stackwright.yaml": names.map((name) => `name: ${world.stack}-${name}\n`).join("---\n"),
+      ...WEB,
+    });
+  const ask = async (world: World, action: string, body: unknown = {}) => {
+    const path = `/v1/api/deployment/${world.stack}-a/${action}`;
+    const answer = await world.request(path, { method: "POST", body: JSON.stringify(body) });
+    return { status: answer.status, body: await answer.json() };
+  };
+
+  it("is planned and deployed over the API, and the others are left alone", () =>
+    inWorld("fake", async (world) => {
+      await named(world, ["a", "b"]);
+      await pollTo(world, "succeeded");
+      assert.equal((await ask(world, "retry")).status, 409, "nothing failed");
+      await world.repository.commit({
+        "compose.yaml": composeFile({ web: service({ labels: { number: "2" } }) }),
+      });
+      world.proxy.reset();
+      const { status, body: { content: plan } } = await ask(world, "plan");
+      assert.deepEqual([status, plan.kind, plan.message], [200, "deploy", "recreate web"]);
+      assert.match(plan.diff, /^\+.*number/m);
+      assert.equal(world.proxy.mutations(), 0);
+      const stale = await ask(world, "apply", { plan_id: "0" });
+      assert.deepEqual([stale.status, world.proxy.mutations()], [409, 0]);
+      const applied = await ask(world, "apply", { plan_id: plan.plan_id });
+      assert.equal(applied.status, 200, JSON.stringify(applied.body));
+      const run = await newestRun(world);
+      assert.equal(run.job_id, applied.body.job_id);
+      assert.deepEqual(run.deployments?.map(({ stack }) => stack), [`${world.stack}-a`]);
+      const number = (name: string) => label(world, "web", "number", name);
+      assert.equal(await number(`${world.stack}-a`), "2");
+      assert.equal(await number(`${world.stack}-b`), undefined);
+
+      await named(world, ["b"]);
+      const gone = await ask(world, "apply");
+      assert.equal(gone.status, 500);
+      assert.match(gone.body.content, /does not name \S+-a any more/);
+    }));
+});

@@ -8,7 +8,7 @@ import { reduceTargets } from "../../../src/plan/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
 import { createKeyedLock, createRedactor } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
-import { createMemoryLedger, recordShop } from "../../fakes/memory_ledger.ts";
+import { createMemoryLedger, planned, recordShop } from "../../fakes/memory_ledger.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
@@ -61,6 +61,8 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     clock,
     ledger,
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
+    polls: [],
+    plan: planned,
     timeZone: "UTC",
   });
   const call = { signal: new AbortController().signal, log };
@@ -92,6 +94,9 @@ describe("every operation", () => {
       hold: { name: "shop", reason: "CPU bug", until: "36h" },
       resume: { name: "shop" },
       rollBack: { name: "shop", reason: "CPU bug" },
+      planStack: { name: "shop" },
+      applyStack: { name: "shop", plan_id: "p1" },
+      retryStack: { name: "shop" },
       adopt: { name: "shop", source: "github.com/acme/shop" },
     };
     for (const [name, operation] of Object.entries(operations)) {

@@ -1,0 +1,150 @@
+import * as z from "zod";
+import {
+  formatStackKey,
+  type SourceRequest,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { PlannedStack, PlannedStacks } from "../pipeline/mod.ts";
+import { audited } from "./audit.ts";
+import { stackKeyOf } from "./context.ts";
+import { type Call, defineOperation, type Operation } from "./operation.ts";
+import { serviceView } from "./run_view.ts";
+import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
+import { sourceOfStack } from "./source_of_stack.ts";
+import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
+import { unifiedDiff } from "./unified_diff.ts";
+
+/** Ports for looking at the source of one stack, and for deploying it. */
+export interface SyncStackParts extends RunWorkParts, Pick<StackParts, "ledger"> {
+  /** The sources that are polled. */
+  readonly polls: readonly SourceRequest[];
+  /** Plans what a source says, and changes nothing. */
+  readonly plan: (request: SourceRequest, signal: AbortSignal) => Promise<PlannedStacks>;
+}
+
+/** The plan of one stack on the wire. */
+export const planView = z.strictObject({
+  plan_id: z.string().describe("The same while what is wanted and what runs are the same."),
+  kind: z.enum(["skip", "deploy", "destroy"]),
+  reason: z.string().optional().describe("Why nothing would be done."),
+  message: z.string(),
+  services: z.array(serviceView),
+  diff: z.string().describe("A unified diff of the masked models; empty when they are equal."),
+});
+
+/** See {@link planView}. */
+export type PlanView = z.output<typeof planView>;
+
+/**
+ * Says what a deployment of a stack would change, and changes nothing. A call throws `not_found` when
+ * nothing says where it comes from, and what keeps it from being planned.
+ */
+export function planStackOperation(parts: SyncStackParts): Operation<PlanView> {
+  return defineOperation({
+    id: "planDeployment",
+    summary: "Show what a deployment of a stack would change, and change nothing.",
+    tag: "Deployments",
+    power: "read",
+    input: stackInput,
+    output: planView,
+    errors: ["bad_request", "not_found", "conflict"],
+  }, async ({ context, name }, call) => {
+    const { id, plan, before, after } = await planOf(parts, stackKeyOf(context, name), call);
+    return {
+      plan_id: id,
+      kind: plan.kind,
+      ...(plan.kind === "skip" ? { reason: plan.reason } : {}),
+      message: plan.message,
+      services: plan.services.map((each) => ({ ...each, because: [...each.because] })),
+      diff: unifiedDiff("deployed", "planned", before, after),
+    };
+  });
+}
+
+/**
+ * Deploys what the source of a stack says about it now, as a run. A call throws `conflict` when the
+ * plan it names is out of date.
+ */
+export function applyStackOperation(parts: SyncStackParts): Operation<RunResult> {
+  return defineOperation({
+    id: "applyDeployment",
+    summary: "Deploy what the source of a stack says about it now.",
+    tag: "Deployments",
+    power: "act",
+    input: stackInput.extend({
+      plan_id: z.string().optional().describe("Only if this is still what would be done."),
+      wait: waitInput,
+    }),
+    output: runResult,
+    errors: ["bad_request", "not_found", "conflict", "shutting_down"],
+  }, ({ context, name, plan_id: agreed, wait }, call) => {
+    const key = stackKeyOf(context, name);
+    return audited(call, { action: "apply", what: "stack", key }, async () => {
+      if (agreed !== undefined && (await planOf(parts, key, call)).id !== agreed) {
+        throw new StackwrightError(
+          "conflict",
+          `the plan of ${name} is out of date: what is wanted or what runs has changed since it was ` +
+            "made. Nothing was changed; make a new plan",
+        );
+      }
+      return await syncStack(parts, { key, wait }, call);
+    });
+  });
+}
+
+/**
+ * Tries the release of a stack that failed again, whatever its retry options say, as a run. A call
+ * throws `conflict` when nothing failed.
+ */
+export function retryStackOperation(parts: SyncStackParts): Operation<RunResult> {
+  const { ledger } = parts;
+  return defineOperation({
+    id: "retryDeployment",
+    summary: "Try a failed release of a stack again now.",
+    tag: "Deployments",
+    power: "act",
+    input: stackInput.extend({ wait: waitInput }),
+    output: runResult,
+    errors: ["bad_request", "not_found", "conflict", "shutting_down"],
+  }, ({ context, name, wait }, call) => {
+    const key = stackKeyOf(context, name);
+    return audited(call, { action: "retry", what: "stack", key }, async () => {
+      requireKnown(parts, key);
+      const isFailed = ledger.failures.get(key) !== undefined ||
+        ledger.decisions.of(key, 1)[0]?.kind === "error";
+      if (!isFailed) {
+        throw new StackwrightError(
+          "conflict",
+          `nothing of ${name} has failed since it was deployed: there is nothing to try again`,
+        );
+      }
+      return await syncStack(parts, { key, wait }, call);
+    });
+  });
+}
+
+async function planOf(
+  { ledger, polls, plan }: SyncStackParts,
+  key: StackKey,
+  { signal }: Call,
+): Promise<PlannedStack> {
+  const { stacks, failures } = await plan(sourceOfStack(ledger, polls, key), signal);
+  const isMeant = (each: StackKey) => formatStackKey(each) === formatStackKey(key);
+  const failure = failures.find(isMeant);
+  if (failure !== undefined) throw failure.error;
+  const found = stacks.find(isMeant);
+  if (found !== undefined) return found;
+  throw new StackwrightError("not_found", `its source does not name ${key.name} any more`);
+}
+
+async function syncStack(
+  { ledger, polls, ...parts }: SyncStackParts,
+  { key, wait }: { readonly key: StackKey; readonly wait: boolean },
+  call: Call,
+): Promise<RunResult> {
+  const sources = [sourceOfStack(ledger, polls, key)];
+  const work = { kind: "sync", trigger: "poll", origin: "manual", sources, only: key } as const;
+  const asked = { work, wait, started: "deployment started", failed: "deployment failed" };
+  return await runWork(asked, parts, call);
+}
