@@ -42,11 +42,21 @@ export class Site {
     };
   }
 
-  async commit(revision: string, { fails = false } = {}): Promise<void> {
+  /** Commits a release of `worker` and `web`, or of one of another name that has a chosen container. */
+  async commit(revision: string, { fails = false, name = "" } = {}): Promise<void> {
     await this.#parts.repository.commit({
       ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
-      "compose.yaml": composeFile(revision, fails),
+      "compose.yaml": composeFile(revision, fails)
+        .replace(
+          "  web:",
+          name === "" ? "  web:" : `  ${name}:\n    container_name: ${this.chosenName}`,
+        ),
     });
+  }
+
+  /** What the container is called whose service is renamed. */
+  get chosenName(): string {
+    return `${this.stack}-chosen`;
   }
 
   async containers(): Promise<ObservedContainer[]> {

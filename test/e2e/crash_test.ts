@@ -50,6 +50,20 @@ for (const program of PROGRAMS) {
           await site.close();
         }
       });
+
+      it("after any change of a rename comes to the new name by itself", async () => {
+        const site = await createSite(program, kind);
+        const nameOf = (k: number) => k % 2 === 0 ? "shop" : "site";
+        try {
+          await site.commit("rev-0", { name: nameOf(0) });
+          await site.settle();
+          const commit = (k: number) => site.commit(`rev-${k}`, { name: nameOf(k) });
+          const total = await killAfterEach(site, commit, nameOf);
+          assert.ok(total >= 3, `a rename makes ${total} changes`);
+        } finally {
+          await site.close();
+        }
+      });
     });
   }
 }
@@ -58,23 +72,29 @@ for (const program of PROGRAMS) {
  * Kills the service after the first change of a deployment, after the second of the next, and so on
  * until a deployment ends before it is killed; returns how many changes a deployment has.
  */
-async function killAfterEach(site: Site, prepare: (k: number) => Promise<void>): Promise<number> {
+async function killAfterEach(
+  site: Site,
+  prepare: (k: number) => Promise<void>,
+  renamed?: (k: number) => string,
+): Promise<number> {
   for (let k = 1; k <= MOST_MUTATIONS; k++) {
     await prepare(k);
     const before = await site.containers();
     const killed = await site.killAfter(k);
-    await assertEitherRelease(site, before, `rev-${k}`);
+    if (renamed === undefined) await assertEitherRelease(site, before, `rev-${k}`);
+    else await assertOneRuns(site, `killed after change ${k} (${site.lastChange})`);
     const log = await site.settle();
     const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
     const now = await site.containers();
     assert.deepEqual(
       now.map((each) => [each.name, each.state, each.labels["rev"]]),
       [
-        [`${site.stack}-web-1`, "running", `rev-${k}`],
+        [renamed === undefined ? `${site.stack}-web-1` : site.chosenName, "running", `rev-${k}`],
         [`${site.stack}-worker-1`, "running", undefined],
       ],
       where,
     );
+    assert.equal(now[0]?.service, renamed?.(k) ?? "web", where);
     site.assertLedger(where);
     await site.assertQuiet(now.map((each) => each.id), where);
     if (!killed) return k - 1;
@@ -93,4 +113,12 @@ async function assertEitherRelease(
     if (each.service !== "web") continue;
     assert.ok([old, next].includes(each.labels["rev"]), `${each.name} is ${each.labels["rev"]}`);
   }
+}
+
+/** The old and the new one have one name, so that they never run side by side. */
+async function assertOneRuns(site: Site, where: string): Promise<void> {
+  const running = (await site.containers()).filter((each) =>
+    each.state === "running" && each.service !== "worker"
+  );
+  assert.ok(running.length <= 1, `${where}: ${running.map((each) => each.name).join(", ")} run`);
 }
