@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { registrySecrets } from "../compose/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
 import type { TargetListener, ToldTarget } from "../model/mod.ts";
 import { createEncryptedFiles, type Host, plainSource, RenderedModels } from "../prepare/mod.ts";
@@ -82,7 +83,8 @@ export async function assemble(
   system: System,
   { scratchDir, meter = noMeter }: AssemblyOptions = {},
 ): Promise<Assembly> {
-  secretValues(settings).forEach((value) => system.redactor.add(value));
+  const logins = registrySecrets(settings.docker.authConfig ?? "");
+  [...secretValues(settings), ...logins].forEach((value) => system.redactor.add(value));
   const swept = await sweepScratch(system);
   if (swept > 0) system.log.info(`removed ${swept} temporary directories of killed processes`);
   const ids = createIds(system.clock);

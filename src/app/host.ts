@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { registrySecrets } from "../compose/mod.ts";
 import {
   Compose,
@@ -45,6 +45,9 @@ export async function createHost(
   const { quiet, swarmFeatures } = settings.deploy;
   const { dir, hostDir } = settings.data;
   const program = programEnvironment(engineEnvironment(settings, env));
+  const clientConfigFile = clientConfigFileOf(settings, system);
+  const { authConfig: logins } = settings.docker;
+  const more = logins === undefined ? {} : { logins };
   const compose = new Compose({
     commands,
     findProgram: () => findComposeProgram(files, program),
@@ -54,10 +57,10 @@ export async function createHost(
     rendering: createLimiter(rendersAtOnce(readMachineFacts())),
     quiet,
     onMutation: () => meter.count("mutations_total", { by: "compose" }),
+    ...(logins === undefined ? {} : { logins: { logins, directory: dirname(clientConfigFile) } }),
   });
   const variables = () => proxies(settings, system, secrets);
-  const clientConfigFile = clientConfigFileOf(settings, system);
-  const parts = { engine, compose, files, log, secrets, meter, clock, clientConfigFile };
+  const parts = { engine, compose, files, log, secrets, meter, clock, clientConfigFile, ...more };
   const socket = socketOf(settings.docker.host);
   return {
     engine,

@@ -24,6 +24,7 @@ export * from "./projects.ts";
 export { pointTags } from "./put_back.ts";
 export * from "./readiness.ts";
 export * from "./compose/registry_hint.ts";
+export { mergedLogins } from "./compose/registry_logins.ts";
 export * from "./compose/renders_at_once.ts";
 export * from "./placed.ts";
 export * from "./rollout.ts";

@@ -1,5 +1,11 @@
 import { registrySecrets } from "../compose/mod.ts";
-import { type Compose, type ComposeCall, pointTags, registryHint } from "../deploy/mod.ts";
+import {
+  type Compose,
+  type ComposeCall,
+  mergedLogins,
+  pointTags,
+  registryHint,
+} from "../deploy/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import {
   type BuildOptions,
@@ -58,6 +64,8 @@ export interface ImagesParts extends Measured {
   readonly secrets: Pick<ExternalSecrets, "hide">;
   /** The file in which the engine client finds credentials for registries; it need not exist. */
   readonly clientConfigFile: string;
+  /** Credentials beside that file, which compose gets as well (`DOCKER_AUTH_CONFIG`). */
+  readonly logins?: string;
 }
 
 /** Pulling and building may take long, but not for ever: a hung registry must not hold a place. */
@@ -184,5 +192,5 @@ async function clientConfiguration(parts: ImagesParts): Promise<string | undefin
   const bytes = await parts.files.readIfExists(parts.clientConfigFile).catch(() => undefined);
   const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
   if (text !== undefined) parts.secrets.hide(registrySecrets(text));
-  return text;
+  return parts.logins === undefined ? text : mergedLogins(text, parts.logins);
 }

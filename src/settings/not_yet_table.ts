@@ -31,10 +31,6 @@ export const NOT_YET: readonly NotYetRow[] = [
     refused: true,
   },
   {
-    ...text("DOCKER_AUTH_CONFIG", "registries get the credentials of config.json in DOCKER_CONFIG"),
-    settled: true,
-  },
-  {
     ...text(
       "MAX_DEPLOYMENT_LOOP_COUNT",
       "a release that fails is held back by growing pauses, and what is deployed is not deployed again",

@@ -83,6 +83,7 @@ export function readSettings(
       host: reader.text("DOCKER_HOST"),
       apiVersion: reader.text("DOCKER_API_VERSION"),
       configDir: reader.text("DOCKER_CONFIG"),
+      authConfig: authConfig(reader),
       // As the engine's own client has it: any value at all, even 0, switches it on.
       tlsVerify: reader.text("DOCKER_TLS_VERIFY") !== undefined,
       certPath: reader.text("DOCKER_CERT_PATH"),
@@ -93,6 +94,25 @@ export function readSettings(
   checkTogether(settings, reader);
   if (reader.problems.length > 0) throw invalidSettings(reader.problems);
   return deepFreeze(settings);
+}
+
+/** Of an object without `auths`, or of no JSON, nobody would get credentials: that is said at once. */
+function authConfig(reader: VariableReader): string | undefined {
+  const text = reader.text("DOCKER_AUTH_CONFIG");
+  if (text === undefined) return undefined;
+  try {
+    const { auths } = JSON.parse(text);
+    if (
+      Object.values(auths).every((each) => typeof (each as { auth?: unknown }).auth === "string")
+    ) {
+      return text;
+    }
+  } catch {
+    // What the parser says quotes the text, and that is a secret.
+  }
+  const shape = '{"auths": {"registry.example.com": {"auth": "…"}}}';
+  reader.refuse("DOCKER_AUTH_CONFIG", `must be JSON like ${shape}`);
+  return undefined;
 }
 
 function checkTogether(settings: Settings, reader: VariableReader): void {

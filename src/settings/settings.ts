@@ -115,6 +115,8 @@ export interface Settings {
     readonly host: string | undefined;
     readonly apiVersion: string | undefined;
     readonly configDir: string | undefined;
+    /** Credentials for registries, as `config.json` has them: `{"auths": {…}}`. */
+    readonly authConfig: string | undefined;
     readonly tlsVerify: boolean;
     readonly certPath: string | undefined;
   };

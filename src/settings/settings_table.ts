@@ -212,6 +212,12 @@ export const SETTINGS_TABLE = [
   row("DOCKER_HOST", "text", "", "Address of the engine."),
   row("DOCKER_API_VERSION", "text", "", "API version to speak with the engine."),
   row("DOCKER_CONFIG", "path", "", "Directory of the engine client's configuration."),
+  row(
+    "DOCKER_AUTH_CONFIG",
+    "secret",
+    "",
+    "Credentials for registries as in config.json, before those: JSON with `auths`.",
+  ),
   row("DOCKER_TLS_VERIFY", "text", "", "Any value: verify the engine's certificate."),
   row("DOCKER_CERT_PATH", "path", "", "Directory of the certificates for the engine."),
 ] as const;

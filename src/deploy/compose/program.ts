@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type ComposeModel, type ErrorCode, messageOf, StackwrightError } from "../../model/mod.ts";
-import type { Command, Commands, Files, Limiter, Log } from "../../system/mod.ts";
+import type { Command, Commands, Limiter, Log } from "../../system/mod.ts";
 import {
   type BuildArguments,
   buildArguments,
@@ -13,6 +13,7 @@ import {
   VERSION_ARGUMENTS,
 } from "./command.ts";
 import { actingCall, dotenvText, renderVariables } from "./environment.ts";
+import { type RegistryLogins, withRegistryLogins } from "./registry_logins.ts";
 import {
   bindsSay,
   isObject,
@@ -40,10 +41,12 @@ export interface ComposeParts {
   readonly log: Log;
   /** Where variables are written that no program may be started with. */
   readonly scratch: {
-    readonly files: Pick<Files, "makeTemporaryDirectory" | "write" | "remove">;
+    readonly files: RegistryLogins["files"];
     /** Beginning of the name of private directories. */
     readonly prefix: string;
   };
+  /** Further credentials for registries, for what fetches images; see {@link withRegistryLogins}. */
+  readonly logins?: Pick<RegistryLogins, "directory" | "logins">;
   /** Bounds how many projects are rendered at once; nothing does where there is none. */
   readonly rendering?: Limiter;
   /** Whether what programs print on their way is told at `debug` only (the default), not at `info`. */
@@ -193,7 +196,7 @@ export class Compose {
     signal: AbortSignal,
     timeoutMs?: number,
   ): Promise<void> {
-    const { log, quiet, programEnvironment, onMutation } = this.#parts;
+    const { log, quiet, programEnvironment, onMutation, logins, scratch } = this.#parts;
     const progress = log.with({ stack: call.project.name });
     const tell = (line: string) => quiet === false ? progress.info(line) : progress.debug(line);
     const { model, environment } = actingCall(
@@ -201,15 +204,19 @@ export class Compose {
       call.variables,
       call.model ?? {},
     );
+    const program = await this.#program();
     onMutation?.();
-    await this.#run(failure, call, {
-      argv: [await this.#program(), ...args],
-      env: environment,
-      endsWithUs: true,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      stdin: JSON.stringify(model),
-      onLine: (line: string) => line.trim() !== "" && tell(line.trim()),
-    }, signal);
+    const run = async (more: Readonly<Record<string, string>>) =>
+      void await this.#run(failure, call, {
+        argv: [program, ...args],
+        env: { ...environment, ...more },
+        endsWithUs: true,
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        stdin: JSON.stringify(model),
+        onLine: (line: string) => line.trim() !== "" && tell(line.trim()),
+      }, signal);
+    if (logins === undefined) await run({});
+    else await withRegistryLogins({ ...scratch, ...logins }, run);
   }
 
   async #run(

@@ -110,6 +110,7 @@ const DEFAULTS: Settings = {
     host: undefined,
     apiVersion: undefined,
     configDir: undefined,
+    authConfig: undefined,
     tlsVerify: false,
     certPath: undefined,
   },
@@ -484,11 +485,20 @@ describe("readSettings for what this version does not have", () => {
   });
 
   it("readSettings() says what is done instead of what doco-cd's settings ask for", () => {
-    for (const name of ["MAX_DEPLOYMENT_LOOP_COUNT", "DOCKER_AUTH_CONFIG"]) {
-      const [notice = "", ...more] = read({ [name]: "4711" }).notices;
-      assert.match(notice, new RegExp(`^${name} is set, but nothing acts on it: `));
-      assert.ok(!notice.includes("4711"));
-      assert.deepEqual(more, []);
+    const [notice = "", ...more] = read({ MAX_DEPLOYMENT_LOOP_COUNT: "4711" }).notices;
+    assert.match(notice, /^MAX_DEPLOYMENT_LOOP_COUNT is set, but nothing acts on it: /);
+    assert.ok(!notice.includes("4711"));
+    assert.deepEqual(more, []);
+  });
+
+  it("readSettings() takes credentials for registries, and refuses what nobody could use", () => {
+    const logins = `{"auths": {"ghcr.io": {"auth": "dTpwYXNz"}}}`;
+    assert.equal(read({ DOCKER_AUTH_CONFIG: logins }).docker.authConfig, logins);
+    for (const text of ["dTpwYXNz", "{}", `{"auths": {"ghcr.io": "dTpwYXNz"}}`, `[1]`]) {
+      assert.throws(() => read({ DOCKER_AUTH_CONFIG: text }), (error: Error) => {
+        const said = JSON.stringify([error, error.message]);
+        return /DOCKER_AUTH_CONFIG/.test(said) && !said.includes("dTpwYXNz");
+      });
     }
   });
 

@@ -70,6 +70,7 @@ const VALUES: Readonly<Record<string, readonly [string, string]>> = {
   LOG_FORMAT: ["text", "json"],
   TZ: ["Europe/Berlin", "UTC"],
   DOCKER_TLS_VERIFY: ["1", ""],
+  DOCKER_AUTH_CONFIG: [`{"auths": {"ghcr.io": {"auth": "dTpw"}}}`, ""],
   GITHUB_APP_ID: ["1", "2"],
   TRUSTED_PROXY_NETWORKS: ["10.1.0.0/16", "10.2.0.0/16"],
   GIT_ACCESS_TOKEN_HOSTS: ["git.example", "other.example"],
