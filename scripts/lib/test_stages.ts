@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 
 /** Groups of stages: names a person can give to ./scripts/test. */
-export const GROUPS = ["ok", "unit", "contract", "flow", "e2e"] as const;
+export const GROUPS = ["ok", "unit", "contract", "flow", "walk", "e2e"] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** The name that adds the stages which only repeat others, as the gate wants them. */
@@ -74,7 +74,6 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     }],
     // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
     flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
-    walks(),
     [plain("e2e", "build the executable", ["./scripts/build"])],
     [{ ...endToEnd(), sample: { CRASH: "update", ATTACKS: "sample" } }],
     ...again(composeSteps(root), "newer compose", newerCompose(root)),
@@ -83,6 +82,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       "newest compose and engine",
       newest(root),
     ),
+    walks(),
   ];
 }
 
@@ -119,6 +119,7 @@ function walks(): Stage[] {
     ...denoTests("flow", `${steps} steps of walks on the ${engine} engine from seed ${seed}`, [
       "test/flow/random_walk_test.ts",
     ]),
+    group: "walk",
     env: { WALK_ENGINE: engine, WALK_STEPS: String(steps), WALK_SEED: String(seed) },
     repeats: true,
   });
