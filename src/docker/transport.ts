@@ -115,6 +115,7 @@ class HttpTransport implements Transport {
     used: { reused: boolean },
   ): Promise<TransportResponse> {
     return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
       const outgoing = (this.#secure ? https : http).request({
         ...connector,
         method: request.method,
@@ -123,7 +124,13 @@ class HttpTransport implements Transport {
         // A runtime may resend on a stale shared connection by itself, so changes never share one.
         agent: isRead(request.method) ? this.#agent : false,
       });
-      const onAbort = () => outgoing.destroy(new Error("aborted"));
+      // Not left to the error that it leads to: a runtime that sends the request again on another
+      // connection never tells of one.
+      const onAbort = () => {
+        timers.clear();
+        outgoing.destroy(new Error("aborted"));
+        reject(signal.reason);
+      };
       signal.addEventListener("abort", onAbort, { once: true });
       const release = () => signal.removeEventListener("abort", onAbort);
       const timers = this.#limits(outgoing, request.method);
@@ -135,6 +142,7 @@ class HttpTransport implements Transport {
       });
       outgoing.on("response", (incoming) => {
         timers.clear();
+        if (signal.aborted) return void incoming.on("error", () => {}).destroy();
         incoming.on("close", release);
         resolve(this.#answer(request, incoming, signal));
       });

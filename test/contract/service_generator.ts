@@ -210,6 +210,18 @@ export function randomServices(
     delete service["scale"];
     if (Object.hasOwn(service["deploy"] ?? {}, "replicas")) delete service["deploy"];
   }
+  // The engine looks for a volume without a name where it is to hand on a tmpfs.
+  const withTmpfs = new Set(
+    services.flatMap(([name, { volumes }]) =>
+      JSON.stringify(volumes ?? "").includes('"tmpfs"') ? [name] : []
+    ),
+  );
+  for (const [, service] of services) {
+    const from = service["volumes_from"];
+    if (Array.isArray(from) && from.some((each) => withTmpfs.has(each))) {
+      delete service["volumes_from"];
+    }
+  }
   return Object.fromEntries(services);
 }
 

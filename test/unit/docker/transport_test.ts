@@ -132,6 +132,20 @@ describe("Transport and EngineApi", () => {
     await assert.rejects(text(response.body), is);
   });
 
+  it("request() ends when it is aborted on a shared connection, before any answer", async () => {
+    script = (_, line) => line.includes("/events") ? "silence" : OK;
+    for (let turn = 0; turn < 5; turn++) {
+      await get();
+      const end = new AbortController();
+      const waiting = transport.request({ method: "GET", path: "/events" }, end.signal);
+      const ended = assert.rejects(waiting, /nobody listens any more/);
+      // While it is sent, and later: a runtime may send it again by itself, and tell nobody.
+      if (turn % 2 === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+      end.abort(new Error("nobody listens any more"));
+      await ended;
+    }
+  });
+
   it("request() sends a streamed body", async () => {
     script = () => OK;
     async function* body() {
