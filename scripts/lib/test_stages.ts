@@ -73,7 +73,11 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       repeats: true,
     }],
     // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
-    flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
+    // They wait half of the time: two long walks, which only work, fit beside them.
+    [
+      ...flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
+      ...[2001, 3001].map((seed) => walk("fake", 3334, seed)),
+    ],
     [plain("e2e", "build the executable", ["./scripts/build"])],
     [{ ...endToEnd(), sample: { CRASH: "update", ATTACKS: "sample" } }],
     ...again(composeSteps(root), "newer compose", newerCompose(root)),
@@ -82,7 +86,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       "newest compose and engine",
       newest(root),
     ),
-    walks(),
+    [walk("fake", 3334, 4001), ...[5001, 6001].map((seed) => walk("real", 250, seed))],
   ];
 }
 
@@ -113,20 +117,18 @@ function flowTests(files: readonly string[]): Stage[] {
   );
 }
 
-/** Ten thousand steps on the fake engine and 500 on the real one: lanes with seeds of their own. */
-function walks(): Stage[] {
-  const lane = (engine: "fake" | "real", steps: number, seed: number): Stage => ({
-    ...denoTests("flow", `${steps} steps of walks on the ${engine} engine from seed ${seed}`, [
+/**
+ * A walk from a seed of its own. All of them together are ten thousand steps on the fake engine and 500
+ * on the real one.
+ */
+function walk(engine: "fake" | "real", steps: number, seed: number): Stage {
+  return {
+    ...denoTests("walk", `${steps} steps of walks on the ${engine} engine from seed ${seed}`, [
       "test/flow/random_walk_test.ts",
     ]),
-    group: "walk",
     env: { WALK_ENGINE: engine, WALK_STEPS: String(steps), WALK_SEED: String(seed) },
     repeats: true,
-  });
-  return [
-    ...[2001, 3001, 4001].map((seed) => lane("fake", 3334, seed)),
-    ...[5001, 6001].map((seed) => lane("real", 250, seed)),
-  ];
+  };
 }
 
 /** Seconds of processor time of the flows that take more than {@link USUAL_COST}, roughly. */
