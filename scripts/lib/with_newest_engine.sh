@@ -3,8 +3,8 @@
 #
 #   scripts/lib/with_newest_engine.sh COMMAND [ARGUMENT...]
 #
-# Both have a network namespace of their own, so that its networks and firewall rules are not those of the
-# of the engine beside it: its published ports are reachable inside that namespace only.
+# Both have a network namespace of their own, so that its networks and firewall rules are not those of
+# the engine beside it. What it began it ends and takes away.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -25,7 +25,11 @@ finish() {
     wait "$engine_pid" 2>/dev/null || true
   fi
   ip netns delete "$name" 2>/dev/null || true
-  rm -rf "$place"
+  # It may leave mounts behind, such as the namespace of containers without a network.
+  sed -n "s#^[^ ]* \($place/[^ ]*\) .*#\1#p" /proc/mounts | sort -r | while read -r mount; do
+    umount "$mount" || true
+  done
+  rm -rf "$place" || true
 }
 
 [ "$(id -u)" -eq 0 ] || fail "starting it needs root"
