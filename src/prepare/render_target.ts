@@ -17,7 +17,7 @@ import type { RenderingInputs } from "./rendered_models.ts";
 import { envFilesIn, renderProject } from "./render_project.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { requirePlain, revealInputs } from "./reveal_inputs.ts";
-import { realPaths, requireInside } from "./tree_places.ts";
+import { hasLinks, realPaths, requireInside } from "./tree_places.ts";
 import { variablesBesideFiles } from "./variables.ts";
 
 /** A target as compose reads it, and what it was read from. */
@@ -91,13 +91,14 @@ async function render(
   signal: AbortSignal,
 ): Promise<ComposeModel> {
   const fresh = () => operation(parts, "render", () => parts.host.compose.render(call, signal));
+  const besideIds = Object.entries(beside?.ids ?? {});
   // Through links a file may be another one without anything at its own path having changed.
-  const hasLinks = [...realInputs].some(([path, real]) => path !== real);
-  if (!inputs.complete || hasLinks) return await fresh();
+  const isLinked = hasLinks(realInputs) || besideIds.some(([, id]) => id.startsWith("symlink:"));
+  if (!inputs.complete || isLinked) return await fresh();
   const ids = await contentIds(parts.source, revision, inputs.paths, signal);
   const read = {
     call,
-    contents: new Map([...ids, ...Object.entries(beside?.ids ?? {}).map(besideIt)]),
+    contents: new Map([...ids, ...besideIds.map(besideIt)]),
     trees: [tree, ...(beside?.tree === undefined ? [] : [beside.tree])],
   };
   const known = parts.rendered.find(read);

@@ -44,6 +44,11 @@ export async function realPaths(
   return found;
 }
 
+/** Whether any of the paths that {@link realPaths} found is reached through a link. */
+export function hasLinks(real: ReadonlyMap<string, string>): boolean {
+  return [...real].some(([path, found]) => path !== found);
+}
+
 /** A directory of the tree itself is always there, so that this ends. */
 async function nearestReal(parts: PrepareParts, tree: string, path: string): Promise<string> {
   const real = await parts.files.realPath(join(tree, path));

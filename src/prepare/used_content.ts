@@ -15,7 +15,7 @@ import type { PrepareParts } from "./parts.ts";
 import { requireLiveInside } from "./path_safety.ts";
 import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
-import { isDangling, realPaths } from "./tree_places.ts";
+import { hasLinks, isDangling, realPaths } from "./tree_places.ts";
 
 /** Paths of its tree that a rendered target uses, and the identity of all of them. */
 export interface UsedContent {
@@ -71,10 +71,6 @@ export async function usedContent(
   const manifest = await liveManifest(parts, target, { live, identities }, signal);
   const secrets = [...revealed.secrets, ...used.secrets];
   return { uses, inPlace, live, manifest, ids, identities, secrets, contentOf };
-}
-
-function hasLinks(real: ReadonlyMap<string, string>): boolean {
-  return [...real].some(([path, found]) => path !== found);
 }
 
 interface Mounts {

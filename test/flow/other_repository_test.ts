@@ -92,6 +92,24 @@ describe("repository_url", () => {
       assert.equal((await world.containers(`${a}-2`)).length, 1);
     }));
 
+  it("sees what a link beside the configuration leads to when only a mounted file changed", () =>
+    withOther("fake", async (world, other) => {
+      await other.commit({
+        "compose.yaml": composeFile({
+          web: service({ labels: { "test.v": "$A" }, volumes: ["./page:/page:ro"] }),
+        }),
+        "page/index.html": "one",
+      });
+      const fields = { repository_url: other.url, env_files: ["base.env"] };
+      await commit(world, { "base.env": { link: "real.env" }, "real.env": "A=one" }, fields);
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.v"), "one");
+      await commit(world, { "real.env": "A=two" }, fields);
+      await other.commit({ "page/index.html": "two" });
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.v"), "two");
+    }));
+
   it("of this machine is refused from a repository unless the settings allow it", () =>
     withOther("fake", async (world, other) => {
       await other.commit({ "compose.yaml": LABELLED });
