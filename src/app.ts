@@ -78,8 +78,8 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   announcePolls(meter, settings.polls.map(({ request }) => request));
   const server = await listen(settings, system, { assembly, gate, meter });
   const metrics = await listenMetrics(settings, system, { server, meter });
-  log.info(`listening on ${server.place}`, {
-    metrics: metrics.place,
+  log.info(`listening on ${server.address}`, {
+    metrics: metrics.address,
     api: settings.apiSecret !== undefined,
     webhooks: settings.webhookSecret !== undefined,
   });

@@ -6,7 +6,7 @@ import { ActiveRuns } from "./intake/active_runs.ts";
 import type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
 import { cancellation, CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
 import { endRun } from "./intake/end_run.ts";
-import { createLanes, type Lanes, type Place } from "./intake/lanes.ts";
+import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
 import { type Run, sourcesOf, StackwrightError, type Work } from "./model/mod.ts";
@@ -48,7 +48,7 @@ interface Waiting {
 
 /** When a piece of work begins. */
 interface Turn {
-  readonly place: Place | undefined;
+  readonly slot: LaneSlot | undefined;
   /** Whether the burst it came in has to be over. */
   readonly waits: boolean;
 }
@@ -117,23 +117,23 @@ class Gate implements Intake {
     const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
     const controller = new AbortController();
     const item: Waiting = { id: run.id, work, finished: Promise.resolve(run) };
-    const place = lane === undefined ? undefined : this.#lanes.enter(lane, item, waits);
-    item.finished = this.#inTurn(item, { place, waits }, { controller, client: signal })
+    const slot = lane === undefined ? undefined : this.#lanes.enter(lane, item, waits);
+    item.finished = this.#inTurn(item, { slot, waits }, { controller, client: signal })
       .finally(runs.hold(run.id));
     this.#active.add(run.id, { controller, finished: item.finished });
     return { run, finished: item.finished };
   }
 
-  async #inTurn(item: Waiting, { place, waits }: Turn, cancel: Cancel): Promise<Run> {
+  async #inTurn(item: Waiting, { slot, waits }: Turn, cancel: Cancel): Promise<Run> {
     try {
       const { signal } = cancel.controller;
-      await place?.turn(signal);
+      await slot?.turn(signal);
       // Shutdown wakes it; performing it then ends at once.
       if (waits) await this.#pace.calm(signal);
-      place?.begin();
+      slot?.begin();
       return await this.#perform(item, cancel);
     } finally {
-      place?.leave();
+      slot?.leave();
     }
   }
 

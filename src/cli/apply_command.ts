@@ -22,7 +22,7 @@ Exits 0 when every stack is as it should be, 1 when one failed.
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target", "plan"]);
     const request = {
-      place: operands[0] ?? ".",
+      repository: operands[0] ?? ".",
       reference: values["ref"] ?? "",
       target: values["target"] ?? "",
     };

@@ -6,8 +6,8 @@ import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 /** What a person names to be looked at. */
 export interface Named {
   /** Directory of a checkout or of a bare repository, or URL of a repository. */
-  readonly place: string;
-  /** Working directory that `place` is relative to. */
+  readonly repository: string;
+  /** Working directory that `repository` is relative to. */
   readonly cwd: string;
   /** Empty means `HEAD` of a directory and of a repository. */
   readonly reference: string;
@@ -23,11 +23,11 @@ export interface Named {
  */
 export async function requestOf(
   system: System,
-  { place, cwd, reference, target }: Named,
+  { repository, cwd, reference, target }: Named,
   signal: AbortSignal,
 ): Promise<SourceRequest> {
-  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(place) || /^[^/\s]+@[^/\s]+:/.test(place);
-  const url = isUrl || isAbsolute(place) ? place : resolve(cwd, place);
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(repository) || /^[^/\s]+@[^/\s]+:/.test(repository);
+  const url = isUrl || isAbsolute(repository) ? repository : resolve(cwd, repository);
   const request = {
     kind: "git" as const,
     url,

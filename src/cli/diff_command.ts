@@ -1,7 +1,7 @@
 import { StackwrightError } from "../model/mod.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
-import { type OperationsPlace, withOperations } from "./with_operations.ts";
+import { withOperations, type Workbench } from "./with_operations.ts";
 
 /** `stackwright diff` */
 export const diffCommand: Command = {
@@ -17,9 +17,9 @@ values that sound secret are shown as a digest. Exits 0 when they are equal, 2 w
     if (a === undefined || b === undefined) {
       throw new StackwrightError("bad_request", "two release numbers are needed; see --help");
     }
-    return await withOperations(io, async (place) => {
+    return await withOperations(io, async (bench) => {
       const input = { ...key, from: releaseNumber(a), to: releaseNumber(b) };
-      const diff = await wholeDiff(place, input);
+      const diff = await wholeDiff(bench, input);
       io.out(args.json ? JSON.stringify({ equal: diff === "", diff }) + "\n" : diff);
       return diff === "" ? EXIT.ok : EXIT.changes;
     });
@@ -28,7 +28,7 @@ values that sound secret are shown as a digest. Exits 0 when they are equal, 2 w
 
 /** Every page of the diff, one after the other. */
 async function wholeDiff(
-  { operations, call }: OperationsPlace,
+  { operations, call }: Workbench,
   input: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   let diff = "";

@@ -25,7 +25,7 @@ Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack ca
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target"]);
     const { stacks, failures } = await makePlan(io, {
-      place: operands[0] ?? ".",
+      repository: operands[0] ?? ".",
       reference: values["ref"] ?? "",
       target: values["target"] ?? "",
     }, liveProgress(io));
@@ -46,7 +46,7 @@ Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack ca
 
 /** What a plan is made of. */
 export interface PlanRequest {
-  readonly place: string;
+  readonly repository: string;
   readonly reference: string;
   readonly target: string;
 }

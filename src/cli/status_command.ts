@@ -5,7 +5,7 @@ import { readArguments } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime } from "./people_time.ts";
 import { table } from "./table.ts";
-import { type OperationsPlace, withOperations } from "./with_operations.ts";
+import { withOperations, type Workbench } from "./with_operations.ts";
 
 /** `stackwright status` */
 export const statusCommand: Command = {
@@ -27,9 +27,9 @@ Exits 1 when the stack that was named is not known.
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["context"]);
     const [name] = operands;
-    return await withOperations(io, async (place) => {
+    return await withOperations(io, async (bench) => {
       const context = values["context"] ?? "";
-      const all = await allDeployments(place, context);
+      const all = await allDeployments(bench, context);
       const shown = all.filter((each) => name === undefined || each.name === name);
       if (name !== undefined && shown.length === 0) {
         throw new StackwrightError(
@@ -41,9 +41,9 @@ Exits 1 when the stack that was named is not known.
       }
       if (json) io.out(JSON.stringify(shown) + "\n");
       else if (shown.length === 0) {
-        const { dir } = place.settings.data;
+        const { dir } = bench.settings.data;
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
-      } else io.out(textOf(shown, io, place.system.clock.now()));
+      } else io.out(textOf(shown, io, bench.system.clock.now()));
       return EXIT.ok;
     });
   },
@@ -83,7 +83,7 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
 
 /** Every page of the list, one after the other. */
 async function allDeployments(
-  { operations, call }: OperationsPlace,
+  { operations, call }: Workbench,
   context: string,
 ): Promise<DeploymentView[]> {
   const all: DeploymentView[] = [];

@@ -5,7 +5,7 @@ import { liveProgress } from "./live_progress.ts";
 import { withAssembly, type Workplace } from "./with_assembly.ts";
 
 /** What a command that is a face of operations works with. */
-export interface OperationsPlace extends Workplace {
+export interface Workbench extends Workplace {
   readonly gate: CommandGate;
   readonly operations: Operations;
   readonly call: Call;
@@ -17,10 +17,10 @@ export interface OperationsPlace extends Workplace {
  */
 export async function withOperations<T>(
   io: CommandIo,
-  work: (place: OperationsPlace) => Promise<T>,
+  work: (bench: Workbench) => Promise<T>,
 ): Promise<T> {
-  return await withAssembly(io, async (place) => {
-    const { settings, system, assembly } = place;
+  return await withAssembly(io, async (bench) => {
+    const { settings, system, assembly } = bench;
     const gate = createCommandGate(settings, system, assembly);
     const watcher = liveProgress(io);
     gate.runs.subscribe(({ status, message, targets }) => {
@@ -28,6 +28,6 @@ export async function withOperations<T>(
       targets.forEach((entry) => watcher.target(entry));
     });
     const call = { signal: io.signal, log: system.log };
-    return await work({ ...place, gate, operations: gate.operations, call });
+    return await work({ ...bench, gate, operations: gate.operations, call });
   });
 }

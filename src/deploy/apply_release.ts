@@ -13,7 +13,7 @@ import { changedNames, keptDependents, type KeptServices } from "./kept_services
 import { replaceLost } from "./lost_networks.ts";
 import { removeNetworks, withNewNetworks } from "./new_networks.ts";
 import { observe } from "./observe.ts";
-import type { Placed, Rollout, RolloutParts } from "./placed.ts";
+import type { ReleaseOnDisk, Rollout, RolloutParts } from "./rollout_words.ts";
 import { readiness } from "./readiness.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 
@@ -141,13 +141,13 @@ function started(service: ReleaseService): ReleaseService {
 
 async function carryOut(
   parts: RolloutParts,
-  placed: Placed,
+  onDisk: ReleaseOnDisk,
   step: ApplyStep,
   deadline: Date,
   signal: AbortSignal,
 ): Promise<void> {
   const { engine, clock, progress } = parts;
-  const { release } = placed;
+  const { release } = onDisk;
   progress(stepText(step));
   switch (step.kind) {
     case "remove":
@@ -166,7 +166,7 @@ async function carryOut(
       if (step.mode === "complete") await mendContainers(engine, release, services, signal);
       const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
-      const call = parts.call(placed);
+      const call = parts.call(onDisk);
       await parts.backend.up({ ...step, key, call, timeoutMs: leftMs, progress }, signal);
     }
   }

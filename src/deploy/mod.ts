@@ -26,7 +26,7 @@ export * from "./readiness.ts";
 export * from "./compose/registry_hint.ts";
 export { mergedLogins } from "./compose/registry_logins.ts";
 export * from "./compose/renders_at_once.ts";
-export * from "./placed.ts";
+export * from "./rollout_words.ts";
 export * from "./rollout.ts";
 export * from "./running_jobs.ts";
 export * from "./stack_files.ts";

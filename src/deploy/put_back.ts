@@ -13,7 +13,7 @@ import { engineWasAway } from "./engine_away.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { stopsLate } from "./late_stop.ts";
 import { observe } from "./observe.ts";
-import type { Placed, Rollout, RolloutParts, RolloutResult } from "./placed.ts";
+import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 
 /** How often a release is put back before that is given up. */
 const MOST_ATTEMPTS = 3;
@@ -74,7 +74,7 @@ export async function putBack(
 }
 
 interface Restoration extends Rollout {
-  readonly previous: Placed;
+  readonly previous: ReleaseOnDisk;
   readonly endangered: Set<string>;
 }
 

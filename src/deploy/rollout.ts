@@ -1,6 +1,6 @@
 import { type ObservedStack, toStackwrightError } from "../model/mod.ts";
 import { applyRelease } from "./apply_release.ts";
-import type { Rollout, RolloutParts, RolloutResult } from "./placed.ts";
+import type { Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import { observe } from "./observe.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";

@@ -1,12 +1,12 @@
 import { abortable } from "../system/mod.ts";
 
-/** A place in a lane. */
-export interface Place {
+/** A slot in a lane. */
+export interface LaneSlot {
   /** Resolves when nothing else runs in the lane, or when `signal` aborts: the caller looks which. */
   turn(signal: AbortSignal): Promise<void>;
   /** Says that the item's work begins now: from then on nobody can join it. */
   begin(): void;
-  /** Gives the place up, so that what waits has its turn. May be called twice. */
+  /** Gives the slot up, so that what waits has its turn. May be called twice. */
   leave(): void;
 }
 
@@ -15,10 +15,10 @@ export interface Lanes<Item> {
   /** What waits under `key`, or has its turn and has not begun, if anything does. */
   waiting(key: string): Item | undefined;
   /**
-   * Takes a place under `key`, where nothing must be waiting: to run at once, or to wait. One that
+   * Takes a slot under `key`, where nothing must be waiting: to run at once, or to wait. One that
    * `lingers` can be joined until it says that it begins.
    */
-  enter(key: string, item: Item, lingers?: boolean): Place;
+  enter(key: string, item: Item, lingers?: boolean): LaneSlot;
 }
 
 interface Holder<Item> {

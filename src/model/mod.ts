@@ -12,7 +12,7 @@ export * from "./followers.ts";
 export * from "./labels.ts";
 export * from "./observed.ts";
 export * from "./own.ts";
-export * from "./place.ts";
+export * from "./service_place.ts";
 export * from "./person_hold.ts";
 export * from "./plan.ts";
 export * from "./release.ts";

@@ -73,11 +73,11 @@ async function repair(
   { decision, since }: ToDo & { readonly decision: Decision & { readonly kind: "repair" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
-  const { hold, plan, placed, recorded, observed, remembers } = decision;
+  const { hold, plan, onDisk, recorded, observed, remembers } = decision;
   const { services } = plan;
   const what = `release ${recorded.number}: ${plan.message}`;
   const result = await carryOut(parts, {
-    next: placed,
+    next: onDisk,
     services,
     observed,
     removeOrphans: false,

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { planFor } from "../plan/mod.ts";
 import {
-  type Placed,
+  type ReleaseOnDisk,
   type Rollout,
   rollout,
   type RolloutParts,
@@ -96,7 +96,7 @@ export async function finishRollout(
 ): Promise<RolloutResult> {
   const { key } = work.next.release;
   const recorded = parts.ledger.current(key);
-  const previous = recorded === undefined ? undefined : await place(parts, recorded, signal);
+  const previous = recorded === undefined ? undefined : await bringToDisk(parts, recorded, signal);
   const rollOut = () =>
     rollout(rolloutParts(parts, work), {
       ...work,
@@ -143,11 +143,11 @@ async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
 }
 
 /** A recorded release with its tree on disk. `undefined` when its tree cannot be had any more. */
-export async function place(
+export async function bringToDisk(
   parts: PipelineParts,
   recorded: RecordedRelease,
   signal: AbortSignal,
-): Promise<Placed | undefined> {
+): Promise<ReleaseOnDisk | undefined> {
   try {
     const { revision, closure } = recorded;
     const tree = await parts.source.materialise(revision, signal);
@@ -157,10 +157,10 @@ export async function place(
     await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
     const { configuration } = release;
     const beside = release.invocation.configurationEnvFiles ?? [];
-    const placed = configuration === undefined || beside.length === 0
+    const besides = configuration === undefined || beside.length === 0
       ? undefined
       : await placeBeside(parts, configuration, beside, signal);
-    const configurationTree = placed?.tree;
+    const configurationTree = besides?.tree;
     const trees = { tree, ...(configurationTree === undefined ? {} : { configurationTree }) };
     return { release: await withValues(parts, release, trees, signal), ...trees };
   } catch (error) {
@@ -186,9 +186,9 @@ function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts 
     files: stackFiles(parts, key),
     replan: (release, observed, { services: failed }) =>
       planFor(release.services, observed, { kind: "taken_back", failed, removeOrphans }).services,
-    fetchImages: (placed, services, signal) =>
-      requireImages(parts, placed, { services, progress }, signal),
-    call: (placed) => composeCall(parts, placed),
+    fetchImages: (onDisk, services, signal) =>
+      requireImages(parts, onDisk, { services, progress }, signal),
+    call: (onDisk) => composeCall(parts, onDisk),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Placed } from "../deploy/mod.ts";
+import type { ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   formatPersonHold,
   messageOf,
@@ -12,7 +12,7 @@ import {
 import { decideRetry, planFor } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
-import { place } from "./carry_out.ts";
+import { bringToDisk } from "./carry_out.ts";
 import { look } from "./glance.ts";
 import type { PipelineParts } from "./parts.ts";
 import {
@@ -76,7 +76,7 @@ export type HeldDecision =
     readonly kind: "repair";
     readonly hold: Hold;
     readonly plan: Plan;
-    readonly placed: Placed;
+    readonly onDisk: ReleaseOnDisk;
     readonly recorded: RecordedRelease;
     readonly observed: ObservedStack;
     /** Whether how it ends may be remembered: another release's failure must not be forgotten for it. */
@@ -152,15 +152,15 @@ async function prepareRepair(
   });
   if (again.kind === "wait") return stays("which failed before and is tried again later");
   target.progress("preparing a repair");
-  const placed = await place(parts, recorded, signal);
-  if (placed === undefined) return stays("but its files are neither on disk nor in the mirror");
-  await requireNoClash(parts, placed.release, plan, signal);
+  const onDisk = await bringToDisk(parts, recorded, signal);
+  if (onDisk === undefined) return stays("but its files are neither on disk nor in the mirror");
+  await requireNoClash(parts, onDisk.release, plan, signal);
   const { images } = recorded;
-  await parts.host.images.point(placed.release.services, images, signal);
+  await parts.host.images.point(onDisk.release.services, images, signal);
   const needed = { services: plan.services, progress: target.progress, images };
-  await requireImages(parts, placed, needed, signal);
+  await requireImages(parts, onDisk, needed, signal);
   const remembers = failure === undefined || failure.release === recorded.digest;
-  return { kind: "repair", ...repair, placed, remembers };
+  return { kind: "repair", ...repair, onDisk, remembers };
 }
 
 /**

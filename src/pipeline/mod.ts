@@ -13,7 +13,7 @@ export * from "./hold.ts";
 export * from "./expand_deployments.ts";
 export { again } from "./next_attempt.ts";
 export * from "./parts.ts";
-export * from "./places.ts";
+export * from "./slots.ts";
 export * from "./open_source.ts";
 export * from "./plan_source.ts";
 export * from "./prune_images.ts";

@@ -20,7 +20,7 @@ import {
   type Expansion,
 } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
-import { preparing } from "./places.ts";
+import { preparing } from "./slots.ts";
 import { lookUp, requestLocation } from "./resolve_revision.ts";
 import type { Target } from "../prepare/mod.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "../model/mod.ts";
 import { planFor } from "../plan/mod.ts";
 import type { Intent } from "../record/ledger.ts";
-import { finishRollout, place } from "./carry_out.ts";
+import { bringToDisk, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireImages } from "../prepare/mod.ts";
@@ -65,7 +65,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
   const recorded = intent.releaseId === undefined
     ? undefined
     : parts.ledger.release(intent.releaseId);
-  const next = recorded === undefined ? undefined : await place(parts, recorded, signal);
+  const next = recorded === undefined ? undefined : await bringToDisk(parts, recorded, signal);
   if (next === undefined) {
     parts.ledger.fail(intent, "failed", "interrupted, and its files cannot be had any more");
     return;

@@ -24,7 +24,7 @@ import { destroyTarget } from "./destroy_target.ts";
 import type { Expansion, ScannedBase } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
-import { deploying } from "./places.ts";
+import { deploying } from "./slots.ts";
 
 /** A run, as far as obsolete stacks depend on it. */
 export interface ObsoleteRun {

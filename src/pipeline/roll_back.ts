@@ -13,7 +13,7 @@ import { planFor } from "../plan/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
-import { carryOut, type MarkedRollout, place } from "./carry_out.ts";
+import { bringToDisk, carryOut, type MarkedRollout } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, stage } from "../prepare/mod.ts";
 import { waitForStack } from "./waits.ts";
@@ -66,21 +66,21 @@ async function attempt(
 ): Promise<"done" | undefined> {
   const since = parts.ledger.mark(key);
   const { current, wanted } = chooseRelease(parts.ledger, key, number);
-  const placed = await place(parts, wanted, signal);
-  if (placed === undefined) {
+  const onDisk = await bringToDisk(parts, wanted, signal);
+  if (onDisk === undefined) {
     throw new StackwrightError(
       "source_invalid",
       `release ${wanted.number} of ${key.name} cannot be put back: its files are neither on disk nor in the mirror`,
     );
   }
   progress("looking at what runs");
-  await parts.host.images.point(placed.release.services, wanted.images, signal);
+  await parts.host.images.point(onDisk.release.services, wanted.images, signal);
   const observed = await observe(parts.host.engine, key, signal);
   const { services, images } = wanted;
   const why = { kind: "put_back", deployed: current.services, images } as const;
   const plan = planFor(services, observed, why);
-  await requireNoClash(parts, placed.release, plan, signal);
-  await requireImages(parts, placed, { services: plan.services, progress, images }, signal);
+  await requireNoClash(parts, onDisk.release, plan, signal);
+  await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   const pin = await pinTo(parts, { wanted, current, reason }, signal);
   const { source } = wanted.revision;
   const told = { key, repository: source.name, trigger: "rollback", origin: "manual" } as const;
@@ -89,7 +89,7 @@ async function attempt(
     parts,
     teller,
     {
-      next: placed,
+      next: onDisk,
       services: plan.services,
       observed,
       removeOrphans: true,

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { type ComposeCall, type Placed, stackDirectories } from "../deploy/mod.ts";
+import { type ComposeCall, type ReleaseOnDisk, stackDirectories } from "../deploy/mod.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** The call by which compose changes containers: stable directory, model on standard input. */
-export function composeCall(parts: PrepareParts, placed: Placed): ComposeCall {
-  const { release } = placed;
+export function composeCall(parts: PrepareParts, onDisk: ReleaseOnDisk): ComposeCall {
+  const { release } = onDisk;
   return {
     project: {
       name: release.key.name,

@@ -1,5 +1,5 @@
 import { clashes, requirePullable } from "../compose/mod.ts";
-import type { Placed } from "../deploy/mod.ts";
+import type { ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
   own,
@@ -21,7 +21,7 @@ import type { PrepareParts } from "./parts.ts";
  */
 export async function requireImages(
   parts: PrepareParts,
-  placed: Placed,
+  onDisk: ReleaseOnDisk,
   { services, progress, images = {} }: {
     readonly services: readonly ServicePlan[];
     readonly progress: Progress;
@@ -32,21 +32,21 @@ export async function requireImages(
 ): Promise<void> {
   const acting = new Set(starting(services, ["create", "recreate", "scale", "start"]));
   const missing: ReleaseService[] = [];
-  for (const service of placed.release.services) {
+  for (const service of onDisk.release.services) {
     if (!acting.has(service.name) || service.image === "" || service.expectation.replicas === 0) {
       continue;
     }
     if (await parts.host.engine.imageId(service.image, signal) !== undefined) continue;
     const ran = own(images, service.name);
     if (ran !== undefined && await parts.host.engine.imageId(ran, signal) !== undefined) continue;
-    if (service.builds) throw goneForGood(placed.release, service);
-    requirePullable(placed.release, [service]);
+    if (service.builds) throw goneForGood(onDisk.release, service);
+    requirePullable(onDisk.release, [service]);
     missing.push(service);
   }
   if (missing.length === 0) return;
-  const call = composeCall(parts, placed);
-  const project = { ...call.project, directory: placed.tree };
-  const { key, timeoutSeconds } = placed.release;
+  const call = composeCall(parts, onDisk);
+  const project = { ...call.project, directory: onDisk.tree };
+  const { key, timeoutSeconds } = onDisk.release;
   const wanted = { key, services: missing, call: { ...call, project }, timeoutSeconds, progress };
   await parts.host.images.pull(wanted, signal);
 }

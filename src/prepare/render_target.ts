@@ -17,7 +17,7 @@ import type { RenderingInputs } from "./rendered_models.ts";
 import { envFilesIn, renderProject } from "./render_project.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { requirePlain, revealInputs } from "./reveal_inputs.ts";
-import { hasLinks, realPaths, requireInside } from "./tree_places.ts";
+import { hasLinks, realPaths, requireInside } from "./real_paths.ts";
 import { variablesBesideFiles } from "./variables.ts";
 
 /** A target as compose reads it, and what it was read from. */

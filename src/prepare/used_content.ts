@@ -15,7 +15,7 @@ import type { PrepareParts } from "./parts.ts";
 import { requireLiveInside } from "./path_safety.ts";
 import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
-import { hasLinks, isDangling, realPaths } from "./tree_places.ts";
+import { hasLinks, isDangling, realPaths } from "./real_paths.ts";
 
 /** Paths of its tree that a rendered target uses, and the identity of all of them. */
 export interface UsedContent {

@@ -29,7 +29,7 @@ export interface Listener {
 }
 
 /** Where to listen, and with which certificate. */
-export interface Place {
+export interface ListenAddress {
   readonly port: number;
   readonly hostname: string;
   readonly pair: TlsPair | undefined;
@@ -50,9 +50,9 @@ const BACKLOG = 511;
  * Listens through the runtime's HTTP server of Node's shape, because it is the one that limits slow
  * clients in both runtimes. Rejects with the system's error when the address cannot be used.
  */
-export async function listen(place: Place, service: Service): Promise<Listener> {
+export async function listen(address: ListenAddress, service: Service): Promise<Listener> {
   const connections = new Connections(service.limits.connections);
-  const server = create(place.pair, service.limits);
+  const server = create(address.pair, service.limits);
   // Bun tells of a connection only when something came by it; before that only time ends it.
   server.on("connection", (socket: Socket) => connections.open(socket));
   const take = (incoming: IncomingMessage, outgoing: ServerResponse, expected: boolean) =>
@@ -67,7 +67,7 @@ export async function listen(place: Place, service: Service): Promise<Listener> 
   server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ port: place.port, host: place.hostname, backlog: BACKLOG }, resolve);
+    server.listen({ port: address.port, host: address.hostname, backlog: BACKLOG }, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

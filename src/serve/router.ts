@@ -28,7 +28,7 @@ interface Node<T> {
 }
 
 /** Something at the end of a path. */
-interface Place<T> {
+interface Match<T> {
   readonly methods: ReadonlyMap<string, T>;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -43,11 +43,11 @@ export function createRouter<T>(entries: readonly RouteEntry<T>[]): Router<T> {
   return {
     match(method, path) {
       const segments = decodeSegments(path);
-      const place = segments === undefined ? undefined : find(root, segments, 0);
-      if (place === undefined) return { kind: "not_found" };
-      const value = place.methods.get(method);
-      if (value !== undefined) return { kind: "found", value, params: place.params };
-      return { kind: "wrong_method", allow: [...place.methods.keys()].sort() };
+      const match = segments === undefined ? undefined : find(root, segments, 0);
+      if (match === undefined) return { kind: "not_found" };
+      const value = match.methods.get(method);
+      if (value !== undefined) return { kind: "found", value, params: match.params };
+      return { kind: "wrong_method", allow: [...match.methods.keys()].sort() };
     },
   };
 }
@@ -88,7 +88,7 @@ function decodeSegments(path: string): string[] | undefined {
   }
 }
 
-function find<T>(node: Node<T>, segments: readonly string[], at: number): Place<T> | undefined {
+function find<T>(node: Node<T>, segments: readonly string[], at: number): Match<T> | undefined {
   const segment = segments[at];
   if (segment === undefined) {
     return node.methods.size === 0 ? undefined : { methods: node.methods, params: {} };
@@ -96,7 +96,7 @@ function find<T>(node: Node<T>, segments: readonly string[], at: number): Place<
   const fixed = node.fixed.get(segment);
   const exact = fixed === undefined ? undefined : find(fixed, segments, at + 1);
   if (exact !== undefined || node.variable === undefined || segment === "") return exact;
-  const place = find(node.variable.node, segments, at + 1);
-  if (place === undefined) return undefined;
-  return { ...place, params: { ...place.params, [node.variable.name]: segment } };
+  const match = find(node.variable.node, segments, at + 1);
+  if (match === undefined) return undefined;
+  return { ...match, params: { ...match.params, [node.variable.name]: segment } };
 }

@@ -2,7 +2,7 @@ import { messageOf, StackwrightError } from "../model/mod.ts";
 import { reachable } from "../system/http_probe.ts";
 import type { Clock, Files, Log } from "../system/mod.ts";
 import type { Handler } from "./handler.ts";
-import { listen, type Listener, type Place } from "./listener.ts";
+import { listen, type ListenAddress, type Listener } from "./listener.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./server_limits.ts";
 import { readTlsPair, type TlsPair, type TlsPairFiles, tlsPairStamp } from "./tls_pair.ts";
 
@@ -33,7 +33,7 @@ export interface Server {
   /** Address of the root as this machine reaches it. */
   readonly url: string;
   /** Where it listens, for people: every address is said to be every address. */
-  readonly place: string;
+  readonly address: string;
   /**
    * Stops accepting, lets requests under way finish for at most `graceMs` milliseconds, then goes on
    * without them. May be called twice; both calls end together.
@@ -55,8 +55,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { tls } = options;
   const stamp = tls === undefined ? "" : await tlsPairStamp(tls, tls.files);
   const pair = tls === undefined ? undefined : await readTlsPair(tls, tls.files);
-  const place = { port: options.port, hostname: options.hostname ?? EVERY_ADDRESS, pair };
-  const server = new RunningServer(options, pair, await listenAt(place, options));
+  const address = { port: options.port, hostname: options.hostname ?? EVERY_ADDRESS, pair };
+  const server = new RunningServer(options, pair, await listenAt(address, options));
   if (tls !== undefined) server.watchTls(tls, stamp);
   return server;
 }
@@ -64,7 +64,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 class RunningServer implements Server {
   readonly port: number;
   readonly url: string;
-  readonly place: string;
+  readonly address: string;
   readonly #options: ServerOptions;
   readonly #hostname: string;
   readonly #end = new AbortController();
@@ -85,7 +85,7 @@ class RunningServer implements Server {
     const urlOf = (host: string) =>
       `${scheme}://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
     this.url = urlOf(reachable(this.#hostname));
-    this.place = urlOf(this.#hostname);
+    this.address = urlOf(this.#hostname);
   }
 
   watchTls(tls: TlsOptions, stamp: string): void {
@@ -159,8 +159,8 @@ class RunningServer implements Server {
   async #listenAgain(pair: TlsPair | undefined): Promise<Listener> {
     for (let tries = 1;; tries++) {
       try {
-        const place = { port: this.port, hostname: this.#hostname, pair };
-        return await listenAt(place, this.#options);
+        const address = { port: this.port, hostname: this.#hostname, pair };
+        return await listenAt(address, this.#options);
       } catch (error) {
         if (tries === MOST_REBIND_TRIES) throw error;
         await this.#options.clock.sleep(1, new AbortController().signal);
@@ -169,11 +169,14 @@ class RunningServer implements Server {
   }
 }
 
-async function listenAt(place: Place, { handler, limits }: ServerOptions): Promise<Listener> {
+async function listenAt(
+  address: ListenAddress,
+  { handler, limits }: ServerOptions,
+): Promise<Listener> {
   try {
-    return await listen(place, { handler, limits: { ...SERVER_LIMITS, ...limits } });
+    return await listen(address, { handler, limits: { ...SERVER_LIMITS, ...limits } });
   } catch (error) {
-    const { hostname, port } = place;
+    const { hostname, port } = address;
     const where = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
     const { code, hint } = failureOf(error);
     throw new StackwrightError(

@@ -15,7 +15,7 @@ import { Git, type GitOptions } from "./git/git.ts";
 import { type AccessOptions, GitAccess } from "./git/git_access.ts";
 import { isDamaged } from "./git/git_failure.ts";
 import { createLayout, type GitLayout } from "./trees/layout.ts";
-import { refuseOutsideRoot, refuseOwnData } from "./git/local_place.ts";
+import { refuseOutsideRoot, refuseOwnData } from "./git/local_repository.ts";
 import { Mirror } from "./git/mirror.ts";
 import { ObjectReader } from "./git/object_reader.ts";
 import {
@@ -202,23 +202,23 @@ class GitSource implements Source {
 
   async materialise(revision: Revision, signal: AbortSignal): Promise<string> {
     const { files, clock, log } = this.#parts;
-    const target = this.#layout.tree(revision);
+    const directory = this.#layout.tree(revision);
     const job: TreeJob = {
       place: this.#place(revision),
-      target,
+      directory,
       trees: this.#layout.trees(revision.source),
       expand: this.#howToExpand(revision.source),
     };
     const { mostFilesWithoutGit } = this.#options;
     const tree = { files, clock, git: this.#git, log, mostFilesWithoutGit };
     try {
-      await this.#exports.run(target, async () => {
+      await this.#exports.run(directory, async () => {
         if (!await isPublished(tree, job, signal)) return await publishTree(tree, job, signal);
-        await onDisk(target, () => touchIfThere(files, target));
+        await onDisk(directory, () => touchIfThere(files, directory));
         // Another process may have removed it in the moment before it was touched.
         if (!await isPublished(tree, job, signal)) await publishTree(tree, job, signal);
       }, signal);
-      return target;
+      return directory;
     } catch (error) {
       signal.throwIfAborted();
       const borrowed = this.#lender?.tree(revision);

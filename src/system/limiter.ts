@@ -1,12 +1,12 @@
 /** Lets a bounded number of pieces of work run at once; the others wait in order of arrival. */
 export interface Limiter {
-  /** Runs `work` when a place is free. Rejects with the signal's reason while still waiting. */
+  /** Runs `work` when a slot is free. Rejects with the signal's reason while still waiting. */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
-/** A limiter with `places` places (at least one). */
-export function createLimiter(places: number): Limiter {
-  const queue = createQueue(places);
+/** A limiter with `slots` slots (at least one). */
+export function createLimiter(slots: number): Limiter {
+  const queue = createQueue(slots);
   return {
     async run(work, signal) {
       const leave = await queue.enter(signal);
@@ -19,7 +19,7 @@ export function createLimiter(places: number): Limiter {
   };
 }
 
-/** One limiter of a single place per key: work on one key never overlaps, other keys are free. */
+/** One limiter of a single slot per key: work on one key never overlaps, other keys are free. */
 export interface KeyedLock {
   /** Runs `work` when nothing else runs under `key`. Rejects with the signal's reason while waiting. */
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
@@ -49,13 +49,13 @@ export function createKeyedLock(): KeyedLock {
 }
 
 interface Queue {
-  /** Resolves with the function that frees the place again. */
+  /** Resolves with the function that frees the slot again. */
   enter(signal: AbortSignal): Promise<() => void>;
 }
 
-function createQueue(places: number): Queue {
+function createQueue(slots: number): Queue {
   const waiting = new Set<() => void>();
-  let free = Math.max(1, places);
+  let free = Math.max(1, slots);
   const admitNext = () => {
     const [next] = waiting;
     if (next === undefined || free === 0) return;
@@ -76,7 +76,7 @@ function createQueue(places: number): Queue {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const onAbort = () => {
-          // A waiter that gives up must not be handed the place later: it would be lost.
+          // A waiter that gives up must not be handed the slot later: it would be lost.
           waiting.delete(admit);
           reject(signal.reason);
         };

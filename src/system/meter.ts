@@ -56,12 +56,12 @@ export const METRICS = {
     "outcome",
   ),
   deployment_queue_duration_seconds: histogram(
-    "Time deployments waited for a place (MAX_CONCURRENT_DEPLOYMENTS).",
+    "Time deployments waited for a slot (MAX_CONCURRENT_DEPLOYMENTS).",
     "repository",
     "outcome",
   ),
   deployment_admission_duration_seconds: histogram(
-    "Time targets waited before they were looked at: for their stack, or for a place.",
+    "Time targets waited before they were looked at: for their stack, or for a slot.",
     "repository",
     "phase",
     "outcome",
@@ -77,9 +77,9 @@ export const METRICS = {
     "outcome",
   ),
   deployments_active: gauge("Deployments under way.", "repository"),
-  deployments_queued: gauge("Deployments that wait for a place.", "repository"),
+  deployments_queued: gauge("Deployments that wait for a slot.", "repository"),
   pre_deployments_active: gauge("Preparations under way.", "repository"),
-  pre_deployments_queued: gauge("Preparations that wait for a place.", "repository"),
+  pre_deployments_queued: gauge("Preparations that wait for a slot.", "repository"),
   mutations_total: counter(
     "Calls that change the engine: our own, and commands of compose that make changes.",
     "by",

@@ -55,13 +55,13 @@ describe("createServer()", () => {
     assert.equal(await (await fetch(server.url)).text(), "hello");
     assert.deepEqual(remotes, ["127.0.0.1"]);
     assert.equal(server.url, `http://127.0.0.1:${server.port}`);
-    assert.equal(server.place, server.url);
+    assert.equal(server.address, server.url);
     await server.shutdown(1_000);
   });
 
   it("says where it listens, and where it is reached", async () => {
     const every = await start({ hostname: "0.0.0.0" });
-    assert.equal(every.place, `http://0.0.0.0:${every.port}`);
+    assert.equal(every.address, `http://0.0.0.0:${every.port}`);
     assert.equal(every.url, `http://127.0.0.1:${every.port}`);
     assert.equal(await (await fetch(every.url)).text(), "ok");
     await every.shutdown(1_000);

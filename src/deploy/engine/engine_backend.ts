@@ -9,7 +9,7 @@ import { makeContainers } from "./make_containers.ts";
 import { notMapped, notMappedResource } from "./mapped_keys.ts";
 import { withPlainDollars } from "./plain_dollars.ts";
 import { startContainers } from "./start_containers.ts";
-import { takePlaces } from "./take_places.ts";
+import { swapContainers } from "./swap_containers.ts";
 
 /** What containers are changed with. */
 export interface EngineBackendParts {
@@ -73,7 +73,7 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
 
 async function change(work: EngineWork, signal: AbortSignal): Promise<void> {
   const made = await makeContainers(work, signal);
-  await takePlaces(work, made, signal);
+  await swapContainers(work, made, signal);
   if (!work.changes.noStart) await startContainers(work, signal);
 }
 

@@ -34,9 +34,9 @@ export function createUrlRewriter(rewrites: UrlRewrites): (url: string) => strin
   return (url) => {
     const written = takeApart(url.trim());
     if (written === undefined) return undefined;
-    for (const { prefix, target } of rules.get(written.host) ?? []) {
+    for (const { prefix, replacement } of rules.get(written.host) ?? []) {
       const rest = restBehind(written, prefix);
-      if (rest !== undefined) return join(target, rest, written);
+      if (rest !== undefined) return join(replacement, rest, written);
     }
     return undefined;
   };
@@ -49,8 +49,8 @@ export function reach(url: string, rewrites: UrlRewrites): RepositoryUrl {
 
 /** Hosts, with their ports, that rules lead to. */
 export function rewriteHosts(rewrites: UrlRewrites): string[] {
-  const hosts = Object.values(rewrites).map((target) =>
-    takeApart(target)?.host ?? (isHost(target) ? target.toLowerCase() : "")
+  const hosts = Object.values(rewrites).map((replacement) =>
+    takeApart(replacement)?.host ?? (isHost(replacement) ? replacement.toLowerCase() : "")
   );
   return [...new Set(hosts)].filter((host) => host !== "");
 }
@@ -68,19 +68,19 @@ interface Prefix {
 
 interface Rule {
   readonly prefix: Prefix;
-  readonly target: string;
+  readonly replacement: string;
 }
 
 /** The rules of each host, the longest key first. */
 function rulesByHost(rewrites: UrlRewrites): ReadonlyMap<string, readonly Rule[]> {
   const rules = new Map<string, Rule[]>();
   const entries = Object.entries(rewrites).sort(([a], [b]) => b.length - a.length);
-  for (const [key, target] of entries) {
+  for (const [key, replacement] of entries) {
     const prefix = prefixOf(key);
     if (prefix === undefined) continue;
     const others = rules.get(prefix.host);
-    if (others === undefined) rules.set(prefix.host, [{ prefix, target }]);
-    else others.push({ prefix, target });
+    if (others === undefined) rules.set(prefix.host, [{ prefix, replacement }]);
+    else others.push({ prefix, replacement });
   }
   return rules;
 }
@@ -103,8 +103,8 @@ function restBehind(url: Written, { scheme, user, path }: Prefix): string | unde
   return url.path.startsWith(`${path}/`) ? url.path.slice(path.length + 1) : undefined;
 }
 
-function join(target: string, rest: string, url: Written): string {
-  const bare = target.trim();
+function join(replacement: string, rest: string, url: Written): string {
+  const bare = replacement.trim();
   if (isHost(bare)) {
     const user = url.user === "" || !url.scheme.startsWith("ssh") ? "" : `${url.user}@`;
     return url.isShort && !bare.includes(":")

@@ -25,7 +25,7 @@ export interface TreeParts {
 export interface TreeJob {
   readonly place: CommitPlace;
   /** Where the tree is published. */
-  readonly target: string;
+  readonly directory: string;
   /** Directory of all trees of the source. */
   readonly trees: string;
   readonly expand: Omit<ExpandOptions, "fetch" | "onUnknown">;
@@ -41,11 +41,11 @@ const ABANDONED_MS = 60 * 60 * 1000;
  */
 export async function isPublished(
   { files }: TreeParts,
-  { place, target }: TreeJob,
+  { place, directory }: TreeJob,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if ((await files.stat(target))?.kind !== "directory") return false;
-  const names = new Set(await files.list(target));
+  if ((await files.stat(directory))?.kind !== "directory") return false;
+  const names = new Set(await files.list(directory));
   const { paths } = place.repository;
   try {
     const wanted = await paths.directory(await paths.root(place.commit, signal), signal);
@@ -93,7 +93,7 @@ export async function publishTree(
     await warnOfPointers(parts, { tree, written, made }, job);
     // Another process was faster: what may be mounted already is left where it is.
     if (await isPublished(parts, job, signal)) return;
-    await onDisk(job.trees, () => swap(files, made, { target: job.target, scratch }));
+    await onDisk(job.trees, () => swap(files, made, { directory: job.directory, scratch }));
   } finally {
     await files.remove(scratch);
   }
@@ -140,12 +140,12 @@ async function checkTree(
 /** The newest tree of the same source that can be listed; links to its files are free. */
 async function findBase(
   { files }: TreeParts,
-  { place, target, trees, expand }: TreeJob,
+  { place, directory, trees, expand }: TreeJob,
   signal: AbortSignal,
 ): Promise<{ directory: string; tree: ExpandedTree } | undefined> {
   const names = (await files.list(trees)).filter((name) => /^[0-9a-f]{40}$/.test(name));
   let newest: { name: string; at: Date } | undefined;
-  for (const name of names.filter((each) => each !== basename(target))) {
+  for (const name of names.filter((each) => each !== basename(directory))) {
     const info = await files.stat(join(trees, name));
     if (info?.kind !== "directory" || (newest !== undefined && info.modifiedAt <= newest.at)) {
       continue;
@@ -181,13 +181,13 @@ export async function touchIfThere(files: Files, path: string): Promise<void> {
 async function swap(
   files: Files,
   made: string,
-  { target, scratch }: { target: string; scratch: string },
+  { directory, scratch }: { directory: string; scratch: string },
 ): Promise<void> {
-  if (await files.stat(target) !== undefined) {
-    await files.rename(target, join(scratch, "replaced"));
+  if (await files.stat(directory) !== undefined) {
+    await files.rename(directory, join(scratch, "replaced"));
   }
   try {
-    await files.rename(made, target);
+    await files.rename(made, directory);
   } catch (error) {
     const code = diskCode(error);
     if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;

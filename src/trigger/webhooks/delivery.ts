@@ -1,7 +1,7 @@
 import { checkArtifactUrl, isConfigTarget } from "../../config/mod.ts";
 import { type DeclaredDeployment, type SourceRequest, StackwrightError } from "../../model/mod.ts";
 import type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
-import type { RepositoryPlace } from "./locate.ts";
+import type { RepositoryAddress } from "./locate.ts";
 import { malformed } from "./payload.ts";
 
 /** What a webhook asks for: sources to look at, each in a run of its own, or nothing. */
@@ -19,7 +19,7 @@ export type WebhookDelivery =
 /** What is known of the sources that webhooks are about. */
 export interface WebhookSourceOptions {
   /** See {@link createLocate}. */
-  readonly locate: (repository: WebhookRepository) => RepositoryPlace;
+  readonly locate: (repository: WebhookRepository) => RepositoryAddress;
   /**
    * The inline deployments that the operator configured for this very source, reference and target;
    * when there are any, the repository's file is not read.
@@ -85,9 +85,9 @@ function pushDelivery(
   const references = [...new Set(deployable.map(({ reference }) => reference))];
   checkCount(references.length);
   checkFullName(repository.fullName);
-  const place = options.locate(repository);
+  const address = options.locate(repository);
   const sources = references.map((reference) => {
-    const request = { kind: "git" as const, ...place, reference, target, deployments: [] };
+    const request = { kind: "git" as const, ...address, reference, target, deployments: [] };
     return { ...request, deployments: options.inlineDeploymentsFor?.(request) ?? [] };
   });
   return { kind: "deploy", sources };

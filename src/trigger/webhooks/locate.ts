@@ -4,7 +4,7 @@ import type { WebhookRepository } from "./event.ts";
 import { malformed } from "./payload.ts";
 
 /** Where a repository is cloned from, and under which name. */
-export interface RepositoryPlace {
+export interface RepositoryAddress {
   readonly url: string;
   readonly identity: string;
 }
@@ -25,11 +25,11 @@ export interface LocateOptions {
   readonly configured: (urls: readonly string[]) => SourceRequest | undefined;
 }
 
-/** Repositories whose places are remembered. */
-const MOST_PLACES = 1000;
+/** Repositories whose addresses are remembered. */
+const MOST_ADDRESSES = 1000;
 
 /**
- * A function that finds the place of a repository that a webhook names. It remembers places, because
+ * A function that finds the address of a repository that a webhook names. It remembers addresses, because
  * the settings do not change and a storm of webhooks is about few repositories.
  *
  * It throws `bad_request` when the repository has no URL, or one that is no good, and `forbidden` when
@@ -37,23 +37,23 @@ const MOST_PLACES = 1000;
  */
 export function createLocate(
   options: LocateOptions,
-): (repository: WebhookRepository) => RepositoryPlace {
-  const places = new Map<string, RepositoryPlace>();
+): (repository: WebhookRepository) => RepositoryAddress {
+  const addresses = new Map<string, RepositoryAddress>();
   return (repository) => {
     const key = JSON.stringify([repository.cloneUrl, repository.sshUrl]);
-    const known = places.get(key);
+    const known = addresses.get(key);
     if (known !== undefined) return known;
-    const place = locate(repository, options);
-    if (places.size === MOST_PLACES) places.clear();
-    places.set(key, place);
-    return place;
+    const address = locate(repository, options);
+    if (addresses.size === MOST_ADDRESSES) addresses.clear();
+    addresses.set(key, address);
+    return address;
   };
 }
 
 function locate(
   { cloneUrl, sshUrl }: WebhookRepository,
   options: LocateOptions,
-): RepositoryPlace {
+): RepositoryAddress {
   const given = cloneUrl || sshUrl;
   if (given === "") throw malformed("the payload has no URL to clone the repository from");
   // The source itself follows the rules: the name of a repository is the one its host gives it.

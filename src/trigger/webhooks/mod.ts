@@ -4,6 +4,6 @@
  */
 export { deliveryOf, type WebhookDelivery, type WebhookSourceOptions } from "./delivery.ts";
 export type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
-export { createLocate, type LocateOptions, type RepositoryPlace } from "./locate.ts";
+export { createLocate, type LocateOptions, type RepositoryAddress } from "./locate.ts";
 export { detectProvider, WEBHOOK_PROVIDERS, type WebhookProvider } from "./providers.ts";
 export { type ReadWebhook, readWebhook } from "./read.ts";

@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import {
   Compose,
   composeBackend,
-  type Placed,
   pointTags,
+  type ReleaseOnDisk,
   type Rollout,
   rollout,
   type RolloutParts,
@@ -22,11 +22,11 @@ import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 import { ALWAYS, releaseOf, serviceOf } from "./releases.ts";
 
-const OLD: Placed = {
+const OLD: ReleaseOnDisk = {
   tree: "/trees/old",
   release: releaseOf("old", [serviceOf("db"), serviceOf("web"), serviceOf("gone")]),
 };
-const NEXT: Placed = {
+const NEXT: ReleaseOnDisk = {
   tree: "/trees/next",
   release: releaseOf("next", [
     serviceOf("db"),
@@ -59,12 +59,12 @@ function createWorld() {
   /** How containers of a digest turn out; running unless said otherwise. */
   const outcome: Record<string, Partial<ObservedContainer>> = {};
   const world = { engine, events, steps, outcome, log: createRecordingLog(), onUp: () => {} };
-  let placed: Placed = NEXT;
+  let onDisk: ReleaseOnDisk = NEXT;
   const commands: Commands = {
     run(command, signal) {
       signal.throwIfAborted();
       const args = command.argv.slice(command.argv.indexOf("up"));
-      events.push(`up of ${placed.release.revision.id}: ${args.slice(1).join(" ")}`);
+      events.push(`up of ${onDisk.release.revision.id}: ${args.slice(1).join(" ")}`);
       world.onUp();
       const scales = args.flatMap((arg, index) =>
         args[index - 1] === "--scale" ? [arg.split("=")] : []
@@ -73,7 +73,7 @@ function createWorld() {
         if (args.includes("--force-recreate")) {
           engine.containers = engine.containers.filter((each) => each.service !== name);
         }
-        const digest = placed.release.services.find((each) => each.name === name)?.digest ?? "";
+        const digest = onDisk.release.services.find((each) => each.name === name)?.digest ?? "";
         const exists = engine.containers.find((each) => each.service === name);
         engine.containers = engine.containers.filter((each) => each.service !== name);
         if (count === "0") continue;
@@ -116,7 +116,7 @@ function createWorld() {
       }).services,
     fetchImages: () => Promise.resolve(),
     call(which) {
-      placed = which;
+      onDisk = which;
       return {
         project: { name: "shop", directory: "/s", files: ["-"], envFiles: [], profiles: [] },
         variables: {},

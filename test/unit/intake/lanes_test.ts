@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createLanes, type Place } from "../../../src/intake/lanes.ts";
+import { createLanes, type LaneSlot } from "../../../src/intake/lanes.ts";
 import { settle } from "../../fakes/fake_clock.ts";
 
 const never = new AbortController().signal;
 
-/** Notes when a place has its turn. */
-async function watch(place: Place, signal = never): Promise<{ came: boolean }> {
+/** Notes when a slot has its turn. */
+async function watch(slot: LaneSlot, signal = never): Promise<{ came: boolean }> {
   const turn = { came: false };
-  place.turn(signal).then(() => turn.came = true);
+  slot.turn(signal).then(() => turn.came = true);
   await settle();
   return turn;
 }
@@ -57,9 +57,9 @@ describe("createLanes()", () => {
 
   it("lets others join an item that lingers until it begins", () => {
     const lanes = createLanes<string>();
-    const place = lanes.enter("a", "first", true);
+    const slot = lanes.enter("a", "first", true);
     assert.equal(lanes.waiting("a"), "first");
-    place.begin();
+    slot.begin();
     assert.equal(lanes.waiting("a"), undefined);
     lanes.enter("a", "second", true);
     assert.equal(lanes.waiting("a"), "second");

@@ -2,20 +2,20 @@ import type { Limiter } from "../system/mod.ts";
 import { type Measured, seconds } from "../prepare/mod.ts";
 
 /** Ports for acquiring a slot. */
-export interface PlaceParts extends Measured {
+export interface SlotParts extends Measured {
   readonly preparing: Limiter;
   readonly deploying: Limiter;
 }
 
-/** Runs something that only reads and prepares, when a place for that is free. */
+/** Runs something that only reads and prepares, when a slot for that is free. */
 export async function preparing<T>(
-  parts: PlaceParts,
+  parts: SlotParts,
   repository: string,
   work: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const waits = { queued: "pre_deployments_queued", active: "pre_deployments_active" } as const;
-  return await inPlace(parts, { limiter: parts.preparing, repository, ...waits }, {
+  return await inSlot(parts, { limiter: parts.preparing, repository, ...waits }, {
     work,
     waited: (time, outcome) =>
       parts.meter.observe("deployment_admission_duration_seconds", {
@@ -26,22 +26,22 @@ export async function preparing<T>(
   }, signal);
 }
 
-/** Runs something that changes containers, when a place for that is free. */
+/** Runs something that changes containers, when a slot for that is free. */
 export async function deploying<T>(
-  parts: PlaceParts,
+  parts: SlotParts,
   repository: string,
   work: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const waits = { queued: "deployments_queued", active: "deployments_active" } as const;
-  return await inPlace(parts, { limiter: parts.deploying, repository, ...waits }, {
+  return await inSlot(parts, { limiter: parts.deploying, repository, ...waits }, {
     work,
     waited: (time, outcome) =>
       parts.meter.observe("deployment_queue_duration_seconds", { repository, outcome }, time),
   }, signal);
 }
 
-interface Place {
+interface Slot {
   readonly limiter: Limiter;
   readonly repository: string;
   readonly queued: "pre_deployments_queued" | "deployments_queued";
@@ -53,9 +53,9 @@ interface Occupation<T> {
   readonly waited: (time: number, outcome: "admitted" | "gave_up") => void;
 }
 
-async function inPlace<T>(
-  { meter, clock }: PlaceParts,
-  { limiter, repository, queued, active }: Place,
+async function inSlot<T>(
+  { meter, clock }: SlotParts,
+  { limiter, repository, queued, active }: Slot,
   { work, waited }: Occupation<T>,
   signal: AbortSignal,
 ): Promise<T> {

@@ -13,7 +13,7 @@ import type { ComposeCall } from "./compose/program.ts";
 import type { StackFiles } from "./stack_files.ts";
 
 /** A release with the directory of its tree. */
-export interface Placed {
+export interface ReleaseOnDisk {
   readonly release: Release;
   readonly tree: string;
   /** That of its configuration, where something is read from another source. */
@@ -22,12 +22,12 @@ export interface Placed {
 
 /** A plan that is carried out: from one release to the next, or back. */
 export interface Rollout {
-  readonly next: Placed;
+  readonly next: ReleaseOnDisk;
   readonly services: readonly ServicePlan[];
   /** Services that must be healthy although nothing is done to them now. */
   readonly verify?: readonly string[] | undefined;
   /** What runs now, as far as it is known; absent on a first deployment. */
-  readonly previous: Placed | undefined;
+  readonly previous: ReleaseOnDisk | undefined;
   /** Services that ran when the plan was made: they run again, also after a rollback. */
   readonly ranBefore: readonly string[];
   /** What lies under `live/` now. */
@@ -50,12 +50,12 @@ export interface RolloutParts {
   readonly files: StackFiles;
   readonly progress: Progress;
   /** Words for compose about a release: project, variables, model. */
-  call(placed: Placed): ComposeCall;
+  call(onDisk: ReleaseOnDisk): ComposeCall;
   /** Decides again, from what runs now, how to get from the release that failed to another. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** Fetches the images that a plan for a release which ran before needs and that are gone. */
   fetchImages(
-    placed: Placed,
+    onDisk: ReleaseOnDisk,
     services: readonly ServicePlan[],
     signal: AbortSignal,
   ): Promise<void>;

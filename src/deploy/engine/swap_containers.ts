@@ -7,7 +7,7 @@ import { attempt, type MadeContainers } from "./make_containers.ts";
  * Lets the containers that were made take the places of those that go: each of these is stopped and
  * removed, and its successor gets the name. Volumes stay.
  */
-export async function takePlaces(
+export async function swapContainers(
   { parts: { engine }, changes, model, tell }: EngineWork,
   { successors, surplus }: MadeContainers,
   signal: AbortSignal,
