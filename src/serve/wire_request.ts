@@ -27,7 +27,8 @@ const BASE = "http://stackwright";
 
 /**
  * Makes a request of a message. Undefined for CONNECT, which asks for no path. Throws a
- * `TypeError` when a header has a value that no header can have, or the end of the body cannot be known.
+ * `TypeError` when a header has a value that no header can have, when there are two hosts, or when the
+ * end of the body cannot be known.
  */
 export function toRequest(incoming: Incoming, parts: RequestParts): HttpRequest | undefined {
   if (/^CONNECT$/i.test(incoming.method ?? "")) return undefined;
@@ -50,6 +51,8 @@ class WireRequest implements HttpRequest {
     if (!/(?:^|,)[ \t]*chunked$/i.test(coding)) {
       throw new TypeError("no body can be coded like this");
     }
+    // Nor do they refuse two: a proxy may have gone by the other one.
+    if (!HOST.test(this.headers.get("host") ?? "")) throw new TypeError("no host is called so");
     this.#incoming = incoming;
     this.#parts = parts;
   }
@@ -82,6 +85,8 @@ function pathOf(url: string): string {
 }
 
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+/** One host with a port, or none; two of them were joined by a comma and a space. */
+const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 const NO_VALUE = /[\0\r\n\u0100-\uffff]/;
 
 function readHeaders(raw: readonly string[]): RequestHeaders {

@@ -113,6 +113,8 @@ describe("a server", () => {
     ["garbage", "\x00\x01\x02 what is this\r\n\r\n", /^HTTP\/1\.1 400 /],
     ["TLS where there is none", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /^HTTP\/1\.1 400 /],
     ["no host", "GET / HTTP/1.1\r\n\r\n", /^HTTP\/1\.1 400 /],
+    ["two hosts", "GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", /^HTTP\/1\.1 400 /],
+    ["two equal hosts", "GET / HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n", /^HTTP\/1\.1 400 /],
     [
       "two lengths",
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na",

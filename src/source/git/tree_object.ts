@@ -36,14 +36,14 @@ export function parseTreeObject(bytes: Uint8Array): ReadonlyMap<string, TreeEntr
 /**
  * Reads the output of `git ls-tree -r -l -z`: entries by path.
  *
- * Throws `source_invalid` for a name that is not UTF-8 or that no checkout may create, and for more than
- * {@link MOST_ENTRIES}.
+ * Throws `source_invalid` for a name that is not UTF-8 or that no checkout may create, for two entries of
+ * one name, and for more than {@link MOST_ENTRIES}.
  */
 export function parseTreeListing(bytes: Uint8Array): Map<string, ListedEntry> {
   const text = decodeListing(bytes);
   const entries = new Map<string, ListedEntry>();
-  let directories = 0;
   let previous = "";
+  const directories = new Set<string>();
   for (let at = 0; at < text.length;) {
     const stop = text.indexOf("\0", at);
     const end = stop < 0 ? text.length : stop;
@@ -51,22 +51,35 @@ export function parseTreeListing(bytes: Uint8Array): Map<string, ListedEntry> {
     const [mode = "", , id = "", size = ""] = text.slice(at, tab).split(/ +/);
     const path = text.slice(tab + 1, end);
     checkPath(path);
+    if (entries.has(path)) throw namedTwice(path);
     entries.set(path, { kind: kindOf(mode), id, size: Number(size) || 0 });
-    directories += newDirectories(previous, path);
-    if (entries.size + directories > MOST_ENTRIES) throw tooManyEntries();
+    for (const directory of newDirectories(previous, path)) directories.add(directory);
+    if (entries.size + directories.size > MOST_ENTRIES) throw tooManyEntries();
     previous = path;
     at = end + 1;
   }
+  for (const directory of directories) if (entries.has(directory)) throw namedTwice(directory);
   return entries;
 }
 
 /** Directories around a path that are not around the one listed before it. */
-function newDirectories(previous: string, path: string): number {
+function newDirectories(previous: string, path: string): string[] {
   let common = 0;
   while (common < path.length && path[common] === previous[common]) common++;
-  let count = 0;
-  for (let at = path.indexOf("/", common); at >= 0; at = path.indexOf("/", at + 1)) count++;
-  return count;
+  const found: string[] = [];
+  for (let at = path.indexOf("/", common); at >= 0; at = path.indexOf("/", at + 1)) {
+    found.push(path.slice(0, at));
+  }
+  return found;
+}
+
+/** Git itself makes no such tree, and a checkout could hold only one of the two. */
+function namedTwice(path: string): StackwrightError {
+  return new StackwrightError(
+    "source_invalid",
+    `the tree holds two entries of the name ${JSON.stringify(path)}; no git makes such a commit: ` +
+      "check it with git fsck, and make it anew",
+  );
 }
 
 /** The error for a tree with more than {@link MOST_ENTRIES}. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
@@ -82,5 +83,16 @@ describe("a commit of a few objects that means very many files", () => {
     const blob = git(work, "./".repeat(3000), "hash-object", "-w", "--stdin");
     await push(repository, git(work, `120000 blob ${blob}\tlong\n`, "mktree"));
     await refused(/the symbolic link "long" has a target of 6000 bytes/);
+  });
+
+  it("is refused for a name that is a file and a directory, with the name", async () => {
+    const blob = await repository.git("rev-parse", "HEAD:file");
+    const inner = git(work, `100644 blob ${blob}\tf\n`, "mktree");
+    const entry = (mode: string, id: string) =>
+      Buffer.concat([Buffer.from(`${mode} a\0`), Buffer.from(id, "hex")]);
+    const input = Buffer.concat([entry("100644", blob), entry("40000", inner)]);
+    const args = ["-C", work, "hash-object", "-t", "tree", "-w", "--literally", "--stdin"];
+    await push(repository, execFileSync("git", args, { input, encoding: "utf8" }).trim());
+    await refused(/the tree holds two entries of the name "a"/);
   });
 });

@@ -74,6 +74,30 @@ describe("toRequest()", () => {
     });
   }
 
+  for (
+    const hosts of [["a", "b"], ["a", "a"], ["a", ""], ["a b"], ["a/b"], ["a@b"], ["a?b"], ["ü"]]
+  ) {
+    it(`throws for ${hosts.length} hosts: ${JSON.stringify(hosts)}`, () => {
+      const raw = hosts.flatMap((host, at) => [at === 0 ? "Host" : "host", host]);
+      assert.throws(() => made(new Message("GET", "/", raw)), TypeError);
+    });
+  }
+
+  for (
+    const host of [
+      "",
+      "example.org",
+      "EXAMPLE_1.org:8080",
+      "[::1]:80",
+      "xn--a-b.example",
+      "1.2.3.4",
+    ]
+  ) {
+    it(`takes a request for the host ${JSON.stringify(host)}`, () => {
+      assert.equal(made(new Message("GET", "/", ["Host", host])).request.method, "GET");
+    });
+  }
+
   it("makes nothing of a tunnel", () => {
     const parts = { signal: () => assert.fail(), onRead: () => assert.fail() };
     assert.equal(toRequest(new Message("CONNECT", "/"), parts), undefined);

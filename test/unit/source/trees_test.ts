@@ -55,6 +55,16 @@ describe("parseTreeListing()", () => {
       return error.message.length < 300;
     });
   });
+  const twice = [["a", "a"], ["a", "a/b"], ["a", "a-b", "a/b/c"], ["a/b", "a"], ["x/a/b", "x/a"]];
+  for (const paths of twice) {
+    it(`refuses ${paths.join(" beside ")}: a name is a file or a directory, and there once`, () => {
+      const listing = bytes(paths.map((path) => `100644 blob ${id} 1\t${path}\u0000`).join(""));
+      assert.throws(() => parseTreeListing(listing), {
+        code: "source_invalid",
+        message: /^the tree holds two entries of the name "(?:x\/)?a"; .*git fsck/,
+      });
+    });
+  }
   it("refuses more than it can look at: files, and directories around few files", () => {
     const line = (path: string) => `100644 blob ${id} 1\t${path}\u0000`;
     const files = Array.from({ length: 200_001 }, (_, at) => line(`f${at}`));
