@@ -231,9 +231,12 @@ function statusOf(containers: readonly ObservedContainer[]): string {
   return [...counts].map(([state, own]) => `${state}(${own.length})`).sort().join(", ");
 }
 
+/** Every file that a container names, once, as `compose ls` has it. */
 function configFilesOf(containers: readonly ObservedContainer[]): string {
-  const files = containers[0]?.labels["com.docker.compose.project.config_files"] ?? "";
-  return files === "-" ? "" : files;
+  const files = containers.flatMap(({ labels }) =>
+    (labels[COMPOSE_LABELS.configFiles] ?? "").split(",")
+  );
+  return [...new Set(files)].filter((file) => file !== "" && file !== "-").join(",");
 }
 
 function unknownProject({ context, name }: StackKey): StackwrightError {

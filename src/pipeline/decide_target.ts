@@ -92,7 +92,7 @@ export async function decideTarget(
   const waits = personHold(parts, key) ??
     (deployment.pause ? pausedHold(`deployment ${key.name} is paused`) : undefined);
   if (waits !== undefined) return await held(parts, target, waits, signal);
-  requireSupported(deployment, target.declared.given, await parts.host.info(signal));
+  requireSupported(deployment, await parts.host.info(signal));
   if (deployment.destroy.enabled) return await destroyed(parts, target, signal);
   const recorded = parts.ledger.current(key);
   requireNotAnothers(parts, target);

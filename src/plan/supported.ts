@@ -5,26 +5,32 @@ import { type Deployment, StackwrightError } from "../model/mod.ts";
  * is deployed is what its author wrote.
  */
 export function ignoredFields(
-  { name, reconciliation }: Deployment,
+  { name, source, reconciliation }: Deployment,
   given: ReadonlySet<string>,
 ): readonly string[] {
-  if (!given.has("reconciliation") || !reconciliation.enabled) return [];
-  return [
-    `deployment ${name}: this version of Stackwright does not act on reconciliation yet: containers ` +
-    "are looked at when their source is polled, not between",
-  ];
+  const texts: string[] = [];
+  if (given.has("reconciliation") && reconciliation.enabled) {
+    texts.push(
+      "this version of Stackwright does not act on reconciliation yet: containers are looked at " +
+        "when their source is polled, not between",
+    );
+  }
+  if (given.has("oci") && source !== "oci") {
+    texts.push(
+      "oci has no effect: it is about artifacts, and no signature of a commit is verified",
+    );
+  }
+  return texts.map((text) => `deployment ${name}: ${text}`);
 }
 
 /**
  * Refuses configuration whose behaviour this version does not have yet, where ignoring it would
  * deploy something else than its author wrote; see {@link ignoredFields} for the rest.
  *
- * `given` are the dotted key paths the author wrote; the engine's swarm state decides the mode where
- * the configuration does not. Throws `unsupported` naming every such field.
+ * The engine's swarm state decides the mode where the configuration does not. Throws `unsupported` naming every such field.
  */
 export function requireSupported(
   deployment: Deployment,
-  given: ReadonlySet<string>,
   engine: { readonly swarm: string },
 ): void {
   requireKnownContext(deployment);
@@ -34,7 +40,6 @@ export function requireSupported(
       : "",
     deployment.source === "oci" ? "source: oci" : "",
     deployment.swarm.enabled === true ? "swarm.enabled" : "",
-    given.has("oci") ? "oci" : "",
   ].filter((field) => field !== "");
   if (fields.length === 0) return;
   throw new StackwrightError(

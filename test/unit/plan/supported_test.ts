@@ -7,7 +7,7 @@ import { requireSupported } from "../../../src/plan/mod.ts";
 function check(lines: string, swarm = "inactive"): void {
   const [found] = parseDeployments(`name: shop\n${lines}`, { file: "f.yml", trusted: true });
   assert.ok(found);
-  requireSupported(found.deployment, found.given, { swarm });
+  requireSupported(found.deployment, { swarm });
 }
 
 describe("requireSupported()", () => {
@@ -28,8 +28,8 @@ describe("requireSupported()", () => {
 
   it("names every such field at once", () => {
     assert.throws(
-      () => check("swarm: {enabled: true}\noci: {verify: true}"),
-      /swarm\.enabled, oci/,
+      () => check("swarm: {enabled: true}\nsource: oci"),
+      /source: oci, swarm\.enabled/,
     );
   });
 
@@ -47,6 +47,7 @@ describe("requireSupported()", () => {
     ["a worker", "", "worker"],
     ["reconciliation turned off", "reconciliation: {enabled: false}"],
     ["reconciliation, which it then does not do", "reconciliation: {enabled: true}"],
+    ["signatures of artifacts, which a repository has none of", "oci: {verify: true}"],
     ["auto-discovery turned off", "auto_discovery: {enabled: false}"],
     ["the default context by its name", "context: default"],
     ["another repository", "repository_url: https://h.example/o/r\nenv_files: ['remote:a.env']"],
