@@ -21,7 +21,7 @@ export * from "./observe.ts";
 export * from "./old_data.ts";
 export * from "./ownership.ts";
 export * from "./projects.ts";
-export { pointTags } from "./put_back.ts";
+export { pointTags, startAgain } from "./put_back.ts";
 export * from "./readiness.ts";
 export * from "./compose/registry_hint.ts";
 export { mergedLogins } from "./compose/registry_logins.ts";

@@ -70,11 +70,19 @@ export async function carryOut(
 ): Promise<RolloutResult | undefined> {
   const { release } = work.next;
   await keepTree(parts, release, signal);
-  const intent = parts.ledger.beginDecided(release, since, pin);
+  const intent = parts.ledger.beginDecided(release, since, {
+    ranBefore: runningServices(work.observed),
+    ...(pin === undefined ? {} : { pin }),
+  });
   if (intent === undefined) return undefined;
   // Counted when it is begun, so that deciding again is no attempt, and a crash in it is one.
   if (isRetry) parts.ledger.failures.countAttempt(release.key);
   return await finishRollout(parts, work, intent, signal);
+}
+
+function runningServices({ containers }: ObservedStack): string[] {
+  const running = containers.filter((each) => each.state === "running");
+  return [...new Set(running.map((each) => each.service))];
 }
 
 /** It may have waited long for its turn, and trees that nobody asks for are removed. */
@@ -101,8 +109,8 @@ export async function finishRollout(
     rollout(rolloutParts(parts, work), {
       ...work,
       previous,
-      ranBefore: work.observed.containers.filter((each) => each.state === "running")
-        .map((each) => each.service),
+      // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
+      ranBefore: [...new Set([...intent.ranBefore, ...runningServices(work.observed)])],
       liveNow: recorded?.live ?? NOTHING_LIVE,
       previousImages: recorded?.images ?? {},
       rollback: parts.options.rollback,

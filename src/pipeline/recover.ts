@@ -1,4 +1,4 @@
-import { clearHalfReplaced, engineWasAway, observe } from "../deploy/mod.ts";
+import { clearHalfReplaced, engineWasAway, observe, startAgain } from "../deploy/mod.ts";
 import {
   formatStackKey,
   isStackwrightError,
@@ -72,12 +72,13 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
   }
   await clearHalfReplaced(parts.host.engine, intent.key, signal);
   const observed = await observe(parts.host.engine, intent.key, signal);
-  const { services } = next.release;
+  const desired = next.release.services;
   const deployed = parts.ledger.current(intent.key)?.services;
-  const plan = planFor(services, observed, { kind: "resumed", deployed });
+  const plan = planFor(desired, observed, { kind: "resumed", deployed });
+  const services = startAgain(plan.services, intent.ranBefore, { desired, observed });
   const progress = (step: string) => log.debug(step);
   try {
-    await requireImages(parts, next, { services: plan.services, progress }, signal);
+    await requireImages(parts, next, { services, progress }, signal);
   } catch (error) {
     signal.throwIfAborted();
     // Then the rollout fails, and puts back what ran before.
@@ -87,8 +88,8 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
     parts,
     {
       next,
-      services: plan.services,
-      verify: changedSince(deployed, services),
+      services,
+      verify: changedSince(deployed, desired),
       observed,
       removeOrphans: false,
       pruneImages: false,

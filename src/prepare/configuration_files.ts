@@ -16,8 +16,10 @@ export interface ConfigurationFiles {
   readonly envFiles: readonly string[];
   /** Texts that were encrypted. */
   readonly secrets: ReadonlySet<string>;
-  /** What is at every path that was looked at. */
+  /** What is at every path that was looked at, and the whole tree where one of them is a link. */
   readonly ids: Readonly<Record<string, string>>;
+  /** Whether one of them is a link. */
+  readonly isLinked: boolean;
 }
 
 /**
@@ -36,7 +38,12 @@ export async function configurationFiles(
   const wanted = deployment.envFiles.map((file) => ({ file, ...sideFilePlace(deployment, file) }))
     .filter(({ from }) => from === "configuration");
   const looked = wanted.map(({ path }) => path);
-  const ids = Object.fromEntries(await contentIds(parts.source, configuration, looked, signal));
+  const idsOf = async (paths: readonly string[]) =>
+    Object.fromEntries(await contentIds(parts.source, configuration, paths, signal));
+  const own = await idsOf(looked);
+  // Through links a file may be another one without anything at its own path having changed.
+  const isLinked = Object.values(own).some((id) => id.startsWith("symlink:"));
+  const ids = isLinked ? { ...own, ...await idsOf(["."]) } : own;
   const exists = (path: string) => /^(?:file|executable|symlink):/.test(ids[path] ?? "");
   const missing = wanted.filter(({ file, path }) => !isDefaultEnvFile(file) && !exists(path));
   if (missing.length > 0) {
@@ -48,7 +55,7 @@ export async function configurationFiles(
     );
   }
   const envFiles = looked.filter(exists);
-  const found = { revision: configuration, envFiles, ids };
+  const found = { revision: configuration, envFiles, ids, isLinked };
   if (envFiles.length === 0) return { ...found, tree: undefined, secrets: new Set() };
   return { ...found, ...await placeBeside(parts, configuration, envFiles, signal) };
 }

@@ -91,14 +91,13 @@ async function render(
   signal: AbortSignal,
 ): Promise<ComposeModel> {
   const fresh = () => operation(parts, "render", () => parts.host.compose.render(call, signal));
-  const besideIds = Object.entries(beside?.ids ?? {});
   // Through links a file may be another one without anything at its own path having changed.
-  const isLinked = hasLinks(realInputs) || besideIds.some(([, id]) => id.startsWith("symlink:"));
+  const isLinked = hasLinks(realInputs) || beside?.isLinked === true;
   if (!inputs.complete || isLinked) return await fresh();
   const ids = await contentIds(parts.source, revision, inputs.paths, signal);
   const read = {
     call,
-    contents: new Map([...ids, ...besideIds.map(besideIt)]),
+    contents: new Map([...ids, ...Object.entries(beside?.ids ?? {}).map(besideIt)]),
     trees: [tree, ...(beside?.tree === undefined ? [] : [beside.tree])],
   };
   const known = parts.rendered.find(read);

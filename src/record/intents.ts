@@ -11,6 +11,8 @@ export interface Intent {
   readonly releaseId?: string;
   /** What a destroy removes besides containers and networks. */
   readonly options: Readonly<Record<string, boolean>>;
+  /** Services of which a container ran when a deploy was begun; what it stops is started again. */
+  readonly ranBefore: readonly string[];
 }
 
 /**
@@ -70,14 +72,15 @@ export class Intents {
   /** Writes an intent down as held by this process. */
   add(intent: Intent, now: number): void {
     this.#database.run(
-      `INSERT INTO intents (id, context, name, kind, release_id, options, owner, opened_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       intent.id,
       intent.key.context,
       intent.key.name,
       intent.kind,
       intent.releaseId ?? null,
       JSON.stringify(intent.options),
+      JSON.stringify(intent.ranBefore),
       this.#owner.id,
       now,
     );
@@ -122,5 +125,6 @@ function toIntent(row: Row): Intent {
     kind: row["kind"] === "destroy" ? "destroy" : "deploy",
     ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
     options: JSON.parse(String(row["options"])),
+    ranBefore: JSON.parse(String(row["ran_before"])),
   };
 }

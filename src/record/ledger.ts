@@ -129,17 +129,21 @@ export class Ledger {
   }
 
   /**
-   * The same for a release that was decided when {@link mark} was `since`; `pin` holds from then on,
-   * unless the intent fails.
+   * The same for a release that was decided when {@link mark} was `since`; `ranBefore` are the
+   * services that run then, and `pin` holds from then on, unless the intent fails.
    * Returns `undefined`, and nothing is recorded, when another process has the stack in its hands or
    * had it since: then what was decided is out of date.
    */
-  beginDecided(release: Release, since: string, pin?: Pin): Intent | undefined {
+  beginDecided(
+    release: Release,
+    since: string,
+    { ranBefore = [], pin }: { readonly ranBefore?: readonly string[]; readonly pin?: Pin } = {},
+  ): Intent | undefined {
     const { key } = release;
     let intent: Intent | undefined;
     this.#database.transaction(() => {
       if (this.#intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) return;
-      intent = this.#record(release);
+      intent = this.#record(release, ranBefore);
       if (pin !== undefined) this.pins.begin(key, pin, intent.id);
     });
     return intent;
@@ -163,7 +167,8 @@ export class Ledger {
 
   /** Records that a stack is about to be removed; as {@link beginDeploy}. */
   beginDestroy(key: StackKey, options: Readonly<Record<string, boolean>>): Intent {
-    const intent: Intent = { id: this.#ids.next(), key, kind: "destroy", options };
+    const id = this.#ids.next();
+    const intent: Intent = { id, key, kind: "destroy", options, ranBefore: [] };
     this.#database.transaction(() => {
       this.#takeOver(key);
       this.#intents.add(intent, this.#now());
@@ -275,10 +280,11 @@ export class Ledger {
     this.#database.close();
   }
 
-  #record(release: Release): Intent {
+  #record(release: Release, ranBefore: readonly string[] = []): Intent {
     const { key } = release;
     const releaseId = this.#ids.next();
-    const intent: Intent = { id: this.#ids.next(), key, kind: "deploy", releaseId, options: {} };
+    const id = this.#ids.next();
+    const intent: Intent = { id, key, kind: "deploy", releaseId, options: {}, ranBefore };
     this.#takeOver(key);
     this.#releases.add(releaseId, release, this.#now());
     this.#intents.add(intent, this.#now());

@@ -155,6 +155,9 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE pins ADD COLUMN reason TEXT;
   `,
+  `
+  ALTER TABLE intents ADD COLUMN ran_before TEXT NOT NULL DEFAULT '[]';
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -6,6 +6,8 @@ import { createSite, idOf, MOST_MUTATIONS, type Site } from "./crash_site.ts";
 import { DENO_PROGRAM } from "./service_process.ts";
 
 const ENGINES = await engines();
+/** `CRASH=update` leaves out what is a kind of the others. */
+const UPDATE_ONLY = process.env["CRASH"] === "update";
 /** The real engine; `SWEEP=full` takes the fake one too. */
 const KINDS = process.env["SWEEP"] === "full" ? ENGINES : ENGINES.slice(-1);
 
@@ -36,16 +38,36 @@ for (const kind of KINDS) {
         await site.close();
       }
     });
+
+    if (UPDATE_ONLY) return;
+    it("after any change of a rename that fails has the old name's container, and it runs", async () => {
+      const site = await createSite(DENO_PROGRAM, kind);
+      try {
+        await site.commit("first", { name: "site" });
+        await site.settle();
+        const before = await site.containers();
+        const total = await killInRollbacks(site, { to: "shop", name: site.chosenName });
+        assert.ok(total >= 5, `a rename and its rollback make ${total} changes`);
+        const ids = (await site.containers()).map((each) => each.id);
+        assert.deepEqual(ids, before.map((each) => each.id));
+      } finally {
+        await site.close();
+      }
+    });
   });
 }
 
 /**
  * Deploys releases whose service ends with an error, so that each of them is rolled back: killed
  * before or while it is, a start later what ran before runs, and the bad release is not tried again.
+ * `to` is the service's name in them, where it is another one, and `name` its container's.
  */
-async function killInRollbacks(site: Site): Promise<number> {
+async function killInRollbacks(
+  site: Site,
+  { to = "", name = `${site.stack}-web-1` } = {},
+): Promise<number> {
   for (let k = 1; k <= MOST_MUTATIONS; k++) {
-    await site.commit(`rev-${k}`, { fails: true });
+    await site.commit(`rev-${k}`, { fails: true, name: to });
     const killed = await site.killAfter(k);
     const log = await site.settle();
     const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
@@ -53,7 +75,7 @@ async function killInRollbacks(site: Site): Promise<number> {
     assert.deepEqual(
       now.map((each) => [each.name, each.state, each.labels["rev"]]),
       [
-        [`${site.stack}-web-1`, "running", "first"],
+        [name, "running", "first"],
         [`${site.stack}-worker-1`, "running", undefined],
       ],
       where,

@@ -260,13 +260,14 @@ export async function createSite(program: Program, kind: "fake" | "real"): Promi
 }
 
 function composeFile(revision: string, fails: boolean): string {
-  const command = fails ? `[sh, -c, "exit 3"]` : `[sleep, "100000"]`;
+  // It ends well when it is told to: nothing about it says afterwards that it should run.
+  const command = fails ? "exit 3" : "trap 'exit 0' TERM; while :; do sleep 0.1; done";
   return `
 services:
   web:
     image: ${IMAGE}
-    command: ${command}
-    stop_grace_period: 0s
+    command: [sh, -c, "${command}"]
+    stop_grace_period: 5s
     labels: {rev: ${revision}}
     healthcheck: {test: ["CMD", "true"], interval: 1s}
     volumes: [/anonymous]

@@ -66,7 +66,9 @@ export function exit(state: EngineState, container: FakeContainer, code: number)
 export function stop(state: EngineState, container: FakeContainer): boolean {
   if (container.state !== "running" && container.state !== "restarting") return false;
   emit(state, container, "kill", { signal: "15" });
-  end(state, container, 143);
+  const behaviour = state.behaviourOf(container);
+  const hears = behaviour !== "run" && "stopsWith" in behaviour;
+  end(state, container, hears ? behaviour.stopsWith : 143);
   emit(state, container, "stop");
   return true;
 }
@@ -129,7 +131,7 @@ export function clearTimers(container: FakeContainer): void {
 }
 
 function behave(state: EngineState, container: FakeContainer, behaviour: Behaviour): void {
-  if (behaviour === "run") {
+  if (behaviour === "run" || "stopsWith" in behaviour) {
     if (hasHealthcheck(container)) setHealth(state, container, "healthy");
   } else if ("exit" in behaviour) {
     const environment = container.config["Env"];

@@ -5,6 +5,8 @@ import type { Json, JsonRecord } from "../../src/docker/json.ts";
 /** What a container does once it is started. Times are milliseconds after the start. */
 export type Behaviour =
   | "run"
+  /** The same, and ends with this code when it is told to stop, as one that hears the signal. */
+  | { readonly stopsWith: number }
   | {
     readonly exit: number;
     readonly afterMs?: number;

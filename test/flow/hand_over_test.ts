@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { createWorld, engines, type World } from "./world.ts";
 
 /** Another one for each process, below those that the kernel gives to connections. */
 const PORT = 10000 + process.pid % 10000;
@@ -121,6 +123,44 @@ for (const engine of await engines()) {
         assert.equal(after.ids["db-1"], before.ids["db-1"]);
         assert.deepEqual(after.mounts, before.mounts);
       }));
+
+    it("a service that made room runs again when its deployment was interrupted, and fails later", async () => {
+      let onMutation = () => {};
+      const world: World = await createWorld({ engine, onMutation: () => onMutation() });
+      try {
+        world.fake?.setBehaviour("db", { stopsWith: 0 });
+        world.fake?.setBehaviour("postgres", { exit: 3, afterMs: 0 });
+        await commit(world, { "compose.yaml": composeFile({ db: alone() }, volumes) });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const bad = alone({ command: ["sh", "-c", "exit 3"] });
+        const compose = { "compose.yaml": composeFile({ postgres: bad }, volumes) };
+        await commit(world, compose);
+        const stopped = new Promise<void>((resolve) => {
+          onMutation = () => {
+            if (!world.proxy.calls.some((call) => call.path.endsWith("/stop"))) return;
+            onMutation = () => {};
+            world.proxy.setAway(true);
+            resolve();
+          };
+        });
+        const poll = world.poll().catch(() => {});
+        await stopped;
+        await world.stop();
+        await poll;
+        const left = await world.containers();
+        assert.deepEqual(left.map((each) => [each.state, each.exitCode]), [["exited", 0]]);
+        world.proxy.setAway(false);
+        world.proxy.reset();
+        await world.restart();
+        const open = "SELECT * FROM intents WHERE closed_at IS NULL";
+        while (rows(world, open).length > 0) await pause(20);
+        assert.deepEqual(await running(world), { db: "running" });
+        assert.deepEqual(await ids(world), before);
+      } finally {
+        await world.close();
+      }
+    });
   });
 }
 

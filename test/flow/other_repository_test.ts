@@ -110,6 +110,28 @@ describe("repository_url", () => {
       assert.equal(await label(world, "web", "test.v"), "two");
     }));
 
+  it("sees a commit that changes only what a link beside the configuration leads to", () =>
+    withOther("fake", async (world, other) => {
+      await other.commit({ "compose.yaml": LABELLED });
+      const fields = { repository_url: other.url, env_files: ["base.env"] };
+      const links = {
+        "base.env": { link: "links/now.env" },
+        "links/now.env": { link: "../a.env" },
+      };
+      await commit(world, { ...links, "a.env": "A=one", "b.env": "A=three" }, fields);
+      await pollTo(world, "succeeded");
+      await commit(world, { "a.env": "A=two" }, fields);
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.v"), "two  ");
+      await commit(world, { "links/now.env": { link: "../b.env" } }, fields);
+      await pollTo(world, "succeeded");
+      assert.equal(await label(world, "web", "test.v"), "three  ");
+      world.proxy.reset();
+      await commit(world, { "unrelated.txt": "1" }, fields);
+      await pollTo(world, "skipped");
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+
   it("of this machine is refused from a repository unless the settings allow it", () =>
     withOther("fake", async (world, other) => {
       await other.commit({ "compose.yaml": LABELLED });

@@ -430,9 +430,21 @@ describe("two Ledgers on one file", () => {
 
       const pin = { releaseId, revision: "b2", pinnedAt: new Date(2) };
       one.beginDeploy(releaseOf(stackKey("prod", "web"), "c3"));
-      assert.ok(two.beginDecided(releaseOf(WEB, "b2"), after, pin), "another stack is another one");
+      assert.ok(
+        two.beginDecided(releaseOf(WEB, "b2"), after, { pin }),
+        "another stack is another one",
+      );
       assert.deepEqual(one.pins.get(WEB), pin);
       assert.deepEqual(statuses(one), ["2 applying", "1 deployed"]);
+    }),
+  );
+
+  it(
+    "an intent says what ran when it was begun, also to the process that comes after",
+    withLedger((ledger, { open }) => {
+      const ranBefore = ["db", "web"];
+      ledger.beginDecided(releaseOf(WEB, "a1"), ledger.mark(WEB), { ranBefore });
+      assert.deepEqual(open().openIntents().map((each) => each.ranBefore), [ranBefore]);
     }),
   );
 
@@ -445,7 +457,9 @@ describe("two Ledgers on one file", () => {
       const releaseId = first.releaseId ?? "";
       const pin = (revision: string) => ({ releaseId, revision, pinnedAt: new Date(1) });
       const begin = (ledger: typeof one, revision: string) => {
-        const intent = ledger.beginDecided(releaseOf(WEB, "a1"), ledger.mark(WEB), pin(revision));
+        const intent = ledger.beginDecided(releaseOf(WEB, "a1"), ledger.mark(WEB), {
+          pin: pin(revision),
+        });
         assert.ok(intent);
         assert.deepEqual(ledger.pins.get(WEB), pin(revision));
         return intent;
