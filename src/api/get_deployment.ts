@@ -27,6 +27,7 @@ export const deploymentDetail = deploymentView.omit({ release: true }).extend({
     release: z.int().optional().describe("Number of the release it is held at, while it is known."),
     revision: z.string().describe("Commit that is held back."),
     pinned_at: timestamp,
+    reason: z.string().optional().describe("Why, in the words of whoever put it back."),
   }).optional().describe("Present after a rollback, until new inputs or unpin."),
   hold: holdView.optional().describe("Present while a person holds it."),
   decisions: z.array(decisionView).describe(`The last ${SHOWN_DECISIONS}, newest first.`),
@@ -101,9 +102,14 @@ function viewFailure(
 }
 
 function viewPin(
-  { revision, pinnedAt }: Pin,
+  { revision, pinnedAt, reason }: Pin,
   release: number | undefined,
   time: (instant: Date) => string,
 ): NonNullable<DeploymentDetail["pin"]> {
-  return { ...(release === undefined ? {} : { release }), revision, pinned_at: time(pinnedAt) };
+  return {
+    ...(release === undefined ? {} : { release }),
+    revision,
+    pinned_at: time(pinnedAt),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }

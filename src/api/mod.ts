@@ -22,6 +22,7 @@ export * from "./run_view.ts";
 export * from "./run_work.ts";
 export * from "./runs.ts";
 export * from "./stack_statuses.ts";
+export * from "./sync_source.ts";
 export * from "./sync_stack.ts";
 export * from "./unified_diff.ts";
 export * from "./unpin.ts";

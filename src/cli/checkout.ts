@@ -1,7 +1,10 @@
 import { isAbsolute, resolve } from "node:path";
+import type { SourceInput } from "../api/mod.ts";
 import type { System } from "../app.ts";
-import { type SourceRequest, StackwrightError } from "../model/mod.ts";
+import { StackwrightError } from "../model/mod.ts";
 import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
+import type { Arguments } from "./arguments.ts";
+import type { CommandIo } from "./io.ts";
 
 /** What a person names to be looked at. */
 export interface Named {
@@ -15,6 +18,15 @@ export interface Named {
   readonly target: string;
 }
 
+/** The repository that the first operand, `--ref` and `--target` name. */
+export function namedBy(
+  { cwd }: Pick<CommandIo, "cwd">,
+  { operands, values }: Pick<Arguments, "operands" | "values">,
+): Named {
+  const { ref: reference = "", target = "" } = values;
+  return { repository: operands[0] ?? ".", cwd, reference, target };
+}
+
 /**
  * A checkout stands for the repository it was cloned from: its stacks are that repository's stacks,
  * so that a plan made from a checkout compares with what the service deployed.
@@ -25,16 +37,10 @@ export async function requestOf(
   system: System,
   { repository, cwd, reference, target }: Named,
   signal: AbortSignal,
-): Promise<SourceRequest> {
+): Promise<SourceInput> {
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(repository) || /^[^/\s]+@[^/\s]+:/.test(repository);
   const url = isUrl || isAbsolute(repository) ? repository : resolve(cwd, repository);
-  const request = {
-    kind: "git" as const,
-    url,
-    reference: reference || "HEAD",
-    target,
-    deployments: [],
-  };
+  const request = { url, reference: reference || "HEAD", target };
   if (parseRepositoryUrl(url).scheme !== "file" || isUrl) return request;
   const isBare = await git(system, url, ["rev-parse", "--is-bare-repository"], signal) === "true";
   // It has no working files, and stands for itself: where it was cloned from, it need not be like.

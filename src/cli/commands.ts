@@ -70,6 +70,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import("./rollback_command.ts")).rollbackCommand,
   },
   {
+    name: "retry",
+    summary: "Try a release of a stack that failed again now.",
+    load: async () => (await import("./rollback_command.ts")).retryCommand,
+  },
+  {
     name: "hold",
     summary: "Hold a stack as it is, until it is resumed or a time has come.",
     load: async () => (await import("./hold_command.ts")).holdCommand,

@@ -38,7 +38,9 @@ function describe(detail: DeploymentDetail, time: (text: string) => string): str
     lines.push(
       `held back${pin.release === undefined ? "" : ` at release ${pin.release}`} since ${
         time(pin.pinned_at)
-      }, until the inputs are others than at ${shortId(pin.revision)} or unpin`,
+      }, until the inputs are others than at ${shortId(pin.revision)} or unpin${
+        pin.reason === undefined ? "" : `: ${pin.reason}`
+      }`,
     );
   }
   if (detail.hold !== undefined) {

@@ -1,11 +1,22 @@
-import { unifiedDiff } from "../api/mod.ts";
-import { planAside, type PlannedStack, type PlannedStacks, type UnplannedStack } from "../app.ts";
-import { formatProblem, type RunTarget } from "../model/mod.ts";
+import {
+  type PlannedStackView,
+  planSourceOperation,
+  unifiedDiff,
+  type UnplannedStackView,
+} from "../api/mod.ts";
+import { planAside, type System } from "../app.ts";
+import {
+  formatProblem,
+  type RunTarget,
+  type SourceRequest,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Settings } from "../settings/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { requestOf } from "./checkout.ts";
+import { namedBy, requestOf } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
-import { type LiveProgress, liveProgress } from "./live_progress.ts";
+import { liveProgress } from "./live_progress.ts";
 import { plainModel } from "./plain_model.ts";
 import { systemOf } from "./with_assembly.ts";
 
@@ -24,15 +35,19 @@ Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack ca
 `,
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target"]);
-    const { stacks, failures } = await makePlan(io, {
-      repository: operands[0] ?? ".",
-      reference: values["ref"] ?? "",
-      target: values["target"] ?? "",
-    }, liveProgress(io));
+    // The data directory is only read, which is why it is not opened as for other operations.
+    const { settings, system } = await systemOf(io);
+    const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
+    const { stacks, failures } = await planSourceOperation({
+      plan: watchedPlan(io, settings, system),
+    }).call(input, { signal: io.signal, log: system.log });
     const [only] = failures;
-    if (only !== undefined && stacks.length + failures.length === 1) throw only.error;
+    if (only !== undefined && stacks.length + failures.length === 1) {
+      const { code, message, problems = [] } = only;
+      throw new StackwrightError(code, message, { problems });
+    }
     if (json) {
-      const view = { stacks: stacks.map(viewOf), failures: failures.map(failureView) };
+      const view = { stacks: stacks.map(viewOf), failures };
       io.out(JSON.stringify(view) + "\n");
     } else {
       stacks.forEach((stack) => io.out(textOf(stack, io)));
@@ -44,48 +59,31 @@ Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack ca
   },
 };
 
-/** What a plan is made of. */
-export interface PlanRequest {
-  readonly repository: string;
-  readonly reference: string;
-  readonly target: string;
-}
-
-/** Makes the plan; the data directory is only read. */
-export async function makePlan(
-  io: CommandIo,
-  request: PlanRequest,
-  watcher: LiveProgress,
-): Promise<PlannedStacks> {
-  const { settings, system } = await systemOf(io);
-  const named = await requestOf(system, { ...request, cwd: io.cwd }, io.signal);
-  const run = { request: named, trigger: "poll", origin: "manual" } as const;
+/** A plan of a source as a person waits for it, who is told what is being done. */
+export function watchedPlan(io: CommandIo, settings: Settings, system: System) {
+  const watcher = liveProgress(io);
   const reporter = {
     describe({ message }: { readonly message?: string }) {
       if (message !== undefined) watcher.step(message);
     },
     target: (entry: RunTarget) => watcher.target(entry),
   };
-  return await planAside(settings, system, { run, reporter }, io.signal);
+  return (request: SourceRequest, signal: AbortSignal) => {
+    const run = { request, trigger: "poll", origin: "manual" } as const;
+    return planAside(settings, system, { run, reporter }, signal);
+  };
 }
 
-function viewOf(stack: PlannedStack) {
-  const { id, context, name, plan, before, after } = stack;
-  return { id, context, name, plan, diff: unifiedDiff("deployed", "planned", before, after) };
+function viewOf({ before, after, ...stack }: PlannedStackView) {
+  return { ...stack, diff: unifiedDiff("deployed", "planned", before, after) };
 }
 
-function failureView({ context, name, error }: UnplannedStack) {
-  const { code, message, problems } = error;
-  return { context, name, code, message, ...(problems.length === 0 ? {} : { problems }) };
-}
-
-function failureText({ context, name, error }: UnplannedStack): string {
-  const { message, problems } = error;
+function failureText({ context, name, message, problems = [] }: UnplannedStackView): string {
   const further = problems.map(formatProblem).filter((each) => !message.includes(each));
   return [`stackwright: ${context}/${name}: ${message}`, ...further].join("\n") + "\n";
 }
 
-function textOf({ context, name, plan, before, after }: PlannedStack, io: CommandIo): string {
+function textOf({ context, name, plan, before, after }: PlannedStackView, io: CommandIo): string {
   const services = plan.services.map((each) =>
     `  ${each.name}: ${each.action}: ${each.because.join("; ")}\n`
   );
@@ -100,7 +98,7 @@ function textOf({ context, name, plan, before, after }: PlannedStack, io: Comman
 }
 
 /** One line with the counts, as the last thing that is read. */
-function summaryOf(stacks: readonly PlannedStack[], failed: number): string {
+function summaryOf(stacks: readonly PlannedStackView[], failed: number): string {
   const counts = new Map<string, number>();
   const count = (what: string, by = 1) => counts.set(what, (counts.get(what) ?? 0) + by);
   for (const { plan } of stacks) {

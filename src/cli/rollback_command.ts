@@ -1,7 +1,6 @@
-import { StackwrightError } from "../model/mod.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
-import { withOperations } from "./with_operations.ts";
+import { whatBecame, withOperations } from "./with_operations.ts";
 
 /** `stackwright rollback` */
 export const rollbackCommand: Command = {
@@ -15,15 +14,31 @@ stack alone until a commit changes its inputs, or until stackwright resume or un
     const key = stackOf(args);
     const number = args.operands[1] === undefined ? undefined : releaseNumber(args.operands[1]);
     const input = { ...key, release: number, reason: args.values["reason"] };
-    return await withOperations(io, async ({ operations, gate, call }) => {
-      const { outcome, run, release, detail } = await operations.rollBack.call(input, call);
-      if (outcome !== "complete") {
-        throw gate.thrown() ?? new StackwrightError("deploy_failed", detail ?? run.message ?? "");
-      }
-      const done = run.deployments?.[0]?.message ?? "";
-      const message = done.replace(/^release \d+ again: /, "");
+    return await withOperations(io, async (bench) => {
+      const result = await bench.operations.rollBack.call(input, bench.call);
+      const message = whatBecame(bench, result).replace(/^release \d+ again: /, "");
+      const { release } = result;
       const text = `${key.name} is back at release ${release} (${message})`;
       io.out(args.json ? JSON.stringify({ release, message }) + "\n" : `${text}\n`);
+      return EXIT.ok;
+    });
+  },
+};
+
+/** `stackwright retry` */
+export const retryCommand: Command = {
+  help: `Usage: stackwright retry [--json] [--context NAME] <stack>
+
+Tries a release that failed again now, whatever the options under retry say: what the source of the
+stack says by now is deployed. Exits 1 when that fails too, and when nothing had failed.
+`,
+  async run(io) {
+    const args = readArguments(io.args, 1, ["context"]);
+    const key = stackOf(args);
+    return await withOperations(io, async (bench) => {
+      const result = await bench.operations.retryStack.call(key, bench.call);
+      const message = whatBecame(bench, result);
+      io.out(args.json ? JSON.stringify({ message }) + "\n" : `${key.name}: ${message}\n`);
       return EXIT.ok;
     });
   },

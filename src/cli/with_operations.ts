@@ -1,5 +1,6 @@
-import type { Call, Operations } from "../api/mod.ts";
+import type { Call, Operations, RunResult } from "../api/mod.ts";
 import { type CommandGate, createCommandGate } from "../app.ts";
+import { StackwrightError } from "../model/mod.ts";
 import type { CommandIo } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
 import { withAssembly, type Workplace } from "./with_assembly.ts";
@@ -9,6 +10,18 @@ export interface Workbench extends Workplace {
   readonly gate: CommandGate;
   readonly operations: Operations;
   readonly call: Call;
+}
+
+/**
+ * What became of the one stack that a run was about, in the words of the run. Throws what ended the
+ * run, or `deploy_failed`, when it did not do what was asked.
+ */
+export function whatBecame(
+  { gate }: Pick<Workbench, "gate">,
+  { outcome, run, detail }: RunResult,
+): string {
+  if (outcome === "complete") return run.deployments?.[0]?.message ?? "";
+  throw gate.thrown() ?? new StackwrightError("deploy_failed", detail ?? run.message ?? "");
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { badService } from "./bad_service.ts";
 import { command, commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, inWorld, label, pollTo } from "./steps.ts";
@@ -50,6 +51,24 @@ describe("what a person does", () => {
       assert.equal((await newestRun(world)).job_id, back.job_id, "nothing was begun");
     }));
 
+  it("retry tries what failed again, once it was put right outside, and nothing else", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const idle = await commandTo(world, 1, ["retry", world.stack]);
+      assert.match(idle.err, /nothing of \S+ has failed/);
+      await commit(world, { "compose.yaml": composeFile({ web: badService(world) }) });
+      await pollTo(world, "failed");
+      const again = await commandTo(world, 1, ["retry", world.stack]);
+      assert.match(again.err, /web/);
+      assert.equal((await newestRun(world)).status, "failed");
+      await commit(world, shop("2"));
+      const { out } = await commandTo(world, 0, ["retry", world.stack]);
+      assert.match(out, /: recreate web$/m);
+      assert.equal((await newestRun(world)).status, "succeeded");
+      assert.equal(await label(world, "web", "number"), "2");
+    }));
+
   it("over the API is a run too: a rollback, with its reason, until it is resumed", () =>
     inWorld("fake", async (world) => {
       assert.equal((await act(world, "rollback")).status, 404);
@@ -69,6 +88,7 @@ describe("what a person does", () => {
       }
       const { out } = await commandTo(world, 0, ["explain", world.stack]);
       assert.match(out, /: back to release 1 \(CPU bug\): recreate web$/m);
+      assert.match(out, /^held back at release 1 since .*: CPU bug$/m);
       assert.equal((await act(world, "resume")).body.content.resumed, true);
       await pollTo(world, "succeeded");
       assert.equal(await label(world, "web", "number"), "2");

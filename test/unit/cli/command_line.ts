@@ -17,6 +17,7 @@ export const COMMANDS = [
   "history",
   "diff",
   "rollback",
+  "retry",
   "hold",
   "resume",
   "unpin",

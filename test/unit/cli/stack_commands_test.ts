@@ -57,7 +57,7 @@ async function withHistory(
     ledger.decisions.add(WEB, decision, clock.now());
     ledger.decisions.add(WEB, decision, clock.now());
     const releaseId = second.releaseId ?? "";
-    ledger.pins.set(WEB, { releaseId, revision: A, pinnedAt: clock.now() });
+    ledger.pins.set(WEB, { releaseId, revision: A, pinnedAt: clock.now(), reason: "CPU bug" });
     ledger.close();
     const env = {
       DATA_DIR: dataDir,
@@ -108,7 +108,7 @@ describe("stackwright explain", () => {
         out,
         [
           "default/web: release 2 of bbbbbbbbbbbb (refs/heads/main)",
-          `held back at release 2 since ${SHOWN}, until the inputs are others than at aaaaaaaaaaaa or unpin`,
+          `held back at release 2 since ${SHOWN}, until the inputs are others than at aaaaaaaaaaaa or unpin: CPU bug`,
           `last failure ${SHOWN} (once): web is unhealthy`,
           "",
           `${SHOWN}, 2 times until ${SHOWN}: deploy: 1 service changes`,
@@ -124,7 +124,7 @@ describe("stackwright explain", () => {
       assert.deepEqual([context, name, current.number], ["default", "web", 2]);
       assert.deepEqual([failure.failures, pin.revision, decisions.length], [1, A, 1]);
       assert.equal(decisions[0].first_at, TIME);
-      assert.equal(pin.pinned_at, TIME);
+      assert.deepEqual([pin.pinned_at, pin.reason], [TIME, "CPU bug"]);
       assert.doesNotMatch(json.out, /"[a-z]+[A-Z]\w*":/, "every name is in snake_case");
       assert.doesNotMatch(out + json.out, /canary/);
     });
@@ -183,7 +183,7 @@ describe("commands for a stack", () => {
   const unknown = [["explain", "db"], ["history", "db"], ["diff", "db", "1", "2"], [
     "rollback",
     "db",
-  ]];
+  ], ["retry", "db"]];
   for (const args of unknown) {
     it(`${args[0]} of a stack that is not known fails with words, and JSON`, async () => {
       await withHistory(async (command) => {

@@ -1,0 +1,155 @@
+import * as z from "zod";
+import { isDeepStrictEqual } from "node:util";
+import { ERROR_CODES, type SourceRequest, StackwrightError } from "../model/mod.ts";
+import { type Call, defineOperation, type Operation } from "./operation.ts";
+import { serviceView } from "./run_view.ts";
+import { type RunResult, runResult, runWork, type RunWorkParts } from "./run_work.ts";
+import type { SyncStackParts } from "./sync_stack.ts";
+
+/** The input that names a source, as somebody who stands beside a checkout of it does. */
+export const sourceInput = z.strictObject({
+  url: z.string().min(1).describe("Clone URL, or path on this machine."),
+  identity: z.string().optional().describe("Name of the repository that `url` is a copy of."),
+  reference: z.string().min(1),
+  target: z.string().default("").describe("Configuration target; empty for the default file."),
+});
+
+const stackName = { context: z.string(), name: z.string() };
+
+/** The plan of one of the stacks of a source, with what it is about. */
+export const plannedStackView = z.strictObject({
+  id: z.string().describe("The same while what is wanted and what runs are the same."),
+  ...stackName,
+  plan: z.strictObject({
+    kind: z.enum(["skip", "deploy", "destroy"]),
+    reason: z.string().optional().describe("Why nothing would be done."),
+    message: z.string(),
+    services: z.array(serviceView),
+  }),
+  before: z.string().describe("The masked model that is deployed; empty when there is none."),
+  after: z.string().describe("The masked model that would be."),
+});
+
+/** A stack that cannot be planned, and why. */
+export const unplannedStackView = z.strictObject({
+  ...stackName,
+  code: z.enum(ERROR_CODES),
+  message: z.string(),
+  problems: z.array(z.strictObject({
+    file: z.string(),
+    document: z.int().exactOptional(),
+    line: z.int().exactOptional(),
+    column: z.int().exactOptional(),
+    path: z.string().exactOptional(),
+    message: z.string(),
+  })).optional(),
+});
+
+/** The plans of a source on the wire. */
+export const sourcePlanView = z.strictObject({
+  stacks: z.array(plannedStackView),
+  failures: z.array(unplannedStackView),
+});
+
+/** What of the plans of a source tells them from others; the whole plans may be given. */
+export const agreedPlans = z.object({
+  stacks: z.array(z.object({ id: z.string() })),
+  failures: z.array(z.object(stackName)).default([])
+    .describe("Stacks that could not be planned: one that can be by now makes it another plan."),
+});
+
+/** See {@link sourceInput}. */
+export type SourceInput = z.input<typeof sourceInput>;
+/** See {@link plannedStackView}. */
+export type PlannedStackView = z.output<typeof plannedStackView>;
+/** See {@link unplannedStackView}. */
+export type UnplannedStackView = z.output<typeof unplannedStackView>;
+/** See {@link sourcePlanView}. */
+export type SourcePlanView = z.output<typeof sourcePlanView>;
+/** See {@link agreedPlans}. */
+export type AgreedPlans = z.output<typeof agreedPlans>;
+
+type PlanPart = Pick<SyncStackParts, "plan">;
+
+/**
+ * Says what a deployment of all that a source names would change, and changes nothing. A call throws
+ * what reading the source and its configuration throws.
+ */
+export function planSourceOperation(parts: PlanPart): Operation<SourcePlanView> {
+  return defineOperation({
+    id: "planSource",
+    summary: "Show what a deployment of a source would change, and change nothing.",
+    tag: "Deployments",
+    power: "act",
+    input: sourceInput,
+    output: sourcePlanView,
+    errors: ["bad_request", "not_found", "conflict"],
+  }, (input, call) => plansOf(parts, requestOf(input), call));
+}
+
+/**
+ * Deploys what a source says now, as a run whose end is waited for. A call throws `conflict` when the
+ * plans it names are out of date.
+ */
+export function applySourceOperation(parts: PlanPart & RunWorkParts): Operation<RunResult> {
+  return defineOperation({
+    id: "applySource",
+    summary: "Deploy what a source says now.",
+    tag: "Deployments",
+    power: "act",
+    input: sourceInput.extend({
+      plan: agreedPlans.optional().describe("Only if this is still what would be done."),
+    }),
+    output: runResult,
+    errors: ["bad_request", "not_found", "conflict", "shutting_down"],
+  }, async ({ plan: agreed, ...input }, call) => {
+    const request = requestOf(input);
+    if (agreed !== undefined) {
+      const now = idsIn(await plansOf(parts, request, call));
+      if (!isDeepStrictEqual(idsIn(agreed), now)) {
+        throw new StackwrightError(
+          "conflict",
+          "the plan is out of date: what is wanted or what runs has changed since it was made. " +
+            "Nothing was changed; make a new plan",
+        );
+      }
+    }
+    const work = { kind: "sync", trigger: "poll", origin: "manual", sources: [request] } as const;
+    return await runWork({ work, wait: true, started: "deployment started" }, parts, call);
+  });
+}
+
+function requestOf({ identity, ...named }: z.output<typeof sourceInput>): SourceRequest {
+  return {
+    kind: "git",
+    ...named,
+    ...(identity === undefined ? {} : { identity }),
+    deployments: [],
+  };
+}
+
+async function plansOf(
+  { plan }: PlanPart,
+  request: SourceRequest,
+  { signal }: Call,
+): Promise<SourcePlanView> {
+  const { stacks, failures } = await plan(request, signal);
+  return {
+    stacks: stacks.map(({ id, context, name, plan: { services, ...plan }, before, after }) => ({
+      ...{ id, context, name, before, after },
+      plan: {
+        ...plan,
+        services: services.map((each) => ({ ...each, because: [...each.because] })),
+      },
+    })),
+    failures: failures.map(({ context, name, error: { code, message, problems } }) => ({
+      ...{ context, name, code, message },
+      ...(problems.length === 0 ? {} : { problems: problems.map((each) => ({ ...each })) }),
+    })),
+  };
+}
+
+function idsIn({ stacks, failures }: AgreedPlans): string[] {
+  const failed = failures.map(({ context, name }) => `cannot be planned: ${context}/${name}`);
+  return [...stacks.map(({ id }) => id), ...failed].sort();
+}
