@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# shellcheck disable=SC2154 # tools and second_compose come from the script that sources this
+# shellcheck disable=SC2154 # tools, with_tests and second_compose come from the script that sources this
 # The part of scripts/setup that knows distributions: which packages give what is missing, and how
 # they are installed. Sourced by it; uses its `say`, `fail`, `tools` and checks.
 
@@ -7,7 +7,8 @@ apt_next_name=stackwright-next
 
 # Installs what the lines of $1 (git, ssh-client, docker-cli, engine, compose, buildx, busybox,
 # ssh-server, browser, registry) name, with the distribution's packages, or says in one sentence what
-# is missing.
+# is missing. On Debian 12 the docker family is unpacked into .tools and replaces nothing; for the
+# tests it is installed from the next suite.
 install_packages() {
   wanted=$(printf '%s' "$1" | tr '\n' ' ')
   system=$(system_name)
@@ -15,13 +16,16 @@ install_packages() {
     debian-12 | debian-13 | ubuntu-*) ;;
     *) fail "missing: ${wanted}— this script installs packages on Debian 12, Debian 13 and Ubuntu only; here (${system}) install git, ssh, a static busybox, Docker Engine with compose 2.26 or newer and buildx, see that 'docker version' answers, and run this again" ;;
   esac
-  [ "$(id -u)" -eq 0 ] ||
-    fail "missing: ${wanted}— run 'sudo ./scripts/setup' once, or have an administrator install them; 'docker version' must answer for your user"
   for part in $wanted; do
     package_of "$part"
   done
-  say "installing packages of $system:${plain:- none}${next:+ (from the suite trixie:$next)}"
-  apt_install
+  [ "$(id -u)" -eq 0 ] || [ -z "$plain$next" ] ||
+    fail "missing: ${wanted}— run 'sudo ./scripts/setup' once, or have an administrator install them; 'docker version' must answer for your user"
+  if [ -n "$plain$next" ]; then
+    say "installing packages of $system:${plain:- none}${next:+ (from the suite trixie:$next)}"
+    apt_install
+  fi
+  [ -z "$unpacked" ] || unpack_docker
 }
 
 # Prints ID-VERSION of the running system, `macos` or the kernel's name.
@@ -40,8 +44,9 @@ system_name() {
 
 plain=
 next=
+unpacked=
 
-# Sorts the packages of one missing part into `plain` (the system's own suite) and `next`.
+# Sorts the packages of one missing part into `plain` (the system's own suite), `next` and `unpacked`.
 # Debian 12 has compose 1.29 only, so the docker family comes from its next release there.
 package_of() {
   case $system in
@@ -55,7 +60,7 @@ package_of() {
     browser) plain="$plain chromium" ;;
     registry) docker_family docker-registry ;;
     busybox) plain="$plain busybox-static" ;;
-    engine) docker_family docker.io iptables ;;
+    engine) docker_engine ;;
     docker-cli) [ "${system#ubuntu-}" != "$system" ] || docker_family docker-cli ;;
     compose) docker_family "$compose_package" ;;
     buildx) docker_family docker-buildx ;;
@@ -63,7 +68,31 @@ package_of() {
 }
 
 docker_family() {
-  if needs_next_suite; then next="$next $*"; else plain="$plain $*"; fi
+  if can_unpack; then
+    unpacked="$unpacked $*"
+  elif needs_next_suite; then
+    next="$next $*"
+  else
+    plain="$plain $*"
+  fi
+}
+
+# The programs beside the engine are good enough in any release, and those of the next one need a
+# libc that Debian 12 has not.
+docker_engine() {
+  if can_unpack; then
+    plain="$plain runc iptables tini"
+    docker_family docker.io containerd
+  else
+    docker_family docker.io iptables
+  fi
+}
+
+# The docker family of trixie is content with the libc of Debian 12 (2.34 or newer), so that it runs
+# beside the system's packages. A machine that took the next suite in goes on with it, and one for
+# tests is no system that somebody lives in.
+can_unpack() {
+  [ "$system" = debian-12 ] && ! $with_tests && [ ! -e "/etc/apt/sources.list.d/$apt_next_name.sources" ]
 }
 
 # Once the next suite was used, Debian 12 can call itself 13, because that suite's base-files came
@@ -182,6 +211,50 @@ release_services() {
   services_held=false
 }
 
+# --- packages that are unpacked, not installed -----------------------------------------------------
+
+# Unpacks the packages in `unpacked` into .tools/docker and links their programs, which changes no
+# package of the system. Plugins are linked to where docker looks for them.
+unpack_docker() {
+  say "unpacking packages of trixie into .tools/docker, none is installed or replaced:$unpacked"
+  # shellcheck disable=SC2086
+  unpack_packages trixie "$tools/docker" $unpacked
+  for program in "$tools"/docker/usr/bin/* "$tools"/docker/usr/sbin/*; do
+    [ ! -f "$program" ] || ln -sf "$program" "$tools/bin/"
+  done
+  [ ! -x /usr/bin/tini-static ] || ln -sf /usr/bin/tini-static "$tools/bin/docker-init"
+  plugins=/usr/local/lib/docker/cli-plugins
+  [ "$(id -u)" -eq 0 ] || plugins=${DOCKER_CONFIG:-$HOME/.docker}/cli-plugins
+  mkdir -p "$plugins"
+  for plugin in "$tools"/docker/usr/libexec/docker/cli-plugins/*; do
+    [ -f "$plugin" ] || continue
+    [ ! -e "$plugins/${plugin##*/}" ] ||
+      fail "$plugins/${plugin##*/} is there already and too old; remove it, and run this again"
+    say "linking $plugins/${plugin##*/}"
+    ln -sf "$plugin" "$plugins/"
+  done
+}
+
+# Unpacks packages of the suite $1 into the directory $2, without installing them and without changing
+# the system's package sources: apt runs on lists of its own.
+unpack_packages() {
+  suite=$1
+  directory=$2
+  shift 2
+  private=$tools/apt
+  mkdir -p "$private/sources" "$private/lists/partial" "$private/cache/archives/partial" "$private/download" "$directory"
+  : >>"$tools/apt.log"
+  mirror=$(debian_mirror) || exit 1
+  apt_source "$suite" "$mirror" >"$private/sources/$suite.sources"
+  private_apt update || apt_failed "could not read the package lists of $suite"
+  for package in "$@"; do
+    (cd "$private/download" && private_apt download "$package/$suite") ||
+      apt_failed "could not download $package of $suite"
+  done
+  for file in "$private"/download/*.deb; do dpkg-deb -x "$file" "$directory"; done
+  rm -rf "$private"
+}
+
 # --- a second compose -----------------------------------------------------------------------------
 
 can_have_second_compose() {
@@ -191,20 +264,9 @@ can_have_second_compose() {
   esac
 }
 
-# Unpacks the package of Debian's development suite into .tools, without installing it and without
-# changing the system's package sources: apt runs on lists of its own.
 install_second_compose() {
-  private=$tools/apt
   say "fetching a newer docker compose for the tests into .tools/compose-next (package of the suite sid)"
-  mkdir -p "$private/sources" "$private/lists/partial" "$private/cache/archives/partial" "$private/download" "$tools/compose-next"
-  : >"$tools/apt.log"
-  mirror=$(debian_mirror) || exit 1
-  apt_source sid "$mirror" >"$private/sources/sid.sources"
-  private_apt update || apt_failed "could not read the package lists of sid"
-  (cd "$private/download" && rm -f ./*.deb && private_apt download docker-compose/sid docker-buildx/sid) ||
-    apt_failed "could not download docker-compose and docker-buildx of sid"
-  for package in "$private"/download/*.deb; do dpkg-deb -x "$package" "$tools/compose-next"; done
-  rm -rf "$private"
+  unpack_packages sid "$tools/compose-next" docker-compose docker-buildx
   has_second_compose || fail "the packages docker-compose and docker-buildx of sid hold no plugins at ${second_compose%/*}"
 }
 
