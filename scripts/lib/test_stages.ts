@@ -79,7 +79,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       ...[2001, 3001].map((seed) => walk("fake", 3334, seed)),
     ],
     [plain("e2e", "build the executable", ["./scripts/build"])],
-    [{ ...endToEnd(), sample: { CRASH: "update", ATTACKS: "sample" } }],
+    [{ ...endToEnd(), sample: { CRASH: "update", ATTACKS: "sample" } }, swarm(root)],
     ...again(composeSteps(root), "newer compose", newerCompose(root)),
     ...again(
       [...composeSteps(root), [denoTests("contract", "contracts of the engine", ENGINE)]],
@@ -193,6 +193,13 @@ function composeFlows(root: string): string[] {
 /** Each file has stacks, ports and directories of its own. */
 function endToEnd(paths: readonly string[] = ["test/e2e"]): Stage {
   return denoTests("e2e", "end to end", paths, ["--parallel"]);
+}
+
+/** What a real swarm has to show, on an engine of its own: the one beside it must not become a manager. */
+function swarm(root: string): Stage {
+  const stage = denoTests("e2e", "a real swarm", ["test/swarm"]);
+  const wrapper = join(root, "scripts/lib/with_swarm.sh");
+  return { ...stage, argv: [wrapper, ...stage.argv], env: { SWARM_TESTS: "1" } };
 }
 
 /** Contracts over the server's sockets, where the runtimes differ most. */

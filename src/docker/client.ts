@@ -11,6 +11,7 @@ import { containerEvents, type EventOptions } from "./events.ts";
 import * as images from "./images.ts";
 import { engineInfo } from "./info.ts";
 import * as resources from "./resources.ts";
+import { swarmCalls } from "./swarm_calls.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
 
 /** What an engine client is made with. */
@@ -136,6 +137,7 @@ function resourceCalls(api: EngineApi) {
     makeNetwork: (body: NetworkBody, signal: AbortSignal) => makeNetwork(api, body, signal),
     removeNetwork: (id: string, signal: AbortSignal) =>
       resources.removeResource(api, "networks", id, signal),
+    swarm: swarmCalls(api),
     close: () => api.close(),
   };
 }

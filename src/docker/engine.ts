@@ -2,6 +2,7 @@ import type { ObservedContainer } from "../model/mod.ts";
 import type { ContainerRecipe } from "./container_recipe.ts";
 import type { ContainerWish, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import type { ContainerEvent, EventOptions } from "./events.ts";
+import type { Swarm } from "./swarm.ts";
 
 export type { ContainerRecipe } from "./container_recipe.ts";
 
@@ -149,6 +150,8 @@ export interface Engine {
   makeNetwork(body: NetworkBody, signal: AbortSignal): Promise<void>;
   /** Mutating. One that is gone is fine. */
   removeNetwork(id: string, signal: AbortSignal): Promise<void>;
+  /** What it answers when it manages a swarm; it refuses every one of these calls otherwise. */
+  readonly swarm: Swarm;
   /** Closes idle connections. May be called twice. */
   close(): void;
 }

@@ -12,3 +12,5 @@ export * from "./engine.ts";
 export type { ContainerEvent, EventOptions } from "./events.ts";
 export * from "./own_mounts.ts";
 export * from "./status.ts";
+export type * from "./swarm.ts";
+export type * from "./swarm_bodies.ts";

@@ -25,7 +25,12 @@ export async function listNetworks(
 ): Promise<ResourceSummary[]> {
   const query = labelFilters(labels);
   const answer = await api.json({ method: "GET", path: "/networks", query }, signal);
-  return asList(answer).map(asRecord).map((network) => ({
+  return asList(answer).map(asRecord).map(networkSummary);
+}
+
+/** A network as the engine lists it. */
+export function networkSummary(network: JsonRecord): ResourceSummary {
+  return {
     ...summary(network, "Id"),
     options: asTexts(network["Options"]),
     network: {
@@ -38,7 +43,7 @@ export async function listNetworks(
         range: asText(pool["IPRange"]),
       })),
     },
-  }));
+  };
 }
 
 /** Removes a volume or network; one that is gone is fine. */

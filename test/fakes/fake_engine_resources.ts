@@ -27,14 +27,19 @@ export const resourceRoutes: readonly Route[] = [
 ];
 
 function listNetworks(request: RouteRequest): RouteAnswer {
-  const filters = filtersOf(request, ["label", "name", "id", "driver"]);
+  const filters = filtersOf(request, ["label", "name", "id", "driver", "scope"]);
   const matching = [...request.state.networks.values()].filter((network) =>
     matchesLabels(network.labels, filters) &&
     matchesAny(filters, "name", (name) => network.name.includes(name)) &&
     matchesAny(filters, "id", (id) => network.id.startsWith(id)) &&
-    matchesAny(filters, "driver", (driver) => network.driver === driver)
+    matchesAny(filters, "driver", (driver) => network.driver === driver) &&
+    matchesAny(filters, "scope", (scope) => scope === scopeOf(network.driver))
   );
   return { status: 200, json: matching.map((each) => networkView(request.state, each)) };
+}
+
+function scopeOf(driver: string): string {
+  return driver === "overlay" ? "swarm" : "local";
 }
 
 function createNetwork({ state, body }: RouteRequest): RouteAnswer {

@@ -9,9 +9,16 @@ import { imageRoutes } from "./fake_engine_images.ts";
 import { resourceRoutes } from "./fake_engine_resources.ts";
 import type { RouteAnswer } from "./fake_engine_routes.ts";
 import { type EngineState, Refusal } from "./fake_engine_state.ts";
+import { swarmRoutes } from "./fake_engine_swarm.ts";
 import { FAKE_API_VERSION, systemRoutes } from "./fake_engine_system.ts";
 
-const ROUTES = [...systemRoutes, ...containerRoutes, ...imageRoutes, ...resourceRoutes];
+const ROUTES = [
+  ...swarmRoutes,
+  ...systemRoutes,
+  ...containerRoutes,
+  ...imageRoutes,
+  ...resourceRoutes,
+];
 
 /** Serves the state over HTTP on a unix socket. */
 export async function serveEngine(

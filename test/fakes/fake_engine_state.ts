@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ContainerHealth, ContainerState } from "../../src/model/mod.ts";
 import type { Json, JsonRecord } from "../../src/docker/json.ts";
+import { SwarmState } from "./fake_engine_swarm_state.ts";
 
 /** What a container does once it is started. Times are milliseconds after the start. */
 export type Behaviour =
@@ -126,8 +127,9 @@ export class EngineState {
   echoesCredentials = false;
   /** By container name, service or image. */
   readonly behaviours = new Map<string, Behaviour>();
-  /** Whether it says that it manages a swarm; it has no services all the same. */
+  /** Whether it manages a swarm. */
   isManager = false;
+  readonly swarm = new SwarmState();
   readonly events: FakeEvent[] = [];
   readonly listeners = new Set<(event: FakeEvent) => void>();
   #sequence = 0;

@@ -1,5 +1,6 @@
 import type { ProjectEngine } from "../../src/deploy/mod.ts";
 import type { ImageSummary, LabelFilter, ResourceSummary } from "../../src/docker/engine.ts";
+import type { Swarm } from "../../src/docker/swarm.ts";
 import { COMPOSE_LABELS, type ObservedContainer } from "../../src/model/mod.ts";
 
 /** An {@link Engine} without an engine: what it has is a value that a test sets. */
@@ -165,10 +166,25 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       Promise.resolve(engine.networks.filter((each) => matches(each.labels, labels))),
     makeNetwork: ({ Name }) => call(`make network ${Name}`),
     removeNetwork: (id) => call(`remove network ${id}`),
+    swarm: NO_SWARM,
     close: () => {},
   };
   return engine;
 }
+
+const refuse = () => Promise.reject(new Error("This node is not a swarm manager."));
+const NO_SWARM: Swarm = {
+  services: refuse,
+  tasks: refuse,
+  createService: refuse,
+  updateService: refuse,
+  removeService: refuse,
+  objects: refuse,
+  createObject: refuse,
+  removeObject: refuse,
+  networks: refuse,
+  distribution: refuse,
+};
 
 function matches(labels: Readonly<Record<string, string>>, wanted: LabelFilter): boolean {
   return Object.entries(wanted).every(([key, value]) =>

@@ -1,0 +1,185 @@
+import { StackwrightError } from "../model/mod.ts";
+import { type EngineApi, pathName } from "./api.ts";
+import { labelFilters } from "./filters.ts";
+import { asList, asNumber, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
+import { networkSummary } from "./resources.ts";
+import type {
+  Distribution,
+  ObjectKind,
+  ServiceChange,
+  ServiceMode,
+  Swarm,
+  SwarmObject,
+  SwarmService,
+  SwarmTask,
+} from "./swarm.ts";
+
+/** The calls of a swarm through the API of one of its managers. */
+export function swarmCalls(api: EngineApi): Swarm {
+  return {
+    services: async (labels, signal) =>
+      records(await api.json({ ...get("/services"), query: labelFilters(labels) }, signal))
+        .map(serviceOf),
+    tasks: async (labels, signal) =>
+      records(await api.json({ ...get("/tasks"), query: labelFilters(labels) }, signal))
+        .map(taskOf),
+    createService: async ({ body, auth }, signal) => {
+      const request = { method: "POST", path: "/services/create", json: body } as const;
+      const answer = await api.json({ ...request, headers: authHeader(auth) }, signal);
+      return asText(asRecord(answer)["ID"]) || asText(asRecord(answer)["Id"]);
+    },
+    updateService: (service, change, signal) => updateService(api, service, change, signal),
+    removeService: (id, signal) => remove(api, `/services/${pathName(id)}`, signal),
+    objects: async (kind, labels, signal) =>
+      records(await api.json({ ...get(`/${kind}`), query: labelFilters(labels) }, signal))
+        .map(objectOf),
+    createObject: async (kind, body, signal) => {
+      const request = { method: "POST", path: `/${kind}/create`, json: body } as const;
+      return asText(asRecord(await api.json(request, signal))["ID"]);
+    },
+    removeObject: (kind, id, signal) => removeObject(api, kind, id, signal),
+    networks: async (signal) => {
+      const query = { filters: { scope: ["swarm"] } };
+      return records(await api.json({ ...get("/networks"), query }, signal)).map(networkSummary);
+    },
+    distribution: (image, auth, signal) => distribution(api, image, auth, signal),
+  };
+}
+
+function get(path: string) {
+  return { method: "GET", path } as const;
+}
+
+function records(answer: Parameters<typeof asList>[0]): JsonRecord[] {
+  return asList(answer).map(asRecord);
+}
+
+/** Nodes fetch the image with them; without, their task is "rejected" for want of an image. */
+function authHeader(auth: string): Readonly<Record<string, string>> {
+  return auth === "" ? {} : { "X-Registry-Auth": auth };
+}
+
+async function updateService(
+  api: EngineApi,
+  { id, version }: Pick<SwarmService, "id" | "version">,
+  { body, auth }: ServiceChange,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = `/services/${pathName(id)}/update`;
+  // Without credentials the engine keeps those it has.
+  const query = { version };
+  await api.send({ method: "POST", path, query, json: body, headers: authHeader(auth) }, signal);
+}
+
+async function remove(api: EngineApi, path: string, signal: AbortSignal): Promise<void> {
+  await api.send({ method: "DELETE", path, accept: [404] }, signal);
+}
+
+async function removeObject(
+  api: EngineApi,
+  kind: ObjectKind,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ readonly removed: boolean }> {
+  const path = `/${kind}/${pathName(id)}`;
+  try {
+    await remove(api, path, signal);
+    return { removed: true };
+  } catch (error) {
+    const text = error instanceof StackwrightError ? error.message : "";
+    if (text.includes("is in use by the following service")) return { removed: false };
+    throw error;
+  }
+}
+
+async function distribution(
+  api: EngineApi,
+  image: string,
+  auth: string,
+  signal: AbortSignal,
+): Promise<Distribution> {
+  const path = `/distribution/${pathName(image)}/json`;
+  try {
+    const answer = await api.json({ ...get(path), headers: authHeader(auth) }, signal);
+    const digest = asText(asRecord(asRecord(answer)["Descriptor"])["digest"]);
+    return digest === ""
+      ? { kind: "unknown", why: "the engine told no digest" }
+      : { kind: "found", digest };
+  } catch (error) {
+    if (!(error instanceof StackwrightError) || error.code !== "engine_refused") throw error;
+    const why = error.message;
+    return { kind: REFUSED.test(why) ? "refused" : "unknown", why };
+  }
+}
+
+/** An engine answers 500 for nearly everything that a registry says; only the words tell. */
+const REFUSED = new RegExp(
+  [": 40[134] ", "no basic auth credentials", "denied", "unauthorized", "manifest unknown"]
+    .join("|"),
+  "i",
+);
+
+function serviceOf(service: JsonRecord): SwarmService {
+  const spec = asRecord(service["Spec"]);
+  const update = asRecord(service["UpdateStatus"]);
+  const state = asText(update["State"]);
+  return {
+    id: asText(service["ID"]),
+    version: versionOf(service),
+    name: asText(spec["Name"]),
+    labels: asTexts(spec["Labels"]),
+    spec,
+    mode: modeOf(asRecord(spec["Mode"])),
+    ...(state === "" ? {} : { update: { state, message: asText(update["Message"]) } }),
+    iteration: iterationOf(asRecord(service["JobStatus"])),
+  };
+}
+
+function modeOf(mode: JsonRecord): ServiceMode {
+  if (mode["Global"] !== undefined) return { kind: "global" };
+  if (mode["GlobalJob"] !== undefined) return { kind: "global-job" };
+  if (mode["ReplicatedJob"] !== undefined) {
+    const job = asRecord(mode["ReplicatedJob"]);
+    const concurrent = asNumber(job["MaxConcurrent"]) ?? 1;
+    return { kind: "replicated-job", completions: asNumber(job["TotalCompletions"]) ?? concurrent };
+  }
+  const replicas = asNumber(asRecord(mode["Replicated"])["Replicas"]) ?? 1;
+  return { kind: "replicated", replicas };
+}
+
+function taskOf(task: JsonRecord): SwarmTask {
+  const status = asRecord(task["Status"]);
+  const state = asText(status["State"]);
+  const ended = asRecord(status["ContainerStatus"])["ExitCode"];
+  return {
+    id: asText(task["ID"]),
+    serviceId: asText(task["ServiceID"]),
+    slot: asNumber(task["Slot"]) ?? 0,
+    nodeId: asText(task["NodeID"]),
+    createdAt: new Date(asText(task["CreatedAt"]) || 0),
+    state,
+    desired: asText(task["DesiredState"]),
+    error: asText(status["Err"]),
+    exitCode: state === "running" ? undefined : asNumber(ended),
+    spec: asRecord(task["Spec"]),
+    iteration: iterationOf(task),
+  };
+}
+
+function iterationOf(holder: JsonRecord): number {
+  return asNumber(asRecord(holder["JobIteration"])["Index"]) ?? 0;
+}
+
+function objectOf(object: JsonRecord): SwarmObject {
+  const spec = asRecord(object["Spec"]);
+  return {
+    id: asText(object["ID"]),
+    name: asText(spec["Name"]),
+    version: versionOf(object),
+    labels: asTexts(spec["Labels"]),
+  };
+}
+
+function versionOf(object: JsonRecord): number {
+  return asNumber(asRecord(object["Version"])["Index"]) ?? 0;
+}

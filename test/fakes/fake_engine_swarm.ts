@@ -1,0 +1,386 @@
+/**
+ * The swarm of the fake engine: services whose tasks are at once what their image or service was told
+ * to do. A task that fails is followed by another one each time somebody looks.
+ */
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asText,
+  asTextList,
+  asTexts,
+  type JsonRecord,
+} from "../../src/docker/json.ts";
+import {
+  filtersOf,
+  matchesLabels,
+  type Route,
+  type RouteAnswer,
+  type RouteRequest,
+} from "./fake_engine_routes.ts";
+import {
+  type Behaviour,
+  type EngineState,
+  manifestDigest,
+  Refusal,
+  shortReference,
+} from "./fake_engine_state.ts";
+import type { FakeObject, FakeService, FakeTask } from "./fake_engine_swarm_state.ts";
+
+/** How many ended tasks of a slot are remembered. */
+const REMEMBERED = 5;
+
+/** Routes of a manager. */
+export const swarmRoutes: readonly Route[] = [
+  route("GET", /^\/services$/, listServices),
+  route("POST", /^\/services\/create$/, createService),
+  route("POST", /^\/services\/([^/]+)\/update$/, updateService),
+  route("DELETE", /^\/services\/([^/]+)$/, removeService),
+  route("GET", /^\/tasks$/, listTasks),
+  route("GET", /^\/(configs|secrets)$/, listObjects),
+  route("POST", /^\/(configs|secrets)\/create$/, createObject),
+  route("DELETE", /^\/(configs|secrets)\/([^/]+)$/, removeObject),
+  { method: "GET", path: /^\/distribution\/(.+)\/json$/, handle: distribution },
+];
+
+function route(method: string, path: RegExp, handle: Route["handle"]): Route {
+  return {
+    method,
+    path,
+    handle(request) {
+      if (!request.state.isManager) throw new Refusal(503, "This node is not a swarm manager.");
+      return handle(request);
+    },
+  };
+}
+
+function listServices(request: RouteRequest): RouteAnswer {
+  const filters = filtersOf(request, ["label"]);
+  const services = [...request.state.swarm.services.values()];
+  const found = services.filter(({ spec }) => matchesLabels(asTexts(spec["Labels"]), filters));
+  return {
+    status: 200,
+    json: found.map(({ id, version, spec, previous, update, iteration }) => ({
+      ID: id,
+      Version: { Index: version },
+      Spec: spec,
+      ...(previous === undefined ? {} : { PreviousSpec: previous }),
+      ...(update === undefined ? {} : { UpdateStatus: update }),
+      ...(isJob(spec) ? { JobStatus: { JobIteration: { Index: iteration } } } : {}),
+    })),
+  };
+}
+
+function createService({ state, body }: RouteRequest): RouteAnswer {
+  const name = asText(body["Name"]);
+  if ([...state.swarm.services.values()].some(({ spec }) => spec["Name"] === name)) {
+    throw new Refusal(
+      409,
+      "rpc error: code = AlreadyExists desc = name conflicts with an existing",
+    );
+  }
+  const id = state.newId().slice(0, 25);
+  const spec = accepted(state, body);
+  const version = state.swarm.nextVersion();
+  const service = { id, version, spec, previous: undefined, update: undefined, iteration: 0 };
+  state.swarm.services.set(id, service);
+  settle(state, service);
+  return { status: 201, json: { ID: id } };
+}
+
+function updateService(request: RouteRequest): RouteAnswer {
+  const { state, query, body } = request;
+  const service = serviceOf(request);
+  if (query.get("version") !== String(service.version)) {
+    throw new Refusal(500, "rpc error: code = Unknown desc = update out of sequence");
+  }
+  if (body["Name"] !== service.spec["Name"]) {
+    throw new Refusal(
+      501,
+      "rpc error: code = Unimplemented desc = renaming services is not supported",
+    );
+  }
+  if (modeName(body) !== modeName(service.spec)) {
+    throw new Refusal(
+      501,
+      "rpc error: code = Unimplemented desc = service mode change is not allowed",
+    );
+  }
+  const before = service.spec;
+  service.previous = before;
+  service.spec = accepted(state, body);
+  service.version = state.swarm.nextVersion();
+  service.update = undefined;
+  if (isJob(service.spec)) service.iteration++;
+  const isReplaced = isJob(service.spec) || template(before) !== template(service.spec);
+  if (isReplaced) replaceTasks(state, service, before);
+  else settle(state, service);
+  return { status: 200, json: { Warnings: null } };
+}
+
+/** New tasks in the place of all, and what the engine says of that. */
+function replaceTasks(state: EngineState, service: FakeService, before: JsonRecord): void {
+  endTasks(state, service);
+  settle(state, service);
+  if (isJob(service.spec)) return;
+  const bad = tasksOf(state, service).find(({ state }) => state !== "running");
+  if (bad === undefined) {
+    service.update = { State: "completed", Message: "update completed" };
+    return;
+  }
+  const why = `due to failure or early termination of task ${bad.id}`;
+  if (asText(asRecord(service.spec["UpdateConfig"])["FailureAction"]) !== "rollback") {
+    service.update = { State: "paused", Message: `update paused ${why}` };
+    return;
+  }
+  service.spec = before;
+  service.previous = undefined;
+  endTasks(state, service);
+  settle(state, service);
+  service.update = { State: "rollback_completed", Message: `update rolled back ${why}` };
+}
+
+function removeService(request: RouteRequest): RouteAnswer {
+  const { swarm } = request.state;
+  const { id } = serviceOf(request);
+  swarm.services.delete(id);
+  swarm.tasks = swarm.tasks.filter(({ serviceId }) => serviceId !== id);
+  return { status: 200 };
+}
+
+function serviceOf({ state, params }: RouteRequest): FakeService {
+  const key = params[0] ?? "";
+  const all = [...state.swarm.services.values()];
+  const found = all.find(({ id, spec }) => id === key || spec["Name"] === key);
+  if (found === undefined) throw new Refusal(404, `service ${key} not found`);
+  return found;
+}
+
+function listTasks(request: RouteRequest): RouteAnswer {
+  const { state } = request;
+  const filters = filtersOf(request, ["label"]);
+  for (const service of state.swarm.services.values()) followFailed(state, service);
+  const found = state.swarm.tasks.filter(({ serviceId }) => {
+    const spec = state.swarm.services.get(serviceId)?.spec ?? {};
+    return matchesLabels(asTexts(spec["Labels"]), filters);
+  });
+  return {
+    status: 200,
+    json: found.map((task) => ({
+      ID: task.id,
+      ServiceID: task.serviceId,
+      Slot: task.slot,
+      NodeID: "fake",
+      CreatedAt: task.created.toISOString(),
+      Spec: task.spec,
+      DesiredState: task.desired,
+      JobIteration: { Index: task.iteration },
+      Status: {
+        State: task.state,
+        ...(task.error === "" ? {} : { Err: task.error }),
+        ContainerStatus: { ExitCode: task.exitCode },
+      },
+    })),
+  };
+}
+
+/** The spec as the engine keeps it: networks by id. */
+function accepted(state: EngineState, body: JsonRecord): JsonRecord {
+  const task = asRecord(body["TaskTemplate"]);
+  const networks = asList(task["Networks"]).map(asRecord).map((each) => {
+    try {
+      return { ...each, Target: state.network(asText(each["Target"])).id };
+    } catch {
+      throw new Refusal(500, `network ${asText(each["Target"])} not found`);
+    }
+  });
+  const container = asRecord(task["ContainerSpec"]);
+  for (const kind of ["Configs", "Secrets"] as const) {
+    for (const each of asList(container[kind]).map(asRecord)) {
+      const id = asText(each[kind === "Configs" ? "ConfigID" : "SecretID"]);
+      const known = kind === "Configs" ? state.swarm.configs : state.swarm.secrets;
+      if (!known.has(id)) throw new Refusal(400, `${kind.toLowerCase()} ${id} not found`);
+    }
+  }
+  return {
+    ...body,
+    TaskTemplate: { ...task, ...(networks.length === 0 ? {} : { Networks: networks }) },
+  };
+}
+
+/** What makes new tasks when it changes; a placement that allows the node does not. */
+function template(spec: JsonRecord): string {
+  const { Placement: _placement, ...rest } = asRecord(spec["TaskTemplate"]);
+  return JSON.stringify([rest, spec["EndpointSpec"]]);
+}
+
+function modeName(spec: JsonRecord): string {
+  return Object.keys(asRecord(spec["Mode"]))[0] ?? "Replicated";
+}
+
+function isJob(spec: JsonRecord): boolean {
+  return modeName(spec).endsWith("Job");
+}
+
+function slotsOf(spec: JsonRecord): number {
+  const mode = asRecord(spec["Mode"]);
+  if (modeName(spec).startsWith("Global")) return 1;
+  if (isJob(spec)) return asNumber(asRecord(mode["ReplicatedJob"])["TotalCompletions"]) ?? 1;
+  return asNumber(asRecord(mode["Replicated"])["Replicas"]) ?? 1;
+}
+
+/** Tasks that are to be there, of the last run of a job. */
+function tasksOf(state: EngineState, service: FakeService): FakeTask[] {
+  return state.swarm.tasks.filter((each) =>
+    each.serviceId === service.id && each.iteration === service.iteration &&
+    (each.desired === "running" || each.desired === "complete")
+  );
+}
+
+function endTasks(state: EngineState, service: FakeService): void {
+  for (const task of state.swarm.tasks.filter(({ serviceId }) => serviceId === service.id)) {
+    end(task);
+  }
+}
+
+function end(task: FakeTask): void {
+  task.desired = "shutdown";
+  if (task.state === "running") task.state = "shutdown";
+}
+
+/** As many tasks as the service wants. */
+function settle(state: EngineState, service: FakeService): void {
+  const wanted = slotsOf(service.spec);
+  const there = tasksOf(state, service);
+  there.filter(({ slot }) => slot > wanted).forEach(end);
+  for (let slot = 1; slot <= wanted; slot++) {
+    if (!there.some((each) => each.slot === slot)) start(state, service, slot);
+  }
+}
+
+function start(state: EngineState, service: FakeService, slot: number): void {
+  const task: FakeTask = {
+    id: state.newId().slice(0, 25),
+    serviceId: service.id,
+    slot,
+    spec: asRecord(service.spec["TaskTemplate"]),
+    iteration: service.iteration,
+    created: new Date(),
+    state: isJob(service.spec) ? "complete" : "running",
+    desired: isJob(service.spec) ? "complete" : "running",
+    error: "",
+    exitCode: 0,
+  };
+  become(task, behaviourOf(state, service));
+  state.swarm.tasks.push(task);
+}
+
+function become(task: FakeTask, behaviour: Behaviour): void {
+  if (behaviour === "run") return;
+  if ("refuse" in behaviour) {
+    task.state = "rejected";
+    task.error = behaviour.refuse;
+  } else if ("exit" in behaviour) {
+    task.state = behaviour.exit === 0 ? "complete" : "failed";
+    task.exitCode = behaviour.exit;
+    if (behaviour.exit !== 0) task.error = `task: non-zero exit (${behaviour.exit})`;
+  } else if (behaviour.health === "starting") {
+    task.state = "starting";
+  } else if (behaviour.health === "unhealthy") {
+    task.state = "failed";
+    task.exitCode = 137;
+    task.error = "task: non-zero exit (137): dockerexec: unhealthy container";
+  }
+}
+
+function behaviourOf(state: EngineState, { spec }: FakeService): Behaviour {
+  const name = asText(spec["Name"]);
+  const container = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"]);
+  const image = shortReference(asText(container["Image"]).split("@")[0] ?? "");
+  const exits = asTextList(container["Args"]).map((each) => /^exit (\d+)$/.exec(each)?.[1])
+    .find((code) => code !== undefined);
+  if (exits !== undefined) return { exit: Number(exits) };
+  return state.behaviours.get(name) ?? state.behaviours.get(name.replace(/^[^_]*_/, "")) ??
+    state.behaviours.get(image) ?? "run";
+}
+
+/** The restart policy: what ended is followed by another one. */
+function followFailed(state: EngineState, service: FakeService): void {
+  const policy = asRecord(asRecord(service.spec["TaskTemplate"])["RestartPolicy"]);
+  const condition = asText(policy["Condition"]) || "any";
+  for (const task of tasksOf(state, service)) {
+    const hasEnded = ["failed", "rejected", "complete"].includes(task.state);
+    const restarts = condition === "any" && !isJob(service.spec) ||
+      condition !== "none" && task.state !== "complete";
+    if (!hasEnded || !restarts) continue;
+    task.desired = "shutdown";
+    start(state, service, task.slot);
+    const ended = state.swarm.tasks.filter((each) =>
+      each.serviceId === service.id && each.slot === task.slot && each.desired === "shutdown"
+    );
+    const forgotten = new Set(ended.slice(0, -REMEMBERED));
+    state.swarm.tasks = state.swarm.tasks.filter((each) => !forgotten.has(each));
+  }
+}
+
+function listObjects(request: RouteRequest): RouteAnswer {
+  const filters = filtersOf(request, ["label"]);
+  const objects = [...mapOf(request).values()];
+  const found = objects.filter(({ spec }) => matchesLabels(asTexts(spec["Labels"]), filters));
+  return {
+    status: 200,
+    json: found.map(({ id, version, spec: { Data: _data, ...spec } }) => ({
+      ID: id,
+      Version: { Index: version },
+      Spec: spec,
+    })),
+  };
+}
+
+function createObject(request: RouteRequest): RouteAnswer {
+  const { state, params, body } = request;
+  const objects = mapOf(request);
+  const name = asText(body["Name"]);
+  const word = params[0] === "configs" ? "config" : "secret";
+  if ([...objects.values()].some(({ spec }) => spec["Name"] === name)) {
+    throw new Refusal(409, `rpc error: code = AlreadyExists desc = ${word} ${name} already exists`);
+  }
+  if (asText(body["Data"]) === "") throw new Refusal(400, `${word} data must be larger than 0`);
+  if (name.length > 64) throw new Refusal(400, `invalid name: longer than 64 characters`);
+  const id = state.newId().slice(0, 25);
+  objects.set(id, { id, spec: body, version: state.swarm.nextVersion() });
+  return { status: 201, json: { ID: id } };
+}
+
+function removeObject(request: RouteRequest): RouteAnswer {
+  const { state, params } = request;
+  const [kind, id = ""] = params;
+  const objects = mapOf(request);
+  if (!objects.has(id)) throw new Refusal(404, `${kind} ${id} not found`);
+  const user = [...state.swarm.services.values()].find(({ spec }) =>
+    JSON.stringify(spec["TaskTemplate"]).includes(`"${id}"`)
+  );
+  if (user !== undefined) {
+    const name = asText(objects.get(id)?.spec["Name"]);
+    throw new Refusal(
+      400,
+      `rpc error: code = InvalidArgument desc = ${kind?.slice(0, -1)} '${name}' is in use by the ` +
+        `following service: ${asText(user.spec["Name"])}`,
+    );
+  }
+  objects.delete(id);
+  return { status: 204 };
+}
+
+function mapOf({ state, params }: RouteRequest): Map<string, FakeObject> {
+  return params[0] === "configs" ? state.swarm.configs : state.swarm.secrets;
+}
+
+function distribution({ state, params }: RouteRequest): RouteAnswer {
+  const image = state.registry.get(shortReference(params[0] ?? ""));
+  if (image === undefined) throw new Refusal(404, "manifest unknown: manifest unknown");
+  return {
+    status: 200,
+    json: { Descriptor: { digest: manifestDigest(image) }, Platforms: [] },
+  };
+}
