@@ -284,6 +284,8 @@ function become(task: FakeTask, behaviour: Behaviour): void {
     task.state = behaviour.exit === 0 ? "complete" : "failed";
     task.exitCode = behaviour.exit;
     if (behaviour.exit !== 0) task.error = `task: non-zero exit (${behaviour.exit})`;
+  } else if (!("health" in behaviour)) {
+    return;
   } else if (behaviour.health === "starting") {
     task.state = "starting";
   } else if (behaviour.health === "unhealthy") {
