@@ -38,6 +38,7 @@ import {
 } from "./pipeline/mod.ts";
 import { webhookRefusal } from "./plan/mod.ts";
 import { type Glance, stage, type Target } from "./prepare/mod.ts";
+import type { Slot } from "./system/mod.ts";
 import { createTeller, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -228,14 +229,14 @@ async function decideAndAct(
   }
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
-  const carryOut = async () => {
+  const carryOut = async (slot: Slot) => {
     teller.tell({ kind: "started" });
-    const end = await act(parts, target, { decision, since }, signal);
+    const end = await act(parts, target, { decision, since, slot }, signal);
     const more = end?.status === "failed" ? again(parts, target) : {};
     if (end !== undefined) teller.tell({ kind: "ended", end: { ...end, ...more } });
     return end === undefined ? "moved" : "done";
   };
-  const acting = () => stage(parts, teller.target, "deploy", carryOut);
+  const acting = (slot: Slot) => stage(parts, teller.target, "deploy", () => carryOut(slot));
   return await deploying(parts, repository, acting, signal);
 }
 

@@ -305,6 +305,7 @@ function pipelineOptions(
     passedVariables: passedVariables(settings, env),
     cloneDepth: git.cloneDepth,
     rollback: deploy.rollback,
+    watchMs: deploy.watchMs,
     imageRetention: deploy.releaseImageRetention,
     treeRetention: deploy.artifactGcRetentionRecords,
   };

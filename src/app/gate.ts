@@ -59,7 +59,7 @@ export function createGate(
     intake,
     runs,
     checkEngine: (signal) => engine.info(signal),
-    projects: createProjects(assembly, clock),
+    projects: createProjects(assembly, { clock, watchMs: settings.deploy.watchMs }),
     deployments: (signal) => stackStatuses({ engine, ledger, runs, clock, ...limit }, signal),
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     ledger,

@@ -6,11 +6,15 @@ import { createTeller } from "../tell/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
 /** The compose projects of the engine, under the same locks as the deployments. */
-export function createProjects(assembly: Assembly, clock: Clock): Projects {
+export function createProjects(
+  assembly: Assembly,
+  { clock, watchMs }: { readonly clock: Clock; readonly watchMs: number },
+): Projects {
   const { engine, ledger, stackLock, pipelineParts } = assembly;
   return new Projects({
     engine,
     clock,
+    watchMs,
     stackLock,
     destroyRecorded: async (key, what, signal) =>
       await destroyRecorded(await pipelineParts(signal), key, what, signal),

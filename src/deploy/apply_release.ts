@@ -16,6 +16,7 @@ import { observe } from "./observe.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts } from "./rollout_words.ts";
 import { readiness } from "./readiness.ts";
 import { waitHealthy } from "./wait_healthy.ts";
+import { watchPeriod } from "./watch_period.ts";
 
 /** What is looked at while a plan is applied. */
 export interface Watch {
@@ -38,6 +39,7 @@ export async function applyRelease(
   signal: AbortSignal,
 ): Promise<void> {
   const { release, tree } = asked.next;
+  await parts.slot.takeAgain(signal);
   const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
   await clearHalfReplaced(parts.engine, release.key, signal);
   const observed = await observe(parts.engine, release.key, signal);
@@ -79,8 +81,11 @@ export async function applyRelease(
       observed.containers.filter((each) => each.state !== "exited" && each.state !== "created")
         .map((each) => each.id),
     ),
+    watchMs: (service) => watchPeriod(release.model, service, parts.watchMs),
+    onWatching: () => parts.slot.leave(),
     progress: parts.progress,
   }, signal);
+  if (steps.after.length > 0) await parts.slot.takeAgain(signal);
   for (const step of steps.after) {
     stops(step);
     await carryOut(parts, work.next, step, deadline, signal);

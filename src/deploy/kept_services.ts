@@ -42,6 +42,8 @@ export interface KeptLook {
   readonly now: Readiness;
   /** The containers whose restarts count from here on. */
   readonly counted: readonly ContainerDetails[];
+  /** Whether the others, which were changed, are ready. */
+  readonly changedWork: boolean;
 }
 
 /**
@@ -71,7 +73,8 @@ export class KeptWatch {
       services.filter(({ name }) => !this.#kept.has(name)),
       { containers: containersOf(counted) },
     );
-    if (changed.kind !== "ready") return { now: changed, counted };
+    if (changed.kind !== "ready") return { now: changed, counted, changedWork: false };
+    const judged = { counted: details, changedWork: true };
     const kept = details.filter(isKept);
     if (this.#checks === undefined) {
       this.#readyMs = nowMs;
@@ -79,7 +82,7 @@ export class KeptWatch {
     }
     const all = services.filter(({ name }) => this.#kept.has(name));
     const now = readiness(all, { containers: kept.map((each) => this.#judgeable(each)) });
-    if (now.kind !== "ready") return { now, counted: details };
+    if (now.kind !== "ready") return { now, ...judged };
     const isPatient = nowMs < Math.min(this.#readyMs + CHECK_INTERVAL_MS, endMs);
     const lastStart = Math.max(0, ...counted.map(({ startedAt }) => startedAt?.getTime() ?? 0));
     const waiting = Object.fromEntries(
@@ -88,8 +91,8 @@ export class KeptWatch {
         return why === undefined ? [] : [[each.container.service, why]];
       }),
     );
-    if (Object.keys(waiting).length === 0) return { now, counted: details };
-    return { now: { kind: "waiting", services: waiting, incomplete: [] }, counted: details };
+    if (Object.keys(waiting).length === 0) return { now, ...judged };
+    return { now: { kind: "waiting", services: waiting, incomplete: [] }, ...judged };
   }
 
   /** That it became unhealthy while it had nobody to talk to says nothing. */

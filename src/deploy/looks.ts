@@ -18,11 +18,20 @@ export interface LookParts {
 /** Moments to look at a stack again. */
 export interface Looks {
   /**
-   * Waits for the next moment: `event` as soon as something happened to a container since the last
-   * one, else `interval` when {@link SAMPLE_INTERVAL_MS} passed since the last `interval`, or since now
-   * if `anew`.
+   * Waits for the next moment: `event` as soon as something happened to a container, or an alarm went
+   * off, since the last one, else `interval` when {@link SAMPLE_INTERVAL_MS} passed since the last
+   * `interval`.
    */
-  next(options?: { readonly anew: boolean }): Promise<"event" | "interval">;
+  next(): Promise<"event" | "interval">;
+  /** Makes a moment after a time from now. */
+  alarm(milliseconds: number): Alarm;
+}
+
+/** A time that passes. */
+export interface Alarm {
+  /** Whether it has passed. */
+  readonly isOver: boolean;
+  stop(): void;
 }
 
 /**
@@ -39,21 +48,21 @@ export async function withLooks<T>(
   const bell = new Bell();
   const listening = listen(parts, bell, within);
   const { clock } = parts;
-  let pause: Pause | undefined;
+  let pause: Promise<void> | undefined;
   try {
     return await work({
-      async next({ anew } = { anew: false }) {
-        if (anew) pause?.stop();
-        pause = anew ? startPause(clock, within) : pause ?? startPause(clock, within);
+      async next() {
+        pause ??= clock.sleep(SAMPLE_INTERVAL_MS, within).catch(() => {});
         const heard = await Promise.race([
           bell.rung.then(() => true),
-          pause.over.then(() => false),
+          pause.then(() => false),
         ]);
         within.throwIfAborted();
         if (heard) bell.reset();
         else pause = undefined;
         return heard ? "event" : "interval";
       },
+      alarm: (milliseconds) => startAlarm(clock, milliseconds, bell, within),
     });
   } finally {
     end.abort();
@@ -84,15 +93,23 @@ async function listen({ engine, key }: LookParts, bell: Bell, signal: AbortSigna
   }
 }
 
-interface Pause {
-  /** Resolves when it is over or was stopped. */
-  readonly over: Promise<void>;
-  stop(): void;
-}
-
-function startPause(clock: Clock, signal: AbortSignal): Pause {
+function startAlarm(
+  clock: Clock,
+  milliseconds: number,
+  bell: Bell,
+  signal: AbortSignal,
+): Alarm {
+  if (milliseconds <= 0) return { isOver: true, stop: () => {} };
   const end = new AbortController();
-  const over = clock.sleep(SAMPLE_INTERVAL_MS, AbortSignal.any([signal, end.signal]))
-    .catch(() => {});
-  return { over, stop: () => end.abort() };
+  let isOver = false;
+  clock.sleep(milliseconds, AbortSignal.any([signal, end.signal])).then(() => {
+    isOver = true;
+    bell.ring();
+  }, () => {});
+  return {
+    get isOver() {
+      return isOver;
+    },
+    stop: () => end.abort(),
+  };
 }

@@ -31,6 +31,7 @@ export * from "./rollout.ts";
 export * from "./running_jobs.ts";
 export * from "./stack_files.ts";
 export * from "./wait_healthy.ts";
+export { watchPeriod } from "./watch_period.ts";
 export { type ContainerParts, containerWish } from "./engine/container_body.ts";
 export { containerLabels } from "./engine/container_labels.ts";
 export { notMapped, notMappedResource, SERVICE_KEYS } from "./engine/mapped_keys.ts";

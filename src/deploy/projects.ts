@@ -45,6 +45,8 @@ export type ProjectEngine =
 export interface ProjectParts {
   readonly engine: ProjectEngine;
   readonly clock: Clock;
+  /** Milliseconds of watching where no health check speaks for a container (`DEPLOY_WATCH`). */
+  readonly watchMs: number;
   readonly stackLock: KeyedLock;
   /**
    * Destroys a stack that the ledger knows, and returns its volumes that are gone; `undefined` when it
@@ -204,12 +206,13 @@ export class Projects {
     timeoutSeconds: number,
     signal: AbortSignal,
   ): Promise<void> {
-    const { engine, clock } = this.#parts;
+    const { engine, clock, watchMs } = this.#parts;
     const services = [...Map.groupBy(containers, (each) => each.service)].map(([name, own]) =>
       serviceFromContainers(name, own.length)
     );
     const deadline = new Date(clock.now().getTime() + timeoutSeconds * 1000);
-    await waitHealthy({ engine, clock, key, services, deadline }, signal);
+    const wait = { engine, clock, key, services, deadline, watchMs: () => watchMs };
+    await waitHealthy(wait, signal);
   }
 }
 

@@ -86,6 +86,7 @@ async function restore(
 ): Promise<string> {
   const { next, previous, endangered } = work;
   const { key } = next.release;
+  await parts.slot.takeAgain(signal);
   await pointTags(parts.engine, previous.release.services, work.previousImages, signal);
   await clearHalfReplaced(parts.engine, key, signal);
   const observed = await observe(parts.engine, key, signal);

@@ -7,23 +7,20 @@ export const MOST_RESTARTS = 3;
 
 /** The result of one look at containers. */
 export interface RestartLook {
-  /** Whether each container is the one of the look before, and has run since without an end. */
-  readonly same: boolean;
-  /** Whether one that runs now was restarted by the engine while it was watched. */
-  readonly restarted: boolean;
+  /** Ids of those that the engine restarted while they were watched. */
+  readonly restarted: ReadonlySet<string>;
   /** The first that was restarted {@link MOST_RESTARTS} times. */
   readonly looping: ContainerDetails | undefined;
 }
 
 /**
- * Follows containers from look to look. A container that dies every two seconds is running at most
- * moments: only its start time and the engine's count of restarts tell.
+ * Follows the restarts of containers from look to look. A container that dies every two seconds is
+ * running at most moments: only the engine's count tells.
  */
 export class RestartWatch {
   readonly #known: ReadonlySet<string> | undefined;
   /** The engine's count at the beginning, by container id. */
   readonly #first = new Map<string, number>();
-  #before: string | undefined;
 
   /**
    * `known` are ids of containers that ran before, whose earlier restarts do not count; without it,
@@ -33,18 +30,12 @@ export class RestartWatch {
     this.#known = known;
   }
 
-  /** Compares what is now with the look before. */
+  /** Counts what happened since the beginning. */
   look(containers: readonly ContainerDetails[]): RestartLook {
-    const now = containers.map(({ container, startedAt }) =>
-      `${container.id} ${startedAt?.getTime() ?? 0}`
-    ).sort().join("\n");
-    const same = this.#before === undefined || this.#before === now;
-    this.#before = now;
     const counted = containers.map((details) => ({ details, restarts: this.#restarts(details) }));
     return {
-      same,
-      restarted: counted.some(({ details, restarts }) =>
-        restarts > 0 && details.container.state === "running"
+      restarted: new Set(
+        counted.filter(({ restarts }) => restarts > 0).map(({ details }) => details.container.id),
       ),
       looping: counted.find(({ details, restarts }) =>
         restarts >= MOST_RESTARTS && details.container.state !== "exited"

@@ -7,7 +7,7 @@ import type {
   ServicePlan,
   StackwrightError,
 } from "../model/mod.ts";
-import type { Clock, Log } from "../system/mod.ts";
+import type { Clock, Log, Slot } from "../system/mod.ts";
 import type { Backend } from "./backend.ts";
 import type { ComposeCall } from "./compose/program.ts";
 import type { StackFiles } from "./stack_files.ts";
@@ -48,6 +48,10 @@ export interface RolloutParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly files: StackFiles;
+  /** The slot among those that change containers, which is lent while containers are only watched. */
+  readonly slot: Slot;
+  /** Milliseconds of watching where a service does not say (`DEPLOY_WATCH`). */
+  readonly watchMs: number;
   readonly progress: Progress;
   /** Words for compose about a release: project, variables, model. */
   call(onDisk: ReleaseOnDisk): ComposeCall;

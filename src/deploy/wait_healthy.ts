@@ -11,15 +11,11 @@ import { type KeptServices, KeptWatch } from "./kept_services.ts";
 import { lastLines } from "./last_lines.ts";
 import { type Looks, withLooks } from "./looks.ts";
 import { observe } from "./observe.ts";
+import { ProvenWatch } from "./proven.ts";
 import { MOST_RESTARTS, RestartWatch } from "./restart_watch.ts";
 
-/** Samples in a row that must be good before a release counts as healthy. */
-export const GOOD_SAMPLES = 3;
-/**
- * The same once the engine had to restart one of the containers: it calls a container steady that ran
- * for ten seconds.
- */
-const STEADY_SAMPLES = 11;
+/** Samples in a row for which a container may be missing that somebody else may just be making. */
+const MOST_INCOMPLETE = 3;
 /** A wait: for what, and how long. */
 export interface HealthWait {
   readonly engine: Engine;
@@ -32,15 +28,19 @@ export interface HealthWait {
   readonly known?: ReadonlySet<string>;
   /** Those of the services that nothing was done to, and what they depend on; none without it. */
   readonly kept?: KeptServices;
+  /** Milliseconds for which a container of a service has to run where no health check speaks for it. */
+  readonly watchMs: (service: string) => number;
+  /** Told, maybe more than once, that all work and are only watched from now on. */
+  readonly onWatching?: () => void;
   /** Told at every sample what is still missing; nobody by default. */
   readonly progress?: Progress;
 }
 
 /**
- * Waits until `services` are as they should be. Where each has a health check that says so, or has done
- * its work, that is proven; else they have to stay so for {@link GOOD_SAMPLES} samples in a row,
- * one second apart, each container being the same and never started anew in between.
- * What happens to a container is looked at at once.
+ * Waits until `services` are as they should be. A container whose health check says so, or that has
+ * done its work, has proven that; any other has to run for a time, counted from when it was first seen
+ * to run. A restart by the engine is a failed try: the time begins anew and is longer. What happens to
+ * a container is looked at at once.
  *
  * Throws `unhealthy` as soon as one of them cannot become good any more, with the last lines it
  * wrote, and `timeout` at the deadline, naming what was still missing.
@@ -51,30 +51,33 @@ export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promis
 }
 
 async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal): Promise<void> {
-  const { clock, services, deadline } = wait;
-  const restarts = new RestartWatch(wait.known);
+  const { clock, services, deadline, known } = wait;
+  const restarts = new RestartWatch(known);
   const kept = new KeptWatch(wait.kept ?? new Map());
+  // What a health check said of one that ran before says nothing of now, unless a new one was waited for.
+  const believes = ({ container: { id, service } }: ContainerDetails) =>
+    known?.has(id) === false || wait.kept?.has(service) === true;
+  const proven = new ProvenWatch({ watchMs: wait.watchMs, believes }, looks);
+  const awaited = new Set(
+    services.filter(({ expectation }) => expectation.autostart && expectation.replicas > 0)
+      .map(({ name }) => name),
+  );
   let incomplete = 0;
   // A look between two samples may undo what they said, but does not make them more.
-  for (let good = 0, needed = GOOD_SAMPLES, counts = true;;) {
+  for (let counts = true;;) {
     const details = await inspectServices(wait, signal);
     const times = { nowMs: clock.now().getTime(), endMs: deadline.getTime() };
-    const { now, counted } = kept.look(services, details, times);
+    const { now, counted, changedWork } = kept.look(services, details, times);
     if (now.kind === "failed") await fail(wait, now, signal);
-    const { same, restarted, looping } = restarts.look(counted);
+    const { restarted, looping } = restarts.look(counted);
     if (looping !== undefined) await fail(wait, loopText(looping), signal);
-    if (restarted) needed = STEADY_SAMPLES;
-    const before = good;
-    if (now.kind !== "ready") good = 0;
-    else good = same && good > 0 ? good + (counts ? 1 : 0) : 1;
-    const isProven = now.kind === "ready" && !restarted && needed === GOOD_SAMPLES &&
-      provenAtOnce(wait, details);
-    if (isProven || good >= needed) return;
+    const watched = counted.filter(({ container }) => awaited.has(container.service));
+    if (proven.look(watched, restarted) && now.kind === "ready") return;
     const missing = now.kind === "waiting" ? missingText(now.services) : "";
     // Nobody makes containers any more by now, so none that is missing will come.
     const isIncomplete = now.kind === "waiting" && now.incomplete.length > 0;
     incomplete = isIncomplete ? incomplete + (counts ? 1 : 0) : 0;
-    if (incomplete === GOOD_SAMPLES) {
+    if (incomplete === MOST_INCOMPLETE) {
       throw new StackwrightError(
         "unhealthy",
         `${missing}; somebody removed what is missing while the release was rolled out`,
@@ -86,32 +89,12 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
         `not healthy within the deployment's timeout: ${missing}`,
       );
     }
+    if (changedWork) wait.onWatching?.();
     wait.progress?.(
       missing === "" ? "making sure that it stays healthy" : `waiting for ${missing}`,
     );
-    counts = await looks.next({ anew: good === 1 && before !== 1 }) === "interval";
+    counts = await looks.next() === "interval";
   }
-}
-
-/**
- * Whether every container tells by itself that it works, or has ended well. What a health check said of
- * one that ran before says nothing of now, unless a new check was waited for.
- */
-function provenAtOnce(
-  { services, known, kept }: HealthWait,
-  details: readonly ContainerDetails[],
-): boolean {
-  const isNew = ({ id, service }: ObservedContainer) =>
-    known?.has(id) === false || kept?.has(service) === true;
-  const wanted = services.filter(({ expectation }) =>
-    expectation.autostart && expectation.replicas > 0
-  );
-  return details.map(({ container }) => container)
-    .filter(({ service }) => wanted.some(({ name }) => name === service))
-    .every((each) =>
-      (each.health === "healthy" && isNew(each)) ||
-      (each.state === "exited" && each.exitCode === 0)
-    );
 }
 
 /** The containers of the services, each as it is when it is asked; one that is gone is left out. */

@@ -3,6 +3,7 @@ import type { StackKey, TargetEnd } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
 import type { Decision } from "./decide_target.ts";
 import { destroyerOf, destroyTarget } from "./destroy_target.ts";
+import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -11,6 +12,8 @@ export interface ToDo {
   readonly decision: Exclude<Decision, { kind: "skip" }>;
   /** The ledger's mark of the stack when it was decided. */
   readonly since: string;
+  /** The slot that it has among those that change containers. */
+  readonly slot: Slot;
 }
 
 /**
@@ -20,14 +23,14 @@ export interface ToDo {
 export async function act(
   parts: PipelineParts,
   target: Target,
-  { decision, since }: ToDo,
+  { decision, since, slot }: ToDo,
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
   switch (decision.kind) {
     case "deploy":
-      return await deploy(parts, target, { decision, since }, signal);
+      return await deploy(parts, target, { decision, since, slot }, signal);
     case "repair":
-      return await repair(parts, target, { decision, since }, signal);
+      return await repair(parts, target, { decision, since, slot }, signal);
     case "destroy":
       return await destroy(parts, target, signal);
   }
@@ -36,7 +39,7 @@ export async function act(
 async function deploy(
   parts: PipelineParts,
   target: Target,
-  { decision, since }: ToDo & { readonly decision: Decision & { readonly kind: "deploy" } },
+  { decision, since, slot }: ToDo & { readonly decision: Decision & { readonly kind: "deploy" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
   const { plan, prepared, observed, adopts, isRetry } = decision;
@@ -52,6 +55,7 @@ async function deploy(
     progress: target.progress,
     note: plan.message,
     since,
+    slot,
     isRetry,
   }, signal);
   if (result === undefined) return undefined;
@@ -70,7 +74,7 @@ async function deploy(
 async function repair(
   parts: PipelineParts,
   target: Target,
-  { decision, since }: ToDo & { readonly decision: Decision & { readonly kind: "repair" } },
+  { decision, since, slot }: ToDo & { readonly decision: Decision & { readonly kind: "repair" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
   const { hold, plan, onDisk, recorded, observed, remembers } = decision;
@@ -88,6 +92,7 @@ async function repair(
     note: `repaired ${what}`,
     remembers,
     since,
+    slot,
   }, signal);
   if (result === undefined) return undefined;
   if (result.kind !== "deployed") {

@@ -17,6 +17,7 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
+import type { Slot } from "../system/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import {
@@ -40,12 +41,16 @@ export interface DecidedRollout
   /** Whether nobody asked for it in person: then a failure counts for the retry policy. */
   readonly automatic: boolean;
   readonly progress: Progress;
+  /** The slot that it has among those that change containers; none where these are not counted. */
+  readonly slot?: Slot;
   /** False keeps what is remembered of another release's failure; true by default. */
   readonly remembers?: boolean;
   /** What the history says about the release when it is good; `deployed` by default. */
   readonly note?: string;
 }
 
+/** The slot of who needs none. */
+const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
 
 /** The same with what the decision rests on. */
@@ -183,7 +188,7 @@ export async function bringToDisk(
 
 function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts {
   const { host: { engine, backend }, clock, log } = parts;
-  const { next, progress, removeOrphans } = work;
+  const { next, progress, removeOrphans, slot = NO_SLOT } = work;
   const { key } = next.release;
   return {
     progress,
@@ -191,6 +196,8 @@ function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts 
     backend,
     clock,
     log,
+    slot,
+    watchMs: parts.options.watchMs,
     files: stackFiles(parts, key),
     replan: (release, observed, { services: failed }) =>
       planFor(release.services, observed, { kind: "taken_back", failed, removeOrphans }).services,

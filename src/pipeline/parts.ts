@@ -15,6 +15,8 @@ export interface PipelineOptions extends PrepareOptions {
   readonly cloneDepth: number;
   /** Whether a failed release is replaced by its predecessor (`DEPLOY_ROLLBACK`). */
   readonly rollback: boolean;
+  /** Milliseconds for which containers without a health check are watched (`DEPLOY_WATCH`). */
+  readonly watchMs: number;
   /** Good releases before the current one whose trees are kept (`ARTIFACT_GC_RETENTION_RECORDS`). */
   readonly treeRetention: number;
   /** How many good releases keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */

@@ -10,21 +10,24 @@ import type { Intent } from "../record/ledger.ts";
 import { bringToDisk, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
+import type { Slot } from "../system/mod.ts";
 import { requireImages } from "../prepare/mod.ts";
 
 /**
  * Finishes what was under way when the process ended, before anything else may deploy: a release is
  * rolled out to its end or rolled back, a destroy is completed. What cannot be finished now stays
  * open, is logged, and is tried again at the next start; it keeps nothing else from working.
+ * Stacks are finished side by side, as they were begun: many may have been watched at once.
  */
 export async function recover(parts: PipelineParts, signal: AbortSignal): Promise<void> {
-  for (const intent of parts.ledger.openIntents()) {
+  const finish = async (intent: Intent) => {
     const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
     try {
       log.warning(`resuming an interrupted ${intent.kind}`);
+      const resume = (slot: Slot) => resumeWithEngine(parts, intent, slot, signal);
       await parts.stackLock.run(
         formatStackKey(intent.key),
-        () => resumeWithEngine(parts, intent, signal),
+        () => parts.deploying.run(resume, signal),
         signal,
       );
     } catch (error) {
@@ -33,19 +36,22 @@ export async function recover(parts: PipelineParts, signal: AbortSignal): Promis
         error,
       });
     }
-  }
+  };
+  await Promise.allSettled(parts.ledger.openIntents().map(finish));
+  signal.throwIfAborted();
 }
 
 /** An engine that goes away again meanwhile is waited for: nobody may come back for the intent. */
 async function resumeWithEngine(
   parts: PipelineParts,
   intent: Intent,
+  slot: Slot,
   signal: AbortSignal,
 ): Promise<void> {
   const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
   for (;;) {
     try {
-      return await resume(parts, intent, signal);
+      return await resume(parts, intent, slot, signal);
     } catch (error) {
       signal.throwIfAborted();
       const progress = (step: string) => log.debug(step);
@@ -59,7 +65,12 @@ async function resumeWithEngine(
   }
 }
 
-async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal): Promise<void> {
+async function resume(
+  parts: PipelineParts,
+  intent: Intent,
+  slot: Slot,
+  signal: AbortSignal,
+): Promise<void> {
   const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
   if (intent.kind === "destroy") return void await finishDestroy(parts, intent, signal);
   const recorded = intent.releaseId === undefined
@@ -96,6 +107,7 @@ async function resume(parts: PipelineParts, intent: Intent, signal: AbortSignal)
       timeoutSeconds: next.release.timeoutSeconds,
       automatic: true,
       progress,
+      slot,
     },
     intent,
     signal,

@@ -1,4 +1,4 @@
-import type { Limiter } from "../system/mod.ts";
+import type { Limiter, Slot } from "../system/mod.ts";
 import { type Measured, seconds } from "../prepare/mod.ts";
 
 /** Ports for acquiring a slot. */
@@ -20,17 +20,17 @@ export async function preparing<T>(
     waited: (time, outcome) =>
       parts.meter.observe("deployment_admission_duration_seconds", {
         repository,
-        phase: "place",
+        phase: "slot",
         outcome,
       }, time),
   }, signal);
 }
 
-/** Runs something that changes containers, when a slot for that is free. */
+/** Runs something that changes containers, when a slot for that is free; it may lend the slot. */
 export async function deploying<T>(
   parts: SlotParts,
   repository: string,
-  work: () => Promise<T>,
+  work: (slot: Slot) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const waits = { queued: "deployments_queued", active: "deployments_active" } as const;
@@ -41,7 +41,7 @@ export async function deploying<T>(
   }, signal);
 }
 
-interface Slot {
+interface Room {
   readonly limiter: Limiter;
   readonly repository: string;
   readonly queued: "pre_deployments_queued" | "deployments_queued";
@@ -49,13 +49,13 @@ interface Slot {
 }
 
 interface Occupation<T> {
-  readonly work: () => Promise<T>;
+  readonly work: (slot: Slot) => Promise<T>;
   readonly waited: (time: number, outcome: "admitted" | "gave_up") => void;
 }
 
 async function inSlot<T>(
   { meter, clock }: SlotParts,
-  { limiter, repository, queued, active }: Slot,
+  { limiter, repository, queued, active }: Room,
   { work, waited }: Occupation<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -67,14 +67,28 @@ async function inSlot<T>(
     waited(seconds(began, clock), outcome);
   };
   try {
-    return await limiter.run(async () => {
+    return await limiter.run(async (slot) => {
       inside = true;
       leaveQueue("admitted");
-      meter.move(active, { repository }, 1);
+      let held = 0;
+      const hold = (now: 0 | 1) => {
+        if (held !== now) meter.move(active, { repository }, now - held);
+        held = now;
+      };
+      hold(1);
       try {
-        return await work();
+        return await work({
+          leave() {
+            hold(0);
+            slot.leave();
+          },
+          async takeAgain(within) {
+            await slot.takeAgain(within);
+            hold(1);
+          },
+        });
       } finally {
-        meter.move(active, { repository }, -1);
+        hold(0);
       }
     }, signal);
   } finally {

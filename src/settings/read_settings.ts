@@ -231,6 +231,7 @@ function deploySettings(reader: VariableReader): DeploySettings {
     maxConcurrentDeployments: reader.integer("MAX_CONCURRENT_DEPLOYMENTS"),
     maxConcurrentPredeployments: reader.integer("MAX_CONCURRENT_PREDEPLOYMENTS"),
     rollback: reader.boolean("DEPLOY_ROLLBACK"),
+    watchMs: reader.seconds("DEPLOY_WATCH") * 1000,
     releaseImageRetention: reader.integer("RELEASE_IMAGE_RETENTION"),
     artifactGcEnabled: reader.boolean("ARTIFACT_GC_ENABLED"),
     artifactGcRetentionRecords: reader.integer("ARTIFACT_GC_RETENTION_RECORDS"),

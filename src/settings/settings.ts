@@ -67,6 +67,8 @@ export interface DeploySettings {
   readonly maxConcurrentDeployments: number;
   readonly maxConcurrentPredeployments: number;
   readonly rollback: boolean;
+  /** Milliseconds for which containers without a health check are watched. */
+  readonly watchMs: number;
   readonly releaseImageRetention: number;
   readonly artifactGcEnabled: boolean;
   readonly artifactGcRetentionRecords: number;

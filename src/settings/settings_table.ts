@@ -4,6 +4,7 @@ import { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
 export type SettingType =
   | "boolean"
   | "integer"
+  | "duration"
   | "text"
   | "secret"
   | "path"
@@ -84,6 +85,12 @@ export const SETTINGS_TABLE = [
     POSITIVE,
   ),
   row("DEPLOY_ROLLBACK", "boolean", "true", "Put the previous release back when a new one fails."),
+  row(
+    "DEPLOY_WATCH",
+    "duration",
+    "2s",
+    "How long a new container without a health check has to run before its release is good.",
+  ),
   row(
     "RELEASE_IMAGE_RETENTION",
     "integer",

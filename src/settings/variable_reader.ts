@@ -1,4 +1,4 @@
-import { messageOf, type Problem } from "../model/mod.ts";
+import { messageOf, parseDuration, type Problem } from "../model/mod.ts";
 import { clip } from "../config/located.ts";
 import { type SettingName, type SettingRow, SETTINGS_TABLE } from "./settings_table.ts";
 
@@ -108,6 +108,19 @@ export class VariableReader {
     const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `${least} to ${most}`;
     this.refuse(name, `expected a whole number ${range}, found ${quote(value)}`);
     return least;
+  }
+
+  /** The seconds of a length of time that is not negative. */
+  seconds(name: SettingName): number {
+    const value = this.text(name) ?? "0";
+    try {
+      const seconds = parseDuration(value);
+      if (seconds >= 0) return seconds;
+    } catch {
+      // Said below, in the words of settings.
+    }
+    this.refuse(name, `expected seconds or a duration such as 10s or 3m, found ${quote(value)}`);
+    return 0;
   }
 
   /** The parts of a list between commas, without empty ones. */

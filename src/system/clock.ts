@@ -4,10 +4,13 @@ export interface Clock {
   now(): Date;
   /**
    * Waits. Rejects with the signal's reason as soon as it is aborted, also when it already was; the
-   * timer never outlives the wait.
+   * timer never outlives the wait. Waits of more than 24 days are over sooner.
    */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
+
+/** The longest time of a timer, 24 days: one that is longer fires at once. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** The real clock. */
 export const systemClock: Clock = {
@@ -22,7 +25,7 @@ export const systemClock: Clock = {
       const timer = setTimeout(() => {
         signal.removeEventListener("abort", onAbort);
         resolve();
-      }, milliseconds);
+      }, Math.min(milliseconds, LONGEST_MS));
       signal.addEventListener("abort", onAbort, { once: true });
     });
   },

@@ -1,7 +1,18 @@
+/** A slot among those that work at once, which its holder may lend to others while it only waits. */
+export interface Slot {
+  /** Gives the slot away; nothing when it is not held. */
+  leave(): void;
+  /**
+   * Waits until the slot is held again, ahead of whoever never had one; nothing when it is held.
+   * Rejects with the signal's reason.
+   */
+  takeAgain(signal: AbortSignal): Promise<void>;
+}
+
 /** Lets a bounded number of pieces of work run at once; the others wait in order of arrival. */
 export interface Limiter {
   /** Runs `work` when a slot is free. Rejects with the signal's reason while still waiting. */
-  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  run<T>(work: (slot: Slot) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 /** A limiter with `slots` slots (at least one). */
@@ -9,11 +20,20 @@ export function createLimiter(slots: number): Limiter {
   const queue = createQueue(slots);
   return {
     async run(work, signal) {
-      const leave = await queue.enter(signal);
+      let leave: (() => void) | undefined = await queue.enter(signal);
+      const slot: Slot = {
+        leave() {
+          leave?.();
+          leave = undefined;
+        },
+        async takeAgain(within) {
+          leave ??= await queue.enter(within, { first: true });
+        },
+      };
       try {
-        return await work();
+        return await work(slot);
       } finally {
-        leave();
+        slot.leave();
       }
     },
   };
@@ -49,14 +69,16 @@ export function createKeyedLock(): KeyedLock {
 }
 
 interface Queue {
-  /** Resolves with the function that frees the slot again. */
-  enter(signal: AbortSignal): Promise<() => void>;
+  /** Resolves with the function that frees the slot again; `first` goes ahead of all that do not. */
+  enter(signal: AbortSignal, options?: { readonly first: boolean }): Promise<() => void>;
 }
 
 function createQueue(slots: number): Queue {
-  const waiting = new Set<() => void>();
+  const ahead = new Set<() => void>();
+  const behind = new Set<() => void>();
   let free = Math.max(1, slots);
   const admitNext = () => {
+    const waiting = ahead.size > 0 ? ahead : behind;
     const [next] = waiting;
     if (next === undefined || free === 0) return;
     waiting.delete(next);
@@ -72,7 +94,8 @@ function createQueue(slots: number): Queue {
     };
   };
   return {
-    enter(signal) {
+    enter(signal, { first } = { first: false }) {
+      const waiting = first ? ahead : behind;
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const onAbort = () => {

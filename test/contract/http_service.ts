@@ -121,6 +121,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     checkEngine: options.checkEngine ?? (() => Promise.resolve()),
     parsePollRequest,
     projects: new Projects({
+      watchMs: 2000,
       engine: options.engine ?? createMemoryEngine(),
       clock,
       stackLock: createKeyedLock(),

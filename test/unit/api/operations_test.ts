@@ -45,6 +45,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     runs,
     checkEngine: (signal) => engine.check(signal),
     projects: new Projects({
+      watchMs: 2000,
       engine: memory,
       clock,
       stackLock: createKeyedLock(),

@@ -12,6 +12,7 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
     return { ...container, labels: { ...container.labels, [COMPOSE_LABELS.configFiles]: written } };
   });
   return new Projects({
+    watchMs: 2000,
     engine: createMemoryEngine(containers),
     clock: createFakeClock(),
     stackLock: createKeyedLock(),

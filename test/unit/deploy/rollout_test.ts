@@ -99,6 +99,8 @@ function createWorld() {
       }),
     ),
     clock: createHastyClock(),
+    slot: { leave: () => {}, takeAgain: () => Promise.resolve() },
+    watchMs: 2000,
     log: world.log,
     progress: (step) => void steps.push(step),
     files: new StackFiles(createEventFiles(events), {
@@ -203,6 +205,42 @@ describe("rollout() that succeeds", () => {
     });
     assert.deepEqual(world.events, [...DEPLOYED, "stop gone:gone-1", "remove gone:gone-1"]);
     assert.deepEqual(digests(world), ["db-1", "new-1", "web-2"]);
+  });
+
+  it("lends its slot while it only watches, and has it again before it changes more", async () => {
+    const world = createWorld();
+    const slot = {
+      leave: () => void (world.events.at(-1) === "lent" || world.events.push("lent")),
+      takeAgain: () => Promise.resolve(void world.events.push("slot")),
+    };
+    await rollout({ ...world.parts, slot }, work(), SIGNAL);
+    const removal = ["slot", "stop gone:gone-1", "remove gone:gone-1"];
+    assert.deepEqual(world.events, ["slot", ...DEPLOYED, "lent", ...removal]);
+  });
+
+  it("does not wait for a slot when nothing is left to change after watching", async () => {
+    const world = createWorld();
+    world.engine.containers = world.engine.containers.filter((each) => each.service !== "gone");
+    const services = PLAN.filter((each) => each.name !== "gone");
+    let taken = 0;
+    const slot = { leave: () => {}, takeAgain: () => Promise.resolve(void taken++) };
+    const result = await rollout({ ...world.parts, slot }, work({ services }), SIGNAL);
+    assert.deepEqual([result.kind, taken], ["deployed", 1]);
+  });
+
+  it("has its slot again before it puts the previous release back", async () => {
+    const world = createWorld();
+    world.outcome["web-2"] = { state: "exited", exitCode: 1 };
+    const held: boolean[] = [];
+    let holds = false;
+    const slot = {
+      leave: () => void (holds = false),
+      takeAgain: () => Promise.resolve(void (holds = true)),
+    };
+    world.onUp = () => void held.push(holds);
+    const result = await rollout({ ...world.parts, slot }, work(), SIGNAL);
+    assert.equal(result.kind, "rolled_back");
+    assert.deepEqual([...new Set(held)], [true]);
   });
 
   it("does not judge services that it leaves alone", async () => {

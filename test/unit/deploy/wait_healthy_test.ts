@@ -41,24 +41,64 @@ function waitOn(
   const steps: string[] = [];
   const progress = (step: string) => void steps.push(step);
   const before = known === undefined ? {} : { known };
-  const wait = { engine, clock, key: stackKey("", "shop"), services, progress, ...before };
+  const watching: number[] = [];
+  const onWatching = () => void watching.push(clock.now().getTime());
+  const watchMs = (service: string) => service === "slow" ? 5000 : 2000;
+  const key = stackKey("", "shop");
+  const wait = { engine, clock, key, services, progress, watchMs, onWatching, ...before };
+  const began = clock.now().getTime();
   const deadline = new Date(clock.now().getTime() + 10_000);
   let ended: "healthy" | Error | undefined;
   const done = waitHealthy({ ...wait, deadline }, stop.signal).then(
     () => void (ended = "healthy"),
     (error) => void (ended = error),
   );
-  return { clock, engine, stop, done, steps, taken: () => taken, ended: () => ended };
+  return {
+    clock,
+    engine,
+    stop,
+    done,
+    steps,
+    taken: () => taken,
+    ended: () => ended,
+    /** Milliseconds from the beginning until all worked and were only watched. */
+    watchedFrom: () => watching[0] === undefined ? undefined : watching[0] - began,
+  };
 }
 
 describe("waitHealthy()", () => {
-  it("takes three good samples, a second apart", async () => {
+  it("watches a container without a health check for its time, and says so first", async () => {
     const wait = waitOn([good]);
     await wait.clock.advance(1999);
     assert.deepEqual([wait.taken(), wait.ended()], [2, undefined]);
     await wait.clock.advance(1);
     assert.deepEqual([wait.taken(), wait.ended()], [3, "healthy"]);
+    assert.equal(wait.watchedFrom(), 0);
     assert.equal(wait.clock.sleepers, 0);
+  });
+
+  it("watches each container for the time of its service", async () => {
+    const both: Sample = [...good, runningContainer("shop", "slow")];
+    const wait = waitOn([both], [WEB, serviceOf("slow")]);
+    await wait.clock.advance(4999);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("counts the time of each from its own start, whatever the others do", async () => {
+    const db = (health: "starting" | "healthy") => runningContainer("shop", "db", { health });
+    const wait = waitOn(
+      [...Array<Sample>(5).fill([...good, db("starting")]), [...good, db("healthy")]],
+      [WEB, serviceOf("db")],
+      [],
+      new Set(),
+    );
+    await wait.clock.advance(3500);
+    assert.deepEqual([wait.ended(), wait.watchedFrom()], [undefined, undefined]);
+    wait.engine.happen();
+    await wait.clock.advance(0);
+    assert.equal(wait.ended(), "healthy");
   });
 
   it("is done at once when health checks, and work that is done, speak for all", async () => {
@@ -131,12 +171,12 @@ describe("waitHealthy()", () => {
     assert.equal(wait.ended(), "healthy");
   });
 
-  it("counts again from the start when a sample is not good", async () => {
-    const wait = waitOn([good, good, starting, good]);
-    await wait.clock.advance(4000);
+  it("counts again from the start when a container does not work for a moment", async () => {
+    const wait = waitOn([good, starting, good]);
+    await wait.clock.advance(3999);
     assert.equal(wait.ended(), undefined);
-    await wait.clock.advance(1000);
-    assert.deepEqual([wait.taken(), wait.ended()], [6, "healthy"]);
+    await wait.clock.advance(1);
+    assert.equal(wait.ended(), "healthy");
   });
 
   it("tells at every sample what is missing", async () => {
@@ -208,7 +248,16 @@ describe("waitHealthy()", () => {
     ];
   };
 
-  it("does not count samples of different starts together", async () => {
+  it("watches one longer that the engine had to restart, also with a health check", async () => {
+    const again: Sample = [runningContainer("shop", "web", { health: "healthy" })];
+    const wait = waitOn([starting, again], [WEB], [restarted(0), restarted(1)], new Set());
+    await wait.clock.advance(10_999);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1);
+    assert.equal(wait.ended(), "healthy");
+  });
+
+  it("does not count what ran before a restart", async () => {
     const wait = waitWhile([restarted(0), restarted(0), restarted(1)]);
     await wait.clock.advance(11_999);
     assert.equal(wait.ended(), undefined);
@@ -281,7 +330,7 @@ describe("waitHealthy()", () => {
     );
   });
 
-  it("finishes its good samples even past the deadline", async () => {
+  it("finishes its watch even past the deadline", async () => {
     const wait = waitOn([...Array<Sample>(10).fill(starting), good]);
     await wait.clock.advance(12_000);
     assert.equal(wait.ended(), "healthy");
@@ -290,7 +339,7 @@ describe("waitHealthy()", () => {
   it("waits for the end of a one-shot, which has to be a good one", async () => {
     const job = serviceOf("web", { expectation: { ...ALWAYS, oneShot: true } });
     const ended = [runningContainer("shop", "web", { state: "exited", exitCode: 0 })];
-    const wait = waitOn([good, good, good, good, ended], [job]);
+    const wait = waitOn([good, good, good, good, good, ended], [job]);
     await wait.clock.advance(3999);
     assert.equal(wait.ended(), undefined);
     await wait.clock.advance(1);

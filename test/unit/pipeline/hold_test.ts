@@ -140,6 +140,7 @@ function createShop(directory: string) {
       passedVariables: {},
       cloneDepth: 0,
       rollback: true,
+      watchMs: 2000,
       imageRetention: 0,
       treeRetention: 0,
       protectedPaths: [],

@@ -43,6 +43,22 @@ describe("deploying()", () => {
     assert.match(observed[0] ?? "", /deployment_queue_duration_seconds .*"outcome":"admitted"/);
   });
 
+  it("does not count who lent its slot, until it has it again", async () => {
+    const { parts, gauges } = set();
+    const never = new AbortController().signal;
+    const seen: unknown[] = [];
+    await deploying(parts, "shop", async (slot) => {
+      slot.leave();
+      seen.push(gauges["deployments_active"]);
+      await deploying(parts, "shop", () => Promise.resolve(), never);
+      await slot.takeAgain(never);
+      seen.push(gauges["deployments_active"]);
+      slot.leave();
+    }, never);
+    assert.deepEqual(seen, [0, 1]);
+    assert.deepEqual(gauges, { deployments_queued: 0, deployments_active: 0 });
+  });
+
   it("counts who gave up while waiting", async () => {
     const { parts, gauges, observed } = set();
     const aborted = new AbortController();

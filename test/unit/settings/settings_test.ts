@@ -90,6 +90,7 @@ const DEFAULTS: Settings = {
     maxConcurrentDeployments: 4,
     maxConcurrentPredeployments: 8,
     rollback: true,
+    watchMs: 2000,
     releaseImageRetention: 0,
     artifactGcEnabled: true,
     artifactGcRetentionRecords: 2,
@@ -179,6 +180,8 @@ describe("readSettings", () => {
       deploy: { ...deploy, maxConcurrentPredeployments: 2 },
     }],
     [{ DEPLOY_ROLLBACK: "false" }, { deploy: { ...deploy, rollback: false } }],
+    [{ DEPLOY_WATCH: "1m30s" }, { deploy: { ...deploy, watchMs: 90_000 } }],
+    [{ DEPLOY_WATCH: "0" }, { deploy: { ...deploy, watchMs: 0 } }],
     [{ ARTIFACT_GC_ENABLED: "false" }, { deploy: { ...deploy, artifactGcEnabled: false } }],
     [{ ARTIFACT_GC_RETENTION_RECORDS: "5" }, {
       deploy: { ...deploy, artifactGcRetentionRecords: 5 },

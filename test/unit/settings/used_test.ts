@@ -125,6 +125,7 @@ function valuesOf({ name, type, default: fallback }: SettingRow): readonly [stri
   const values = VALUES[name];
   if (values !== undefined) return values;
   if (type === "boolean") return ["true", "false"];
+  if (type === "duration") return ["7s", "1m"];
   if (type === "integer") return [String(Number(fallback) + 1), String(Number(fallback) + 2)];
   if (type === "URL") return ["https://one.example", "https://other.example"];
   if (type === "path") return ["/one/path", "/other/path"];

@@ -58,7 +58,7 @@ describe("createLimiter", () => {
     });
   }
 
-  it("run() passes an error on and frees the place", async () => {
+  it("run() passes an error on and frees the slot", async () => {
     const limiter = createLimiter(1);
     const error = new Error("broken");
     await assert.rejects(limiter.run(() => Promise.reject(error), never), error);
@@ -87,7 +87,7 @@ describe("createLimiter", () => {
     assert.deepEqual(work.started, ["a"]);
   });
 
-  it("run() loses no place and nobody's turn when one that waits gives up", async () => {
+  it("run() loses no slot and nobody's turn when one that waits gives up", async () => {
     const limiter = createLimiter(1);
     const work = createWork();
     const stop = new AbortController();
@@ -107,7 +107,67 @@ describe("createLimiter", () => {
     assert.equal(await limiter.run(() => Promise.resolve(1), never), 1);
   });
 
-  it("run() does not stop work that has its place: that is the work's own matter", async () => {
+  it("run() lets others in while a slot is lent, and gives it back ahead of who never had one", async () => {
+    const limiter = createLimiter(1);
+    const work = createWork();
+    const steps: string[] = [];
+    const lent = limiter.run(async (slot) => {
+      slot.leave();
+      slot.leave();
+      await settle();
+      const back = slot.takeAgain(never);
+      steps.push("asked");
+      await back;
+      steps.push("back");
+      await slot.takeAgain(never);
+    }, never);
+    const all = ["a", "b"].map((name) => limiter.run(work.of(name), never));
+    await settle();
+    await settle();
+    assert.deepEqual([work.started, steps], [["a"], ["asked"]]);
+    await work.end("a");
+    await lent;
+    assert.deepEqual(steps, ["asked", "back"]);
+    await settle();
+    assert.deepEqual(work.started, ["a", "b"]);
+    await work.end("b");
+    await Promise.all(all);
+  });
+
+  it("run() frees no slot twice when it ends while its slot is lent", async () => {
+    const limiter = createLimiter(1);
+    const work = createWork();
+    await limiter.run((slot) => Promise.resolve(slot.leave()), never);
+    const all = ["a", "b"].map((name) => limiter.run(work.of(name), never));
+    await settle();
+    assert.deepEqual(work.started, ["a"]);
+    await work.end("a");
+    await work.end("b");
+    await Promise.all(all);
+  });
+
+  it("run() does not wait for a lent slot beyond its signal", async () => {
+    const limiter = createLimiter(1);
+    const work = createWork();
+    const stop = new AbortController();
+    const reason = new Error("stopped");
+    const lent = limiter.run(async (slot) => {
+      slot.leave();
+      await settle();
+      await slot.takeAgain(stop.signal);
+    }, never);
+    const other = limiter.run(work.of("a"), never);
+    const rejected = assert.rejects(lent, reason);
+    await settle();
+    await settle();
+    stop.abort(reason);
+    await rejected;
+    await work.end("a");
+    assert.equal(await other, "a");
+    assert.equal(await limiter.run(() => Promise.resolve(1), never), 1);
+  });
+
+  it("run() does not stop work that has its slot: that is the work's own matter", async () => {
     const limiter = createLimiter(1);
     const work = createWork();
     const stop = new AbortController();
