@@ -7,6 +7,7 @@ import {
   type ObservedContainer,
   withoutEnd,
 } from "../model/mod.ts";
+import { firstClash } from "./clashing.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
 /** Things that only one container of a host can have, as a service asks for them. */
@@ -61,50 +62,6 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
 }
 
 /**
- * True when what is held must be let go before what is needed can be had. Something both may write
- * to counts: two processes on one set of data can destroy it.
- */
-export function claimsClash(held: Claims, needed: Claims): boolean {
-  return heldFast(held, needed) ||
-    held.writes.some((path) => needed.writes.some((other) => overlap(path, other)));
-}
-
-/** The same for what the engine refuses to give to two containers. */
-function heldFast(held: Claims, needed: Claims): boolean {
-  return held.names.some((name) => needed.names.includes(name)) ||
-    held.addresses.some((each) => needed.addresses.includes(each)) ||
-    held.ports.some((port) => needed.ports.some((other) => portsClash(port, other))) ||
-    (held.hostNetwork && (needed.hostNetwork || needed.ports.length > 0)) ||
-    (needed.hostNetwork && held.ports.length > 0);
-}
-
-function overlap(a: string, b: string): boolean {
-  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
-}
-
-/** True when two ports cannot be held by two containers at once. */
-export function portsClash(a: HostPort, b: HostPort): boolean {
-  if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  const [one, other] = [addressesAt(a.address), addressesAt(b.address)];
-  return one.some((each) =>
-    other.some((there) =>
-      each.family === there.family &&
-      (each.is === "any" || there.is === "any" || each.is === there.is)
-    )
-  );
-}
-
-/**
- * What a port is published at: one address of a family, or any; without an address, any of both.
- */
-function addressesAt(address: string) {
-  const plain = address.replace(/^\[|\]$/g, "").toLowerCase();
-  if (plain === "" || plain === "*") return [{ family: 4, is: "any" }, { family: 6, is: "any" }];
-  if (plain.includes(":")) return [{ family: 6, is: plain === "::" ? "any" : plain }];
-  return [{ family: 4, is: plain === "0.0.0.0" ? "any" : plain }];
-}
-
-/**
  * Obstacles to starting services: containers of other projects that hold a port or a name they
  * need. One sentence each.
  */
@@ -116,9 +73,7 @@ export function clashes(
   return services.flatMap((name) => {
     const { ports, names } = claimsOf(model, name);
     return others.flatMap((other) => {
-      const held = (other.hostPorts ?? []).find((port) =>
-        ports.some((each) => portsClash(each, port))
-      );
+      const held = firstClash(other.hostPorts ?? [], ports);
       const owner = `container ${other.name}${projectText(other)}`;
       const advice = adviceFor(other);
       const port = held &&

@@ -4,6 +4,7 @@
  * engine.
  */
 export * from "./claims.ts";
+export * from "./clashing.ts";
 export * from "./configuration_digest.ts";
 export * from "./dotenv.ts";
 export * from "./expectation.ts";

@@ -1,7 +1,9 @@
 import type { ComposeInvocation, ComposeModel, Release } from "../model/mod.ts";
 import {
   embeddedSecrets,
+  MOST_OF_AN_OWNER,
   namedSecretParts,
+  type Pauses,
   secretParts,
   soundsSecret,
   worthHiding,
@@ -24,26 +26,48 @@ export const NAMED_VALUES: ReadonlySet<string> = new Set([
  */
 export function secretsInModel(model: ComposeModel): string[] {
   const found = new Set<string>();
-  collect(model, false);
+  for (const [, texts] of lookedAt(model)) for (const text of texts) found.add(text);
   return withoutNames([...found], model);
+}
 
-  function collect(value: unknown, isNamed: boolean): void {
-    if (typeof value === "string") return add(embeddedSecrets(undoubled(value)));
-    if (Array.isArray(value)) {
-      add(optionValues(value));
-      return value.forEach((each) => collect(each, false));
-    }
-    if (!isObject(value)) return;
-    for (const [key, inner] of Object.entries(value)) {
-      if (isNamed && !isObject(inner) && inner !== null) {
-        add(namedSecretParts(key, undoubled(String(inner))));
+/** The same, with pauses for whatever else there is to do: a model may have megabytes of texts. */
+export async function secretsInLargeModel(model: ComposeModel, pauses: Pauses): Promise<string[]> {
+  const found = new Set<string>();
+  for (const [length, texts] of lookedAt(model)) {
+    for (const text of texts) found.add(text);
+    // Whoever has so many is refused by who hides them.
+    if (found.size > 2 * MOST_OF_AN_OWNER) break;
+    await pauses.after(length);
+  }
+  return withoutNames([...found], model);
+}
+
+/** Each text of a model that may be or hold a secret, once: its length, and what is to be hidden of it. */
+function* lookedAt(model: ComposeModel): Generator<readonly [number, readonly string[]]> {
+  const seen = new Set<string>();
+  yield* collect(model, false);
+
+  function* collect(value: unknown, isNamed: boolean): ReturnType<typeof lookedAt> {
+    if (typeof value === "string") yield* once("", value, () => embeddedSecrets(undoubled(value)));
+    else if (Array.isArray(value)) {
+      yield [0, optionValues(value).filter(worthHiding)];
+      for (const each of value) yield* collect(each, false);
+    } else if (isObject(value)) {
+      for (const [key, inner] of Object.entries(value)) {
+        if (isNamed && !isObject(inner) && inner !== null && soundsSecret(key)) {
+          const text = String(inner);
+          yield* once(key, text, () => namedSecretParts(key, undoubled(text)));
+        }
+        yield* collect(inner, NAMED_VALUES.has(key));
       }
-      collect(inner, NAMED_VALUES.has(key));
     }
   }
 
-  function add(texts: readonly string[]): void {
-    for (const text of texts) if (worthHiding(text)) found.add(text);
+  function* once(name: string, text: string, look: () => string[]) {
+    const key = `${name}=${text}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    yield [text.length, look().filter(worthHiding)] as const;
   }
 }
 
@@ -102,8 +126,8 @@ function undoubled(text: string): string {
 
 /** Texts but those that are a part of what the model calls its things. */
 function withoutNames(texts: readonly string[], model: ComposeModel): string[] {
-  const names = namesIn(model);
-  return texts.filter((each) => !names.some((name) => name.includes(each)));
+  const names = namesIn(model).join("\n");
+  return texts.filter((each) => !names.includes(each));
 }
 
 /** What a model calls its things. */

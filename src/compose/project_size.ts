@@ -6,6 +6,10 @@ import { servicesOf } from "./model.ts";
 const MOST_SERVICES = 500;
 /** Containers of one project; a bridge of the kernel has room for a few more. */
 const MOST_CONTAINERS = 1000;
+/** Characters of one text; a compose file as a whole may have as many. */
+const LONGEST_TEXT = 256 * 1024;
+/** Entries of one list or map: a few more than all ports of one protocol. */
+const MOST_ENTRIES = 70_000;
 
 /**
  * Why a rendered model is more than one deployment may be, as a sentence without an end; `undefined` when
@@ -15,6 +19,11 @@ export function tooLargeProject(model: ComposeModel): string | undefined {
   const services = Object.entries(servicesOf(model));
   if (services.length > MOST_SERVICES) {
     return `it has ${services.length} services, the most is ${MOST_SERVICES}`;
+  }
+  const place = tooLargeValue(model, "", 0);
+  if (place !== undefined) {
+    return `${place} is larger than any program takes: a text may have ${LONGEST_TEXT} characters, a ` +
+      `list ${MOST_ENTRIES} entries`;
   }
   let containers = 0;
   for (const [name, service] of services) {
@@ -27,4 +36,20 @@ export function tooLargeProject(model: ComposeModel): string | undefined {
   return containers > MOST_CONTAINERS
     ? `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`
     : undefined;
+}
+
+/** Levels that are looked at; no value of a service lies deeper. */
+const MOST_LEVELS = 50;
+
+function tooLargeValue(value: unknown, path: string, level: number): string | undefined {
+  if (typeof value === "string") return value.length > LONGEST_TEXT ? path : undefined;
+  if (typeof value !== "object" || value === null || level > MOST_LEVELS) return undefined;
+  const entries = Object.entries(value);
+  if (entries.length > MOST_ENTRIES) return path;
+  for (const [key, inner] of entries) {
+    const name = key.slice(0, 100);
+    const found = tooLargeValue(inner, path === "" ? name : `${path}.${name}`, level + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import type { ComposeModel, ObservedContainer } from "../model/mod.ts";
-import { type Claims, claimsClash, claimsOf } from "../compose/mod.ts";
+import { type Claims, claimsOf, clashing } from "../compose/mod.ts";
 
 /** Services that run, and those that shall run. */
 export interface Neighbours {
@@ -18,30 +18,34 @@ export function inTheWay(
   started: readonly string[],
   neighbours: Neighbours,
 ): string[] {
-  const needs = started.map((name) => ({ name, claims: claimsOf(neighbours.model, name) }));
-  return holders.filter((holder) => {
-    const held = heldBy(holder, neighbours);
+  const { model } = neighbours;
+  const needed = started.map((name) => ({ name, claims: claimsOf(model, name) }));
+  const held = holders.map((name) => {
+    const claims = heldBy(name, neighbours);
     // What it writes to after this deployment too is shared on purpose.
-    const keeps = claimsOf(neighbours.model, holder).writes;
-    const writes = held.writes.filter((each) => !keeps.includes(each));
-    return needs.some(({ name, claims }) =>
-      name !== holder && claimsClash({ ...held, writes }, claims)
-    );
+    const keeps = new Set(claimsOf(model, name).writes);
+    return {
+      name,
+      claims: { ...claims, writes: claims.writes.filter((each) => !keeps.has(each)) },
+    };
   });
+  const found = clashing(held, needed);
+  return holders.filter((each) => found.has(each));
 }
 
 /**
  * True when two services that are replaced together exchange what the engine gives to one alone.
  */
 export function exchange(names: readonly string[], neighbours: Neighbours): string[] {
-  return names.filter((name) => {
-    const { names: held } = heldBy(name, neighbours);
-    return names.some((other) => {
-      if (other === name) return false;
-      const needed = claimsOf(neighbours.model, other).names;
-      return held.some((each) => needed.includes(each));
-    });
+  const onlyNames = (name: string, claims: Claims) => ({
+    name,
+    claims: { ...claims, ports: [], addresses: [], hostNetwork: false, writes: [] },
   });
+  const found = clashing(
+    names.map((name) => onlyNames(name, heldBy(name, neighbours))),
+    names.map((name) => onlyNames(name, claimsOf(neighbours.model, name))),
+  );
+  return names.filter((each) => found.has(each));
 }
 
 /**

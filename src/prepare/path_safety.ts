@@ -1,11 +1,5 @@
 import { join } from "node:path";
-import {
-  type FollowedPath,
-  followedPaths,
-  insideTree,
-  pathRelation,
-  tooLargeProject,
-} from "../compose/mod.ts";
+import { type FollowedPath, followedPaths, insideTree, pathRelation } from "../compose/mod.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import type { ComposeProject } from "../deploy/mod.ts";
 import { guardRendering } from "./compose_guard.ts";
@@ -46,7 +40,7 @@ export async function requireSafeInputs(
  * mounts what is ours: the data directory, files with secrets. A mount of a directory around them, or
  * of the engine's socket, is allowed and logged as a warning, since whoever may push can have it.
  *
- * Throws `path_escapes` or `unsupported`, and `config_invalid` for what no machine can run.
+ * Throws `path_escapes` or `unsupported`.
  */
 export async function requireSafeModel(
   parts: PrepareParts,
@@ -56,10 +50,6 @@ export async function requireSafeModel(
   signal: AbortSignal,
 ): Promise<void> {
   const name = target.key.name;
-  const tooLarge = tooLargeProject(model);
-  if (tooLarge !== undefined) {
-    throw new StackwrightError("config_invalid", `deployment ${name}: ${tooLarge}`);
-  }
   const found = followedPaths(model);
   const [refused] = found.refused;
   if (refused !== undefined) {

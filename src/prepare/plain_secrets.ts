@@ -5,7 +5,7 @@ import {
   isObject,
   objectAt,
   objectsAt,
-  secretsInModel,
+  secretsInLargeModel,
   secretsInVariables,
   servicesOf,
   textAt,
@@ -18,6 +18,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import {
+  createPauses,
   embeddedSecrets,
   isSecretVariable,
   MOST_OF_AN_OWNER,
@@ -98,8 +99,8 @@ export class PlainSecrets {
   }
 
   /** What only the rendered model shows: values of any origin by their names and their use. */
-  hideModel(model: ComposeModel, invocation: ComposeInvocation): void {
-    this.#hide(secretsInModel(model));
+  async hideModel(model: ComposeModel, invocation: ComposeInvocation): Promise<void> {
+    this.#hide(await secretsInLargeModel(model, createPauses()));
     this.#hide(secretsInVariables(model, invocation.environment));
     this.#add(secretsInVariables(model, this.#dotenv));
   }

@@ -78,7 +78,7 @@ async function releaseOf(
     timeoutSeconds: deployment.timeoutSeconds,
     discovered: target.discovered !== undefined,
     rendered: model,
-    invocation: withSecrets(invocation, model, {
+    invocation: await withSecrets(invocation, model, {
       decrypted: [...secrets, ...beside?.secrets ?? []],
       plain: rendered.plain.texts,
       hides: (text) => parts.secrets.hides(text),

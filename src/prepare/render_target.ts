@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { labelsOf, requireHooksRun } from "../compose/mod.ts";
+import { labelsOf, requireHooksRun, tooLargeProject } from "../compose/mod.ts";
 import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
 import { ignoredFields } from "../plan/mod.ts";
@@ -70,7 +70,8 @@ export async function renderTarget(
   await plain.hideDotenv(await requireSafeInputs(parts, project, tree, variables, signal));
   const call = { project, variables };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
-  plain.hideModel(model, invocation);
+  requireSize(model, target.key.name);
+  await plain.hideModel(model, invocation);
   const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree, signal);
   requireShortEnvironment(model);
@@ -171,6 +172,13 @@ async function invocationOf(
     secretVariables: Object.keys(target.secrets),
   };
   return { invocation, project: renderProject(target, trees, inputs.composeFiles, invocation) };
+}
+
+/** Before anything looks at what is in it. Throws `config_invalid` for what no machine can run. */
+function requireSize(model: ComposeModel, name: string): void {
+  const tooLarge = tooLargeProject(model);
+  if (tooLarge === undefined) return;
+  throw new StackwrightError("config_invalid", `deployment ${name}: ${tooLarge}`);
 }
 
 function requireNoJobs(model: ComposeModel, name: string): void {

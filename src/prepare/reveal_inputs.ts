@@ -4,6 +4,7 @@ import {
   type Revision,
   StackwrightError,
 } from "../model/mod.ts";
+import { createPauses } from "../system/mod.ts";
 import type { Revealed } from "./encrypted_files.ts";
 import type { PrepareParts } from "./parts.ts";
 
@@ -82,17 +83,21 @@ export interface ReleaseSecrets {
 /**
  * The invocation with everything that must stay unprintable when the release is looked at again.
  */
-export function withSecrets(
+export async function withSecrets(
   invocation: ComposeInvocation,
   model: ComposeModel,
   { decrypted, plain, hides }: ReleaseSecrets,
-): ComposeInvocation {
+): Promise<ComposeInvocation> {
   const shown = JSON.stringify(model);
   const secrets = new Set([
     ...plain,
     ...decrypted.filter((each) => shown.includes(JSON.stringify(each).slice(1, -1))),
-    ...[...textsIn(model), ...Object.values(invocation.environment)].filter(hides),
   ]);
+  const pauses = createPauses();
+  for (const each of new Set([...textsIn(model), ...Object.values(invocation.environment)])) {
+    if (hides(each)) secrets.add(each);
+    await pauses.after(each.length);
+  }
   const kept = [...secrets].filter((each) => each.length >= SHORTEST);
   return kept.length === 0 ? invocation : { ...invocation, secrets: kept };
 }

@@ -15,6 +15,7 @@ export * from "./limiter.ts";
 export * from "./log.ts";
 export * from "./meter.ts";
 export * from "./networks.ts";
+export * from "./pauses.ts";
 export * from "./process_facts.ts";
 export * from "./process_owner.ts";
 export * from "./redact_texts.ts";

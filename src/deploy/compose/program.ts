@@ -58,9 +58,10 @@ export interface ComposeParts {
 /** Rendering reads files and nothing else; a compose that takes longer hangs, in milliseconds. */
 const RENDER_LIMIT_MS = 120_000;
 /**
- * Most that is read of a rendered project: a few lines can become gigabytes, as ranges of ports do.
+ * Most that is read of a rendered project: a few lines can become gigabytes, as ranges of ports do. Twenty
+ * thousand published ports are less.
  */
-const RENDER_LIMIT_BYTES = 16 * 1024 * 1024;
+const RENDER_LIMIT_BYTES = 4 * 1024 * 1024;
 /**
  * Memory for rendering: variables that repeat each other take all there is otherwise. 60 MiB are
  * usual.

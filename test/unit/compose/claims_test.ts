@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clashes } from "../../../src/compose/mod.ts";
+import { clashes, firstClash } from "../../../src/compose/mod.ts";
 import type { HostPort } from "../../../src/model/mod.ts";
 import { runningContainer } from "../../fakes/memory_engine.ts";
 
@@ -64,5 +64,21 @@ describe("clashes()", () => {
   it("does not mind containers that hold no port now", () => {
     const { hostPorts: _ports, ...stopped } = holding();
     assert.deepEqual(clashes(MODEL, ["web"], [stopped]), []);
+  });
+
+  it("looks each port of a long range up, instead of comparing all with all", () => {
+    let looks = 0;
+    const ports = (protocol: string) =>
+      Array.from({ length: 1000 }, (_, at) => ({
+        address: "127.0.0.1",
+        get port() {
+          looks++;
+          return 10_000 + at;
+        },
+        protocol,
+      }));
+    assert.equal(firstClash(ports("tcp"), ports("udp")), undefined);
+    assert.ok(looks < 10_000, `${looks} looks`);
+    assert.equal(firstClash(ports("tcp").slice(5), ports("tcp"))?.port, 10_005);
   });
 });

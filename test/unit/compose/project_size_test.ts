@@ -22,6 +22,17 @@ describe("tooLargeProject()", () => {
     assert.match(of({ deploy: { replicas: 2_000_000_000 } }) ?? "", said);
     assert.match(of({ scale: 600 }, { deploy: { replicas: 401 } }) ?? "", said);
   });
+  it("refuses a text or a list that no program takes, by its place and not its content", () => {
+    const said = / is larger than any program takes: /;
+    const labels = { "a.b": "secret".repeat(50_000) };
+    const text = of({ labels }) ?? "";
+    assert.match(text, said);
+    assert.match(text, /^services\.s0\.labels\.a\.b /);
+    assert.doesNotMatch(text, /secretsecret/);
+    assert.match(of({ ports: Array.from({ length: 70_001 }, () => ({})) }) ?? "", said);
+    assert.equal(of({ ports: Array.from({ length: 65_535 }, () => ({})) }), undefined);
+    assert.equal(of({ labels: { a: "x".repeat(200_000) } }), undefined);
+  });
   it("refuses a number that is none", () => {
     for (const scale of [-1, 1.5, "many", Infinity]) {
       assert.match(of({ scale }) ?? "", /^service s0: the number of its containers/);

@@ -156,18 +156,26 @@ describe("withSecrets()", () => {
   const model = { services: { web: { environment: { URL: 'db://u:canary"1@h', A: "kno$$wn" } } } };
   const hides = () => false;
 
-  it("withSecrets() keeps those decrypted texts that stand in the model", () => {
+  it("withSecrets() keeps those decrypted texts that stand in the model", async () => {
     const decrypted = ['canary"1', "canary-2", "web", 'canary"1'];
-    const found = withSecrets(invocation, model, { decrypted, plain: [], hides });
+    const found = await withSecrets(invocation, model, { decrypted, plain: [], hides });
     assert.deepEqual(found.secrets, ['canary"1']);
-    const none = withSecrets(invocation, model, { decrypted: ["canary-2"], plain: [], hides });
+    const none = await withSecrets(invocation, model, {
+      decrypted: ["canary-2"],
+      plain: [],
+      hides,
+    });
     assert.equal(none, invocation);
   });
 
-  it("withSecrets() keeps what files have in the clear, and what is known as a secret already", () => {
+  it("withSecrets() keeps what files have in the clear, and what is known as a secret already", async () => {
     const known = ["known-4711", "kno$wn", "elsewhere"];
     const hides = (text: string) => known.includes(text);
-    const found = withSecrets(invocation, model, { decrypted: [], plain: ["in-a-file"], hides });
+    const found = await withSecrets(invocation, model, {
+      decrypted: [],
+      plain: ["in-a-file"],
+      hides,
+    });
     assert.deepEqual(found.secrets, ["in-a-file", "kno$wn", "known-4711"]);
   });
 });

@@ -101,7 +101,7 @@ describe("PlainSecrets", () => {
       assert.equal(shown("just some words"), "just some words");
       const secrets = { s: { environment: "PLAIN" }, t: { environment: "GIVEN" } };
       const environment = { GIVEN: "given words" };
-      plain.hideModel({ secrets }, { ...INVOCATION, environment });
+      await plain.hideModel({ secrets }, { ...INVOCATION, environment });
       assert.equal(shown("just some words, given words"), "***, ***");
       assert.deepEqual(plain.texts, ["just some words"]);
     }));

@@ -1,0 +1,164 @@
+import type { HostPort } from "../model/mod.ts";
+import type { Claims } from "./claims.ts";
+
+/** A service, and what it holds or needs. */
+export interface ServiceClaims {
+  readonly name: string;
+  readonly claims: Claims;
+}
+
+/**
+ * Services of `held` that hold something which another one of `needed` cannot have beside it.
+ * Something both may write to counts: two processes on one set of data can destroy it.
+ *
+ * A project has any number of ports and paths, so nothing is compared with everything.
+ */
+export function clashing(
+  held: readonly ServiceClaims[],
+  needed: readonly ServiceClaims[],
+): ReadonlySet<string> {
+  const needs = new Needs();
+  for (const { name, claims } of needed) for (const key of neededKeys(claims)) needs.add(key, name);
+  const written = clashingPaths(held, needed);
+  return new Set(
+    held.filter(({ name, claims }) =>
+      written.has(name) || heldKeys(claims).some((key) => needs.hasOther(key, name))
+    ).map(({ name }) => name),
+  );
+}
+
+/** The first of some ports that cannot be held beside some others. */
+export function firstClash(
+  ports: readonly HostPort[],
+  others: readonly HostPort[],
+): HostPort | undefined {
+  const taken = new Set(others.flatMap(takenPlaces));
+  return ports.find((port) => clashingPlaces(port).some((place) => taken.has(place)));
+}
+
+/** Who needs something: two names tell whether anybody else than one of them does. */
+class Needs {
+  readonly #names = new Map<string, string[]>();
+
+  add(key: string, name: string): void {
+    const names = this.#names.get(key);
+    if (names === undefined) this.#names.set(key, [name]);
+    else addName(names, name);
+  }
+
+  hasOther(key: string, name: string): boolean {
+    return hasOther(this.#names.get(key) ?? [], name);
+  }
+}
+
+function addName(names: string[], name: string): void {
+  if (names.length < 2 && !names.includes(name)) names.push(name);
+}
+
+function hasOther(names: readonly string[], name: string): boolean {
+  return names.some((each) => each !== name);
+}
+
+function neededKeys({ names, addresses, ports, hostNetwork }: Claims): string[] {
+  return [
+    ...names.map((each) => `name ${each}`),
+    ...addresses.map((each) => `address ${each}`),
+    ...(hostNetwork ? ["host network"] : []),
+    ...(ports.length > 0 ? ["ports"] : []),
+    ...ports.flatMap(takenPlaces),
+  ];
+}
+
+function heldKeys({ names, addresses, ports, hostNetwork }: Claims): string[] {
+  return [
+    ...names.map((each) => `name ${each}`),
+    ...addresses.map((each) => `address ${each}`),
+    ...(hostNetwork ? ["host network", "ports"] : []),
+    ...(ports.length > 0 ? ["host network"] : []),
+    ...ports.flatMap(clashingPlaces),
+  ];
+}
+
+/** What a port takes: its place at an address, and one among all of its number. */
+function takenPlaces(port: HostPort): string[] {
+  return placesOf(port).flatMap(({ all, is }) => [all, `${all} ${is}`]);
+}
+
+/** What would have to be free for it. */
+function clashingPlaces(port: HostPort): string[] {
+  return placesOf(port).flatMap(({ all, is }) =>
+    is === "any" ? [all] : [`${all} ${is}`, `${all} any`]
+  );
+}
+
+function placesOf({ address, port, protocol }: HostPort) {
+  return addressesAt(address).map(({ family, is }) => ({
+    all: `${port}/${protocol} ${family}`,
+    is,
+  }));
+}
+
+/**
+ * What a port is published at: one address of a family, or any; without an address, any of both.
+ */
+function addressesAt(address: string) {
+  const plain = address.replace(/^\[|\]$/g, "").toLowerCase();
+  if (plain === "" || plain === "*") return [{ family: 4, is: "any" }, { family: 6, is: "any" }];
+  if (plain.includes(":")) return [{ family: 6, is: plain === "::" ? "any" : plain }];
+  return [{ family: 4, is: plain === "0.0.0.0" ? "any" : plain }];
+}
+
+/** A volume or a path that somebody writes to, and who needs it: itself, what is around it, what is inside. */
+interface Written {
+  readonly path: string;
+  readonly own: string[];
+  readonly inside: string[];
+  parent: Written | undefined;
+  around: readonly string[];
+}
+
+/** Services that hold a volume or path which another one needs, or something around it or inside of it. */
+function clashingPaths(
+  held: readonly ServiceClaims[],
+  needed: readonly ServiceClaims[],
+): ReadonlySet<string> {
+  const nodes = new Map<string, Written>();
+  const nodeOf = (write: string): Written => {
+    // With its end, a path comes before everything inside of it, and nothing else comes between.
+    const path = write === "/" ? "/" : `${write}/`;
+    const node = nodes.get(path) ??
+      { path, own: [], inside: [], parent: undefined, around: [] };
+    nodes.set(path, node);
+    return node;
+  };
+  for (const { name, claims } of needed) {
+    for (const each of claims.writes) addName(nodeOf(each).own, name);
+  }
+  for (const each of held.flatMap(({ claims }) => claims.writes)) nodeOf(each);
+  link([...nodes.values()].sort((a, b) => a.path < b.path ? -1 : 1));
+  return new Set(
+    held.filter(({ name, claims }) =>
+      claims.writes.some((each) => {
+        const { around, inside } = nodeOf(each);
+        return hasOther(around, name) || hasOther(inside, name);
+      })
+    ).map(({ name }) => name),
+  );
+}
+
+/** Says of each of some sorted paths who needs what is around it, and what is inside of it. */
+function link(sorted: readonly Written[]): void {
+  let above: Written | undefined;
+  for (const node of sorted) {
+    while (above !== undefined && !node.path.startsWith(above.path)) above = above.parent;
+    node.parent = above;
+    const around = [...node.own];
+    for (const name of above?.around ?? []) addName(around, name);
+    node.around = around;
+    above = node;
+  }
+  for (const node of [...sorted].reverse()) {
+    for (const name of node.own) addName(node.inside, name);
+    for (const name of node.inside) addName(node.parent?.inside ?? [], name);
+  }
+}
