@@ -19,6 +19,10 @@ export const LABELS = {
   autoDiscovery: "stackwright.auto_discovery",
   /** Keyed digest of everything that can change the container of one service. */
   digest: "stackwright.digest",
+  /** Keyed digest of the files that a task of a swarm sees through mounts; on containers only. */
+  content: "stackwright.content",
+  /** What a config or secret of a swarm is called without the digest at the end of its name. */
+  name: "stackwright.name",
 } as const;
 
 /** Value of the manager label. */

@@ -1,14 +1,8 @@
 import type { ComposeModel } from "../../model/mod.ts";
 import { type FileUse, fileUses, isValue } from "./injected_files.ts";
+import { all, isFilled, type Keys, unknownKey } from "./known_keys.ts";
 import { LONGEST_PATH, pathBytes } from "./tar.ts";
 import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "../../compose/model.ts";
-
-/** What is understood of a value: all of it, the named keys of an object, or of each object in it. */
-type Shape = "all" | { readonly keys: Keys } | { readonly each: Keys };
-type Keys = Readonly<Record<string, Shape>>;
-
-const all = (...names: readonly string[]): Keys =>
-  Object.fromEntries(names.map((name) => [name, "all" as const]));
 
 /**
  * The keys of a service that we turn into containers by ourselves, those included that compose reads
@@ -167,38 +161,6 @@ export function notMappedResource(model: ComposeModel): string | undefined {
     return path === undefined ? undefined : `${kind}.${path}`;
   };
   return unknown("networks", NETWORK_KEYS) ?? unknown("volumes", VOLUME_KEYS);
-}
-
-/** Path of the first key that a shape does not have; a key without a value says nothing. */
-function unknownKey(value: unknown, shape: Shape): string | undefined {
-  if (shape === "all" || !isFilled(value)) return undefined;
-  if ("each" in shape) {
-    if (typeof value !== "object" || value === null) return "";
-    return firstOf(Object.entries(value), (each) => unknownKey(each, { keys: shape.each }));
-  }
-  // Old versions of compose print some entries as text: those are understood by who reads them.
-  if (!isObject(value)) return undefined;
-  return firstOf(Object.entries(value), (each, key) => {
-    const known = Object.hasOwn(shape.keys, key) ? shape.keys[key] : undefined;
-    if (known === undefined) return isFilled(each) ? "" : undefined;
-    return unknownKey(each, known);
-  });
-}
-
-function firstOf(
-  entries: readonly (readonly [string, unknown])[],
-  look: (value: unknown, key: string) => string | undefined,
-): string | undefined {
-  for (const [key, value] of entries) {
-    const found = look(value, key);
-    if (found !== undefined) return found === "" ? key : `${key}.${found}`;
-  }
-  return undefined;
-}
-
-function isFilled(value: unknown): boolean {
-  if (value === null || value === undefined || value === false || value === "") return false;
-  return typeof value !== "object" || Object.keys(value).length > 0;
 }
 
 /** What is written with keys that are known and still has to be left to compose. */

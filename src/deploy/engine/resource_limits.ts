@@ -31,7 +31,8 @@ export function resourceLimits(service: JsonObject): HostBody {
   };
 }
 
-function ulimits(service: JsonObject): Pick<HostBody, "Ulimits"> {
+/** Limits of the processes of a service, by name. */
+export function ulimits(service: JsonObject): Pick<HostBody, "Ulimits"> {
   const wanted = Object.entries(objectAt(service, "ulimits"));
   if (wanted.length === 0) return {};
   return {

@@ -1,0 +1,106 @@
+import type {
+  EndpointSpecBody,
+  ModeBody,
+  ServiceBody,
+  UpdateBody,
+} from "../../docker/swarm_bodies.ts";
+import { LABELS } from "../../model/mod.ts";
+import {
+  isObject,
+  type JsonObject,
+  labelsOf,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "../../compose/mod.ts";
+import { numberOf } from "../engine/units.ts";
+import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
+import { taskBody, time } from "./task_body.ts";
+
+/**
+ * A service of a stack as a swarm is asked for it: a pure function of its parts, whose model has nothing
+ * that {@link notForSwarm} names.
+ */
+export function serviceBody(name: string, parts: StackParts): ServiceBody {
+  const { stack, model } = parts;
+  const service = servicesOf(model)[name] ?? {};
+  const deploy = objectAt(service, "deploy");
+  return {
+    Name: `${stack}_${name}`,
+    Labels: {
+      ...labelsOf(deploy),
+      ...ourLabels(labelsOf(service)),
+      [STACK_LABELS.namespace]: stack,
+      [STACK_LABELS.image]: textAt(service, "image"),
+    },
+    TaskTemplate: taskBody(name, parts),
+    Mode: modeBody(deploy, parts.replicas[name] ?? 1),
+    ...update(deploy, "update_config", "UpdateConfig"),
+    ...update(deploy, "rollback_config", "RollbackConfig"),
+    ...endpoint(service, deploy),
+  };
+}
+
+/** The labels by which we know a service again, among those of its containers. */
+function ourLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const ours = new Set<string>(Object.values(LABELS));
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => ours.has(name)));
+}
+
+function modeBody(deploy: JsonObject, replicas: number): ModeBody {
+  switch (textAt(deploy, "mode")) {
+    case "global":
+      return { Global: {} };
+    case "global-job":
+      return { GlobalJob: {} };
+    case "replicated-job":
+      return { ReplicatedJob: { MaxConcurrent: replicas, TotalCompletions: replicas } };
+    default:
+      return { Replicated: { Replicas: replicas } };
+  }
+}
+
+function update<Name extends "UpdateConfig" | "RollbackConfig">(
+  deploy: JsonObject,
+  key: string,
+  name: Name,
+) {
+  const wanted = deploy[key];
+  if (!isObject(wanted)) return {};
+  const [delay, monitor] = [time(wanted["delay"]), time(wanted["monitor"])];
+  const ratio = numberOf(wanted["max_failure_ratio"]);
+  const [action, order] = [textAt(wanted, "failure_action"), textAt(wanted, "order")];
+  const body: UpdateBody = {
+    // Nothing said is one after the other; 0 is all at once.
+    Parallelism: numberOf(wanted["parallelism"]) ?? 1,
+    ...(delay === undefined ? {} : { Delay: delay }),
+    ...(monitor === undefined ? {} : { Monitor: monitor }),
+    ...(action === "" ? {} : { FailureAction: action }),
+    ...(ratio === undefined ? {} : { MaxFailureRatio: ratio }),
+    ...(order === "" ? {} : { Order: order }),
+  };
+  return { [name]: body };
+}
+
+function endpoint(
+  service: JsonObject,
+  deploy: JsonObject,
+): Pick<ServiceBody, "EndpointSpec"> {
+  const mode = textAt(deploy, "endpoint_mode");
+  const ports = objectsAt(service, "ports").map((port) => {
+    const published = numberOf(port["published"]) ?? 0;
+    return {
+      ...(textAt(port, "name") === "" ? {} : { Name: textAt(port, "name") }),
+      Protocol: textAt(port, "protocol") || "tcp",
+      TargetPort: numberOf(port["target"]) ?? 0,
+      ...(published === 0 ? {} : { PublishedPort: published }),
+      PublishMode: textAt(port, "mode") === "host" ? "host" as const : "ingress" as const,
+    };
+  });
+  const EndpointSpec: EndpointSpecBody = {
+    ...(mode === "vip" || mode === "dnsrr" ? { Mode: mode } : {}),
+    ...(ports.length === 0 ? {} : { Ports: ports }),
+  };
+  return Object.keys(EndpointSpec).length === 0 ? {} : { EndpointSpec };
+}

@@ -1,0 +1,101 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import type { ObjectKind } from "../../docker/swarm.ts";
+import type { NetworkBody } from "../../docker/create_bodies.ts";
+import type { ObjectBody } from "../../docker/swarm_bodies.ts";
+import { type ComposeModel, LABELS, MANAGER, StackwrightError } from "../../model/mod.ts";
+import { isObject, labelsOf, objectAt, textAt } from "../../compose/mod.ts";
+import { wantedNetworks, type WantedResource } from "../engine/resource_bodies.ts";
+import { STACK_LABELS } from "./stack_parts.ts";
+import { withoutCompose } from "./task_mounts.ts";
+
+/** A config or secret of a stack. */
+export interface WantedObject {
+  readonly kind: ObjectKind;
+  /** Its key in the model. */
+  readonly key: string;
+  /** Its name on the engine; with the digest of its content unless it is external. */
+  readonly name: string;
+  /** Absent where somebody else makes it. */
+  readonly body?: ObjectBody;
+}
+
+/** What the objects of a stack are made from, besides its model. */
+export interface ObjectParts {
+  readonly stack: string;
+  /** The bytes of a config or secret that is not external. */
+  contentOf(kind: ObjectKind, key: string): Uint8Array;
+  /** Keyed digest of a text, in hex digits: who sees the name of a secret must not guess its value. */
+  digest(text: string): string;
+}
+
+/** A name has 64 characters at most, of which nine are the digest. */
+const LONGEST_BASE = 55;
+const LONGEST_CONTENT: Readonly<Record<ObjectKind, number>> = {
+  configs: 1_024_000,
+  secrets: 512_000,
+};
+
+/**
+ * The configs and secrets of a model, with plain dollars. Content that changes is another object: a
+ * swarm never changes one.
+ *
+ * Throws `unsupported` for a name that is too long and content that a swarm does not take.
+ */
+export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedObject[] {
+  return (["configs", "secrets"] as const).flatMap((kind) =>
+    Object.entries(objectAt(model, kind)).map(([key, value]) => {
+      const definition = isObject(value) ? value : {};
+      const given = textAt(definition, "name");
+      if (definition["external"] === true) return { kind, key, name: given || key };
+      const base = given || `${parts.stack}_${key}`;
+      const bytes = parts.contentOf(kind, key);
+      const text = Buffer.from(bytes).toString("base64");
+      requireFits(kind, key, base, bytes);
+      const digest = kind === "configs"
+        ? createHash("sha256").update(bytes).digest("hex")
+        : parts.digest(text);
+      const name = `${base}_${digest.slice(0, 8)}`;
+      const labels = {
+        ...labelsOf(definition),
+        [LABELS.manager]: MANAGER,
+        [LABELS.deployment]: parts.stack,
+        [LABELS.name]: base,
+        [STACK_LABELS.namespace]: parts.stack,
+      };
+      return { kind, key, name, body: { Name: name, Labels: labels, Data: text } };
+    })
+  );
+}
+
+function requireFits(kind: ObjectKind, key: string, base: string, bytes: Uint8Array): void {
+  const refuse = (why: string) =>
+    new StackwrightError("unsupported", `${kind}.${key}: ${why}. Nothing was changed`);
+  if (base.length > LONGEST_BASE) {
+    throw refuse(
+      `its name ${base} has ${base.length} characters; a swarm takes 64, of which nine are the ` +
+        `digest of its content: give it a name of at most ${LONGEST_BASE}`,
+    );
+  }
+  if (bytes.length === 0) throw refuse("it is empty, which a swarm does not take");
+  const most = LONGEST_CONTENT[kind];
+  if (bytes.length > most) {
+    throw refuse(`it has ${bytes.length} bytes; a swarm takes at most ${most}`);
+  }
+}
+
+/** The networks of a model as a swarm is asked for them: for all nodes, unless something else is said. */
+export function wantedStackNetworks(
+  model: ComposeModel,
+  api: string,
+  stack: string,
+): WantedResource<NetworkBody>[] {
+  return wantedNetworks(model, api).map((wanted) => ({
+    ...wanted,
+    body: {
+      ...wanted.body,
+      Driver: wanted.body.Driver ?? "overlay",
+      Labels: { ...withoutCompose(wanted.body.Labels), [STACK_LABELS.namespace]: stack },
+    },
+  }));
+}

@@ -1,0 +1,191 @@
+import type { ComposeModel } from "../../model/mod.ts";
+import {
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "../../compose/mod.ts";
+import { all, isFilled, type Keys, unknownKey } from "../engine/known_keys.ts";
+
+/**
+ * The keys of a rendered service that mean nothing in a swarm, and why that is fine. What they ask for
+ * is done by the swarm in its own way, or concerns people at a keyboard.
+ */
+export const MEANINGLESS_KEYS: Readonly<Record<string, string>> = {
+  attach: "it is about a terminal",
+  build: "a swarm runs the image of a registry, which is not built here",
+  container_name: "tasks are named by the swarm",
+  depends_on: "services of a swarm start in any order and are started again until they can work",
+  develop: "it is about a terminal",
+  expose: "containers of a network reach every port of each other",
+  profiles: "they were applied when the model was rendered",
+  pull_policy: "images are always resolved at their registry",
+  scale: "it is the number of replicas",
+};
+
+/** The keys of a service that become part of a task, or of the service around it. */
+export const SWARM_SERVICE_KEYS: Keys = {
+  ...all(...Object.keys(MEANINGLESS_KEYS)),
+  ...all("image", "platform", "command", "entrypoint", "environment", "env_file", "hostname"),
+  ...all("user", "working_dir", "tty", "stdin_open", "stop_signal", "stop_grace_period"),
+  ...all("labels", "label_file", "tmpfs", "network_mode", "init", "read_only", "shm_size"),
+  ...all("sysctls", "group_add", "dns", "dns_search", "dns_opt", "extra_hosts", "isolation"),
+  ...all("mem_limit", "mem_reservation", "cpus", "pids_limit", "ulimits", "restart"),
+  ...all("cap_add", "cap_drop", "security_opt"),
+  credential_spec: { keys: all("config", "file", "registry") },
+  healthcheck: {
+    keys: all(
+      "disable",
+      "test",
+      "interval",
+      "timeout",
+      "retries",
+      "start_period",
+      "start_interval",
+    ),
+  },
+  ports: { each: all("target", "published", "protocol", "mode", "name", "app_protocol") },
+  volumes: {
+    each: {
+      ...all("type", "source", "target", "read_only", "consistency"),
+      bind: { keys: all("create_host_path", "propagation", "recursive") },
+      volume: { keys: all("nocopy", "subpath", "labels") },
+      tmpfs: { keys: all("size", "mode") },
+    },
+  },
+  configs: { each: all("source", "target", "uid", "gid", "mode") },
+  secrets: { each: all("source", "target", "uid", "gid", "mode") },
+  networks: { each: all("aliases", "driver_opts", "priority") },
+  logging: { keys: all("driver", "options") },
+  deploy: {
+    keys: {
+      ...all("mode", "replicas", "labels", "endpoint_mode"),
+      placement: {
+        keys: {
+          ...all("constraints", "max_replicas_per_node"),
+          preferences: { each: all("spread") },
+        },
+      },
+      update_config: { keys: updateKeys() },
+      rollback_config: { keys: updateKeys() },
+      restart_policy: { keys: all("condition", "delay", "max_attempts", "window") },
+      resources: {
+        keys: {
+          limits: { keys: all("cpus", "memory", "pids") },
+          reservations: {
+            keys: {
+              ...all("cpus", "memory"),
+              generic_resources: {
+                each: { discrete_resource_spec: { keys: all("kind", "value") } },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+function updateKeys(): Keys {
+  return all("parallelism", "delay", "failure_action", "monitor", "max_failure_ratio", "order");
+}
+
+const NETWORK_KEYS: Keys = {
+  ...all("name", "external", "driver", "driver_opts", "internal", "attachable"),
+  ...all("enable_ipv4", "enable_ipv6", "labels"),
+  ipam: { keys: { driver: "all", config: { each: all("subnet", "ip_range", "gateway") } } },
+};
+const VOLUME_KEYS: Keys = all("name", "external", "driver", "driver_opts", "labels");
+const OBJECT_KEYS: Keys = all("name", "external", "file", "content", "environment", "labels");
+const TOP_KEYS = ["name", "version", "services", "networks", "volumes", "configs", "secrets"];
+
+/**
+ * Everything in a rendered model that a swarm cannot do, by its path, such as
+ * `services.web.privileged`; empty where all of it can be converted.
+ */
+export function notForSwarm(model: ComposeModel): string[] {
+  const services = Object.entries(servicesOf(model)).flatMap(([name, service]) =>
+    [
+      unknownKey(withoutExtensions(service), { keys: SWARM_SERVICE_KEYS }),
+      ...unknownValues(service),
+    ].filter((path) => path !== undefined).map((path) => `services.${name}.${path}`)
+  );
+  const resources = ([
+    ["networks", NETWORK_KEYS],
+    ["volumes", VOLUME_KEYS],
+    ["configs", OBJECT_KEYS],
+    ["secrets", OBJECT_KEYS],
+  ] as const).flatMap(([kind, keys]) => {
+    const path = unknownKey(objectAt(model, kind), { each: keys });
+    return path === undefined ? [] : [`${kind}.${path}`];
+  });
+  const top = Object.keys(model).filter((key) =>
+    !TOP_KEYS.includes(key) && !key.startsWith("x-") && isFilled(model[key])
+  );
+  return [...services, ...resources, ...top];
+}
+
+/** What an author notes for himself. */
+function withoutExtensions(service: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(service).filter(([key]) => !key.startsWith("x-")));
+}
+
+/** Sentences on the keys of a model that mean nothing in a swarm, for people. */
+export function meaninglessIn(model: ComposeModel): string[] {
+  return Object.entries(servicesOf(model)).flatMap(([name, service]) =>
+    Object.entries(MEANINGLESS_KEYS)
+      // Compose prints some keys by itself, and where a service is everybody knows.
+      .filter(([key]) => isFilled(service[key]) && !["expose", "scale"].includes(key))
+      .map(([key, why]) => `services.${name}.${key} means nothing in a swarm: ${why}`)
+  );
+}
+
+/** Values of keys that are known, and that a swarm cannot have all the same. */
+function unknownValues(service: JsonObject): string[] {
+  const deploy = objectAt(service, "deploy");
+  const isJob = textAt(deploy, "mode").endsWith("-job");
+  const mode = textAt(service, "network_mode");
+  return [
+    ...(textAt(service, "image") === "" ? ["image, which every service of a swarm needs"] : []),
+    ...(mode === "" || mode === "host" ? [] : [`network_mode: ${mode}`]),
+    ...(isJob && isFilled(deploy["update_config"]) ? ["deploy.update_config of a job"] : []),
+    ...(isJob && isFilled(deploy["rollback_config"]) ? ["deploy.rollback_config of a job"] : []),
+    ...(isJob && textAt(objectAt(deploy, "restart_policy"), "condition") === "any"
+      ? ["deploy.restart_policy.condition: any of a job"]
+      : []),
+    ...objectsAt(service, "ports").filter(({ published }) => !isPort(published))
+      .map(({ published }) => `ports: ${String(published)}, which is not one port`),
+    ...objectsAt(service, "volumes").flatMap((volume) => strangeMount(volume)),
+    ...texts(service, "security_opt").filter((each) => !isKnownOption(each))
+      .map((each) => `security_opt: ${each}`),
+  ];
+}
+
+function isPort(published: unknown): boolean {
+  return published === undefined || published === null || published === "" ||
+    /^\d+$/.test(String(published));
+}
+
+function strangeMount(volume: JsonObject): string[] {
+  const type = textAt(volume, "type");
+  const recursive = textAt(objectAt(volume, "bind"), "recursive");
+  if (!["bind", "volume", "tmpfs", "npipe", "cluster"].includes(type)) return [`volumes: ${type}`];
+  return ["", "enabled", "disabled"].includes(recursive)
+    ? []
+    : [`volumes.bind.recursive: ${recursive}`];
+}
+
+/** Security options that a task can have. */
+function isKnownOption(option: string): boolean {
+  return /^no-new-privileges(?:[:=](?:true|false))?$/.test(option) ||
+    /^label[:=](?:disable|(?:user|role|type|level)[:=].+)$/.test(option);
+}
+
+/** The texts of a list, or the one that is written without a list. */
+export function texts(service: JsonObject, key: string): string[] {
+  const value = service[key];
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) ? value.filter((each) => !isObject(each)).map(String) : [];
+}

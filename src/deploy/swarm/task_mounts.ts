@@ -1,0 +1,121 @@
+import type { TaskMountBody } from "../../docker/swarm_bodies.ts";
+import { COMPOSE_LABELS } from "../../model/mod.ts";
+import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
+import { wantedVolumes } from "../engine/resource_bodies.ts";
+import { amountOf, numberOf } from "../engine/units.ts";
+import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
+import { texts } from "./swarm_keys.ts";
+
+/** The mounts of a task; volumes are made with it, on the node that it comes to. */
+export function taskMounts(
+  service: JsonObject,
+  parts: Pick<StackParts, "model" | "stack">,
+): TaskMountBody[] {
+  const shared = amountOf(service["shm_size"]);
+  return [
+    ...objectsAt(service, "volumes").map((volume) => mountOf(volume, parts)),
+    ...texts(service, "tmpfs").map(temporary),
+    ...(shared === undefined
+      ? []
+      : [{ Type: "tmpfs", Target: "/dev/shm", TmpfsOptions: { SizeBytes: shared } } as const]),
+  ];
+}
+
+function mountOf(volume: JsonObject, parts: Pick<StackParts, "model" | "stack">): TaskMountBody {
+  const type = textAt(volume, "type") as TaskMountBody["Type"];
+  const source = textAt(volume, "source");
+  const common = {
+    Type: type,
+    ...(source === "" ? {} : { Source: source }),
+    Target: textAt(volume, "target"),
+    ...(volume["read_only"] === true ? { ReadOnly: true } : {}),
+    ...(textAt(volume, "consistency") === "" ? {} : { Consistency: textAt(volume, "consistency") }),
+  };
+  if (type === "bind") return { ...common, ...bindOptions(volume) };
+  if (type === "tmpfs") return { ...common, ...temporaryOptions(objectAt(volume, "tmpfs")) };
+  if (type !== "volume") return common;
+  return { ...common, ...namedVolume(volume, source, parts) };
+}
+
+function bindOptions(volume: JsonObject): Pick<TaskMountBody, "BindOptions"> {
+  const bind = objectAt(volume, "bind");
+  const propagation = textAt(bind, "propagation");
+  const options = {
+    ...(propagation === "" ? {} : { Propagation: propagation }),
+    ...(textAt(bind, "recursive") === "disabled" ? { NonRecursive: true } : {}),
+  };
+  return Object.keys(options).length === 0 ? {} : { BindOptions: options };
+}
+
+function temporaryOptions(
+  { size, mode }: JsonObject,
+): Pick<TaskMountBody, "TmpfsOptions"> {
+  const [bytes, rights] = [amountOf(size), amountOf(mode)];
+  if (bytes === undefined && rights === undefined) return {};
+  return {
+    TmpfsOptions: {
+      ...(bytes === undefined ? {} : { SizeBytes: bytes }),
+      ...(rights === undefined ? {} : { Mode: rights }),
+    },
+  };
+}
+
+/** The short form, `/run:size=64m,mode=1777`: other options a swarm does not take. */
+function temporary(text: string): TaskMountBody {
+  const [target = "", options = ""] = text.split(":");
+  const value = (name: string) => new RegExp(`(?:^|,)${name}=([^,]+)`).exec(options)?.[1];
+  const size = value("size");
+  const mode = value("mode");
+  const given = {
+    ...(size === undefined ? {} : { size: bytesOf(size) }),
+    ...(mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }),
+  };
+  return { Type: "tmpfs", Target: target, ...temporaryOptions(given) };
+}
+
+function bytesOf(text: string): number {
+  const [, number = "0", unit = ""] = /^(\d+)([kmg]?)/i.exec(text) ?? [];
+  const power = { "": 0, k: 1, m: 2, g: 3 }[unit.toLowerCase()] ?? 0;
+  return (numberOf(number) ?? 0) * 1024 ** power;
+}
+
+function namedVolume(
+  volume: JsonObject,
+  source: string,
+  { model, stack }: Pick<StackParts, "model" | "stack">,
+): Pick<TaskMountBody, "Source" | "VolumeOptions"> {
+  const options = objectAt(volume, "volume");
+  const subpath = textAt(options, "subpath");
+  const own = {
+    ...(options["nocopy"] === true ? { NoCopy: true } : {}),
+    ...(subpath === "" ? {} : { Subpath: subpath }),
+  };
+  const definition = source === ""
+    ? undefined
+    : wantedVolumes(model).find(({ key }) => key === source);
+  if (definition === undefined || definition.external) {
+    const labels = labelsOf(options);
+    const labelled = Object.keys(labels).length === 0 ? own : { ...own, Labels: labels };
+    const named = definition === undefined ? {} : { Source: definition.name };
+    return Object.keys(labelled).length === 0 ? named : { ...named, VolumeOptions: labelled };
+  }
+  const { Driver = "", DriverOpts = {}, Labels } = definition.body;
+  const driver = {
+    ...(Driver === "" ? {} : { Name: Driver }),
+    ...(Object.keys(DriverOpts).length === 0 ? {} : { Options: DriverOpts }),
+  };
+  return {
+    Source: definition.name,
+    VolumeOptions: {
+      ...own,
+      Labels: { ...withoutCompose(Labels), ...labelsOf(options), [STACK_LABELS.namespace]: stack },
+      ...(Object.keys(driver).length === 0 ? {} : { DriverConfig: driver }),
+    },
+  };
+}
+
+/** Labels without those by which compose knows what is its own. */
+export function withoutCompose(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const theirs = new Set<string>(Object.values(COMPOSE_LABELS));
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => !theirs.has(name)));
+}
