@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
 import type { ObservedContainer } from "../../src/model/mod.ts";
@@ -29,6 +29,8 @@ export class Site {
   #port = 0;
   #started = new Date();
   #killAt = 0;
+  /** What the repository has as a submodule. */
+  #library: FakeRepository | undefined;
   readonly #parts: SiteParts;
 
   constructor(parts: SiteParts) {
@@ -51,6 +53,25 @@ export class Site {
           "  web:",
           name === "" ? "  web:" : `  ${name}:\n    container_name: ${this.chosenName}`,
         ),
+    });
+  }
+
+  /**
+   * Commits a release of which everything but `worker` changes with `revision`: `web` is built, shares
+   * the network of `vpn`, mounts through a link and from a submodule, and waits for a job and a database.
+   */
+  async commitShapes(revision: string): Promise<void> {
+    const { repository } = this.#parts;
+    this.#library ??= await createRepository(join(dirname(repository.path), "lib"));
+    const id = await this.#library.commit({ "page.txt": revision });
+    await repository.submodule("mod", "../lib/remote.git", id);
+    await repository.commit({
+      ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
+      "compose.yaml": shapes(revision),
+      "app/Dockerfile": `FROM ${IMAGE}\nCOPY page.txt /page.txt\n`,
+      "app/page.txt": revision,
+      "real/page.txt": revision,
+      "site": { link: "real" },
     });
   }
 
@@ -214,6 +235,9 @@ export class Site {
     for (const each of await engine.listNetworks({ [PROJECT]: this.stack }, never)) {
       await engine.removeNetwork(each.id, never);
     }
+    for (const each of await engine.listImages(never)) {
+      if (each.labels[PROJECT] === this.stack) await engine.removeImage(each.id, never);
+    }
   }
 }
 
@@ -276,6 +300,31 @@ services:
     command: [sleep, "100000"]
     stop_grace_period: 0s
 `;
+}
+
+function shapes(revision: string): string {
+  const labels = { rev: revision };
+  const runs = { image: IMAGE, command: ["sleep", "100000"], stop_grace_period: "0s" };
+  return JSON.stringify({
+    services: {
+      db: { ...runs, labels, healthcheck: { test: ["CMD", "true"], interval: "1s" } },
+      job: { ...runs, labels, command: ["true"] },
+      vpn: { ...runs, labels },
+      web: {
+        ...runs,
+        image: undefined,
+        build: "./app",
+        labels,
+        network_mode: "service:vpn",
+        volumes: ["./site:/site", "./mod/page.txt:/module.txt:ro"],
+        depends_on: {
+          db: { condition: "service_healthy" },
+          job: { condition: "service_completed_successfully" },
+        },
+      },
+      worker: runs,
+    },
+  });
 }
 
 /** Id of the container of a service, where it has one. */

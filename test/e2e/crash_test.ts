@@ -51,6 +51,28 @@ for (const program of PROGRAMS) {
         }
       });
 
+      it("after changes of a release of every shape comes to the new one by itself", async () => {
+        const site = await createSite(program, kind);
+        try {
+          await site.commitShapes("rev-0");
+          await site.settle();
+          const total = await killAfterEach(site, (k) => site.commitShapes(`rev-${k}`), {
+            // Each of them costs as much as all others together; in turn, they are enough.
+            every: process.env["SWEEP"] === "full" ? 1 : 3,
+            expected: (k) => [
+              ["db", "running", `rev-${k}`],
+              ["job", "exited", `rev-${k}`],
+              ["vpn", "running", `rev-${k}`],
+              ["web", "running", `rev-${k}`],
+              ["worker", "running", undefined],
+            ],
+          });
+          assert.ok(total >= 9, `an update of every shape makes ${total} changes`);
+        } finally {
+          await site.close();
+        }
+      });
+
       it("after any change of a rename comes to the new name by itself", async () => {
         const site = await createSite(program, kind);
         const nameOf = (k: number) => k % 2 === 0 ? "shop" : "site";
@@ -58,7 +80,15 @@ for (const program of PROGRAMS) {
           await site.commit("rev-0", { name: nameOf(0) });
           await site.settle();
           const commit = (k: number) => site.commit(`rev-${k}`, { name: nameOf(k) });
-          const total = await killAfterEach(site, commit, nameOf);
+          const total = await killAfterEach(site, commit, {
+            isRename: true,
+            expected: (k) => [
+              [nameOf(k), "running", `rev-${k}`],
+              ["worker", "running", undefined],
+            ],
+          });
+          const names = (await site.containers()).map((each) => each.name);
+          assert.deepEqual(names, [site.chosenName, `${site.stack}-worker-1`]);
           assert.ok(total >= 3, `a rename makes ${total} changes`);
         } finally {
           await site.close();
@@ -68,6 +98,20 @@ for (const program of PROGRAMS) {
   }
 }
 
+/** What a sweep is told beside how to commit. */
+interface Sweep {
+  /** Whether a service has another name each time, which runs beside no other of these. */
+  readonly isRename?: boolean;
+  /** Steps between two kills; 1 by default. */
+  readonly every?: number;
+  /** Service, state and label `rev` of the containers in the end. */
+  readonly expected: (k: number) => readonly (readonly [string, string, string | undefined])[];
+}
+
+const WEB_AND_WORKER: Sweep = {
+  expected: (k) => [["web", "running", `rev-${k}`], ["worker", "running", undefined]],
+};
+
 /**
  * Kills the service after the first change of a deployment, after the second of the next, and so on
  * until a deployment ends before it is killed; returns how many changes a deployment has.
@@ -75,26 +119,24 @@ for (const program of PROGRAMS) {
 async function killAfterEach(
   site: Site,
   prepare: (k: number) => Promise<void>,
-  renamed?: (k: number) => string,
+  { isRename = false, every = 1, expected }: Sweep = WEB_AND_WORKER,
 ): Promise<number> {
-  for (let k = 1; k <= MOST_MUTATIONS; k++) {
+  for (let k = 1; k <= MOST_MUTATIONS; k += every) {
     await prepare(k);
     const before = await site.containers();
     const killed = await site.killAfter(k);
-    if (renamed === undefined) await assertEitherRelease(site, before, `rev-${k}`);
-    else await assertOneRuns(site, `killed after change ${k} (${site.lastChange})`);
+    if (isRename) await assertOneRuns(site, `killed after change ${k} (${site.lastChange})`);
+    else await assertEitherRelease(site, before, `rev-${k}`);
     const log = await site.settle();
     const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
     const now = await site.containers();
     assert.deepEqual(
-      now.map((each) => [each.name, each.state, each.labels["rev"]]),
-      [
-        [renamed === undefined ? `${site.stack}-web-1` : site.chosenName, "running", `rev-${k}`],
-        [`${site.stack}-worker-1`, "running", undefined],
-      ],
+      now.map((each) => [each.service, each.state, each.labels["rev"]]),
+      expected(k),
       where,
     );
-    assert.equal(now[0]?.service, renamed?.(k) ?? "web", where);
+    const names = [site.chosenName, ...now.map((each) => `${site.stack}-${each.service}-1`)];
+    assert.deepEqual(now.filter((each) => !names.includes(each.name)), [], where);
     site.assertLedger(where);
     await site.assertQuiet(now.map((each) => each.id), where);
     if (!killed) return k - 1;

@@ -5,15 +5,13 @@
  */
 import type { ContainerHealth, ContainerState } from "../../src/model/mod.ts";
 import { type EngineCall, isPull } from "./engine_calls.ts";
-import { take } from "./fake_engine_images.ts";
+import { imageOf, take } from "./fake_engine_images.ts";
 import { clearTimers, emit, exit, remove, setHealth, stop } from "./fake_engine_life.ts";
 import { serveEngine } from "./fake_engine_server.ts";
 import {
   type Behaviour,
   EngineState,
   type FakeContainer,
-  type FakeImage,
-  hexDigest,
   shortReference,
 } from "./fake_engine_state.ts";
 
@@ -165,12 +163,7 @@ function snapshots(state: EngineState) {
 
 function addImage(state: EngineState, reference: string, options: ImageOptions): string {
   const tag = shortReference(reference);
-  const image: FakeImage = {
-    id: `sha256:${hexDigest(`${tag} ${options.content ?? ""}`)}`,
-    tags: new Set(),
-    labels: options.labels ?? {},
-    created: new Date(),
-  };
+  const image = imageOf(tag, options.content, options.labels);
   const where = options.where ?? "both";
   if (where !== "registry") take(state, image, tag);
   if (where !== "engine") state.registry.set(tag, image);

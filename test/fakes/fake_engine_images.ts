@@ -12,6 +12,7 @@ import {
 import {
   type EngineState,
   type FakeImage,
+  hexDigest,
   manifestDigest,
   Refusal,
   shortReference,
@@ -22,6 +23,7 @@ import { inspectedImage, listedImage } from "./fake_engine_views.ts";
 export const imageRoutes: readonly Route[] = [
   { method: "GET", path: /^\/images\/json$/, handle: listImages },
   { method: "POST", path: /^\/images\/create$/, handle: pull },
+  { method: "POST", path: /^\/build$/, handle: build },
   { method: "GET", path: /^\/images\/(.+)\/json$/, handle: inspectImage },
   { method: "POST", path: /^\/images\/(.+)\/tag$/, handle: tagImage },
   { method: "DELETE", path: /^\/images\/(.+)$/, handle: removeImage },
@@ -84,6 +86,23 @@ function refuseWithCredentials(response: ServerResponse, request: IncomingMessag
   const plain = Buffer.from(given, "base64url").toString();
   response.writeHead(500, { "Content-Type": "application/json" });
   response.end(JSON.stringify({ message: `denied: ${given} is ${plain}` }));
+}
+
+/** An image; another content under the same name is another one. */
+export function imageOf(
+  tag: string,
+  content = "",
+  labels: Readonly<Record<string, string>> = {},
+): FakeImage {
+  const id = `sha256:${hexDigest(`${tag} ${content}`)}`;
+  return { id, tags: new Set(), labels, created: new Date() };
+}
+
+/** Of a build, only what comes out: `remote` stands for all that went in. */
+function build({ state, query }: RouteRequest): RouteAnswer {
+  const tag = shortReference(query.get("t") ?? "");
+  take(state, imageOf(tag, query.get("remote") ?? ""), tag);
+  return { status: 200, json: { stream: `Successfully tagged ${tag}` } };
 }
 
 /** Puts an image under a tag; an earlier image of that tag loses it and stays. */

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import process from "node:process";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { createFailingGit, type FailingGit } from "../fakes/failing_git.ts";
-import type { FakeFile } from "../fakes/git_repository.ts";
+import { createFakeBuilder } from "../fakes/fake_builder.ts";
+import { createRepository, type FakeFile } from "../fakes/git_repository.ts";
 import { command } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { readInside } from "./steps.ts";
-import { createWorld, type World } from "./world.ts";
+import { createWorld, IMAGE, type World } from "./world.ts";
 
 /**
  * One failing call, at every place where there is a call: by error, by a connection cut after the engine
@@ -33,6 +35,8 @@ interface Scenario {
   readonly next?: Files;
   /** The step; a poll by default. */
   readonly step?: (world: World, git: FailingGit) => Promise<unknown>;
+  /** Content of the file in the submodule `mod`: deployed before anything is broken, and in the step. */
+  readonly library?: readonly [string, string];
   /** Path of a file in the container of `web` that is read too. */
   readonly watched?: string;
   /** Whether every third of all calls fails in the ordinary run, reading ones and pulls among them. */
@@ -50,8 +54,8 @@ const BROKEN = "stackwright-test/broken:1";
 const OTHER = "stackwright-test/other:1";
 const web = (v: string, more: Part = {}) => service({ labels: { v }, ...more });
 const worker = service({ labels: { v: "w" } });
-const compose = (services: Readonly<Record<string, Part>>): Files => ({
-  "compose.yaml": composeFile(services, { volumes: { data: {} } }),
+const compose = (services: Readonly<Record<string, Part>>, rest: Part = {}): Files => ({
+  "compose.yaml": composeFile(services, { volumes: { data: {} }, ...rest }),
 });
 const page = { volumes: ["./page.txt:/page.txt:ro"] };
 const FIRST = compose({ web: web("1"), worker });
@@ -70,6 +74,23 @@ const inner = (internal: boolean, v: string): Files => ({
     web: web(v, { networks: ["inner"], volumes: ["./site:/site"], depends_on: ["db"] }),
   }, { networks: { inner: { internal } } }),
 });
+
+/** `web` is built, and waits for two others that change with it. */
+const built = (v: string): Files => {
+  const { image: _image, ...own } = web(v, {
+    build: "./app",
+    depends_on: {
+      cache: { condition: "service_started", restart: true },
+      db: { condition: "service_healthy" },
+    },
+  });
+  const healthcheck = { test: ["CMD", "true"], interval: "300ms" };
+  const services = { cache: web(v), db: web(v, { healthcheck }), web: own };
+  return { ...compose(services), "app/Dockerfile": `FROM ${IMAGE}\n`, "app/page.txt": v };
+};
+const module = { volumes: ["./mod/page.txt:/module.txt:ro"] };
+const lan = { networks: { lan: { ipam: { config: [{ subnet: "10.99.0.0/28" }] } } } };
+const fixed = { networks: { lan: { ipv4_address: "10.99.0.9" } } };
 
 const SCENARIOS: readonly Scenario[] = [
   {
@@ -154,6 +175,22 @@ const SCENARIOS: readonly Scenario[] = [
     watched: "/site/page.txt",
     before: { db: "d", web: "1", "/site/page.txt": "one" },
     after: { db: "d", web: "2", "/site/page.txt": "two" },
+  },
+  {
+    name: "a build of what waits for a replaced service to be healthy, and for another to run",
+    earlier: [built("1")],
+    next: built("2"),
+    before: { cache: "1", db: "1", web: "1" },
+    after: { cache: "2", db: "2", web: "2" },
+  },
+  {
+    name: "a file in a submodule, and a rename with a fixed address",
+    earlier: [compose({ old: web("1", fixed), web: web("1", module) }, lan)],
+    next: compose({ new: web("2", fixed), web: web("1", module) }, lan),
+    library: ["one", "two"],
+    watched: "/module.txt",
+    before: { old: "1", web: "1", "/module.txt": "one" },
+    after: { new: "2", web: "1", "/module.txt": "two" },
   },
   {
     name: "a destroy",
@@ -285,17 +322,21 @@ async function inScenario<T>(
   timeout: number,
   work: (world: World, git: FailingGit) => Promise<T>,
 ): Promise<T> {
-  const git = createFailingGit();
+  const git = createFailingGit(createFakeBuilder());
   const world = await createWorld({ engine: "fake", commands: git });
   try {
     world.fake?.addImage(BROKEN, { where: "both", onStart: { exit: 3, afterMs: 0 } });
     world.fake?.addImage(OTHER, { where: "registry" });
     world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
+    const { library } = scenario;
+    const pin = library === undefined ? undefined : await submodule(world);
+    if (library !== undefined) await pin?.(library[0]);
     for (const files of scenario.earlier) {
       await commit(world, timeout, files);
       const { run } = await world.poll();
       assert.equal(run.status, "succeeded", JSON.stringify(run));
     }
+    if (library !== undefined) await pin?.(library[1]);
     if (scenario.next !== undefined) await commit(world, timeout, scenario.next);
     world.proxy.reset();
     git.reset();
@@ -303,6 +344,15 @@ async function inScenario<T>(
   } finally {
     await world.close();
   }
+}
+
+/** Gives the repository a submodule `mod`; returns what pins it to a commit with a content. */
+async function submodule(world: World): Promise<(content: string) => Promise<unknown>> {
+  const library = await createRepository(join(dirname(world.repository.path), "lib"));
+  return async (content) => {
+    const id = await library.commit({ "page.txt": content });
+    return await world.repository.submodule("mod", "../lib/remote.git", id);
+  };
 }
 
 async function perform(world: World, scenario: Scenario, git: FailingGit): Promise<void> {

@@ -24,38 +24,13 @@ async function makeImage(world: World, tag: string): Promise<string> {
   return reference;
 }
 
-async function removeImages(world: World): Promise<void> {
-  for (const image of await world.engine.listImages(never)) {
-    if (image.tags.some((tag) => tag.startsWith(`${world.stack}-`))) {
-      await docker(world, "image", "rm", "--force", image.id);
-    }
-  }
-}
-
-/** As `inWorld`, and takes the world's images away again. */
-const withImages = (
-  engine: "fake" | "real",
-  test: (world: World) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
-) =>
-  inWorld(engine, async (world) => {
-    try {
-      await test(world);
-    } finally {
-      for (const each of await world.containers()) {
-        await world.engine.removeContainer(each.id, { force: true, volumes: true }, never);
-      }
-      if (world.kind === "real") await removeImages(world);
-    }
-  }, env);
-
 const exists = async (world: World, reference: string) =>
   await world.engine.imageId(reference, never) !== undefined;
 
 for (const engine of await engines()) {
   describe(`images on the ${engine} engine`, () => {
     it("prune_images removes the image a release replaced, not one that others use", () =>
-      withImages(engine, async (world) => {
+      inWorld(engine, async (world) => {
         const [one, two, three] = [
           await makeImage(world, "1"),
           await makeImage(world, "2"),
@@ -78,7 +53,7 @@ for (const engine of await engines()) {
       }, KEEP_NONE));
 
     it("RELEASE_IMAGE_RETENTION keeps the images of as many previous releases", () =>
-      withImages(engine, async (world) => {
+      inWorld(engine, async (world) => {
         const tags = [
           await makeImage(world, "1"),
           await makeImage(world, "2"),
@@ -93,7 +68,7 @@ for (const engine of await engines()) {
       }, { RELEASE_IMAGE_RETENTION: "1" }));
 
     it("prune_images: false keeps the replaced image", () =>
-      withImages(engine, async (world) => {
+      inWorld(engine, async (world) => {
         const [one, two] = [await makeImage(world, "1"), await makeImage(world, "2")];
         const use = (image: string) => ({
           "compose.yaml": composeFile({ web: service({ image }) }),
@@ -109,7 +84,7 @@ for (const engine of await engines()) {
 
 describe("images that another stack needs", () => {
   it("stay when the stack that ran them last is pruned, while another may go back to them", () =>
-    withImages("fake", async (world) => {
+    inWorld("fake", async (world) => {
       const other = `${world.stack}-b`;
       const [one = "", ...more] = await Promise.all(
         ["1", "2", "3", "4"].map((tag) => makeImage(world, tag)),
@@ -148,7 +123,7 @@ describe("images that another stack needs", () => {
     }, { RELEASE_IMAGE_RETENTION: "1" }));
 
   it("are pulled again for a rollback when somebody removed them", () =>
-    withImages("fake", async (world) => {
+    inWorld("fake", async (world) => {
       const image = "registry.test/app:1";
       world.fake?.addImage(image, { where: "registry" });
       await commit(world, { "compose.yaml": composeFile({ web: service({ image }) }) });
@@ -314,7 +289,7 @@ for (
       docker(world, "exec", `${world.stack}-app-1`, "cat", path);
 
     it("a changed build context or argument rebuilds and replaces exactly its service", () =>
-      withImages(engine, async (world) => {
+      inWorld(engine, async (world) => {
         await commit(world, files, { build: { quiet: true } });
         await pollTo(world, "succeeded");
         assert.equal(await inside(world, "/page.txt"), "one");
@@ -338,7 +313,7 @@ for (
       }));
 
     it("a Dockerfile outside of its context and its .dockerignore are inputs like the context", () =>
-      withImages(engine, async (world) => {
+      inWorld(engine, async (world) => {
         const build = { context: "./app", dockerfile: "../docker/app.Dockerfile" };
         await commit(world, {
           "app/page.txt": "one",
@@ -362,7 +337,7 @@ for (
       }));
 
     it("no_cache builds everything anew, without it the cache is used", () =>
-      withImages(engine, async (world) => {
+      inWorld(engine, async (world) => {
         const build = (no_cache: boolean) => ({ force_recreate: true, build: { no_cache } });
         await commit(world, files, build(false));
         await pollTo(world, "succeeded");
@@ -375,7 +350,7 @@ for (
       }));
 
     it("what was built beside a failed build is never run, nor what a name means by accident", () =>
-      withImages(engine, async (world) => {
+      inWorld(engine, async (world) => {
         const compose = (replicas: number) => ({
           "compose.yaml": composeFile({
             app: { ...service({ build: "./app", deploy: { replicas } }), image: undefined },
@@ -405,7 +380,7 @@ for (
       }));
 
     it("a build that fails changes nothing that runs, and the run shows its output", () =>
-      withImages(engine, async (world) => {
+      inWorld(engine, async (world) => {
         await commit(world, files);
         await pollTo(world, "succeeded");
         const before = await ids(world);

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
+import { createFakeBuilder } from "../fakes/fake_builder.ts";
 import { command, commandTo, type Ended, ledgerText } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { directoryText } from "./directory_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
-import { filesOf, firstState, JOB, seededRandom, step } from "./walk_model.ts";
+import { firstState, JOB, seededRandom, step } from "./walk_model.ts";
+import { WalkRepository } from "./walk_repository.ts";
 import type { World } from "./world.ts";
 
 /** Below those that the kernel gives to connections; the fake engine only compares it. */
@@ -55,10 +57,11 @@ async function planThenApply(world: World) {
   ];
   const before = await look();
   world.proxy.reset();
-  const plan = await command(world, ["plan", "--json", world.repository.url]);
+  const commands = createFakeBuilder();
+  const plan = await command(world, ["plan", "--json", world.repository.url], { commands });
   assert.deepEqual(await look(), before, "a plan changes nothing");
   assert.equal(world.proxy.mutations(), 0, "a plan changes nothing on the engine");
-  const apply = await command(world, ["apply", "--json", world.repository.url]);
+  const apply = await command(world, ["apply", "--json", world.repository.url], { commands });
   const planned = JSON.parse(plan.out) as { readonly stacks: readonly Planned[] };
   const applied = JSON.parse(apply.out) as { readonly stacks: readonly Applied[] };
   assert.deepEqual(
@@ -201,19 +204,14 @@ describe("stackwright plan says what stackwright apply does", () => {
       world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
       const random = seededRandom(SEED);
       let state = firstState();
-      let paths: string[] = [];
+      const repository = new WalkRepository(world, PORT);
       for (let at = 0; at < STEPS; at++) {
         for (let edits = 0; edits < 3; edits++) state = step(state, random);
-        const files = filesOf(state, world.stack, PORT);
-        const configuration = files[".stackwright.yaml"] ?? "";
         const paused = at > 0 && random() < 0.25;
-        const gone = paths.filter((path) => files[path] === undefined);
-        if (gone.length > 0) await world.repository.git("rm", "--quiet", ...gone);
-        await world.repository.commit({
+        await repository.commit(state, `step ${at}`, (files) => ({
           ...files,
-          ".stackwright.yaml": `${configuration}${paused ? "pause: true\n" : ""}`,
-        }, `step ${at}`);
-        paths = Object.keys(files);
+          ".stackwright.yaml": `${files[".stackwright.yaml"]}${paused ? "pause: true\n" : ""}`,
+        }));
         for (const { name } of await world.containers()) {
           if (random() < 0.2) world.fake?.removeContainer(name);
         }

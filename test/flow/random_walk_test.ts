@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
 import type { ObservedContainer } from "../../src/model/mod.ts";
+import { createFakeBuilder } from "../fakes/fake_builder.ts";
 import {
   type Expected,
   expectedOf,
-  filesOf,
   firstState,
   JOB,
   seededRandom,
@@ -14,6 +14,7 @@ import {
   type WalkState,
 } from "./walk_model.ts";
 import { shrink, simplify } from "./shrink.ts";
+import { WalkRepository } from "./walk_repository.ts";
 import { createWorld, engines, type World } from "./world.ts";
 
 /** `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make other walks, and more of them. */
@@ -84,7 +85,8 @@ interface Failure {
 
 /** Deploys the states one after the other in a new world. */
 async function walk(states: readonly WalkState[], judged: Judge): Promise<Failure | undefined> {
-  const world = await createWorld({ engine: ENGINE });
+  const commands = ENGINE === "fake" ? { commands: createFakeBuilder() } : {};
+  const world = await createWorld({ engine: ENGINE, ...commands });
   try {
     world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
     let before: {
@@ -94,13 +96,9 @@ async function walk(states: readonly WalkState[], judged: Judge): Promise<Failur
       running: new Map(),
       expected: {},
     };
-    let paths: string[] = [];
+    const repository = new WalkRepository(world, PORT);
     for (const [at, state] of states.entries()) {
-      const files = filesOf(state, world.stack, PORT);
-      const gone = paths.filter((path) => files[path] === undefined);
-      if (gone.length > 0) await world.repository.git("rm", "--quiet", ...gone);
-      await world.repository.commit(files, `step ${at}`);
-      paths = Object.keys(files);
+      await repository.commit(state, `step ${at}`);
       world.proxy.reset();
       const { run } = await world.poll();
       const expected = expectedOf(state);

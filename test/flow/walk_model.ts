@@ -9,6 +9,10 @@ export interface WalkService {
   readonly file?: string;
   /** Whether it mounts it through a link and may write to it, instead of reading it only. */
   readonly linked: boolean;
+  /** Content of the image that is built for it; it runs one that is there when absent. */
+  readonly build?: string;
+  /** Whether it mounts a file of the submodule. */
+  readonly module: boolean;
   /** Whether it is in a second network, unless it shares that of another service. */
   readonly inner: boolean;
   /** A variable of `.env` it interpolates. */
@@ -35,6 +39,10 @@ export interface WalkState {
   readonly internal: boolean;
   /** The service that publishes the only port there is, as far as it can. */
   readonly port?: string;
+  /** The service that has the only fixed address there is, as far as it can. */
+  readonly address?: string;
+  /** Content of the file in the submodule. */
+  readonly library: string;
   /** Changes nothing: text of a comment, of a file nobody uses. */
   readonly noise: number;
 }
@@ -62,6 +70,7 @@ export function firstState(): WalkState {
     variable: "0",
     profileOn: false,
     internal: false,
+    library: "0",
     noise: 0,
   };
 }
@@ -71,6 +80,7 @@ function service(fields: Partial<WalkService>): WalkService {
     environment: "0",
     replicas: 1,
     linked: false,
+    module: false,
     inner: false,
     usesVariable: false,
     shares: false,
@@ -121,6 +131,11 @@ export function step(state: WalkState, random: () => number): WalkState {
     () => edit({ linked: !old.linked }),
     () => edit({ inner: !old.inner }),
     () => ({ ...state, internal: !state.internal }),
+    () => edit({ build: digit() }),
+    () => without("build"),
+    () => edit({ module: !old.module }),
+    () => ({ ...state, library: digit() }),
+    () => ({ ...state, address: name }),
   ];
   const next = pick(edits)();
   return Object.values(next.services).some((each) => !each.profile) ? next : state;
@@ -138,7 +153,7 @@ function removeService(state: WalkState, name: string): WalkState {
   return { ...state, services };
 }
 
-/** With its data, its port and what it follows, as far as the new name allows that. */
+/** With its data, its port, its address and what it follows, as far as the new name allows that. */
 function rename(state: WalkState, name: string, other: string): WalkState {
   const old = state.services[name];
   const isTaken = other in state.services || [name, other].includes(JOB);
@@ -151,7 +166,8 @@ function rename(state: WalkState, name: string, other: string): WalkState {
   };
   const { [name]: _gone, ...services } = state.services;
   const port = state.port === name ? { port: other } : {};
-  return { ...state, ...port, services: { ...services, [other]: renamed } };
+  const address = state.address === name ? { address: other } : {};
+  return { ...state, ...port, ...address, services: { ...services, [other]: renamed } };
 }
 
 function isReferredTo({ services }: WalkState, name: string): boolean {
@@ -199,6 +215,25 @@ function publishes(state: WalkState, name: string): boolean {
     !sharesNetwork(state, name);
 }
 
+function hasAddress(state: WalkState, name: string): boolean {
+  return state.address === name && (state.services[name]?.replicas ?? 0) <= 1 &&
+    !sharesNetwork(state, name);
+}
+
+/** Whether any service mounts what is in the submodule. */
+export function usesLibrary({ services }: WalkState): boolean {
+  return Object.values(services).some((each) => each.module);
+}
+
+/** Networks as compose wants them; none for a service that is in the usual one only. */
+function networksOf(state: WalkState, name: string, subnet: string): Record<string, unknown> {
+  const own = {
+    ...(isInner(state, name) ? { inner: {} } : {}),
+    ...(hasAddress(state, name) ? { fixed: { ipv4_address: `${subnet}.9` } } : {}),
+  };
+  return Object.keys(own).length === 0 ? own : { default: {}, ...own };
+}
+
 /** What a service waits for beside what it follows: name and condition. */
 function awaitedBy(state: WalkState, name: string): readonly [string, string] | undefined {
   const waits = state.services[name]?.waits;
@@ -221,7 +256,7 @@ function dependsOn(state: WalkState, name: string): Record<string, unknown> {
   };
 }
 
-/** The files of a repository in a state. */
+/** The files of a repository in a state, without the submodule; a port is that of one process. */
 export function filesOf(state: WalkState, stack: string, port: number): Record<string, FakeFile> {
   const files: Record<string, FakeFile> = {
     ".stackwright.yaml": `name: ${stack}\nprune_images: false\n${
@@ -231,6 +266,8 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
     "README.md": `noise ${state.noise}\n`,
   };
   const volumes = new Set<string>();
+  // Beside what engines choose by themselves, and another one for each process.
+  const subnet = `10.${100 + port % 50}.${(port >> 6) % 250}`;
   const services = Object.entries(state.services).map(([name, each]) => {
     const mounts = [];
     if (each.file !== undefined) {
@@ -240,15 +277,21 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
         each.linked ? `./links/${name}.txt:/file.txt` : `./files/${name}.txt:/file.txt:ro`,
       );
     }
+    if (each.module) mounts.push("./mod/page.txt:/module.txt:ro");
+    if (each.build !== undefined) {
+      files[`build/${name}/Dockerfile`] = `FROM ${IMAGE}\nCOPY page.txt /page.txt\n`;
+      files[`build/${name}/page.txt`] = each.build;
+    }
     if (each.volume !== undefined) {
       volumes.add(each.volume);
       mounts.push(`${each.volume}:/data`);
     }
     const dependencies = dependsOn(state, name);
+    const networks = networksOf(state, name, subnet);
     const test = { test: ["CMD", "true"], interval: "300ms" };
     return [
       `  ${name}:`,
-      `    image: ${IMAGE}`,
+      each.build === undefined ? `    image: ${IMAGE}` : `    build: ./build/${name}`,
       `    command: [${name === JOB ? '"true"' : 'sleep, "100000"'}]`,
       `    stop_grace_period: 0s`,
       `    environment: {VALUE: "${each.environment}"${
@@ -259,7 +302,7 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
       ...(each.profile ? [`    profiles: [extra]`] : []),
       ...(each.healthcheck ? [`    healthcheck: ${JSON.stringify(test)}`] : []),
       ...(publishes(state, name) ? [`    ports: ["127.0.0.1:${port}:80"]`] : []),
-      ...(isInner(state, name) ? [`    networks: [default, inner]`] : []),
+      ...(Object.keys(networks).length === 0 ? [] : [`    networks: ${JSON.stringify(networks)}`]),
       ...(sharesNetwork(state, name)
         ? [`    network_mode: "service:${followedBy(state, name)}"`]
         : []),
@@ -268,14 +311,19 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
         : [`    depends_on: ${JSON.stringify(dependencies)}`]),
     ].join("\n");
   });
-  const hasInner = Object.keys(state.services).some((name) => isInner(state, name));
+  const some = (is: (state: WalkState, name: string) => boolean) =>
+    Object.keys(state.services).some((name) => is(state, name));
+  const networks = {
+    ...(some(isInner) ? { inner: { internal: state.internal } } : {}),
+    ...(some(hasAddress) ? { fixed: { ipam: { config: [{ subnet: `${subnet}.0/28` }] } } } : {}),
+  };
   const volumeLines = [...volumes].sort().map((name) => `  ${name}: {}`);
   files["compose.yaml"] = [
     `# noise ${state.noise}`,
     "services:",
     ...services,
     ...(volumeLines.length === 0 ? [] : ["volumes:", ...volumeLines]),
-    ...(hasInner ? ["networks:", `  inner: {internal: ${state.internal}}`] : []),
+    ...(Object.keys(networks).length === 0 ? [] : [`networks: ${JSON.stringify(networks)}`]),
     "",
   ].join("\n");
   return files;
@@ -306,7 +354,7 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
     if (each === undefined) return "";
     const { replicas: _replicas, follows: _follows, waits: _waits, shares: _shares, ...rest } =
       each;
-    const { usesVariable, linked, inner: _inner, ...own } = rest;
+    const { usesVariable, linked, module, inner: _inner, ...own } = rest;
     const followed = followedBy(state, name);
     return JSON.stringify({
       ...own,
@@ -317,6 +365,8 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
       shares: sharesNetwork(state, name),
       awaited: awaitedBy(state, name),
       publishes: publishes(state, name),
+      hasAddress: hasAddress(state, name),
+      module: module ? state.library : "",
       linked: linked && each.file !== undefined,
       inner: isInner(state, name) ? `internal ${state.internal}` : "",
     });
@@ -338,6 +388,8 @@ export function expectedOf(state: WalkState): Readonly<Record<string, Expected>>
 const FIELDS = [
   "file",
   "linked",
+  "build",
+  "module",
   "inner",
   "volume",
   "follows",
@@ -362,6 +414,8 @@ export function* simplerWalks(states: readonly WalkState[]): Generator<readonly 
       FIELDS.map((field) => states.map((each) => withDefault(each, name, field)))
     ),
     states.map(({ port: _port, ...each }) => each),
+    states.map(({ address: _address, ...each }) => each),
+    states.map((each) => ({ ...each, library: "0" })),
     states.map((each) => ({ ...each, noise: 0 })),
     states.map((each) => ({ ...each, variable: "0" })),
     states.map((each) => ({ ...each, profileOn: false })),

@@ -249,7 +249,10 @@ export async function realSocket(): Promise<string> {
   return real.socketPath;
 }
 
-/** Takes away what a world left on the real engine: every project whose name begins with `stack`. */
+/**
+ * Takes away what a world left on the real engine: every project whose name begins with `stack`, and
+ * the images that were built for it or are named after it.
+ */
 async function removeProjects(engine: EngineClient, stack: string): Promise<void> {
   const never = new AbortController().signal;
   const label = "com.docker.compose.project";
@@ -263,6 +266,11 @@ async function removeProjects(engine: EngineClient, stack: string): Promise<void
   }
   for (const each of (await engine.listVolumes({ [label]: undefined }, never)).filter(mine)) {
     await engine.removeVolume(each.name, never);
+  }
+  for (const each of await engine.listImages(never)) {
+    const tags = each.tags.filter((tag) => tag.startsWith(`${stack}-`));
+    for (const tag of tags) await engine.removeImage(tag, never);
+    if (mine(each) && tags.length === 0) await engine.removeImage(each.id, never);
   }
 }
 

@@ -66,7 +66,7 @@ describe("a walk that fails", () => {
       );
     }));
 
-  for (const seed of [1, 3, 4, 20261121]) {
+  for (const seed of [2, 3, 4, 20261121]) {
     it(`shrinks to two states with two services in them (seed ${seed})`, async () => {
       const states = walkOf(seed);
       assert.ok(await missesFollowers(states), "this walk has no follower");
