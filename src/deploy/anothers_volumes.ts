@@ -12,7 +12,7 @@ import type { Claimant } from "./ownership.ts";
 
 /** Facts that tell whose volumes are. */
 export interface VolumeFacts {
-  /** Volumes of the engine. */
+  /** Volumes of the engine that have the name of one in the model. */
   readonly existing: readonly Pick<ResourceSummary, "name" | "labels">[];
   /** The source that a stack of this engine belongs to, as far as that is recorded. */
   readonly ownerOf: (stack: string) => string | undefined;
@@ -31,9 +31,8 @@ export function requireOwnVolumes(
   { existing, ownerOf }: VolumeFacts,
   claimant: Claimant,
 ): void {
-  for (const [name, definition] of Object.entries(objectAt(model, "volumes"))) {
-    if (!isObject(definition) || definition["external"] === true) continue;
-    const volume = existing.find((each) => each.name === textAt(definition, "name"));
+  for (const [name, wanted] of ownVolumes(model)) {
+    const volume = existing.find((each) => each.name === wanted);
     const stack = volume === undefined ? "" : stackOf(volume.labels);
     if (volume === undefined || stack === "" || stack === key.name) continue;
     const owner = ownerOf(stack) ?? madeBy(volume.labels);
@@ -45,6 +44,19 @@ export function requireOwnVolumes(
         `volumes.${name}.external: true`,
     );
   }
+}
+
+/** What the engine calls the volumes that a model makes; those of others are not among them. */
+export function volumeNames(model: ComposeModel): string[] {
+  return ownVolumes(model).map(([, name]) => name);
+}
+
+function ownVolumes(model: ComposeModel): [string, string][] {
+  return Object.entries(objectAt(model, "volumes")).flatMap(([key, definition]) =>
+    isObject(definition) && definition["external"] !== true
+      ? [[key, textAt(definition, "name")]]
+      : []
+  );
 }
 
 /** The stack, or else the project, that a volume was made for; empty when nobody says. */

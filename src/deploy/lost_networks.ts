@@ -29,7 +29,8 @@ export async function replaceLost(
     each.state !== "running" && starting.includes(each.service)
   );
   if (stopped.length === 0) return plans;
-  const networks = new Set((await engine.listNetworks({}, signal)).map((each) => each.id));
+  const ids = [...new Set(stopped.flatMap((each) => each.networkIds ?? []))];
+  const networks = new Set((await engine.findNetworks(ids, signal)).map((each) => each.id));
   const isOut = (container: ObservedContainer) =>
     desired.some((each) =>
       each.name === container.service && missingNetworks(each, container).length > 0

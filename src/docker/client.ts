@@ -129,11 +129,15 @@ function resourceCalls(api: EngineApi) {
       images.tagImage(api, id, reference, signal),
     listVolumes: (labels: LabelFilter, signal: AbortSignal) =>
       resources.listVolumes(api, labels, signal),
+    findVolumes: (names: readonly string[], signal: AbortSignal) =>
+      resources.findVolumes(api, names, signal),
     makeVolume: (body: VolumeBody, signal: AbortSignal) => makeVolume(api, body, signal),
     removeVolume: (name: string, signal: AbortSignal) =>
       resources.removeResource(api, "volumes", name, signal),
     listNetworks: (labels: LabelFilter, signal: AbortSignal) =>
       resources.listNetworks(api, labels, signal),
+    findNetworks: (references: readonly string[], signal: AbortSignal) =>
+      resources.findNetworks(api, references, signal),
     makeNetwork: (body: NetworkBody, signal: AbortSignal) => makeNetwork(api, body, signal),
     removeNetwork: (id: string, signal: AbortSignal) =>
       resources.removeResource(api, "networks", id, signal),

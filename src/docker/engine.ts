@@ -141,11 +141,15 @@ export interface Engine {
   /** Mutating. Points a reference such as `registry/app:1` at an image. */
   tagImage(id: string, reference: string, signal: AbortSignal): Promise<void>;
   listVolumes(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;
+  /** Those of the volumes named that are there. */
+  findVolumes(names: readonly string[], signal: AbortSignal): Promise<ResourceSummary[]>;
   /** Mutating. Of one that is there already nothing changes, whatever it was made with. */
   makeVolume(body: VolumeBody, signal: AbortSignal): Promise<void>;
   /** Mutating. One that is gone is fine. */
   removeVolume(name: string, signal: AbortSignal): Promise<void>;
   listNetworks(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;
+  /** Those of the networks with these names or whole ids that are there. */
+  findNetworks(references: readonly string[], signal: AbortSignal): Promise<ResourceSummary[]>;
   /** Mutating. Of one that is there already nothing changes, whatever it was made with. */
   makeNetwork(body: NetworkBody, signal: AbortSignal): Promise<void>;
   /** Mutating. One that is gone is fine. */

@@ -1,4 +1,4 @@
-import { type EngineApi, pathName } from "./api.ts";
+import { type EngineApi, pathName, type Query } from "./api.ts";
 import type { LabelFilter, ResourceSummary } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
@@ -9,7 +9,26 @@ export async function listVolumes(
   labels: LabelFilter,
   signal: AbortSignal,
 ): Promise<ResourceSummary[]> {
-  const query = labelFilters(labels);
+  return await volumesOf(api, labelFilters(labels), signal);
+}
+
+/** Those of the volumes named that are there. */
+export async function findVolumes(
+  api: EngineApi,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<ResourceSummary[]> {
+  if (names.length === 0) return [];
+  // Engines take a part of a name for the name.
+  const found = await volumesOf(api, { filters: { name: names } }, signal);
+  return found.filter((each) => names.includes(each.name));
+}
+
+async function volumesOf(
+  api: EngineApi,
+  query: Query,
+  signal: AbortSignal,
+): Promise<ResourceSummary[]> {
   const answer = await api.json({ method: "GET", path: "/volumes", query }, signal);
   return asList(asRecord(answer)["Volumes"]).map(asRecord).map((volume) => ({
     ...summary(volume, "Name"),
@@ -23,7 +42,33 @@ export async function listNetworks(
   labels: LabelFilter,
   signal: AbortSignal,
 ): Promise<ResourceSummary[]> {
-  const query = labelFilters(labels);
+  return await networksOf(api, labelFilters(labels), signal);
+}
+
+/** Those of the networks with these names or whole ids that are there. */
+export async function findNetworks(
+  api: EngineApi,
+  references: readonly string[],
+  signal: AbortSignal,
+): Promise<ResourceSummary[]> {
+  const found = async (filters: Readonly<Record<string, readonly string[]>>) =>
+    await networksOf(api, { filters }, signal);
+  const ids = references.filter((each) => ID.test(each));
+  // Filters of two kinds have to hold both; a network may have a name that looks like an id.
+  const all = [
+    ...(references.length === 0 ? [] : await found({ name: references })),
+    ...(ids.length === 0 ? [] : await found({ id: ids })),
+  ].filter((each) => references.includes(each.name) || references.includes(each.id));
+  return [...new Map(all.map((each) => [each.id, each])).values()];
+}
+
+const ID = /^[0-9a-f]{64}$/;
+
+async function networksOf(
+  api: EngineApi,
+  query: Query,
+  signal: AbortSignal,
+): Promise<ResourceSummary[]> {
   const answer = await api.json({ method: "GET", path: "/networks", query }, signal);
   return asList(answer).map(asRecord).map(networkSummary);
 }

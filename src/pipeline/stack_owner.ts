@@ -5,6 +5,7 @@ import {
   ownership,
   requireOwnVolumes,
   requireRecorded,
+  volumeNames,
 } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
@@ -112,8 +113,9 @@ export async function requireNoForeignVolume(
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
-  if (Object.keys(model["volumes"] ?? {}).length === 0) return;
-  const existing = await engine.listVolumes({}, signal);
+  const names = volumeNames(model);
+  if (names.length === 0) return;
+  const existing = await engine.findVolumes(names, signal);
   const { context } = target.key;
   const ownerOf = (name: string) => recordedOwner(ledger, { context, name })?.source;
   requireOwnVolumes(target.key, model, { existing, ownerOf }, claimantOf(target));

@@ -232,6 +232,11 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
         labels: { [LABEL]: label },
         options: { type: "tmpfs", device: "tmpfs" },
       });
+      await engine.makeVolume({ Name: `${name}-more`, Labels: { [LABEL]: label } }, NO_SIGNAL);
+      const named = await engine.findVolumes([name, `${name}-none`], NO_SIGNAL);
+      assert.deepEqual(named, [volume]);
+      assert.deepEqual(await engine.findVolumes([], NO_SIGNAL), []);
+      await engine.removeVolume(`${name}-more`, NO_SIGNAL);
       const id = await create("volume", { volume: name });
       await assert.rejects(engine.removeVolume(name, NO_SIGNAL), refused(/: 409 .*in use/));
       await engine.removeContainer(id, { force: true, volumes: true }, NO_SIGNAL);
@@ -247,6 +252,17 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       const [network] = await engine.listNetworks({ [LABEL]: label }, NO_SIGNAL);
       assert.equal(network?.name, name);
       assert.equal(network?.driver, "bridge");
+      const more = { Name: `${name}.more`, Labels: { [LABEL]: `${label}-more` } };
+      await engine.api.send({ method: "POST", path: "/networks/create", json: more }, NO_SIGNAL);
+      const other = (await engine.findNetworks([more.Name], NO_SIGNAL))[0];
+      assert.equal(other?.name, more.Name);
+      const find = (...references: string[]) => engine.findNetworks(references, NO_SIGNAL);
+      assert.deepEqual(await find(), []);
+      assert.deepEqual(await find(name, "0".repeat(64)), [network]);
+      assert.deepEqual(await find(network?.id ?? ""), [network]);
+      const both = (await find(network?.id ?? "", more.Name, name)).map((each) => each.id);
+      assert.deepEqual(both.sort(), [network?.id, other?.id].sort());
+      await engine.removeNetwork(other?.id ?? "", NO_SIGNAL);
       await engine.removeNetwork(network?.id ?? "", NO_SIGNAL);
       await engine.removeNetwork(network?.id ?? "", NO_SIGNAL);
       assert.deepEqual(await engine.listNetworks({ [LABEL]: label }, NO_SIGNAL), []);

@@ -160,10 +160,18 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     },
     listVolumes: (labels) =>
       Promise.resolve(engine.volumes.filter((each) => matches(each.labels, labels))),
+    findVolumes: (names) =>
+      Promise.resolve(engine.volumes.filter((each) => names.includes(each.name))),
     makeVolume: ({ Name }) => call(`make volume ${Name}`),
     removeVolume: (name) => call(`remove volume ${name}`),
     listNetworks: (labels) =>
       Promise.resolve(engine.networks.filter((each) => matches(each.labels, labels))),
+    findNetworks: (references) =>
+      Promise.resolve(
+        engine.networks.filter((each) =>
+          [each.name, each.id].some((it) => references.includes(it))
+        ),
+      ),
     makeNetwork: ({ Name }) => call(`make network ${Name}`),
     removeNetwork: (id) => call(`remove network ${id}`),
     swarm: NO_SWARM,

@@ -20,8 +20,10 @@ export async function ensureResources(
   );
   const networks = wantedNetworks(model, api).filter(({ key }) => joined.has(key));
   const volumes = wantedVolumes(model).filter(({ key }) => mounted.has(key));
-  const haveNetworks = networks.length === 0 ? [] : await engine.listNetworks({}, signal);
-  const haveVolumes = volumes.length === 0 ? [] : await engine.listVolumes({}, signal);
+  const namesOf = (wanted: readonly { readonly name: string }[]) =>
+    wanted.map((each) => each.name).filter((name) => !OWN.has(name));
+  const haveNetworks = await engine.findNetworks(namesOf(networks), signal);
+  const haveVolumes = await engine.findVolumes(volumes.map((each) => each.name), signal);
   const hasNetwork = (name: string) =>
     haveNetworks.some((each) => each.name === name || each.id === name) || OWN.has(name);
   const hasVolume = (name: string) => haveVolumes.some((each) => each.name === name);
