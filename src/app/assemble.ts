@@ -217,6 +217,7 @@ function createSource(
       temporaryPrefix: scratchPrefix("git"),
       http,
       submodules: git.cloneSubmodules,
+      mostBytes: git.maxBytes,
       rewrites: git.urlRewrites,
       githubToken: (app, url, signal) => tokens.token(app, url, signal),
       httpProxy: proxy.http ?? "",

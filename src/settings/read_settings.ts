@@ -194,6 +194,7 @@ function gitSettings(reader: VariableReader): GitSettings {
     app: githubApp(reader),
     cloneDepth: reader.integer("GIT_CLONE_DEPTH"),
     cloneSubmodules: reader.boolean("GIT_CLONE_SUBMODULES"),
+    maxBytes: reader.integer("GIT_MAX_BYTES"),
     sshPrivateKey: reader.text("SSH_PRIVATE_KEY"),
     sshPrivateKeyPassphrase: reader.text("SSH_PRIVATE_KEY_PASSPHRASE"),
     sshKnownHostsFile: reader.text("SSH_KNOWN_HOSTS_FILE"),

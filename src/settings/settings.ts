@@ -51,6 +51,8 @@ export interface GitSettings {
   /** Commits of history; 0 is all. */
   readonly cloneDepth: number;
   readonly cloneSubmodules: boolean;
+  /** Most bytes of one fetch, and of the files of one tree; 0 is no limit. */
+  readonly maxBytes: number;
   readonly sshPrivateKey: string | undefined;
   readonly sshPrivateKeyPassphrase: string | undefined;
   readonly sshKnownHostsFile: string | undefined;

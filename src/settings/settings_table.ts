@@ -128,6 +128,13 @@ export const SETTINGS_TABLE = [
   row("GIT_AUTH_DOMAINS", "YAML", "", "List of credentials by domain.", FILE),
   row("GIT_CLONE_DEPTH", "integer", "0", "Commits of history to fetch; 0 is all.", NATURAL),
   row("GIT_CLONE_SUBMODULES", "boolean", "true", "Fetch submodules."),
+  row(
+    "GIT_MAX_BYTES",
+    "integer",
+    "4294967296",
+    "Most bytes that are fetched at once, and of the files of one commit; 0 is no limit.",
+    NATURAL,
+  ),
   row("SSH_PRIVATE_KEY", "secret", "", "Private key for Git over SSH.", FILE),
   row("SSH_PRIVATE_KEY_PASSPHRASE", "secret", "", "Passphrase of the private key.", FILE),
   row("SSH_KNOWN_HOSTS_FILE", "path", "", "Host keys to accept; then no other key is."),

@@ -77,6 +77,7 @@ const DEFAULTS: GitSourceOptions = {
   remoteTimeoutMs: 10 * 60 * 1000,
   localTimeoutMs: 5 * 60 * 1000,
   attempts: 3,
+  mostBytes: 0,
   http: undefined,
   temporaryPrefix: "/tmp/stackwright-git-",
   httpProxy: "",
@@ -247,6 +248,7 @@ class GitSource implements Source {
   #howToExpand(source: SourceLocation): TreeJob["expand"] {
     return {
       submodules: this.#options.submodules,
+      mostBytes: this.#options.mostBytes,
       rewrites: this.#options.rewrites,
       open: (directory, name) => this.#open(directory, name),
       layout: this.#layout,

@@ -3,9 +3,11 @@ import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import process from "node:process";
 import { messageOf, StackwrightError } from "../model/mod.ts";
+import { limited, type Limits, PRLIMIT } from "./limits.ts";
+import { watchMemory } from "./memory_watch.ts";
 
 /** One program to run. Arguments are never seen by a shell. */
-export interface Command {
+export interface Command extends Limits {
   /** Program and arguments. */
   readonly argv: readonly [string, ...string[]];
   readonly cwd?: string;
@@ -28,11 +30,6 @@ export interface Command {
    * is kept in memory, so whoever decides what a program prints decides how much we need.
    */
   readonly mostBytes?: number;
-  /**
-   * Most memory it may have, in bytes, where the machine has `prlimit` (util-linux, not BusyBox): beyond
-   * it the program gets none, and ends as it likes. Its children get as much each.
-   */
-  readonly mostMemory?: number;
 }
 
 /** How a program ended. */
@@ -97,8 +94,13 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     const timer = command.timeoutMs === undefined
       ? undefined
       : setTimeout(() => stop(timedOut(command)), command.timeoutMs);
+    const { mostMemory } = command;
+    const unwatch = mostMemory === undefined || child.pid === undefined || existsSync(PRLIMIT)
+      ? undefined
+      : watchMemory(child.pid, mostMemory, () => stop(tookTooMuch(command)));
     let drain: ReturnType<typeof setTimeout> | undefined;
     const settle = () => {
+      unwatch?.();
       clearTimeout(timer);
       clearTimeout(drain);
       signal.removeEventListener("abort", onAbort);
@@ -187,15 +189,9 @@ function startCommand(command: Command): RunningCommand {
  */
 const SETSID = "/usr/bin/setsid";
 
-/** What bounds the memory of a program that it then becomes, as `setsid` does. */
-const PRLIMIT = "/usr/bin/prlimit";
-/** Bytes of a thread's stack: those of 8 MiB, times the processors of a large machine, are its own memory. */
-const STACK_BYTES = 1024 * 1024;
-
-function launch({ argv, cwd, env, stdin, mostMemory }: Command, bySetsid: boolean) {
-  const bounded = mostMemory === undefined || !existsSync(PRLIMIT)
-    ? argv
-    : [PRLIMIT, `--data=${mostMemory}`, `--stack=${STACK_BYTES}`, ...argv] as const;
+function launch(command: Command, bySetsid: boolean) {
+  const { argv, cwd, env, stdin } = command;
+  const bounded = limited(argv, command, existsSync(PRLIMIT));
   const [program, ...args] = bySetsid ? [SETSID, ...bounded] as const : bounded;
   return spawn(program, args, {
     cwd,
@@ -249,7 +245,7 @@ function killGroup(pid: number | undefined): boolean {
 /** Whether `setsid`, of util-linux or of BusyBox, or `prlimit` could not start the program. */
 function isNotFound(code: number | null, stderr: string): boolean {
   return (code === 126 || code === 127) &&
-    /^(?:setsid|prlimit): (?:failed to|can't) execute /.test(stderr);
+    /^(?:setsid|prlimit): (?:failed to|can't) execute |^sh: .*not found/.test(stderr);
 }
 
 function notStarted(command: Command, cause: unknown): StackwrightError {
@@ -276,6 +272,14 @@ function printsTooMuch({ argv, mostBytes }: Command): StackwrightError {
   return new StackwrightError(
     "payload_too_large",
     `${what} was ended: it printed more than ${mostBytes} bytes; make what it was given smaller`,
+  );
+}
+
+function tookTooMuch({ argv, mostMemory }: Command): StackwrightError {
+  const what = argv.slice(0, 3).join(" ");
+  return new StackwrightError(
+    "payload_too_large",
+    `${what} was ended: it took more than ${mostMemory} bytes of memory; make what it was given smaller`,
   );
 }
 

@@ -12,6 +12,7 @@ export * from "./ids.ts";
 export * from "./journal.ts";
 export { MOST_OF_AN_OWNER, SHORTEST_SECRET } from "./known_texts.ts";
 export * from "./limiter.ts";
+export type { Limits } from "./limits.ts";
 export * from "./log.ts";
 export * from "./meter.ts";
 export * from "./networks.ts";

@@ -67,6 +67,11 @@ const RENDER_LIMIT_BYTES = 4 * 1024 * 1024;
  * usual.
  */
 const RENDER_LIMIT_MEMORY = 1024 * 1024 * 1024;
+/**
+ * Time on processors for rendering: a few files that include each other several times over take
+ * any time. A tenth of a second is usual.
+ */
+const RENDER_LIMIT_PROCESSOR_SECONDS = 30;
 
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
 export class Compose {
@@ -172,6 +177,7 @@ export class Compose {
       timeoutMs: RENDER_LIMIT_MS,
       mostBytes: RENDER_LIMIT_BYTES,
       mostMemory: RENDER_LIMIT_MEMORY,
+      mostProcessorSeconds: RENDER_LIMIT_PROCESSOR_SECONDS,
       ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
     });
     const { envFiles } = call.project;
@@ -228,7 +234,11 @@ export class Compose {
   ): Promise<string> {
     const result = await this.#parts.commands.run(command, signal);
     if (result.code !== 0) {
-      const why = isOutOfMemory(result.stderr) ? TOOK_ALL_MEMORY : result.stderr;
+      const why = isOutOfMemory(result.stderr)
+        ? TOOK_ALL_MEMORY
+        : KILLED.has(result.code) && command.mostProcessorSeconds !== undefined
+        ? TOOK_ALL_TIME
+        : result.stderr;
       throw new StackwrightError(failure, explain(command.argv, why));
     }
     const log = this.#parts.log.with({ stack: call.project.name });
@@ -247,6 +257,14 @@ const TOOK_ALL_MEMORY =
   `it needed more than ${RENDER_LIMIT_MEMORY / 1024 ** 2} MiB of memory, or the machine has none ` +
   "left; variables and files that repeat each other several times over do that: write them out, or " +
   "take out what repeats them";
+
+/** By SIGKILL or SIGXCPU. */
+const KILLED: ReadonlySet<number> = new Set([128 + 9, 128 + 24]);
+
+const TOOK_ALL_TIME =
+  `it was killed: it took more than ${RENDER_LIMIT_PROCESSOR_SECONDS} seconds of processor time, or the ` +
+  "machine has no memory left; files that include or extend each other several times over do that: " +
+  "include each of them once";
 
 /** The lines in which compose says what went wrong, without its progress. */
 function explain(args: ComposeArguments, stderr: string): string {

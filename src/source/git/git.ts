@@ -1,4 +1,4 @@
-import type { StackwrightError } from "../../model/mod.ts";
+import { StackwrightError } from "../../model/mod.ts";
 import type { Clock, CommandResult, Commands, HttpClient, Redactor } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import {
@@ -25,6 +25,8 @@ export interface GitOptions {
   readonly localTimeoutMs: number;
   /** How often an exchange is begun when the network fails. */
   readonly attempts: number;
+  /** Most bytes of one pack that a remote sends, and of all files of one tree; 0 is no limit. */
+  readonly mostBytes: number;
   /** What asks for references over HTTP; without it git does. */
   readonly http: HttpClient | undefined;
 }
@@ -48,6 +50,8 @@ export interface GitParts {
 }
 
 const FIRST_PAUSE_MS = 250;
+/** Most that a git prints where nobody says what it may: a remote decides what it says, for minutes. */
+const MOST_PRINTED = 64 * 1024 * 1024;
 
 /** Runs git commands in their own surroundings, with time limits, and sorts their failures. */
 export class Git {
@@ -116,8 +120,12 @@ export class Git {
     signal: AbortSignal,
   ): Promise<GitResult> {
     const { clock, options } = this.#parts;
+    const { remoteTimeoutMs: timeoutMs, mostBytes } = options;
+    // The kernel ends who writes more into one file, and a fetch writes one pack.
+    const bounds = { timeoutMs, ...(mostBytes === 0 ? {} : { mostFileBytes: mostBytes }) };
     for (let attempt = 1;; attempt++) {
-      const result = await this.#run({ ...command, timeoutMs: options.remoteTimeoutMs }, signal);
+      const result = await this.#run({ ...command, ...bounds }, signal);
+      if (result.failure === "too_large") throw tooLarge(mostBytes);
       if (result.failure !== "transient" || attempt >= options.attempts) return result;
       await clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
     }
@@ -137,7 +145,8 @@ export class Git {
     command: Parameters<Commands["run"]>[0],
     signal: AbortSignal,
   ): Promise<GitResult> {
-    const result: CommandResult = await this.#parts.commands.run(command, signal);
+    const bounded = { mostBytes: MOST_PRINTED, ...command };
+    const result: CommandResult = await this.#parts.commands.run(bounded, signal);
     const failure = result.code === 0 ? undefined : classifyFailure(result.stderr);
     const stderr = this.#parts.redactor.redact(result.stderr);
     return { stdout: result.stdout, stderr, failure, code: result.code };
@@ -147,6 +156,15 @@ export class Git {
     const { access, options } = this.#parts;
     return { git: options.git, path: options.path, home: await access.home() };
   }
+}
+
+function tooLarge(mostBytes: number): StackwrightError {
+  return new StackwrightError(
+    "source_invalid",
+    `fetching was ended: what the remote sends at once has more than the ${mostBytes} bytes of ` +
+      "GIT_MAX_BYTES; fetch less of its history (git_depth), take large files out of it, or raise the " +
+      "setting",
+  );
 }
 
 /** Throws the error of a failed local command as damage when the command had only valid input. */

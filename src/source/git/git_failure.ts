@@ -9,12 +9,18 @@ export type GitFailure =
   | "locked"
   | "no_such_ref"
   | "other"
+  | "too_large"
   | "transient"
   | "unreachable"
   | "unwanted";
 
 /** Tried from top to bottom: several lines of one failure may match, the first says most. */
 const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
+  // Index-pack, whose file would be larger than it may be, is killed; when it fails it says why.
+  [
+    "too_large",
+    /died of signal 25\b|File too large|^fatal: fetch-pack: invalid index-pack output\s*$/,
+  ],
   ["disk", /No space left on device|Read-only file system|Disk quota exceeded/i],
   [
     "disk",
@@ -74,6 +80,7 @@ const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
   locked: "source_invalid",
   no_such_ref: "reference_not_found",
   other: "source_invalid",
+  too_large: "source_invalid",
   transient: "repository_unreachable",
   unreachable: "repository_unreachable",
   unwanted: "reference_not_found",
@@ -91,6 +98,7 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
   locked: "another process works on this mirror, or died doing so; it is tried again",
   no_such_ref: "the reference does not exist there",
   other: "git gave no known reason",
+  too_large: "what came at once is larger than GIT_MAX_BYTES",
   transient: "the network or the server failed; it is tried again at the next occasion",
   unreachable: "check the URL, and whether these credentials may see the repository",
   unwanted: "the commit does not exist there",

@@ -54,6 +54,8 @@ export interface ExpandOptions {
   readonly source: SourceLocation;
   /** Whether missing commits are fetched; otherwise they make the expansion fail. */
   readonly fetch: boolean;
+  /** Most bytes of all files together; 0 is no limit. */
+  readonly mostBytes: number;
   /** Told about submodules without a URL, which stay empty. */
   readonly onUnknown: (path: string) => void;
   /**
@@ -67,7 +69,8 @@ export interface ExpandOptions {
  * Lists a commit with everything its submodules bring, fetching their pinned commits.
  *
  * Throws what fetching throws, with the path of the submodule in front, `source_invalid` when they
- * nest deeper than {@link DEEPEST_SUBMODULE}, or when there are too many of them or of their files.
+ * nest deeper than {@link DEEPEST_SUBMODULE}, or when there are too many of them, of their files or of
+ * the bytes in these.
  */
 export async function expandTree(
   place: CommitPlace,
@@ -77,6 +80,7 @@ export async function expandTree(
   const files = new Map<string, TreeFile>();
   const roots: string[] = [];
   let count = 0;
+  let bytes = 0;
   const root = rootOf(options.source);
   const parts: { part: TreePart; level: number }[] = [{
     part: firstPart(place, options.source),
@@ -93,7 +97,9 @@ export async function expandTree(
     for (const [path, entry] of entries) {
       if (entry.kind === "submodule") modules.set(path, entry.id);
       else files.set(part.prefix + path, { ...entry, kind: fileKind(entry), part });
+      bytes += entry.size;
     }
+    if (options.mostBytes > 0 && bytes > options.mostBytes) throw tooManyBytes(options.mostBytes);
     if (files.size > MOST_ENTRIES) throw tooManyEntries();
     roots.push(...[...modules.keys()].map((path) => part.prefix + path));
     if (!options.submodules || modules.size === 0) continue;
@@ -107,6 +113,15 @@ export async function expandTree(
     parts.push(...found.map((each) => ({ part: each, level: level + 1 })));
   }
   return { files, roots };
+}
+
+/** A pack of a megabyte can mean any number of files of a gigabyte of zeros. */
+function tooManyBytes(most: number): StackwrightError {
+  return new StackwrightError(
+    "source_invalid",
+    `the files of the tree have more than the ${most} bytes of GIT_MAX_BYTES; deploy from a smaller ` +
+      "repository, or raise the setting",
+  );
 }
 
 function fileKind(entry: TreeEntry): TreeFile["kind"] {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { randomBytes } from "node:crypto";
+import { readdir, stat } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
@@ -94,5 +96,54 @@ describe("a commit of a few objects that means very many files", () => {
     const args = ["-C", work, "hash-object", "-t", "tree", "-w", "--literally", "--stdin"];
     await push(repository, execFileSync("git", args, { input, encoding: "utf8" }).trim());
     await refused(/the tree holds two entries of the name "a"/);
+  });
+
+  describe("with GIT_MAX_BYTES", () => {
+    const MOST = 1024 * 1024;
+    let bounded: TestSource;
+    beforeEach(async () => {
+      bounded = await createTestSource({ options: { mostBytes: MOST } });
+    });
+    afterEach(() => bounded.close());
+
+    /** Every file below the data directory with more bytes than are allowed, or only half received. */
+    const left = async () => {
+      const names = await readdir(bounded.dataDir, { recursive: true });
+      const sizes = await Promise.all(names.map(async (name) => ({
+        name,
+        size: (await stat(join(bounded.dataDir, name))).size,
+      })));
+      return sizes.filter(({ name, size }) =>
+        size > MOST || /(?:^|\/)(?:\.tmp-|tmp_)[^/]*$/.test(name)
+      );
+    };
+
+    it("is refused for more than may be fetched at once, and nothing of it stays", async () => {
+      const good = await bounded.resolve(repository.url, "main");
+      await repository.commit({ "large": new Uint8Array(randomBytes(2 * MOST)) });
+      const limit = {
+        code: "source_invalid",
+        message: /1048576 bytes of GIT_MAX_BYTES; fetch less/,
+      };
+      await assert.rejects(bounded.resolve(repository.url, "main"), limit);
+      assert.deepEqual(await left(), []);
+      const fresh = await createTestSource({ options: { mostBytes: MOST } });
+      await assert.rejects(fresh.resolve(repository.url, "main"), limit);
+      await fresh.close();
+      assert.ok(await bounded.source.materialise(good, never()));
+      await repository.git("reset", "-q", "--hard", "HEAD~1");
+      await repository.git("push", "-q", "--force", "origin", "HEAD:main");
+      assert.equal((await bounded.resolve(repository.url, "main")).id, good.id);
+    });
+
+    it("is refused for a few bytes that mean very many", async () => {
+      await repository.commit({ "zeros": new Uint8Array(2 * MOST) });
+      const revision = await bounded.resolve(repository.url, "main");
+      await assert.rejects(bounded.source.materialise(revision, never()), {
+        code: "source_invalid",
+        message: /^the files of the tree have more than the 1048576 bytes of GIT_MAX_BYTES; /,
+      });
+      assert.deepEqual(await left(), []);
+    });
   });
 });

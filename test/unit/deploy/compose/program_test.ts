@@ -294,6 +294,8 @@ const FAILURES: readonly {
   readonly what: string;
   readonly run: (compose: Compose) => Promise<unknown>;
   readonly code: string;
+  /** Exit code; 1 when absent. */
+  readonly ended?: number;
   readonly stderr: string;
   readonly message: string;
 }[] = [
@@ -328,6 +330,17 @@ const FAILURES: readonly {
       "docker compose config failed: it needed more than 1024 MiB of memory, or the machine " +
       "has none left; variables and files that repeat each other several times over do that: " +
       "write them out, or take out what repeats them",
+  })),
+  ...[137, 152].map((ended) => ({
+    what: `a rendering that the kernel ends with ${ended}`,
+    run: (compose: Compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    ended,
+    stderr: "",
+    message:
+      "docker compose config failed: it was killed: it took more than 30 seconds of processor time, " +
+      "or the machine has no memory left; files that include or extend each other several times over " +
+      "do that: include each of them once",
   })),
   {
     what: "a warning before the error",
@@ -407,9 +420,9 @@ const FAILURES: readonly {
 ];
 
 describe("Compose and failures", () => {
-  for (const { what, run, code, stderr, message } of FAILURES) {
+  for (const { what, run, code, ended = 1, stderr, message } of FAILURES) {
     it(`tells ${what}`, async () => {
-      const { compose } = scripted({ code: 1, stderr });
+      const { compose } = scripted({ code: ended, stderr });
       assert.equal(await messageOf(run(compose), code), message);
     });
   }

@@ -34,6 +34,12 @@ describe("classifyFailure()", () => {
         "transient",
         "error: RPC failed; curl 56\nfatal: early EOF\nfatal: fetch-pack: invalid index-pack output",
       ],
+      ["too_large", "fatal: fetch-pack: invalid index-pack output\n"],
+      ["too_large", "remote: hello\nerror: index-pack died of signal 25\nfatal: index-pack failed"],
+      [
+        "too_large",
+        "fatal: write error: File too large\nfatal: fetch-pack: invalid index-pack output",
+      ],
       ["unreachable", "fatal: repository 'https://h/o/r/' not found"],
       [
         "unreachable",

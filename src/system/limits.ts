@@ -1,0 +1,46 @@
+/** Most of the machine that a program may have; what is not named is not bounded. */
+export interface Limits {
+  /**
+   * Memory in bytes: beyond it the program gets none, and ends as it likes. Its children get as much
+   * each.
+   */
+  readonly mostMemory?: number;
+  /** Time on processors in seconds; then it is killed. */
+  readonly mostProcessorSeconds?: number;
+  /** Bytes of one file that it writes; then it is ended with SIGXFSZ. */
+  readonly mostFileBytes?: number;
+}
+
+/** What bounds a program that it then becomes, as `setsid` does. Of util-linux; BusyBox has none. */
+export const PRLIMIT = "/usr/bin/prlimit";
+/** Bytes of a thread's stack: those of 8 MiB, times the processors of a large machine, are its own memory. */
+const STACK_BYTES = 1024 * 1024;
+
+/** What a shell measures the size of files in. */
+const BLOCK_BYTES = 512;
+
+/**
+ * The program and arguments that start `argv` within its limits, where the kernel can be told so. The
+ * kernel counts, since what a repository can multiply is open-ended. Without `prlimit` a shell bounds
+ * files, with a fixed text; memory has to be watched then, and processors are not bounded.
+ */
+export function limited(
+  argv: readonly [string, ...string[]],
+  limits: Limits,
+  hasPrlimit: boolean,
+): readonly [string, ...string[]] {
+  const { mostMemory, mostProcessorSeconds, mostFileBytes } = limits;
+  if (hasPrlimit) {
+    const options = [
+      ...(mostMemory === undefined ? [] : [`--data=${mostMemory}`, `--stack=${STACK_BYTES}`]),
+      ...(mostProcessorSeconds === undefined ? [] : [`--cpu=${mostProcessorSeconds}`]),
+      ...(mostFileBytes === undefined ? [] : [`--fsize=${mostFileBytes}`]),
+    ];
+    // No limit leaves an image of the program's memory behind.
+    return options.length === 0 ? argv : [PRLIMIT, "--core=0", ...options, ...argv];
+  }
+  if (mostFileBytes === undefined) return argv;
+  const blocks = Math.ceil(mostFileBytes / BLOCK_BYTES);
+  const script = 'ulimit -c 0; ulimit -f "$1" && shift && exec "$@"';
+  return ["/bin/sh", "-c", script, "sh", String(blocks), ...argv];
+}
