@@ -22,4 +22,5 @@ export * from "./project_size.ts";
 export * from "./pull_policy.ts";
 export * from "./registry_secrets.ts";
 export * from "./rewrite_model.ts";
+export * from "./start_first.ts";
 export * from "./tree_paths.ts";

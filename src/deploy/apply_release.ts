@@ -15,6 +15,8 @@ import { removeNetworks, withNewNetworks } from "./new_networks.ts";
 import { observe } from "./observe.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts } from "./rollout_words.ts";
 import { readiness } from "./readiness.ts";
+import type { FailedUpdate } from "./backend.ts";
+import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 import { watchPeriod } from "./watch_period.ts";
 
@@ -24,6 +26,8 @@ export interface Watch {
   readonly watchesKept: boolean;
   /** Told before each step which running containers it may stop. */
   readonly onStop: (ids: readonly string[]) => void;
+  /** Told of each update that failed. */
+  readonly onFailed?: (failure: FailedUpdate) => void;
 }
 
 /**
@@ -35,7 +39,7 @@ export interface Watch {
 export async function applyRelease(
   parts: RolloutParts,
   asked: Rollout,
-  { watchesKept, onStop }: Watch,
+  { watchesKept, onStop, onFailed }: Watch,
   signal: AbortSignal,
 ): Promise<void> {
   const { release, tree } = asked.next;
@@ -48,7 +52,11 @@ export async function applyRelease(
   const complete = await replaceLost(parts.engine, asked.services, from, signal);
   const services = withNewNetworks(complete, networks, { release, observed });
   const work = { ...asked, services };
+  const { way = "forward" } = asked;
+  const question = { release, services, observed, way, remade: networks };
+  const updates = await findUpdates(parts.engine, question, signal);
   const steps = applySteps({
+    rolled: new Set(updates.keys()),
     services: work.services,
     desired: release.services,
     model: release.model,
@@ -68,7 +76,7 @@ export async function applyRelease(
   }
   for (const step of steps.before) {
     stops(step);
-    await carryOut(parts, work.next, step, deadline, signal);
+    await carryOut({ ...parts, updates, onFailed }, work.next, step, deadline, signal);
   }
   await waitHealthy({
     engine: parts.engine,
@@ -88,7 +96,7 @@ export async function applyRelease(
   if (steps.after.length > 0) await parts.slot.takeAgain(signal);
   for (const step of steps.after) {
     stops(step);
-    await carryOut(parts, work.next, step, deadline, signal);
+    await carryOut({ ...parts, updates, onFailed }, work.next, step, deadline, signal);
   }
 }
 
@@ -144,8 +152,13 @@ function started(service: ReleaseService): ReleaseService {
   return { ...service, expectation: { ...service.expectation, autostart: true } };
 }
 
+interface StepParts extends RolloutParts {
+  readonly updates: ReadonlyMap<string, FoundUpdate>;
+  readonly onFailed: Watch["onFailed"];
+}
+
 async function carryOut(
-  parts: RolloutParts,
+  parts: StepParts,
   onDisk: ReleaseOnDisk,
   step: ApplyStep,
   deadline: Date,
@@ -172,7 +185,13 @@ async function carryOut(
       const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
       const call = parts.call(onDisk);
-      await parts.backend.up({ ...step, key, call, timeoutMs: leftMs, progress }, signal);
+      const rules = step.mode !== "roll" ? {} : {
+        updates: parts.updates,
+        watchMs: (name: string) => watchPeriod(release.model, name, parts.watchMs),
+        ...(parts.onFailed === undefined ? {} : { failed: parts.onFailed }),
+      };
+      const changes = { ...step, ...rules, key, call, timeoutMs: leftMs, progress };
+      await parts.backend.up(changes, signal);
     }
   }
 }
@@ -186,6 +205,6 @@ function stepText(step: ApplyStep): string {
   }
   if (step.kind === "signal") return `signalling ${Object.keys(step.signals).join(", ")}`;
   const names = Object.keys(step.scale).join(", ");
-  if (step.mode === "replace") return `replacing ${names}`;
+  if (step.mode !== "complete") return `replacing ${names}`;
   return step.noStart ? `creating ${names}` : `starting ${names}`;
 }

@@ -22,7 +22,7 @@ export type ApplyStep =
   | { readonly kind: "wait"; readonly conditions: readonly StartCondition[] }
   | {
     readonly kind: "up";
-    readonly mode: "replace" | "complete";
+    readonly mode: "replace" | "roll" | "complete";
     readonly scale: Readonly<Record<string, number>>;
     readonly noStart: boolean;
   };
@@ -38,6 +38,8 @@ export interface ApplyInput {
   readonly running: ReadonlySet<string>;
   /** The containers that are there. */
   readonly containers: readonly ObservedContainer[];
+  /** Services that are replaced by rules of their own; none without it. */
+  readonly rolled?: ReadonlySet<string>;
 }
 
 /** The steps of a plan: those before the release is judged healthy, and those after. */
@@ -49,7 +51,7 @@ export interface ApplySteps {
 /**
  * The ways in which compose changes services, in the order they have where nothing else decides.
  */
-const KINDS = ["replace", "replace stopped", "complete", "complete stopped"];
+const KINDS = ["replace by rules", "replace", "replace stopped", "complete", "complete stopped"];
 
 /**
  * Orders a plan's changes. A service comes after what it depends on, and waits for the conditions
@@ -101,7 +103,7 @@ function startSteps(
     return [
       ...(staysDown ? [] : waitStep(conditionsOf(input.model, names, input))),
       ...stopStep(freed),
-      upStep(isReplace(kind) ? "replace" : "complete", names, input, staysDown),
+      upStep(modeOf(kind), names, input, staysDown),
     ];
   });
 }
@@ -112,7 +114,13 @@ function kindOf({ name, action }: ServicePlan, input: ApplyInput): string | unde
   if (!replaces && !["create", "scale", "start"].includes(action)) return undefined;
   const expectation = input.desired.find((each) => each.name === name)?.expectation;
   const staysDown = expectation?.autostart === false && !input.running.has(name);
+  if (replaces && !staysDown && input.rolled?.has(name)) return "replace by rules";
   return `${replaces ? "replace" : "complete"}${staysDown ? " stopped" : ""}`;
+}
+
+function modeOf(kind: string): (ApplyStep & { readonly kind: "up" })["mode"] {
+  if (kind === "replace by rules") return "roll";
+  return isReplace(kind) ? "replace" : "complete";
 }
 
 function isReplace(kind: string): boolean {
@@ -151,7 +159,7 @@ function signalStep(names: readonly string[], desired: readonly ReleaseService[]
 }
 
 function upStep(
-  mode: "replace" | "complete",
+  mode: (ApplyStep & { readonly kind: "up" })["mode"],
   names: readonly string[],
   input: ApplyInput,
   noStart: boolean,

@@ -4,7 +4,7 @@
  * plans; nothing here decides what should run.
  */
 export * from "./anothers_volumes.ts";
-export { type Backend, type Changes, composeBackend } from "./backend.ts";
+export { type Backend, type Changes, composeBackend, type FailedUpdate } from "./backend.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";
 export * from "./compose/program.ts";
@@ -30,6 +30,7 @@ export * from "./rollout_words.ts";
 export * from "./rollout.ts";
 export * from "./running_jobs.ts";
 export * from "./stack_files.ts";
+export { withUpdateOrders } from "./update/update_orders.ts";
 export * from "./wait_healthy.ts";
 export { watchPeriod } from "./watch_period.ts";
 export { type ContainerParts, containerWish } from "./engine/container_body.ts";

@@ -14,6 +14,7 @@ import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { stopsLate } from "./late_stop.ts";
 import { observe } from "./observe.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
+import type { FailureAction } from "./update/update_config.ts";
 
 /** How often a release is put back before that is given up. */
 const MOST_ATTEMPTS = 3;
@@ -27,6 +28,8 @@ export interface Failure {
   readonly error: StackwrightError;
   /** Ids of containers that it may have told the engine to stop. */
   readonly endangered: Set<string>;
+  /** What the author of the service that failed wants done then; the setting decides without it. */
+  readonly action?: FailureAction | undefined;
 }
 
 /**
@@ -36,7 +39,7 @@ export interface Failure {
 export async function putBack(
   parts: RolloutParts,
   work: Rollout,
-  { error, endangered }: Failure,
+  { error, endangered, action }: Failure,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { previous } = work;
@@ -46,7 +49,10 @@ export async function putBack(
       "there is no earlier release to go back to: its containers were left for inspection";
     return { kind: "failed", error, text };
   }
-  if (!work.rollback) {
+  if (action === "pause" || action === "continue") {
+    return { kind: "failed", error, text: `failure_action is ${action}: left as it is` };
+  }
+  if (!work.rollback && action !== "rollback") {
     return { kind: "failed", error, text: "DEPLOY_ROLLBACK is off: left as it is" };
   }
   const log = parts.log.with({ stack: key.name, context: key.context });
@@ -102,6 +108,7 @@ async function restore(
     // What failed may be a limit that is too short, and that must not fail here again.
     timeoutSeconds: Math.max(previous.release.timeoutSeconds, work.timeoutSeconds),
     previous: next,
+    way: "back",
     services,
     verify: [],
     liveNow: next.release.live,

@@ -4,6 +4,7 @@ import type { Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import { observe } from "./observe.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
+import type { FailedUpdate } from "./backend.ts";
 import { putBack, startAgain } from "./put_back.ts";
 
 /** How often a release is begun while the engine goes away in the middle: it may be its doing. */
@@ -23,10 +24,14 @@ export async function rollout(
   const { key } = work.next.release;
   const endangered = new Set<string>();
   const onStop = (ids: readonly string[]) => ids.forEach((id) => endangered.add(id));
+  const failed: FailedUpdate[] = [];
+  const onFailed = (failure: FailedUpdate) => void failed.push(failure);
   for (let attempt = 1;; attempt++) {
+    failed.length = 0;
     try {
       const now = attempt === 1 ? work : await planAgain(parts, work, signal);
-      await applyRelease(parts, now, { onStop, watchesKept: true }, signal);
+      await applyRelease(parts, now, { onStop, onFailed, watchesKept: true }, signal);
+      if (failed[0] !== undefined) throw failed[0].error;
       const after = await observe(parts.engine, key, signal);
       return { kind: "deployed", images: imagesByService(after) };
     } catch (thrown) {
@@ -34,7 +39,10 @@ export async function rollout(
       const error = toStackwrightError(thrown, `deploying ${key.name}`);
       const wasAway = await engineWasAway(parts, error, signal);
       if (wasAway && attempt < MOST_ATTEMPTS) continue;
-      return await putBack(parts, work, { error, endangered }, signal);
+      // What waits beside the containers that serve is in nobody's way, but takes memory for nothing.
+      await clearHalfReplaced(parts.engine, key, signal).catch(() => signal.throwIfAborted());
+      const action = failed.find((each) => each.error === error)?.action;
+      return await putBack(parts, work, { error, endangered, action }, signal);
     }
   }
 }

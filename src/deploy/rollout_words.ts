@@ -10,6 +10,7 @@ import type {
 import type { Clock, Log, Slot } from "../system/mod.ts";
 import type { Backend } from "./backend.ts";
 import type { ComposeCall } from "./compose/program.ts";
+import type { Way } from "./update/update_config.ts";
 import type { StackFiles } from "./stack_files.ts";
 
 /** A release with the directory of its tree. */
@@ -36,6 +37,8 @@ export interface Rollout {
   readonly previousImages: Readonly<Record<string, string>>;
   /** Seconds until `next` must be healthy. */
   readonly timeoutSeconds: number;
+  /** Whether it takes a release back that failed; forward without it. */
+  readonly way?: Way;
   /** Whether to put the previous release back after a failure. */
   readonly rollback: boolean;
 }

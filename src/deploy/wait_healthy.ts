@@ -32,6 +32,8 @@ export interface HealthWait {
   readonly watchMs: (service: string) => number;
   /** Told, maybe more than once, that all work and are only watched from now on. */
   readonly onWatching?: () => void;
+  /** Ids of the only containers that are looked at; all of the services without it. */
+  readonly only?: ReadonlySet<string>;
   /** Told at every sample what is still missing; nobody by default. */
   readonly progress?: Progress;
 }
@@ -99,13 +101,15 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
 
 /** The containers of the services, each as it is when it is asked; one that is gone is left out. */
 async function inspectServices(
-  { engine, key, services }: HealthWait,
+  { engine, key, services, only }: HealthWait,
   signal: AbortSignal,
 ): Promise<ContainerDetails[]> {
   const names = new Set(services.map((each) => each.name));
   const { containers } = await observe(engine, key, signal);
   const details: ContainerDetails[] = [];
-  for (const container of containers.filter((each) => names.has(each.service))) {
+  const isMeant = ({ id, service }: ObservedContainer) =>
+    names.has(service) && only?.has(id) !== false;
+  for (const container of containers.filter(isMeant)) {
     const found = await engine.inspectContainer(container.id, signal);
     if (found !== undefined) details.push(found);
   }

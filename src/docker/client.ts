@@ -3,8 +3,15 @@ import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts"
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import { type ContainerRecipe, containerRecipe, createContainer } from "./container_recipe.ts";
 import * as containers from "./containers.ts";
-import { makeContainer, makeNetwork, makeVolume, unpackInto } from "./create.ts";
-import type { ContainerWish, NetworkBody, VolumeBody } from "./create_bodies.ts";
+import {
+  connectNetwork,
+  disconnectNetwork,
+  makeContainer,
+  makeNetwork,
+  makeVolume,
+  unpackInto,
+} from "./create.ts";
+import type { ContainerWish, EndpointBody, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
 import { containerEvents, type EventOptions } from "./events.ts";
@@ -139,6 +146,13 @@ function resourceCalls(api: EngineApi) {
     findNetworks: (references: readonly string[], signal: AbortSignal) =>
       resources.findNetworks(api, references, signal),
     makeNetwork: (body: NetworkBody, signal: AbortSignal) => makeNetwork(api, body, signal),
+    connectNetwork: (
+      network: string,
+      place: { readonly container: string; readonly endpoint: EndpointBody },
+      signal: AbortSignal,
+    ) => connectNetwork(api, { network, ...place }, signal),
+    disconnectNetwork: (network: string, container: string, signal: AbortSignal) =>
+      disconnectNetwork(api, { network, container }, signal),
     removeNetwork: (id: string, signal: AbortSignal) =>
       resources.removeResource(api, "networks", id, signal),
     swarm: swarmCalls(api),

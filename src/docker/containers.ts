@@ -6,7 +6,7 @@ import {
   type ObservedContainer,
 } from "../model/mod.ts";
 import { type ApiRequest, type EngineApi, pathName } from "./api.ts";
-import type { ContainerDetails, ContainerMount, LabelFilter } from "./engine.ts";
+import type { ContainerDetails, ContainerEndpoint, ContainerMount, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import {
   asList,
@@ -195,7 +195,19 @@ function detailed(answer: JsonRecord): ContainerDetails {
     healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
     ...lastCheckOf(asList(health["Log"]).at(-1)),
     mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
+    endpoints: endpointsOf(answer),
   };
+}
+
+function endpointsOf(answer: JsonRecord): Record<string, ContainerEndpoint> {
+  const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
+  return Object.fromEntries(
+    Object.entries(networks).map(([name, each]) => {
+      const endpoint = asRecord(each);
+      const [ipv4, ipv6] = [endpoint["IPAddress"], endpoint["GlobalIPv6Address"]].map(asText);
+      return [name, { ipv4: ipv4 ?? "", ipv6: ipv6 ?? "" }];
+    }),
+  );
 }
 
 function lastCheckOf(entry: Json | undefined): Pick<ContainerDetails, "lastCheck"> {

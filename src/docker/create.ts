@@ -44,6 +44,16 @@ export async function connectNetwork(
   }, signal);
 }
 
+/** Takes a container out of a network; what it sends and gets there ends. */
+export async function disconnectNetwork(
+  api: EngineApi,
+  { network, container }: { readonly network: string; readonly container: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const path = `/networks/${pathName(network)}/disconnect`;
+  await api.send({ method: "POST", path, json: { Container: container } }, signal);
+}
+
 /** Makes a network; one that somebody made in between is fine. */
 export async function makeNetwork(
   api: EngineApi,

@@ -1,6 +1,6 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { ContainerRecipe } from "./container_recipe.ts";
-import type { ContainerWish, NetworkBody, VolumeBody } from "./create_bodies.ts";
+import type { ContainerWish, EndpointBody, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import type { ContainerEvent, EventOptions } from "./events.ts";
 import type { Swarm } from "./swarm.ts";
 
@@ -62,6 +62,13 @@ export interface ContainerMount {
   readonly writable: boolean;
 }
 
+/** A container's place in one network, as the engine made it. */
+export interface ContainerEndpoint {
+  /** Addresses it has now; empty for one that does not run. */
+  readonly ipv4: string;
+  readonly ipv6: string;
+}
+
 /** Details of a container that only inspection shows. */
 export interface ContainerDetails {
   readonly container: ObservedContainer;
@@ -79,6 +86,8 @@ export interface ContainerDetails {
   /** The last health check that ended; absent without one. */
   readonly lastCheck?: { readonly beganAt: Date; readonly passed: boolean };
   readonly mounts: readonly ContainerMount[];
+  /** By the name of the network. */
+  readonly endpoints?: Readonly<Record<string, ContainerEndpoint>>;
 }
 
 /** Label filters: `key` must exist, or equal the value when there is one. */
@@ -152,6 +161,14 @@ export interface Engine {
   findNetworks(references: readonly string[], signal: AbortSignal): Promise<ResourceSummary[]>;
   /** Mutating. Of one that is there already nothing changes, whatever it was made with. */
   makeNetwork(body: NetworkBody, signal: AbortSignal): Promise<void>;
+  /** Mutating. Gives a container, running or not, a place in a network. */
+  connectNetwork(
+    network: string,
+    place: { readonly container: string; readonly endpoint: EndpointBody },
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Mutating. Takes a container out of a network. */
+  disconnectNetwork(network: string, container: string, signal: AbortSignal): Promise<void>;
   /** Mutating. One that is gone is fine. */
   removeNetwork(id: string, signal: AbortSignal): Promise<void>;
   /** What it answers when it manages a swarm; it refuses every one of these calls otherwise. */

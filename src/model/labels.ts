@@ -17,6 +17,8 @@ export const LABELS = {
   sourceConfiguration: "stackwright.source.configuration",
   /** `true` on the containers of a stack that was discovered. */
   autoDiscovery: "stackwright.auto_discovery",
+  /** `true` on a network of whose addresses its containers may choose one. */
+  keepsAddresses: "stackwright.network.keeps_addresses",
   /** Keyed digest of everything that can change the container of one service. */
   digest: "stackwright.digest",
   /** Keyed digest of the files that a task of a swarm sees through mounts; on containers only. */
@@ -51,6 +53,10 @@ export const BEHAVIOUR_LABELS = {
   oneShot: "stackwright.deployment.one_shot",
   recreateIgnore: "stackwright.deployment.recreate.ignore",
   recreateIgnoreSignal: "stackwright.deployment.recreate.ignore.signal",
+  /** `start-first`: what keeps it from being replaced in that order is an error. */
+  updateRequire: "stackwright.update.require",
+  /** `true`: the old and the new container may write to its volumes at the same time. */
+  updateSharesWrites: "stackwright.update.shares_writes",
   jobEnabled: "stackwright.job.enabled",
   jobWaitRunning: "stackwright.job.wait_running_jobs",
 } as const;

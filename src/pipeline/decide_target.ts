@@ -35,6 +35,7 @@ import {
 } from "../prepare/mod.ts";
 import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
+import { withUpdateOrders } from "../deploy/mod.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
 
 /** The decision about a target, made before anything was touched. */
@@ -177,7 +178,9 @@ async function decideRendered(
   const decided = planAfterFailure(release, planned, earlier);
   const connected = await withNetworks(parts, prepared, decided, earlier, signal);
   const needed = await withFiles(parts, target.key, release, connected);
-  const plan = await withOldData(parts, release, observed, needed, signal);
+  const brought = await withOldData(parts, release, observed, needed, signal);
+  const found = { release, observed, remade: prepared.networks };
+  const plan = await withUpdateOrders(parts.host.engine, brought, found, signal);
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
     forgetOtherFailure(parts, target, release.digest);

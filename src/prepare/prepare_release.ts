@@ -1,9 +1,10 @@
-import { configurationText, makeRelease } from "../compose/mod.ts";
+import { configurationText, makeRelease, requireStartFirst } from "../compose/mod.ts";
 import {
   type ChangedNetwork,
   changedNetworks,
   requireSameVolumes,
   stackDirectories,
+  withPlainDollars,
 } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
@@ -96,6 +97,7 @@ async function releaseOf(
     digest: (text) => parts.key.digest(text),
   });
   requireSameVolumes(release.model, resources.volumes);
+  requireStartFirst(withPlainDollars(release.model));
   return { release, networks: changedNetworks(release.model, resources.networks) };
 }
 

@@ -158,7 +158,9 @@ function joinNetworks(state: EngineState, container: FakeContainer): void {
   for (const [name, endpoint] of container.endpoints) {
     // A new network of the same name is another one to a container that was in the old one.
     if (endpoint.networkId !== "") state.network(endpoint.networkId);
-    endpoint.networkId = state.network(name).id;
+    const network = state.network(name);
+    endpoint.networkId = network.id;
+    endpoint.ip = endpoint.address || state.newAddress(network);
   }
   const shared = /^container:(.+)$/.exec(asText(container.hostConfig["NetworkMode"]))?.[1];
   if (shared !== undefined && state.container(shared).state !== "running") {

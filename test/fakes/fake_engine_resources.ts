@@ -1,4 +1,4 @@
-import { asRecord, asText, asTextList, asTexts } from "../../src/docker/json.ts";
+import { asList, asRecord, asText, asTextList, asTexts } from "../../src/docker/json.ts";
 import { ensureVolume } from "./fake_engine_create.ts";
 import {
   filtersOf,
@@ -50,7 +50,9 @@ function createNetwork({ state, body }: RouteRequest): RouteAnswer {
   const id = state.newId();
   const driver = asText(body["Driver"]) || "bridge";
   const labels = asTexts(body["Labels"]);
-  state.networks.set(id, { id, name, driver, labels, created: new Date(), spec: body });
+  const isChosen = asList(asRecord(body["IPAM"])["Config"]).length > 0;
+  const subnet = isChosen ? {} : { subnet: state.newSubnet() };
+  state.networks.set(id, { id, name, driver, labels, created: new Date(), spec: body, ...subnet });
   state.emit("network", "create", { id, attributes: { name, type: driver } });
   return { status: 201, json: { Id: id, Warning: "" } };
 }
@@ -62,10 +64,19 @@ function inspectNetwork({ state, params }: RouteRequest): RouteAnswer {
 function connect({ state, params, body }: RouteRequest): RouteAnswer {
   const network = state.network(params[0] ?? "");
   const container = state.container(asText(body["Container"]));
+  const address = asText(asRecord(asRecord(body["EndpointConfig"])["IPAMConfig"])["IPv4Address"]);
+  if (address !== "" && network.subnet !== undefined) {
+    throw new Refusal(
+      400,
+      "invalid endpoint settings: user specified IP address is supported only when connecting to " +
+        "networks with user configured subnets",
+    );
+  }
   container.endpoints.set(network.name, {
     networkId: network.id,
     aliases: asTextList(asRecord(body["EndpointConfig"])["Aliases"]),
-    address: asText(asRecord(asRecord(body["EndpointConfig"])["IPAMConfig"])["IPv4Address"]),
+    address,
+    ip: address === "" ? state.newAddress(network) : address,
   });
   return { status: 200 };
 }

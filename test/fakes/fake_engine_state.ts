@@ -33,6 +33,8 @@ export interface FakeEndpoint {
   readonly aliases: readonly string[];
   /** One that was asked for. */
   readonly address?: string;
+  /** The one it has. */
+  ip?: string;
 }
 
 /** Something mounted into a container. */
@@ -83,6 +85,8 @@ export interface FakeNetwork {
   readonly labels: Readonly<Record<string, string>>;
   readonly created: Date;
   readonly spec: JsonRecord;
+  /** Where nobody else chose its range: that which the engine chose. */
+  readonly subnet?: string;
 }
 
 /** A volume of the fake engine. */
@@ -134,6 +138,8 @@ export class EngineState {
   readonly listeners = new Set<(event: FakeEvent) => void>();
   #sequence = 0;
   #lastTime = 0n;
+  #subnets = 0;
+  #addresses = 0;
 
   constructor() {
     for (const driver of ["bridge", "host", "null"]) {
@@ -141,6 +147,18 @@ export class EngineState {
       const id = this.newId();
       this.networks.set(id, { id, name, driver, labels: {}, created: new Date(), spec: {} });
     }
+  }
+
+  /** A range of addresses that was not given out before. */
+  newSubnet(): string {
+    return `10.${100 + ++this.#subnets % 100}.${Math.floor(this.#subnets / 100)}.0/24`;
+  }
+
+  /** An address that no container has, in a range that a network was given or chose. */
+  newAddress({ spec, subnet }: FakeNetwork): string {
+    const pools = (spec["IPAM"] as { Config?: { Subnet?: string }[] } | undefined)?.Config ?? [];
+    const range = pools[0]?.Subnet ?? subnet ?? "172.17.0.0/16";
+    return range.replace(/\d+\/\d+$/, String(2 + ++this.#addresses % 250));
   }
 
   /** 64 hex digits that were not given out before. */

@@ -110,6 +110,9 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         error: "",
         healthOutput: container.health === "unhealthy" ? "probe says no\n" : "",
         mounts: [],
+        endpoints: Object.fromEntries(
+          (container.networkNames ?? []).map((name) => [name, { ipv4: "", ipv6: "" }]),
+        ),
       });
     },
     containerRecipe: () => Promise.resolve(undefined),
@@ -173,6 +176,12 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         ),
       ),
     makeNetwork: ({ Name }) => call(`make network ${Name}`),
+    connectNetwork: (network, { container, endpoint: { Aliases, IPAMConfig } }) => {
+      const address = IPAMConfig?.IPv4Address ?? "";
+      const place = [address, ...Aliases].filter((each) => each !== "").join(" ");
+      return call(`connect ${container} to ${network}${place === "" ? "" : ` as ${place}`}`);
+    },
+    disconnectNetwork: (network, container) => call(`disconnect ${container} from ${network}`),
     removeNetwork: (id) => call(`remove network ${id}`),
     swarm: NO_SWARM,
     close: () => {},

@@ -55,7 +55,8 @@ export function buildArguments(project: ComposeProject, build: BuildArguments): 
 
 /** Services to bring up: replaced in any case, or only what is missing is made. */
 export interface UpArguments {
-  readonly mode: "replace" | "complete";
+  /** `roll` replaces by the rules of each service; compose knows none and replaces all at once. */
+  readonly mode: "replace" | "roll" | "complete";
   /** Wanted number of containers of each service named. */
   readonly scale: Readonly<Record<string, number>>;
   /** Make the containers, but do not start them. */
@@ -77,7 +78,7 @@ export function upArguments(project: ComposeProject, up: UpArguments): ComposeAr
     "--no-build",
     "--pull",
     "never",
-    up.mode === "replace" ? "--force-recreate" : "--no-recreate",
+    up.mode === "complete" ? "--no-recreate" : "--force-recreate",
     ...Object.entries(up.scale).flatMap(([name, count]) => ["--scale", `${name}=${count}`]),
     ...services,
   ];

@@ -1,26 +1,35 @@
 import type { Engine } from "../../docker/engine.ts";
 import { COMPOSE_LABELS, type ObservedContainer, type StackKey } from "../../model/mod.ts";
 
-/** Compose's own label on a container that it made to take the place of another one. */
-const REPLACES = "com.docker.compose.replace";
-/** The name such a container has until the other one is gone: that one's short id in front. */
+/** The name of a container that is to replace another one until that is gone: that one's short id in front. */
 const WAITING_NAME = /^[0-9a-f]{12}_/;
 const SHORT_ID = 12;
 
 /**
- * True when compose made the container to replace another one and ended before it did: it never
- * ran, and while it exists compose cannot replace that service any more, because the name is taken.
+ * The name of an old container whose successor has proved that it works and is found in its place: that
+ * one's short id in front.
  */
-export function isHalfReplaced(container: ObservedContainer): boolean {
-  return container.state === "created" && container.labels[REPLACES] !== undefined &&
-    WAITING_NAME.test(container.name);
+export function retiringName(successorId: string, name: string): string {
+  return `${successorId.slice(0, SHORT_ID)}_${name}`;
 }
 
 /**
- * Clears what an interrupted compose left half done in a stack, see {@link isHalfReplaced}: it is
- * removed where the container it was to replace still exists. Where that one is gone already, it is
- * given its name, because nothing else has the anonymous volumes any more. Call it before deciding how
- * to go on. May be called at any time while no compose command works on the stack.
+ * True when a container was made to replace another one and whoever made it ended before it did: while
+ * it exists that service cannot be replaced any more, because the name is taken. One that runs is ours:
+ * compose starts none before it has its name.
+ */
+export function isHalfReplaced({ labels, name, state }: ObservedContainer): boolean {
+  const replaces = labels[COMPOSE_LABELS.replaces];
+  if (replaces === undefined || !WAITING_NAME.test(name)) return false;
+  return state === "created" || replaces.startsWith(name.slice(0, SHORT_ID));
+}
+
+/**
+ * Clears what somebody who ended left half done in a stack, see {@link isHalfReplaced}: the new
+ * container is removed where the one it was to replace still serves. Where that one is gone already, or
+ * only finishes what it was asked, the new one gets its name: nothing else has the anonymous volumes any
+ * more, and it serves. Call it before deciding how to go on. May be called at any time while nobody else
+ * works on the stack.
  */
 export async function clearHalfReplaced(
   engine: Engine,
@@ -29,13 +38,22 @@ export async function clearHalfReplaced(
 ): Promise<void> {
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
   for (const container of containers.filter(isHalfReplaced)) {
-    const id = container.name.slice(0, SHORT_ID);
+    const { id } = container;
+    const replaced = container.name.slice(0, SHORT_ID);
     const name = container.name.slice(SHORT_ID + 1);
-    const isThere = containers.some((each) => each.id.startsWith(id) || each.name === name);
+    const old = containers.find((each) => each.id !== id && each.id.startsWith(replaced));
+    const isRetiring = old?.name === retiringName(id, name);
+    if (old !== undefined && isRetiring) {
+      await engine.stopContainer(old.id, undefined, signal);
+      await engine.removeContainer(old.id, { force: true, volumes: false }, signal);
+    }
+    const isThere = !isRetiring &&
+      (old !== undefined || containers.some((each) => each.name === name));
     if (isThere) {
-      await engine.removeContainer(container.id, { force: true, volumes: false }, signal);
+      if (container.state !== "created") await engine.stopContainer(id, undefined, signal);
+      await engine.removeContainer(id, { force: true, volumes: false }, signal);
     } else {
-      await engine.renameContainer(container.id, name, signal);
+      await engine.renameContainer(id, name, signal);
     }
   }
 }

@@ -8,6 +8,7 @@ import { asExternal } from "./external_resources.ts";
 import { makeContainers } from "./make_containers.ts";
 import { notMapped, notMappedResource } from "./mapped_keys.ts";
 import { withPlainDollars } from "./plain_dollars.ts";
+import { rollServices } from "./roll_services.ts";
 import { startContainers } from "./start_containers.ts";
 import { swapContainers } from "./swap_containers.ts";
 
@@ -72,6 +73,7 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
 }
 
 async function change(work: EngineWork, signal: AbortSignal): Promise<void> {
+  if (work.changes.mode === "roll") return await rollServices(work, signal);
   const made = await makeContainers(work, signal);
   await swapContainers(work, made, signal);
   if (!work.changes.noStart) await startContainers(work, signal);

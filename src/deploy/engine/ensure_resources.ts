@@ -1,5 +1,8 @@
-import { StackwrightError } from "../../model/mod.ts";
-import { objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import type { NetworkBody } from "../../docker/create_bodies.ts";
+import type { Engine } from "../../docker/engine.ts";
+import { isStackwrightError, LABELS, StackwrightError } from "../../model/mod.ts";
+import { addressKeepers } from "./gate.ts";
+import { askedOrder, objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
 import type { EngineWork } from "./engine_backend.ts";
 import { wantedNetworks, wantedVolumes } from "./resource_bodies.ts";
 
@@ -42,13 +45,47 @@ export async function ensureResources(
         `touched; make it first (docker ${kind} create ${name}), or take external away`,
     );
   }
-  for (const { name, body } of newNetworks) {
+  const rolled = new Set(
+    services.filter((each) => askedOrder(each) === "start-first")
+      .flatMap((each) => Object.keys(objectAt(each, "networks"))),
+  );
+  for (const { key, name, body } of newNetworks) {
     await engine.makeNetwork(body, signal);
+    if (rolled.has(key)) await chooseRange(engine, { name, body, api }, signal);
     tell(`Network ${name} Created`);
   }
   for (const { name, body } of newVolumes) {
     await engine.makeVolume(body, signal);
     tell(`Volume ${name} Created`);
+  }
+}
+
+/**
+ * Makes a network anew with the range that the engine chose for it: old engines let a container come
+ * back with its address only where somebody else chose the range.
+ */
+async function chooseRange(
+  engine: Engine,
+  { name, body, api }: {
+    readonly name: string;
+    readonly body: NetworkBody;
+    readonly api: string;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const [made] = (await engine.listNetworks({}, signal)).filter((each) => each.name === name);
+  const pools = made?.network?.pools ?? [];
+  if (made === undefined || pools.length === 0 || made.driver !== "bridge") return;
+  if (addressKeepers([made], {}, api).has(name) || body.IPAM !== undefined) return;
+  await engine.removeNetwork(made.id, signal);
+  const Labels = { ...body.Labels, [LABELS.keepsAddresses]: "true" };
+  const Config = pools.map(({ subnet }) => ({ Subnet: subnet }));
+  try {
+    await engine.makeNetwork({ ...body, Labels, IPAM: { Config } }, signal);
+  } catch (error) {
+    // Somebody else took the range in between.
+    if (!isStackwrightError(error, "engine_refused")) throw error;
+    await engine.makeNetwork(body, signal);
   }
 }
 

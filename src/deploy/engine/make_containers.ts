@@ -6,12 +6,13 @@ import {
   StackwrightError,
 } from "../../model/mod.ts";
 import { dependenciesOf, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
-import type { ContainerMount } from "../../docker/engine.ts";
+import type { ContainerMount, Engine } from "../../docker/engine.ts";
 import { observe } from "../observe.ts";
 import { alongDependencies } from "./along_dependencies.ts";
 import { containerName, containerWish, imageReference } from "./container_body.ts";
 import { containerLabels } from "./container_labels.ts";
 import type { EngineWork } from "./engine_backend.ts";
+import { withoutAliases } from "./gate.ts";
 import { injectedFiles } from "./injected_files.ts";
 import { tarOf } from "./tar.ts";
 
@@ -47,11 +48,13 @@ interface ServiceWork {
 /**
  * Makes every container that is missing, and one beside each that is to be replaced, without touching
  * those: what the engine refuses about a definition is found out while everything still runs. A
- * service comes after those whose containers it names.
+ * service comes after those whose containers it names. In the networks that are `hidden` of a service
+ * nobody finds a successor by its names yet.
  */
 export async function makeContainers(
   work: EngineWork,
   signal: AbortSignal,
+  hidden: (service: string) => ReadonlySet<string> = () => new Set(),
 ): Promise<MadeContainers> {
   const { parts: { engine }, changes, model } = work;
   const { containers } = await observe(engine, changes.key, signal);
@@ -88,7 +91,8 @@ export async function makeContainers(
         },
       });
       const waiting = replaces === undefined ? name : `${replaces.id.slice(0, 12)}_${name}`;
-      const id = await engine.makeContainer({ ...wish, name: waiting }, signal);
+      const made = replaces === undefined ? wish : withoutAliases(wish, hidden(service));
+      const id = await engine.makeContainer({ ...made, name: waiting }, signal);
       await putFiles(work, { service, id }, signal);
       work.tell(`Container ${waiting} Created`);
       if (replaces !== undefined) successors.push({ service, id, name, replaces });
@@ -127,6 +131,16 @@ export async function attempt<T>(what: string, work: () => Promise<T>): Promise<
   }
 }
 
+/** Ends a container as it wants to be ended, and removes it; volumes stay. */
+export async function stopAndRemove(
+  engine: Engine,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await engine.stopContainer(id, undefined, signal);
+  await engine.removeContainer(id, { force: true, volumes: false }, signal);
+}
+
 /** The number of a container among those of its service. */
 export function numberOf({ labels }: ObservedContainer): number {
   return Number(labels[COMPOSE_LABELS.number] ?? 1) || 1;
@@ -142,7 +156,7 @@ function serviceWork(
     .sort((a, b) => numberOf(a) - numberOf(b));
   const stays = present.slice(0, wanted);
   const highest = Math.max(0, ...present.map(numberOf));
-  const replaced = changes.mode === "replace"
+  const replaced = changes.mode !== "complete"
     ? stays.map((each): Vacancy => ({ service, number: numberOf(each), replaces: each }))
     : [];
   const added = Array.from(

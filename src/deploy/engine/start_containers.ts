@@ -1,4 +1,4 @@
-import { isStackwrightError } from "../../model/mod.ts";
+import { isStackwrightError, type ObservedContainer } from "../../model/mod.ts";
 import { dependenciesOf, isObject, objectAt, servicesOf, textAt } from "../../compose/mod.ts";
 import { awaitConditions } from "../await_conditions.ts";
 import type { StartCondition } from "../conditions.ts";
@@ -12,29 +12,43 @@ import { attempt, numberOf, putFiles } from "./make_containers.ts";
  * ones are as it asks for; others were waited for before.
  */
 export async function startContainers(work: EngineWork, signal: AbortSignal): Promise<void> {
-  const { parts: { engine }, changes, model, tell } = work;
+  const { parts: { engine }, changes, model } = work;
   const { containers } = await observe(engine, changes.key, signal);
   const names = Object.keys(changes.scale);
   await alongDependencies(names, (name) => dependenciesOf(servicesOf(model)[name] ?? {}), {
     work: async (service) => {
       await awaitDependencies(work, service, signal);
-      const stopped = containers.filter((each) => each.service === service)
-        .filter(({ state }) => state !== "running" && state !== "restarting")
-        .sort((a, b) => numberOf(a) - numberOf(b));
-      for (const { id, name, state } of stopped) {
-        await attempt(`service ${service}: container ${name} could not be started`, async () => {
-          // Whoever made it may have ended before its files were there.
-          if (state === "created") await putFiles(work, { service, id }, signal);
-          await engine.startContainer(id, signal);
-        });
-        tell(`Container ${name} Started`);
-      }
+      await startStopped(work, { service, containers }, signal);
     },
     signal,
   });
 }
 
-async function awaitDependencies(
+/** Starts those of the containers of a service that do not run. */
+export async function startStopped(
+  work: EngineWork,
+  { service, containers }: {
+    readonly service: string;
+    readonly containers: readonly ObservedContainer[];
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { parts: { engine }, tell } = work;
+  const stopped = containers.filter((each) => each.service === service)
+    .filter(({ state }) => state !== "running" && state !== "restarting")
+    .sort((a, b) => numberOf(a) - numberOf(b));
+  for (const { id, name, state } of stopped) {
+    await attempt(`service ${service}: container ${name} could not be started`, async () => {
+      // Whoever made it may have ended before its files were there.
+      if (state === "created") await putFiles(work, { service, id }, signal);
+      await engine.startContainer(id, signal);
+    });
+    tell(`Container ${name} Started`);
+  }
+}
+
+/** Waits for what a service depends on among the changed ones. */
+export async function awaitDependencies(
   { parts: { engine, clock }, changes, model }: EngineWork,
   dependent: string,
   signal: AbortSignal,

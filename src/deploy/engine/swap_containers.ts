@@ -1,7 +1,7 @@
 import { dependenciesOf, servicesOf } from "../../compose/mod.ts";
 import { alongDependencies } from "./along_dependencies.ts";
 import type { EngineWork } from "./engine_backend.ts";
-import { attempt, type MadeContainers } from "./make_containers.ts";
+import { attempt, type MadeContainers, stopAndRemove } from "./make_containers.ts";
 
 /**
  * Lets the containers that were made take the places of those that go: each of these is stopped and
@@ -12,10 +12,6 @@ export async function swapContainers(
   { successors, surplus }: MadeContainers,
   signal: AbortSignal,
 ): Promise<void> {
-  const remove = async (id: string) => {
-    await engine.stopContainer(id, undefined, signal);
-    await engine.removeContainer(id, { force: true, volumes: false }, signal);
-  };
   await alongDependencies(
     Object.keys(changes.scale),
     (name) => dependenciesOf(servicesOf(model)[name] ?? {}),
@@ -23,14 +19,14 @@ export async function swapContainers(
       work: async (service) => {
         for (const { id, name } of surplus.filter((each) => each.service === service)) {
           const what = `service ${service}: container ${name} could not be removed`;
-          await attempt(what, () => remove(id));
+          await attempt(what, () => stopAndRemove(engine, id, signal));
           tell(`Container ${name} Removed`);
         }
         for (const { id, name, replaces } of successors) {
           if (replaces.service !== service) continue;
           const what = `service ${service}: container ${name} could not be replaced`;
           await attempt(what, async () => {
-            await remove(replaces.id);
+            await stopAndRemove(engine, replaces.id, signal);
             await engine.renameContainer(id, name, signal);
           });
           tell(`Container ${name} Recreated`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clearHalfReplaced, isHalfReplaced } from "../../../../src/deploy/mod.ts";
+import { clearHalfReplaced, isHalfReplaced, retiringName } from "../../../../src/deploy/mod.ts";
 import { COMPOSE_LABELS, type ObservedContainer, stackKey } from "../../../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../../fakes/memory_engine.ts";
 
@@ -18,13 +18,17 @@ const WAITING: ObservedContainer = {
 describe("isHalfReplaced()", () => {
   it("is true of a container that waits to take another one's place", () => {
     assert.equal(isHalfReplaced(WAITING), true);
+    assert.equal(isHalfReplaced({ ...WAITING, state: "running" }), true);
+    assert.equal(isHalfReplaced({ ...WAITING, state: "exited", exitCode: 1 }), true);
   });
 
   const others: readonly (readonly [title: string, change: Partial<ObservedContainer>])[] = [
     ["has its final name", { name: "shop-web-1" }],
     ["was named like that by its author", { labels: {} }],
-    ["runs", { state: "running" }],
-    ["ran once", { state: "exited", exitCode: 0 }],
+    ["runs, and was replaced by compose", {
+      state: "running",
+      labels: { "com.docker.compose.replace": "web-1" },
+    }],
   ];
   for (const [title, change] of others) {
     it(`is false when it ${title}`, () => {
@@ -35,8 +39,11 @@ describe("isHalfReplaced()", () => {
 
 describe("clearHalfReplaced()", () => {
   const waiting = { ...WAITING, labels: { ...WAITING.labels, [COMPOSE_LABELS.project]: "shop" } };
-  const clear = async (others: readonly ObservedContainer[]) => {
-    const engine = createMemoryEngine([waiting, ...others]);
+  const clear = async (
+    others: readonly ObservedContainer[],
+    more: Partial<ObservedContainer> = {},
+  ) => {
+    const engine = createMemoryEngine([{ ...waiting, ...more }, ...others]);
     await clearHalfReplaced(engine, stackKey("", "shop"), new AbortController().signal);
     return engine.calls;
   };
@@ -53,5 +60,25 @@ describe("clearHalfReplaced()", () => {
 
   it("lets one take the place of a predecessor that is gone: it has its anonymous volumes", async () => {
     assert.deepEqual(await clear([]), ["rename 2 shop-web-1"]);
+  });
+
+  const old = runningContainer("shop", "web", { id: `0123456789ab${"0".repeat(52)}` });
+
+  it("ends one that runs while its predecessor still serves", async () => {
+    assert.deepEqual(await clear([old], { state: "running" }), ["stop 2", "remove 2"]);
+  });
+
+  it("lets one take the place of a predecessor that only ends what it was asked", async () => {
+    const id = "2".repeat(64);
+    const retiring = { ...old, name: retiringName(id, "shop-web-1") };
+    assert.deepEqual(await clear([retiring], { id, state: "running" }), [
+      `stop ${old.id}`,
+      `remove ${old.id}`,
+      `rename ${id} shop-web-1`,
+    ]);
+  });
+
+  it("gives one that runs alone its name", async () => {
+    assert.deepEqual(await clear([], { state: "running" }), ["rename 2 shop-web-1"]);
   });
 });

@@ -1,0 +1,146 @@
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  type ComposeModel,
+  own,
+  StackwrightError,
+} from "../model/mod.ts";
+import { expectationOf, replicasOf } from "./expectation.ts";
+import { followsOf } from "./follows.ts";
+import {
+  isObject,
+  type JsonObject,
+  labelsOf,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "./model.ts";
+
+/** The order in which the containers of a service are replaced. */
+export type UpdateOrder = "start-first" | "stop-first";
+
+/** The order that a service asks for when it goes `forward` to a release, or `back` to the one before. */
+export function askedOrder(service: JsonObject, way: "forward" | "back" = "forward"): UpdateOrder {
+  if (isRequired(service)) return "start-first";
+  const deploy = objectAt(service, "deploy");
+  const back = way === "back" ? textAt(objectAt(deploy, "rollback_config"), "order") : "";
+  const order = back || textAt(objectAt(deploy, "update_config"), "order");
+  return order === "start-first" ? "start-first" : "stop-first";
+}
+
+/** Whether a service may not be replaced in another order than start-first. */
+export function isRequired(service: JsonObject): boolean {
+  return behaviourLabel(labelsOf(service), BEHAVIOUR_LABELS.updateRequire) === "start-first";
+}
+
+/**
+ * Checks that every service which requires to be replaced start-first can be.
+ *
+ * Throws `config_invalid` naming each that cannot, with what forbids it.
+ */
+export function requireStartFirst(model: ComposeModel): void {
+  const problems = Object.entries(servicesOf(model)).flatMap(([name, service]) => {
+    const label = BEHAVIOUR_LABELS.updateRequire;
+    const value = behaviourLabel(labelsOf(service), label);
+    if (value === undefined) return [];
+    if (value !== "start-first") {
+      return [`service ${name}: the label ${label} may only be start-first`];
+    }
+    const obstacle = startFirstObstacle(model, name);
+    return obstacle === undefined ? [] : [startFirstRefused(name, obstacle)];
+  });
+  if (problems.length > 0) throw new StackwrightError("config_invalid", problems.join("; "));
+}
+
+/** The sentence about a service that requires what is impossible. */
+export function startFirstRefused(name: string, obstacle: string): string {
+  return `service ${name} has the label ${BEHAVIOUR_LABELS.updateRequire}=start-first, which is ` +
+    `impossible: ${obstacle}; change that, or take the label away`;
+}
+
+/**
+ * Tells what keeps a second container of a service from running beside the first, as far as the model
+ * says it: the key, and why; `undefined` when nothing does.
+ */
+export function startFirstObstacle(model: ComposeModel, name: string): string | undefined {
+  const service = servicesOf(model)[name] ?? {};
+  return ends(model, name) ?? fixedPort(service) ?? fixedAddress(service) ?? sharing(service) ??
+    sharedBy(model, name) ?? writing(service);
+}
+
+/** One that ends by itself, or that deployments do not start, has nothing to go on with. */
+function ends(model: ComposeModel, name: string): string | undefined {
+  const { oneShot, autostart } = expectationOf(name, model);
+  if (oneShot) return "it runs once and ends";
+  return autostart ? undefined : "deployments do not start it";
+}
+
+function fixedPort(service: JsonObject): string | undefined {
+  // Each container beside the others takes one of the range.
+  const needed = replicasOf(service) + 1;
+  for (const [index, port] of objectsAt(service, "ports").entries()) {
+    const published = String(port["published"] ?? "");
+    if (published === "" || published === "0") continue;
+    const [first = 0, last = first] = published.split("-").map(Number);
+    if (last - first + 1 >= needed) continue;
+    return first === last
+      ? `ports.${index} publishes port ${published} of the host, which only one container can have`
+      : `ports.${index} publishes ${published}, too few ports for ${needed} containers at once`;
+  }
+  return undefined;
+}
+
+function fixedAddress(service: JsonObject): string | undefined {
+  if (textAt(service, "mac_address") !== "") {
+    return "mac_address can only be given to one container";
+  }
+  for (const [key, endpoint] of Object.entries(objectAt(service, "networks"))) {
+    if (!isObject(endpoint)) continue;
+    for (const name of ["ipv4_address", "ipv6_address", "mac_address", "link_local_ips"]) {
+      const value = endpoint[name];
+      if (value === undefined || value === null || String(value) === "") continue;
+      return `networks.${key}.${name} can only be given to one container`;
+    }
+  }
+  return undefined;
+}
+
+/** Namespaces of which there is one, whoever is in it. */
+function sharing(service: JsonObject): string | undefined {
+  const key = ["network_mode", "ipc", "pid"].find((each) =>
+    /^(?:host$|service:|container:)/.test(textAt(service, each))
+  );
+  return key === undefined ? undefined : `${key} is ${textAt(service, key)}`;
+}
+
+function sharedBy(model: ComposeModel, name: string): string | undefined {
+  for (const [other, definition] of Object.entries(servicesOf(model))) {
+    if (other === name) continue;
+    const how = own(followsOf(definition), name);
+    // What only asks to be started again after it is another container by then in any case.
+    if (how !== undefined && !how.startsWith("depends on")) return `${other} ${how}`;
+  }
+  return undefined;
+}
+
+/** Two processes that write to one set of data can destroy it; several containers do so anyway. */
+function writing(service: JsonObject): string | undefined {
+  if (sharesWrites(service)) return undefined;
+  const index = objectsAt(service, "volumes").findIndex((each) =>
+    ["bind", "volume"].includes(textAt(each, "type")) && each["read_only"] !== true
+  );
+  if (index >= 0) {
+    const target = textAt(objectsAt(service, "volumes")[index] ?? {}, "target");
+    return `volumes.${index} (${target}) may be written to`;
+  }
+  const from = Array.isArray(service["volumes_from"]) ? service["volumes_from"].map(String) : [];
+  const written = from.find((each) => !each.endsWith(":ro"));
+  return written === undefined ? undefined : `volumes_from ${written} may be written to`;
+}
+
+/** Whether several containers of a service may write to its volumes at once. */
+export function sharesWrites(service: JsonObject): boolean {
+  return replicasOf(service) > 1 ||
+    behaviourLabel(labelsOf(service), BEHAVIOUR_LABELS.updateSharesWrites) === "true";
+}

@@ -1,0 +1,213 @@
+import { isStackwrightError, type ObservedContainer, toStackwrightError } from "../../model/mod.ts";
+import { dependenciesOf, expectationOf, servicesOf } from "../../compose/mod.ts";
+import { serviceFromContainers } from "../compose/foreign_service.ts";
+import { retiringName } from "../compose/half_replaced.ts";
+import { observe } from "../observe.ts";
+import type { ServiceUpdate } from "../update/update_config.ts";
+import { waitHealthy } from "../wait_healthy.ts";
+import { alongDependencies } from "./along_dependencies.ts";
+import { endpointsOf } from "./endpoints.ts";
+import type { EngineWork } from "./engine_backend.ts";
+import { addressKeepers, rejoin } from "./gate.ts";
+import {
+  attempt,
+  makeContainers,
+  numberOf,
+  stopAndRemove,
+  type Successor,
+} from "./make_containers.ts";
+import { awaitDependencies, startStopped } from "./start_containers.ts";
+
+/**
+ * Milliseconds between the last name of an old container and its end: who asked for its address just
+ * before, and whose first packet was lost while it had none, sends that again after a second.
+ */
+export const DRAIN_MS = 1500;
+
+/** Services that are replaced by rules of their own. */
+interface Rolling {
+  readonly work: EngineWork;
+  /** Networks in which a container can change its names without losing its connections. */
+  readonly keepers: ReadonlySet<string>;
+  readonly successors: readonly Successor[];
+  readonly surplus: readonly ObservedContainer[];
+}
+
+/**
+ * Replaces the containers of services by the rules of each: so many at once, in its order, each lot
+ * proven before the next. Services that do not depend on each other are replaced side by side.
+ *
+ * Start-first, nobody finds the new container before it works, and nobody finds the old one when it is
+ * stopped; that it was proven is written into the old one's name, see {@link retiringName}.
+ */
+export async function rollServices(work: EngineWork, signal: AbortSignal): Promise<void> {
+  const { changes, model, parts: { engine } } = work;
+  const startsFirst = [...changes.updates?.values() ?? []].some((each) =>
+    each.order === "start-first"
+  );
+  const networks = startsFirst ? await engine.listNetworks({}, signal) : [];
+  const keepers = addressKeepers(networks, model, work.api);
+  const hidden = (service: string) =>
+    changes.updates?.get(service)?.order === "start-first" ? keepers : new Set<string>();
+  const made = await makeContainers(work, signal, hidden);
+  const rolling: Rolling = { work, keepers, ...made };
+  await alongDependencies(
+    Object.keys(changes.scale),
+    (name) => dependenciesOf(servicesOf(model)[name] ?? {}),
+    {
+      work: async (service) => {
+        await awaitDependencies(work, service, signal);
+        await rollService(rolling, service, signal);
+      },
+      signal,
+    },
+  );
+}
+
+async function rollService(rolling: Rolling, service: string, signal: AbortSignal): Promise<void> {
+  const { work: { parts: { engine, clock }, changes, tell } } = rolling;
+  const update = changes.updates?.get(service) ?? ALL_AT_ONCE;
+  const mine = rolling.successors.filter((each) => each.service === service)
+    .sort((a, b) => numberOf(a.replaces) - numberOf(b.replaces));
+  for (let done = 0; done < mine.length; done += update.parallelism) {
+    if (done > 0) await clock.sleep(update.delayMs, signal);
+    const lot: Lot = { service, update, successors: mine.slice(done, done + update.parallelism) };
+    if (update.order === "stop-first") await eachOf(lot, (one) => takePlace(rolling, one, signal));
+    if (!await worksOrIsLeft(rolling, lot, signal) || update.order === "stop-first") continue;
+    await eachOf(lot, async (one) => {
+      await openGate(rolling, one, signal);
+      await retire(rolling, one, signal);
+      await takePlace(rolling, one, signal);
+    });
+  }
+  for (const { id, name } of rolling.surplus.filter((each) => each.service === service)) {
+    const what = `service ${service}: container ${name} could not be removed`;
+    await attempt(what, () => stopAndRemove(engine, id, signal));
+    tell(`Container ${name} Removed`);
+  }
+  const { containers } = await observe(engine, changes.key, signal);
+  const added = containers.filter(({ id }) => !mine.some((each) => each.id === id));
+  await startStopped(rolling.work, { service, containers: added }, signal);
+}
+
+/** Containers of one service that are replaced at the same time. */
+interface Lot {
+  readonly service: string;
+  readonly update: ServiceUpdate;
+  readonly successors: readonly Successor[];
+}
+
+/** A service without rules in a step with others that have some. */
+const ALL_AT_ONCE: ServiceUpdate = { order: "stop-first", parallelism: Infinity, delayMs: 0 };
+
+async function eachOf(lot: Lot, work: (successor: Successor) => Promise<void>): Promise<void> {
+  for (const successor of lot.successors) {
+    const what = `service ${lot.service}: container ${successor.name} could not be replaced`;
+    await attempt(what, () => work(successor));
+  }
+}
+
+/**
+ * Starts the new containers of a lot and waits until they work. When they do not: those that nobody
+ * waits for are removed, and the rest goes on where the author wants that: then it is false.
+ */
+async function worksOrIsLeft(rolling: Rolling, lot: Lot, signal: AbortSignal): Promise<boolean> {
+  const { parts: { engine }, changes, tell } = rolling.work;
+  const { service, update: { order, failureAction: action }, successors } = lot;
+  try {
+    await startAndProve(rolling, lot, signal);
+    return true;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = toStackwrightError(thrown, `replacing ${service}`);
+    if (!isStackwrightError(error, "unhealthy", "deploy_failed")) throw error;
+    if (order === "start-first") {
+      for (const { id } of successors) await stopAndRemove(engine, id, signal);
+    }
+    changes.failed?.({ service, error, action });
+    if (action !== "continue") throw error;
+    tell(`${error.message}; the rest goes on, as its failure_action says`);
+    return false;
+  }
+}
+
+async function startAndProve(
+  { work }: Rolling,
+  { service, update: { order }, successors }: Lot,
+  signal: AbortSignal,
+): Promise<void> {
+  const { parts: { engine, clock }, changes, model, tell } = work;
+  const { key, timeoutMs, progress } = changes;
+  for (const { id, name } of successors) {
+    const what = `service ${service}: container ${name} could not be started`;
+    await attempt(what, () => engine.startContainer(id, signal));
+    tell(`Container ${name} Started`);
+  }
+  const expectation = {
+    ...expectationOf(service, model),
+    replicas: successors.length,
+    autostart: true,
+    // What takes over from a container that serves has to be there afterwards.
+    ...(order === "start-first" ? { mayFinish: false } : {}),
+  };
+  await waitHealthy({
+    ...{ engine, clock, key, progress },
+    services: [{ ...serviceFromContainers(service, successors.length), expectation }],
+    deadline: new Date(clock.now().getTime() + timeoutMs),
+    known: new Set(),
+    only: new Set(successors.map((each) => each.id)),
+    watchMs: changes.watchMs ?? (() => 0),
+  }, signal);
+}
+
+/** From here on the new container is found by the names of the service. */
+async function openGate(
+  { work: { parts: { engine }, model, api }, keepers }: Rolling,
+  { service, id, replaces }: Successor,
+  signal: AbortSignal,
+): Promise<void> {
+  const details = await engine.inspectContainer(id, signal);
+  const endpoints = Object.entries(
+    endpointsOf({ model, service, number: numberOf(replaces), api }),
+  );
+  for (const [network, endpoint] of endpoints.filter(([name]) => keepers.has(name))) {
+    const now = details?.endpoints?.[network];
+    await rejoin(engine, { network, container: id, now, endpoint }, signal);
+  }
+}
+
+/**
+ * From here on nobody finds the old container any more, and what it was asked before it still answers.
+ * When the engine refuses that, it is only less polite: the new one serves already.
+ */
+async function retire(
+  { work: { parts: { engine, clock, log } }, keepers }: Rolling,
+  { id, name, replaces }: Successor,
+  signal: AbortSignal,
+): Promise<void> {
+  await engine.renameContainer(replaces.id, retiringName(id, name), signal);
+  const details = await engine.inspectContainer(replaces.id, signal);
+  if (details === undefined || details.container.state !== "running") return;
+  const left = Object.entries(details.endpoints ?? {}).filter(([network]) => keepers.has(network));
+  if (left.length === 0) return;
+  try {
+    for (const [network, now] of left) {
+      const endpoint = { Aliases: [] };
+      await rejoin(engine, { network, container: replaces.id, now, endpoint }, signal);
+    }
+  } catch (error) {
+    if (!isStackwrightError(error, "engine_refused")) throw error;
+    log.warning(`requests to ${name} that are under way may fail: ${error.message}`);
+  }
+  await clock.sleep(DRAIN_MS, signal);
+}
+
+async function takePlace(
+  { work: { parts: { engine }, tell } }: Rolling,
+  { id, name, replaces }: Successor,
+  signal: AbortSignal,
+): Promise<void> {
+  await stopAndRemove(engine, replaces.id, signal);
+  await engine.renameContainer(id, name, signal);
+  tell(`Container ${name} Recreated`);
+}

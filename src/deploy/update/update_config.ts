@@ -1,0 +1,58 @@
+import type { ComposeModel } from "../../model/mod.ts";
+import {
+  askedOrder,
+  isObject,
+  objectAt,
+  servicesOf,
+  textAt,
+  type UpdateOrder,
+} from "../../compose/mod.ts";
+import { nanoseconds, numberOf } from "../engine/units.ts";
+
+/** What is done when the new containers of a service do not work. */
+export type FailureAction = "pause" | "continue" | "rollback";
+
+/** Rules for replacing the containers of one service. */
+export interface ServiceUpdate {
+  readonly order: UpdateOrder;
+  /** How many are replaced at once. */
+  readonly parallelism: number;
+  /** Milliseconds between one lot and the next. */
+  readonly delayMs: number;
+  /** Absent where the setting of the whole service decides. */
+  readonly failureAction?: FailureAction;
+}
+
+/** Whether a rollout goes to another release, or takes a failed one back. */
+export type Way = "forward" | "back";
+
+/**
+ * The rules by which a service of a model is replaced: `deploy.update_config`, and on the way back what
+ * `deploy.rollback_config` says otherwise. `undefined` where nobody wrote any: then all containers are
+ * replaced at once, stop-first.
+ */
+export function updateOf(
+  model: ComposeModel,
+  name: string,
+  way: Way = "forward",
+): ServiceUpdate | undefined {
+  const service = servicesOf(model)[name] ?? {};
+  const deploy = objectAt(service, "deploy");
+  const order = askedOrder(service, way);
+  const rules = {
+    ...objectAt(deploy, "update_config"),
+    ...(way === "back" ? objectAt(deploy, "rollback_config") : {}),
+  };
+  const isWritten = isObject(deploy["update_config"]) ||
+    (way === "back" && isObject(deploy["rollback_config"]));
+  if (!isWritten && order === "stop-first") return undefined;
+  const parallelism = numberOf(rules["parallelism"]) ?? 1;
+  const failureAction = (["pause", "continue", "rollback"] as const)
+    .find((each) => each === textAt(rules, "failure_action"));
+  return {
+    order,
+    parallelism: parallelism <= 0 ? Infinity : parallelism,
+    delayMs: nanoseconds(rules["delay"]) / 1e6,
+    ...(failureAction === undefined ? {} : { failureAction }),
+  };
+}

@@ -1,0 +1,154 @@
+import type { Engine } from "../../docker/engine.ts";
+import {
+  type ComposeModel,
+  type ObservedStack,
+  type Plan,
+  type Release,
+  type ServicePlan,
+  StackwrightError,
+} from "../../model/mod.ts";
+import {
+  isRequired,
+  labelsOf,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  sharesWrites,
+  startFirstObstacle,
+  startFirstRefused,
+  textAt,
+} from "../../compose/mod.ts";
+import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
+import { withPlainDollars } from "../engine/plain_dollars.ts";
+import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
+
+/** What is asked about updates. */
+export interface UpdateQuestion {
+  readonly release: Pick<Release, "model">;
+  /** What is done to each service. */
+  readonly services: readonly ServicePlan[];
+  readonly observed: ObservedStack;
+  /** Networks that are made anew, by their keys; none without it. */
+  readonly remade?: readonly { readonly key: string }[];
+  readonly way?: Way;
+}
+
+/** How a service is replaced that asks for more than all at once. */
+export interface FoundUpdate extends ServiceUpdate {
+  /** What keeps it from being replaced start-first as it asks; absent where nothing does. */
+  readonly obstacle?: string;
+}
+
+/**
+ * The rules of the services that are replaced, by name, where somebody wrote any. One that asks to be
+ * replaced start-first and cannot be is replaced stop-first.
+ *
+ * Throws `config_invalid` where it requires that order.
+ */
+export async function findUpdates(
+  engine: Pick<Engine, "imageVolumes">,
+  { release, services, observed, remade = [], way = "forward" }: UpdateQuestion,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, FoundUpdate>> {
+  const model = withPlainDollars(release.model);
+  const found = new Map<string, FoundUpdate>();
+  for (const { name } of services.filter((each) => each.action === "recreate")) {
+    const update = updateOf(model, name, way);
+    if (update === undefined) continue;
+    if (update.order === "stop-first") {
+      found.set(name, update);
+      continue;
+    }
+    const obstacle = startFirstObstacle(model, name) ?? leftToCompose(model, name) ??
+      changedProxyLabels(model, name, observed) ?? remadeNetwork(model, name, remade) ??
+      await imageVolume(engine, { model, name }, signal);
+    if (obstacle === undefined) found.set(name, update);
+    // Going back is more than the order in which it is done.
+    else if (way === "forward" && isRequired(servicesOf(model)[name] ?? {})) {
+      throw new StackwrightError("config_invalid", startFirstRefused(name, obstacle));
+    } else found.set(name, { ...update, order: "stop-first", obstacle });
+  }
+  return found;
+}
+
+/**
+ * The plan with the order in which services are replaced that ask for one. Throws as
+ * {@link findUpdates} does.
+ */
+export async function withUpdateOrders(
+  engine: Pick<Engine, "imageVolumes">,
+  plan: Plan,
+  { release, observed, remade = [] }: Pick<UpdateQuestion, "release" | "observed" | "remade">,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (plan.kind !== "deploy") return plan;
+  const { services } = plan;
+  const updates = await findUpdates(engine, { release, services, observed, remade }, signal);
+  if (updates.size === 0) return plan;
+  return {
+    ...plan,
+    services: services.map((each) => {
+      const update = updates.get(each.name);
+      const text = update === undefined ? undefined : orderText(update);
+      return text === undefined ? each : { ...each, because: [...each.because, text] };
+    }),
+  };
+}
+
+function orderText({ order, obstacle }: FoundUpdate): string | undefined {
+  if (obstacle !== undefined) {
+    return `replaced stop-first, although start-first is asked for: ${obstacle}`;
+  }
+  return order === "start-first"
+    ? "replaced start-first: the old container serves until the new one does"
+    : undefined;
+}
+
+function leftToCompose(model: ComposeModel, name: string): string | undefined {
+  const path = notMappedResource(model) ?? notMapped(model, name);
+  return path === undefined ? undefined : `${path} is left to docker compose, which stops first`;
+}
+
+/** Reverse proxies that are told by labels refuse two definitions of one thing. */
+const PROXY_LABEL = /^(?:traefik|caddy(?:_\d+)?)(?:\.|$)/;
+
+function changedProxyLabels(
+  model: ComposeModel,
+  name: string,
+  { containers }: ObservedStack,
+): string | undefined {
+  const wanted = labelsOf(servicesOf(model)[name] ?? {});
+  for (const { labels } of containers.filter((each) => each.service === name)) {
+    const label = [...Object.keys(wanted), ...Object.keys(labels)].sort()
+      .find((each) => PROXY_LABEL.test(each) && wanted[each] !== labels[each]);
+    if (label === undefined) continue;
+    return `the label ${label} changes, and a reverse proxy takes no two versions of it`;
+  }
+  return undefined;
+}
+
+function remadeNetwork(
+  model: ComposeModel,
+  name: string,
+  remade: readonly { readonly key: string }[],
+): string | undefined {
+  const joined = objectAt(servicesOf(model)[name] ?? {}, "networks");
+  const found = remade.find(({ key }) => Object.hasOwn(joined, key));
+  return found === undefined ? undefined : `network ${found.key} is made anew`;
+}
+
+/** A volume that the image asks for goes from the old container to the new one. */
+async function imageVolume(
+  engine: Pick<Engine, "imageVolumes">,
+  { model, name }: { readonly model: ComposeModel; readonly name: string },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const service = servicesOf(model)[name] ?? {};
+  if (sharesWrites(service)) return undefined;
+  const mounted = objectsAt(service, "volumes").map((each) => textAt(each, "target"));
+  const temporary = Array.isArray(service["tmpfs"]) ? service["tmpfs"].map(String) : [];
+  const covered = [...mounted, ...temporary.map((each) => each.split(":")[0])];
+  const image = textAt(service, "image") || `${textAt(model, "name")}-${name}`;
+  const path = (await engine.imageVolumes(image, signal)).find((each) => !covered.includes(each));
+  return path === undefined ? undefined : `its image declares the volume ${path}, of one container`;
+}
