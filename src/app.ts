@@ -8,7 +8,7 @@ import { stackFigures } from "./app/stack_figures.ts";
 import type { System } from "./app/system.ts";
 import { webhookSources } from "./app/webhook_sources.ts";
 import type { Intake } from "./intake.ts";
-import { messageOf, type SourceRequest } from "./model/mod.ts";
+import { messageOf, type RunReporter, type SourceRequest } from "./model/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { createPrometheus, type Prometheus } from "./record/mod.ts";
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
@@ -67,7 +67,11 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   }, stop.signal);
   const gate: Gate = createGate(settings, system, {
     assembly,
-    performers: { sync: pipeline.execute, rollback: pipeline.rollBack },
+    performers: {
+      sync: pipeline.execute,
+      rollback: pipeline.rollBack,
+      recovery: (_work, reporter, signal) => pipeline.recover(signal, reporter),
+    },
     onEnd(run, work) {
       measureRun(meter, run, work);
       alarm.note(run, work);
@@ -83,10 +87,11 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     api: settings.apiSecret !== undefined,
     webhooks: settings.webhookSecret !== undefined,
   });
-  const recovered = tryRecover(system, pipeline, stop.signal);
+  const tries = { assembly, intake, pipeline };
+  const recovered = tryRecover(system, tries, stop.signal);
   const polled = recovered.then(() => startPolls(settings, system, intake, stop.signal));
   const finished = recovered.then((done) =>
-    done ? undefined : keepRecovering(system, pipeline, stop.signal)
+    done ? undefined : keepRecovering(system, tries, stop.signal)
   );
   const close = once(async () => {
     log.info("shutting down");
@@ -102,12 +107,12 @@ export async function startApp(settings: Settings, system: System): Promise<App>
 
 /** The pipeline, which finishes interrupted work before it does any other. */
 function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
-  const ready = onceDone(async (signal) => {
+  const ready = onceDone(async (signal: AbortSignal, reporter?: RunReporter) => {
     const parts = await pipelineParts(signal);
     const pipeline = createPipeline(parts);
     if (ledger.openIntents().length > 0) {
       await parts.host.info(signal);
-      await pipeline.recover(signal);
+      await pipeline.recover(signal, reporter);
     }
     await parts.trees.collect(signal);
     return pipeline;
@@ -119,20 +124,32 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
     rollBack: async (work, reporter, signal) => {
       await (await ready(signal)).rollBack(work, reporter, signal);
     },
-    recover: async (signal) => void await ready(signal),
+    recover: async (signal, reporter) => void await ready(signal, reporter),
   };
 }
 
 /** Milliseconds before interrupted work is tried again, doubling, and the longest of these pauses. */
 const RECOVERY_PAUSE_MS = { first: 5_000, longest: 60_000 } as const;
 
-/** Finishes interrupted work; false when it cannot be finished now. */
+interface RecoveryParts {
+  readonly assembly: Assembly;
+  readonly intake: Intake;
+  readonly pipeline: Pipeline;
+}
+
+/** Finishes interrupted work, as a run that people see; false when it cannot be finished now. */
 async function tryRecover(
   { log }: System,
-  pipeline: Pipeline,
+  { assembly: { ledger, pipelineParts }, intake, pipeline }: RecoveryParts,
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
+    if (ledger.openIntents().length > 0) {
+      // An engine that is down is no run that failed, time and again.
+      await (await pipelineParts(signal)).host.info(signal);
+      const work = { kind: "recovery", trigger: "poll", origin: "automatic" } as const;
+      await intake.submit(work).finished;
+    }
     await pipeline.recover(signal);
     return true;
   } catch (error) {
@@ -145,13 +162,13 @@ async function tryRecover(
 /** With webhooks alone nobody else would come back for it. */
 async function keepRecovering(
   system: System,
-  pipeline: Pipeline,
+  parts: RecoveryParts,
   signal: AbortSignal,
 ): Promise<void> {
   const { first, longest } = RECOVERY_PAUSE_MS;
   for (let pause: number = first; !signal.aborted; pause = Math.min(2 * pause, longest)) {
     await system.clock.sleep(pause, signal).catch(() => {});
-    if (signal.aborted || await tryRecover(system, pipeline, signal)) return;
+    if (signal.aborted || await tryRecover(system, parts, signal)) return;
   }
 }
 

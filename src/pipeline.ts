@@ -51,8 +51,11 @@ export interface Pipeline {
   execute(work: Sync, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /** Puts a stack back to an earlier release; see {@link rollBack}. */
   rollBack(work: Rollback, reporter: RunReporter, signal: AbortSignal): Promise<void>;
-  /** Finishes what an earlier process left open. Call it once, before the first `execute`. */
-  recover(signal: AbortSignal): Promise<void>;
+  /**
+   * Finishes what an earlier process left open. Call it once, before the first `execute`. A reporter
+   * is told of it as of any run.
+   */
+  recover(signal: AbortSignal, reporter?: RunReporter): Promise<void>;
 }
 
 /** Makes the pipeline. */
@@ -67,7 +70,10 @@ export function createPipeline(parts: PipelineParts): Pipeline {
         listeners: [describing(reporter), runListener(reporter)],
       }, signal);
     },
-    recover: (signal) => recover(parts, signal),
+    recover: async (signal, reporter) => {
+      const run = reporter === undefined ? [] : [describing(reporter), runListener(reporter)];
+      await recover(parts, [...parts.listeners, ...run], signal);
+    },
   };
 }
 

@@ -15,11 +15,13 @@ export function remembered<T>(clock: Clock, lifetimeMs: number, ask: Ask<T>): As
   };
 }
 
-/** Does something until it worked once; callers at the same time share one attempt. */
-export function onceDone<T>(work: Ask<T>): Ask<T> {
+/** Does something until it worked once; callers at the same time share the first one's attempt. */
+export function onceDone<T, More extends unknown[] = []>(
+  work: (signal: AbortSignal, ...more: More) => Promise<T>,
+): (signal: AbortSignal, ...more: More) => Promise<T> {
   let attempt: Promise<T> | undefined;
-  return (signal) => {
-    attempt ??= work(signal).catch((error) => {
+  return (signal, ...more) => {
+    attempt ??= work(signal, ...more).catch((error) => {
       attempt = undefined;
       throw error;
     });

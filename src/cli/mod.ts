@@ -14,7 +14,7 @@ import { type CommandIo, EXIT } from "./io.ts";
 import { trackedOutput } from "./standard_streams.ts";
 
 /** Commands that may be in the middle of a change when somebody presses Ctrl-C. */
-const CHANGING = ["apply", "rollback"];
+const CHANGING = ["apply", "rollback", "retry"];
 const INTERRUPTED = "stackwright: interrupted; a change that was begun is ended in order by the " +
   "next stackwright apply, or by the service\n";
 
@@ -113,7 +113,9 @@ function unknown(name: string): StackwrightError {
   return new StackwrightError("bad_request", `${words}; see stackwright --help`);
 }
 
-/** What could not be done, for a person or as JSON; an error of ours that is a bug keeps its stack. */
+/**
+ * What could not be done, for a person or as JSON; an error of ours that is a bug keeps its stack.
+ */
 function complain(io: CommandIo, error: unknown): number {
   const isOurs = isStackwrightError(error);
   const message = isOurs || !(error instanceof Error)

@@ -1,5 +1,5 @@
 import {
-  isOfOneStack,
+  isOfStacks,
   messageOf,
   type Origin,
   type Run,
@@ -39,7 +39,7 @@ export type Conclude = (
     readonly trigger: Trigger;
     readonly origin: Origin;
     readonly sources: number;
-    readonly isOfOneStack: boolean;
+    readonly isOfStacks: boolean;
     readonly failures: readonly string[];
   },
 ) => RunEnd;
@@ -126,7 +126,7 @@ function conclude(
   const targets = parts.runs.get(id)?.targets ?? [];
   const sources = sourcesOf(work).length;
   try {
-    const facts = { trigger, origin, sources, isOfOneStack: isOfOneStack(work), failures };
+    const facts = { trigger, origin, sources, isOfStacks: isOfStacks(work), failures };
     return parts.conclude(targets, facts);
   } catch (error) {
     return { status: "failed", message: failureText(error, trigger, parts.log) };

@@ -26,9 +26,10 @@ export const DECISION_KINDS = [
 export interface TargetDecision {
   /**
    * `rollback` is a person who puts an earlier release back, `project` one who starts, stops, restarts or
-   * removes the stack as a compose project.
+   * removes the stack as a compose project, `recovery` a start that finds what an ended process left
+   * open.
    */
-  readonly trigger: Trigger | "rollback" | "project";
+  readonly trigger: Trigger | "rollback" | "project" | "recovery";
   readonly origin: Origin;
   /** `reference (id)` that was looked at. */
   readonly revision: string;

@@ -61,6 +61,11 @@ export interface Restore extends Started {
   readonly because: string;
 }
 
+/** Finish what an ended process left open. */
+export interface Recovery extends Started {
+  readonly kind: "recovery";
+}
+
 /** Run a service of a stack once, to its end. */
 export interface RunJob extends Started {
   readonly kind: "job";
@@ -75,14 +80,14 @@ export interface Compaction extends Started {
 }
 
 /** A piece of work that a trigger hands to the intake, which knows who performs each kind. */
-export type Work = Sync | Rollback | Restore | RunJob | Compaction;
+export type Work = Sync | Rollback | Recovery | Restore | RunJob | Compaction;
 
 /** Work of one kind. */
 export type WorkOf<Kind extends Work["kind"]> = Extract<Work, { readonly kind: Kind }>;
 
-/** True when a piece of work is about one stack rather than about sources. */
-export function isOfOneStack(work: Work): boolean {
-  return "key" in work || ("only" in work && work.only !== undefined);
+/** True when a piece of work is about stacks that are known before any source was looked at. */
+export function isOfStacks(work: Work): boolean {
+  return work.kind === "recovery" || "key" in work || ("only" in work && work.only !== undefined);
 }
 
 /** The sources that a piece of work is about; none of what is about a stack. */

@@ -1,60 +1,105 @@
-import { clearHalfReplaced, engineWasAway, observe, startAgain } from "../deploy/mod.ts";
+import {
+  clearHalfReplaced,
+  engineWasAway,
+  observe,
+  startAgain,
+  volumesText,
+} from "../deploy/mod.ts";
 import {
   formatStackKey,
   isStackwrightError,
   messageOf,
+  type Progress,
   type ReleaseService,
+  type TargetListener,
+  toStackwrightError,
 } from "../model/mod.ts";
 import { planFor } from "../plan/mod.ts";
-import type { Intent } from "../record/ledger.ts";
+import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import { bringToDisk, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Slot } from "../system/mod.ts";
 import { requireImages } from "../prepare/mod.ts";
+import { createTeller, type Teller } from "../tell/mod.ts";
 
 /**
- * Finishes what was under way when the process ended, before anything else may deploy: a release is
- * rolled out to its end or rolled back, a destroy is completed. What cannot be finished now stays
- * open, is logged, and is tried again at the next start; it keeps nothing else from working.
- * Stacks are finished side by side, as they were begun: many may have been watched at once.
+ * Finishes what was under way when the process ended, before anything else may deploy, and tells
+ * `listeners` of it: a release is rolled out to its end or rolled back, a destroy is completed. What
+ * cannot be finished now stays open, and is tried again at the next start; it keeps nothing else from
+ * working. Stacks are finished side by side, as they were begun: many may have been watched at once.
  */
-export async function recover(parts: PipelineParts, signal: AbortSignal): Promise<void> {
+export async function recover(
+  parts: PipelineParts,
+  listeners: readonly TargetListener[],
+  signal: AbortSignal,
+): Promise<void> {
   const finish = async (intent: Intent) => {
+    const found = whatWasOpen(parts, intent, listeners);
     const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
     try {
       log.warning(`resuming an interrupted ${intent.kind}`);
-      const resume = (slot: Slot) => resumeWithEngine(parts, intent, slot, signal);
+      const resume = (slot: Slot) => resumeWithEngine(parts, found, slot, signal);
       await parts.stackLock.run(
         formatStackKey(intent.key),
         () => parts.deploying.run(resume, signal),
         signal,
       );
-    } catch (error) {
+    } catch (thrown) {
       signal.throwIfAborted();
-      log.error(`an interrupted ${intent.kind} could not be finished: ${messageOf(error)}`, {
-        error,
-      });
+      const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
+      const message = `an interrupted ${intent.kind} could not be finished: ${error.message}; ` +
+        "it is tried again at the next start";
+      found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };
   await Promise.allSettled(parts.ledger.openIntents().map(finish));
   signal.throwIfAborted();
 }
 
+/** An intent that an ended process left open. */
+interface Found {
+  readonly intent: Intent;
+  /** The release that it is about: the one that was to be deployed, or that was to go. */
+  readonly recorded: RecordedRelease | undefined;
+  /** Absent where nothing is known that anything could be told of. */
+  readonly teller: Teller | undefined;
+}
+
+function whatWasOpen(
+  { ledger }: PipelineParts,
+  intent: Intent,
+  listeners: readonly TargetListener[],
+): Found {
+  const { key, releaseId } = intent;
+  const recorded = releaseId === undefined ? ledger.current(key) : ledger.release(releaseId);
+  if (recorded === undefined) return { intent, recorded, teller: undefined };
+  const { revision } = recorded;
+  const repository = revision.source.name;
+  const target = { key, repository, trigger: "recovery", origin: "automatic" } as const;
+  return { intent, recorded, teller: createTeller(listeners, target, revision) };
+}
+
 /** An engine that goes away again meanwhile is waited for: nobody may come back for the intent. */
 async function resumeWithEngine(
   parts: PipelineParts,
-  intent: Intent,
+  found: Found,
   slot: Slot,
   signal: AbortSignal,
 ): Promise<void> {
-  const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
+  const { key, kind } = found.intent;
+  const log = parts.log.with({ stack: key.name, context: key.context });
+  const progress = (text: string) => {
+    log.debug(text);
+    found.teller?.tell({ kind: "step", text });
+  };
   for (;;) {
     try {
-      return await resume(parts, intent, slot, signal);
+      return kind === "destroy"
+        ? await resumeDestroy(parts, found, signal)
+        : await resumeDeploy(parts, found, { progress, slot }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const progress = (step: string) => log.debug(step);
       if (!isStackwrightError(error, "engine_unreachable")) throw error;
       await engineWasAway(
         { engine: parts.host.engine, clock: parts.clock, log, progress },
@@ -65,20 +110,35 @@ async function resumeWithEngine(
   }
 }
 
-async function resume(
+async function resumeDestroy(
   parts: PipelineParts,
-  intent: Intent,
-  slot: Slot,
+  { intent, teller }: Found,
   signal: AbortSignal,
 ): Promise<void> {
-  const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
-  if (intent.kind === "destroy") return void await finishDestroy(parts, intent, signal);
-  const recorded = intent.releaseId === undefined
-    ? undefined
-    : parts.ledger.release(intent.releaseId);
+  const message = "the removal of the stack was interrupted";
+  teller?.tell({
+    kind: "decided",
+    decision: { kind: "destroy", message, changes: [], services: [] },
+  });
+  teller?.tell({ kind: "started" });
+  const deleted = volumesText("deleted", await finishDestroy(parts, intent, signal));
+  teller?.tell({
+    kind: "ended",
+    end: { status: "succeeded", message: `${message}; destroyed${deleted}` },
+  });
+}
+
+async function resumeDeploy(
+  parts: PipelineParts,
+  { intent, recorded, teller }: Found,
+  { progress, slot }: { readonly progress: Progress; readonly slot: Slot },
+  signal: AbortSignal,
+): Promise<void> {
   const next = recorded === undefined ? undefined : await bringToDisk(parts, recorded, signal);
-  if (next === undefined) {
-    parts.ledger.fail(intent, "failed", "interrupted, and its files cannot be had any more");
+  if (recorded === undefined || next === undefined) {
+    const message = "interrupted, and its files cannot be had any more";
+    parts.ledger.fail(intent, "failed", message);
+    teller?.tell({ kind: "ended", end: { status: "failed", message } });
     return;
   }
   await clearHalfReplaced(parts.host.engine, intent.key, signal);
@@ -87,15 +147,17 @@ async function resume(
   const deployed = parts.ledger.current(intent.key)?.services;
   const plan = planFor(desired, observed, { kind: "resumed", deployed });
   const services = startAgain(plan.services, intent.ranBefore, { desired, observed });
-  const progress = (step: string) => log.debug(step);
+  const message = `release ${recorded.number}, whose deployment was interrupted: ${plan.message}`;
+  teller?.tell({ kind: "decided", decision: { kind: "deploy", message, changes: [], services } });
+  teller?.tell({ kind: "started" });
   try {
     await requireImages(parts, next, { services, progress }, signal);
   } catch (error) {
     signal.throwIfAborted();
     // Then the rollout fails, and puts back what ran before.
-    log.warning(messageOf(error));
+    progress(messageOf(error));
   }
-  await finishRollout(
+  const result = await finishRollout(
     parts,
     {
       next,
@@ -112,6 +174,10 @@ async function resume(
     intent,
     signal,
   );
+  const end = result.kind === "deployed"
+    ? { status: "succeeded", message } as const
+    : { status: "failed", message: `${message}: ${result.error.message}; ${result.text}` } as const;
+  teller?.tell({ kind: "ended", end });
 }
 
 /** Services that the interrupted rollout may have replaced already, without seeing them healthy. */

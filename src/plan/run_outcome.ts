@@ -12,8 +12,8 @@ export interface RunContext {
   readonly origin: Origin;
   /** How many sources the work named. */
   readonly sources: number;
-  /** Whether the work is about one stack: then its own words are the run's. */
-  readonly isOfOneStack?: boolean;
+  /** Whether the work is about stacks that it names: then their own words are the run's. */
+  readonly isOfStacks?: boolean;
   /** Why sources failed before or beside their targets: one text for each failed source. */
   readonly failures?: readonly string[];
   /** Prints an instant with its UTC offset in the configured zone. */
@@ -72,10 +72,11 @@ export function splitFailure(message: string): FailureParts {
 
 function success(
   targets: readonly RunTarget[],
-  { trigger, origin, isOfOneStack }: RunContext,
+  { trigger, origin, isOfStacks }: RunContext,
 ): string {
-  const [only] = targets;
-  if (isOfOneStack === true && only?.message) return `${only.stack}: ${only.message}`;
+  if (isOfStacks === true) {
+    return targets.map(({ stack, message = "done" }) => `${stack}: ${message}`).join("; ");
+  }
   return trigger === "poll" && origin === "manual" ? "poll jobs complete" : SUCCESS[trigger];
 }
 
@@ -86,7 +87,7 @@ function failure(
 ): string {
   const detail = causes.join("; ");
   if (context.trigger !== "poll" || context.origin !== "manual") return detail;
-  if (context.isOfOneStack === true) return detail;
+  if (context.isOfStacks === true) return detail;
   const { sources, failures = [] } = context;
   const failed = failures.length > 0 ? failures.length : targets.filter(hasFailed).length;
   return `${Math.min(failed, sources)}/${sources} poll jobs failed: ${detail}`;

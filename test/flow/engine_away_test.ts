@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { rows } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, label, pollTo, states } from "./steps.ts";
-import { createWorld, engines, type World } from "./world.ts";
+import { createWorld, engines, type RunBody, type World } from "./world.ts";
 
 const shop = (number: string) => ({
   "compose.yaml": composeFile({
@@ -18,6 +18,15 @@ const shop = (number: string) => ({
 /** Waits for a line of the service's log. */
 async function untilLogged(world: World, pattern: RegExp): Promise<void> {
   while (!world.lines.some((line) => pattern.test(line.message))) await pause(5);
+}
+
+/** The newest run that the service shows, when it is over. */
+async function endOfNewestRun(world: World): Promise<RunBody> {
+  for (;; await pause(5)) {
+    const answer = await world.request("/v1/api/runs?limit=1");
+    const [run] = (await answer.json()).content as RunBody[];
+    if (run?.status !== "accepted" && run?.status !== "running") return run ?? assert.fail();
+  }
 }
 
 for (const engine of await engines()) {
@@ -70,6 +79,14 @@ for (const engine of await engines()) {
         assert.deepEqual(rows(world, "SELECT status FROM releases").map((row) => row["status"]), [
           "deployed",
         ]);
+        const run = await endOfNewestRun(world);
+        const told = run.deployments?.[0];
+        assert.ok(told);
+        assert.deepEqual([told.stack, told.status], [world.stack, "succeeded"]);
+        assert.match(told.message ?? "", /^release 1, whose deployment was interrupted: /);
+        assert.equal(run.message, `${world.stack}: ${told.message}`);
+        const triggers = "SELECT json_extract(content, '$.trigger') AS it FROM decisions";
+        assert.ok(rows(world, triggers).some(({ it }) => it === "recovery"));
       } finally {
         await world.close();
       }
