@@ -6,7 +6,7 @@ import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import type { CommandIo } from "./io.ts";
 
-/** What a person names to be looked at. */
+/** A repository that a person names. */
 export interface Named {
   /** Directory of a checkout or of a bare repository, or URL of a repository. */
   readonly repository: string;

@@ -34,7 +34,9 @@ function kindOf(line: string): keyof typeof CODES | undefined {
   return line.startsWith("@@") ? "place" : undefined;
 }
 
-/** Whether colours reach a person: on a terminal that knows them, and unless `NO_COLOR` is set. */
+/**
+ * True when colours reach a person: on a terminal that knows them, and unless `NO_COLOR` is set.
+ */
 export function seesColours(
   isTerminal: boolean,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,6 +1,6 @@
 import type { Clock, Commands, Redactor } from "../system/mod.ts";
 
-/** What a command says its results and complaints with. */
+/** Ports of a command: its words, its surroundings, its system. */
 export interface CommandIo {
   /** Arguments after the command's name. */
   readonly args: readonly string[];

@@ -20,7 +20,7 @@ const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [60, "min"],
 ];
 
-/** How long ago something was, in its largest unit: `3 d`, `5 min`, `12 s`. */
+/** The age of something, in its largest unit: `3 d`, `5 min`, `12 s`. */
 export function age(instant: Date, now: Date): string {
   const seconds = Math.max(0, Math.floor((now.getTime() - instant.getTime()) / 1000));
   const [size, name] = UNITS.find(([unit]) => seconds >= unit) ?? [1, "s"];

@@ -5,7 +5,7 @@ import type { CommandIo } from "./io.ts";
 import { settingsOf } from "./settings_of.ts";
 import { VERSION } from "./version.ts";
 
-/** What a command that looks at stacks works with. */
+/** The parts of a command that looks at stacks. */
 export interface Workplace {
   readonly settings: Settings;
   readonly system: System;
@@ -13,8 +13,8 @@ export interface Workplace {
 }
 
 /**
- * The settings and the outside world of a command. Logs say warnings and worse, or more where LOG_LEVEL
- * asks for it.
+ * The settings and the outside world of a command. Logs say warnings and worse, or more where
+ * LOG_LEVEL asks for it.
  */
 export async function systemOf(io: CommandIo): Promise<Omit<Workplace, "assembly">> {
   const { redactor, commands = systemCommands } = io;

@@ -5,7 +5,7 @@ import type { CommandIo } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
 import { withAssembly, type Workplace } from "./with_assembly.ts";
 
-/** What a command that is a face of operations works with. */
+/** The parts of a command that is a face of operations. */
 export interface Workbench extends Workplace {
   readonly gate: CommandGate;
   readonly operations: Operations;
@@ -13,7 +13,7 @@ export interface Workbench extends Workplace {
 }
 
 /**
- * What became of the one stack that a run was about, in the words of the run. Throws what ended the
+ * The words of a run about the one stack that it was about. Throws what ended the
  * run, or `deploy_failed`, when it did not do what was asked.
  */
 export function whatBecame(

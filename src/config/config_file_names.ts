@@ -6,7 +6,7 @@ const OURS = ".stackwright";
 const MIGRATED = ".doco-cd";
 const ROOT_FILE = /^\.(?:stackwright|doco-cd)(?:\.[A-Za-z0-9][A-Za-z0-9._-]*)?\.ya?ml$/;
 
-/** Whether `target` can name a configuration file: no separator, no leading dot or dash. */
+/** True when `target` can name a configuration file: no separator, no leading dot or dash. */
 export function isConfigTarget(target: string): boolean {
   return target.length <= 100 && TARGET.test(target);
 }
@@ -29,12 +29,14 @@ export function configFileNames(target: string): readonly string[] {
   return [OURS, MIGRATED].flatMap((name) => [`${name}${middle}.yaml`, `${name}${middle}.yml`]);
 }
 
-/** Whether a file carries the migration's name, where the version `doco.v1` means `service.v1`. */
+/**
+ * True when a file carries the migration's name, where the version `doco.v1` means `service.v1`.
+ */
 export function isMigrationFile(path: string): boolean {
   return path.slice(path.lastIndexOf("/") + 1).startsWith(`${MIGRATED}.`);
 }
 
-/** Whether a name in a directory is one of a deployment configuration, for whatever target. */
+/** True when a name in a directory is one of a deployment configuration, for whatever target. */
 export function isConfigFileName(name: string): boolean {
   return ROOT_FILE.test(name);
 }

@@ -3,7 +3,7 @@ import { clip, describeLocated, type Located, type LocatedMap } from "./located.
 import { formerKeyAdvice, nearestKey } from "./nearest_key.ts";
 import { joinPath, type ProblemSink } from "./problem_sink.ts";
 
-/** What a schema read from a located value. */
+/** The value that a schema read from a located one. */
 export interface Decoded<T> {
   /** The value without its nulls; only to be used while the sink is clean. */
   readonly value: T;

@@ -21,13 +21,16 @@ import { invalidInput, ProblemSink, type Report } from "./problem_sink.ts";
 export interface DeploymentDocument extends DeclaredDeployment {
   /** Where the document starts; absent for JSON values. */
   readonly position: Position | undefined;
-  /** Number of the document and position of the value at a dotted key path, for a problem found later. */
+  /**
+   * Number of the document and position of the value at a dotted key path, for a problem found
+   * later.
+   */
   place(path: string): Pick<Problem, "document" | "line" | "column">;
   /** What was ignored on purpose and its author should know. */
   readonly warnings: readonly Problem[];
 }
 
-/** How to read a configuration file. */
+/** Options for reading a configuration file. */
 export interface ParseOptions {
   /** Path for messages; its name also tells a file of the migration. */
   readonly file: string;
@@ -71,7 +74,8 @@ export function parseDeploymentOverride(text: string, options: ParseOptions): De
 
 /**
  * Reads the inline configurations of an authenticated request, a JSON array, by the same rules.
- * `where` names the input in messages; paths of problems start with the index (`[1].build.no_cash`).
+ * `where` names the input in messages; paths of problems start with the index
+ * (`[1].build.no_cash`).
  *
  * Throws `config_invalid` with every problem.
  */
@@ -91,7 +95,7 @@ export function parseInlineDeployments(value: unknown, where: string): Deploymen
   return [...read.documents];
 }
 
-/** What {@link readInlineDeployments} found; the documents count only without problems. */
+/** Findings of {@link readInlineDeployments}; the documents count only without problems. */
 export interface InlineReading {
   readonly documents: readonly DeploymentDocument[];
   readonly problems: readonly Problem[];

@@ -20,7 +20,7 @@ import { type Checked, checkRepositoryUrl } from "./repository_url.ts";
 import { checkComposeFile, checkSideFile, checkWorkingDir, REMOTE_PREFIX } from "./source_path.ts";
 import { compileWebhookFilter } from "./webhook_filter.ts";
 
-/** Who wrote a deployment, as far as rules depend on it. */
+/** The origin of a deployment, as far as rules depend on it. */
 export interface DeploymentOrigin {
   /** Settings and authenticated requests; never a repository or a webhook payload. */
   readonly trusted: boolean;
@@ -32,7 +32,9 @@ export interface DeploymentOrigin {
   readonly partial?: boolean;
 }
 
-/** Applies defaults and every rule of a single field; cross-field rules are {@link checkDeployment}. */
+/**
+ * Applies defaults and every rule of a single field; cross-field rules are {@link checkDeployment}.
+ */
 export function buildDeployment(
   written: WrittenDeployment,
   origin: DeploymentOrigin,
@@ -119,7 +121,7 @@ function checkName({ name, autoDiscovery }: Deployment, report: Report): void {
   );
 }
 
-/** Whether compose accepts `name` for a project. */
+/** True when compose accepts `name` for a project. */
 export function isProjectName(name: string): boolean {
   return /^[a-z0-9][a-z0-9_-]*$/.test(name);
 }
@@ -151,7 +153,7 @@ export function sideFileBase(deployment: Deployment, file: string): string {
   return elsewhere ? "." : deployment.workingDir;
 }
 
-/** Where a dotenv or secrets file of a deployment lies. */
+/** The place of a dotenv or secrets file of a deployment. */
 export interface SideFilePlace {
   /** The source of the configuration, or the one that is deployed; often they are the same. */
   readonly from: "configuration" | "deployed";
@@ -169,7 +171,7 @@ export function sideFilePlace(deployment: Deployment, file: string): SideFilePla
   };
 }
 
-/** Whether a dotenv file may be missing: the one that is read without being asked for. */
+/** True when a dotenv file may be missing: the one that is read without being asked for. */
 export function isDefaultEnvFile(file: string): boolean {
   return file === ".env";
 }

@@ -4,14 +4,17 @@ import { configFileNames } from "./config_file_names.ts";
 /** Directories that never hold stacks of their own. */
 const IGNORED = new Set([".git", ".github", ".vscode", ".idea", "node_modules"]);
 
-/** Where stacks are looked for. Paths are POSIX and relative to the root, `.` is the root. */
+/**
+ * The directories in which stacks are looked for. Paths are POSIX and relative to the root, `.` is
+ * the root.
+ */
 export interface DiscoveryScope {
   readonly workingDir: string;
   /** Levels below the working directory; 0 is unlimited. */
   readonly depth: number;
 }
 
-/** What makes a directory a stack. */
+/** Rules by which a directory is a stack. */
 export interface DiscoveryRules extends DiscoveryScope {
   /** Names of which a directory needs one. */
   readonly composeFiles: readonly string[];
@@ -53,7 +56,7 @@ export function discoverDirectories(
   });
 }
 
-/** Whether a directory is one that a discovery looks into. */
+/** True when a directory is one that a discovery looks into. */
 export function inScope(directory: string, { workingDir, depth }: DiscoveryScope): boolean {
   const below = posix.relative(workingDir, directory);
   if (below === ".." || below.startsWith("../")) return false;

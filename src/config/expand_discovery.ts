@@ -29,7 +29,7 @@ export interface FailedDirectory {
   readonly error: StackwrightError;
 }
 
-/** What a discovery makes of its base. */
+/** The deployments that a discovery makes of its base. */
 export interface ExpandedDiscovery {
   readonly stacks: readonly DiscoveredDeployment[];
   readonly failures: readonly FailedDirectory[];
@@ -37,7 +37,7 @@ export interface ExpandedDiscovery {
   readonly warnings: readonly Problem[];
 }
 
-/** What a discovery found. */
+/** Findings of a discovery. */
 export interface DiscoveryFindings {
   readonly directories: readonly DiscoveredDirectory[];
   /** Texts of the overrides by path; one that is no file is missing. */

@@ -1,4 +1,4 @@
-/** Where a value starts in its text; both 1-based, columns in UTF-16 units as editors count. */
+/** The position of a value in its text; both 1-based, columns in UTF-16 units as editors count. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -57,7 +57,7 @@ export interface LocatedDocument {
 
 const SHOWN = 40;
 
-/** What a value is, for the second half of "expected …, found …"; long text is cut. */
+/** The description of a value, for the second half of "expected …, found …"; long text is cut. */
 export function describeLocated(node: Located): string {
   switch (node.kind) {
     case "null":
@@ -79,8 +79,9 @@ export function clip(text: string, length: number): string {
 }
 
 /**
- * Where the value at a dotted key path such as `build.args` or `oci.keyless_identities[0].issuer`
- * is written; where a part of the path does not exist, the nearest value around it.
+ * The position of the value at a dotted key path such as `build.args` or
+ * `oci.keyless_identities[0].issuer` is written; where a part of the path does not exist, the
+ * nearest value around it.
  */
 export function positionAt(node: Located, path: string): Position | undefined {
   let current = node;

@@ -54,7 +54,7 @@ const FORMER: Readonly<Record<string, string>> = {
   destroy_opts: "destroy",
 };
 
-/** What to do about a key of earlier files that is no longer known; `undefined` for other keys. */
+/** Advice about a key of earlier files that is no longer known; `undefined` for other keys. */
 export function formerKeyAdvice(unknown: string, known: readonly string[]): string | undefined {
   if (unknown === "remove_dir" && known.includes("remove_volumes")) {
     return "no directory of sources is ever removed, so take it out";
@@ -65,8 +65,9 @@ export function formerKeyAdvice(unknown: string, known: readonly string[]): stri
 }
 
 /**
- * The known name of a variable that somebody slipped at: one letter of at least six is wrong, missing,
- * too many or in its neighbour's place, two of at least twelve. `undefined` when there is none.
+ * The known name of a variable that somebody slipped at: one letter of at least six is wrong,
+ * missing, too many or in its neighbour's place, two of at least twelve. `undefined` when there is
+ * none.
  */
 export function nearestName(unknown: string, known: readonly string[]): string | undefined {
   if (unknown.length < 6 || unknown.length > 64 || !/^[A-Z][A-Z0-9_]*$/.test(unknown)) {

@@ -32,7 +32,7 @@ export interface PollEntry {
 /** Says what is wrong with a cron expression, or nothing. */
 export type CheckSchedule = (schedule: string) => string | undefined;
 
-/** How to read a poll configuration. */
+/** Options for reading a poll configuration. */
 export interface PollOptions {
   /** Name of the input in messages: a file, or the variable that holds the text. */
   readonly file: string;
@@ -40,7 +40,7 @@ export interface PollOptions {
   readonly checkSchedule?: CheckSchedule;
 }
 
-/** How to read the poll entries of a request. */
+/** Options for reading the poll entries of a request. */
 export interface PollRequestOptions {
   /** `refuse` makes run_once, interval and schedule errors, as the tool server wants it. */
   readonly scheduling?: "ignore" | "refuse";

@@ -1,4 +1,6 @@
-/** A rule's answer: the normalised value, or what is wrong as a sentence without the value itself. */
+/**
+ * A rule's answer: the normalised value, or what is wrong as a sentence without the value itself.
+ */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
 const WEB = /^https?:\/\/[^\s/?#]+(?:[/?#]\S*)?$/i;
@@ -11,7 +13,10 @@ const LONGEST_URL = 4096;
 // deno-lint-ignore no-control-regex -- a URL with control characters is what must be refused
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** What {@link checkRepositoryUrl} accepts, as a pattern for schemas: flags do not survive there. */
+/**
+ * The URLs that {@link checkRepositoryUrl} accepts, as a pattern for schemas: flags do not survive
+ * there.
+ */
 export const REPOSITORY_PATTERN =
   "^(?:[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]+(?:[/?#]\\S*)?|[Ss][Ss][Hh]://[^\\s/?#]+/\\S+|" +
   "[A-Za-z0-9_][A-Za-z0-9_.+-]*@[A-Za-z0-9][^\\s/:]*:(?!//)\\S+|(?:[Ff][Ii][Ll][Ee]://)?/\\S*)$";
@@ -46,7 +51,7 @@ function checkLocal(url: string, allowLocal: boolean): Checked<string> {
 const OCI =
   /^(?:oci:\/\/)?((?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::\d+)?(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+)(?::([\w][\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$/;
 
-/** What an artifact looks like, as a pattern for schemas. */
+/** References of artifacts, as a pattern for schemas. */
 export const ARTIFACT_PATTERN: string = OCI.source;
 
 /**

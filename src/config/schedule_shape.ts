@@ -6,7 +6,7 @@ const FIELD = /^[A-Za-z0-9*?\/,#-]+$/;
 const LEAST_EVERY = 10;
 
 /**
- * Whether a schedule can be one at all: five cron fields, a descriptor such as `@hourly`, or
+ * True when a schedule can be one at all: five cron fields, a descriptor such as `@hourly`, or
  * `@every 5m`, after an optional zone (`CRON_TZ=Europe/Berlin`). Returns what is wrong. Whether the
  * fields name existing times is for the cron library to say.
  */
@@ -25,7 +25,7 @@ export function checkScheduleShape(schedule: string): string | undefined {
   return "expected a cron expression of five fields, such as 30 4 * * 1-5";
 }
 
-/** Whether the runtime knows an IANA time zone of this name. */
+/** True when the runtime knows an IANA time zone of this name. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });

@@ -1,6 +1,8 @@
 import type { SecretStore } from "./secret_stores.ts";
 
-/** The secret provider of the instance, with what it needs to work. Holds credentials: never log. */
+/**
+ * The secret provider of the instance, with what it needs to work. Holds credentials: never log.
+ */
 export type SecretProviderOptions =
   | {
     readonly kind: "webhook";
@@ -30,7 +32,7 @@ export type SecretProviderOptions =
   }
   | { readonly kind: "1password"; readonly connectHost: string; readonly connectToken: string };
 
-/** Who Azure is asked as. */
+/** The identity that Azure is asked as. */
 export type AzureIdentity =
   | {
     readonly kind: "client";
@@ -71,7 +73,9 @@ export function secretsOfProvider(options: SecretProviderOptions): readonly stri
 
 const SECRET_HEADER = /auth|token|key|secret|cookie|password/i;
 
-/** Credentials that are written into a store: a header's literal text, with and without its scheme. */
+/**
+ * Credentials that are written into a store: a header's literal text, with and without its scheme.
+ */
 function secretHeaders({ headers }: SecretStore): string[] {
   return headers.filter(({ name }) => SECRET_HEADER.test(name)).flatMap(({ value }) =>
     value.parts.flatMap((part) => {

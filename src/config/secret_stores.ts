@@ -11,7 +11,7 @@ import {
   TemplateProblem,
 } from "./store_template.ts";
 
-/** How one webhook store is asked for a value. */
+/** The way a webhook store is asked for a value. */
 export interface SecretStore {
   readonly name: string;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -11,7 +11,7 @@ export type TemplatePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "action"; readonly value: TemplateValue };
 
-/** What an action prints. */
+/** The value that an action prints. */
 export type TemplateValue =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "field"; readonly root: TemplateRoot; readonly name: string }
@@ -21,7 +21,7 @@ export type TemplateValue =
     readonly arguments: readonly TemplateValue[];
   };
 
-/** Where fields come from: the reference of a deployment, or the settings of the provider. */
+/** The origin of fields: the reference of a deployment, or the settings of the provider. */
 export type TemplateRoot = "remote_ref" | "auth";
 
 const FUNCTIONS = [
@@ -42,7 +42,7 @@ export type TemplateFunction = (typeof FUNCTIONS)[number];
 /** Fields of `.auth`. */
 export const AUTH_FIELDS = ["username", "password", "token", "api_key"] as const;
 
-/** What is wrong with a template, and at which character of it (1-based). */
+/** The fault in a template, and at which character of it (1-based). */
 export class TemplateProblem extends Error {
   readonly at: number;
 

@@ -17,7 +17,7 @@ export interface DeclaredStack {
   place(path: string): Pick<Problem, "file" | "document" | "line" | "column">;
 }
 
-/** What a document declares. */
+/** The stack that a document declares. */
 export interface Declared {
   readonly stacks: readonly DeclaredStack[];
   /** Overrides that were read. */
@@ -104,7 +104,7 @@ async function readOverrides(
   return { directories, overrides, hidden };
 }
 
-/** Whether a text was encrypted with SOPS: its keys can be read, and say nothing. */
+/** True when a text was encrypted with SOPS: its keys can be read, and say nothing. */
 export function isEncrypted(text: string): boolean {
   return /^sops:/m.test(text) && text.includes("ENC[AES256_GCM,");
 }

@@ -21,8 +21,8 @@ interface Held {
 }
 
 /**
- * How much is kept of all bodies together that have not come to their end. When it is too much, the
- * one that has been coming in the longest is given up: real senders take milliseconds, so that those
+ * The budget of all bodies together that have not come to their end. When it is too much, the one
+ * that has been coming in the longest is given up: real senders take milliseconds, so that those
  * who never finish push out each other.
  */
 export class BodyBudget {

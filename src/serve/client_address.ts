@@ -1,7 +1,7 @@
 import type { RequestHeaders } from "./http_request.ts";
 import { addressIn, type Networks } from "../system/mod.ts";
 
-/** Who may say where a request comes from, and in which header. */
+/** Proxies that may say where a request comes from, and in which header. */
 export interface TrustedProxies {
   readonly networks: Networks;
   /** `X-Forwarded-For`, or another header with an address. */
@@ -25,7 +25,9 @@ export function clientAddress(
     outermost(forwardedFor(headers.get("forwarded") ?? ""), networks) ?? peer;
 }
 
-/** From right to left the first address that is no proxy of ours; the leftmost when all of them are. */
+/**
+ * From right to left the first address that is no proxy of ours; the leftmost when all of them are.
+ */
 function outermost(hops: readonly string[], networks: Networks): string | undefined {
   const addresses = hops.map(addressIn).filter((each) => each !== undefined);
   return addresses.findLast((each) => !networks.contains(each)) ?? addresses[0];

@@ -14,7 +14,7 @@ import type { Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
 import { type ReceiveWebhooks, webhookRoutes } from "./webhooks.ts";
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface Peer {
   /** Network address of the other end of the connection. */
   readonly remote: string;
@@ -26,7 +26,7 @@ export type Handler = (request: HttpRequest, peer: Peer) => Promise<Response>;
 /** The least that unsigned bodies share; with a large MAX_PAYLOAD_SIZE it is eight of those. */
 const UNSIGNED_BYTES = 32 * 1024 * 1024;
 
-/** What the handler works with. */
+/** Ports of the handler. */
 export interface HandlerParts {
   readonly operations: Operations;
   /** Without any the routes under `/v1/api` do not exist. */
@@ -150,7 +150,9 @@ async function answerTo(
   });
 }
 
-/** The runtime makes a signal when it is asked for one, and few operations ask; so with the client. */
+/**
+ * The runtime makes a signal when it is asked for one, and few operations ask; so with the client.
+ */
 function callOf(request: HttpRequest, log: Log, client: () => string): Call {
   return {
     get signal() {

@@ -22,20 +22,22 @@ export interface Listener {
    * exchange the pair of an open listener. Throws when the pair is not usable.
    */
   renew(pair: TlsPair): boolean;
-  /** Stops accepting at once; resolves when no request is under way any more. May be called twice. */
+  /**
+   * Stops accepting at once; resolves when no request is under way any more. May be called twice.
+   */
   drain(): Promise<void>;
   /** Ends what is left. */
   cut(): void;
 }
 
-/** Where to listen, and with which certificate. */
+/** The address to listen at, with the certificate. */
 export interface ListenAddress {
   readonly port: number;
   readonly hostname: string;
   readonly pair: TlsPair | undefined;
 }
 
-/** What is served, and to whom. */
+/** The handler that is served, and the limits of clients. */
 export interface Service {
   readonly handler: Handler;
   readonly limits: ServerLimits;

@@ -1,6 +1,6 @@
 import type { Handler } from "./handler.ts";
 
-/** Where the metrics come from. */
+/** The port that the metrics come from. */
 export interface MetricsText {
   readonly contentType: string;
   text(): Promise<string>;

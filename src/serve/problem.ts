@@ -6,7 +6,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 
-/** What a client is told when a request came to nothing. */
+/** The answer to a request that came to nothing. */
 export interface Refusal {
   /** HTTP status. */
   readonly status: number;
@@ -18,7 +18,9 @@ export interface Refusal {
 
 interface Rule {
   readonly status: number;
-  /** The stable text; without one the message of the error is it, and its problems are the detail. */
+  /**
+   * The stable text; without one the message of the error is it, and its problems are the detail.
+   */
   readonly error?: string;
 }
 
@@ -64,7 +66,7 @@ export function statusOf(code: ErrorCode): number {
 }
 
 /**
- * What to tell a client about anything that was thrown. What is not ours, or is a mistake of ours,
+ * The answer about anything that was thrown. What is not ours, or is a mistake of ours,
  * is told as `internal error` and nothing else: its text was not written for clients.
  */
 export function refusalOf(error: unknown): Refusal {

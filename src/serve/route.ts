@@ -12,13 +12,14 @@ export interface Exchange {
   readonly query: URLSearchParams;
   readonly call: Call;
   /**
-   * Reads the body as JSON; may be called once. An empty one is `empty`, where that is given. Throws
-   * `bad_request` and `payload_too_large`.
+   * Reads the body as JSON; may be called once. An empty one is `empty`, where that is given.
+   * Throws `bad_request` and `payload_too_large`.
    */
   readonly readJson: (empty?: unknown) => Promise<unknown>;
   readonly headers: RequestHeaders;
   /**
-   * Reads the body as it came, instead; `error` is what a refusal is called. Throws like `readJson`.
+   * Reads the body as it came, instead; `error` is what a refusal is called. Throws like
+   * `readJson`.
    */
   readonly readBytes: (error: string) => Promise<Uint8Array>;
 }
@@ -27,8 +28,8 @@ export interface Exchange {
 export type Method = "GET" | "HEAD" | "POST" | "DELETE";
 
 /**
- * Who may use a route. `key` routes exist only with an API secret and want it in every request;
- * `webhook` routes exist only with a webhook secret and look after it themselves.
+ * Callers that may use a route. `key` routes exist only with an API secret and want it in every
+ * request; `webhook` routes exist only with a webhook secret and look after it themselves.
  */
 export type Access = "public" | "key" | "webhook";
 
@@ -42,7 +43,7 @@ export interface Route {
   answer(exchange: Exchange): Promise<Answer>;
 }
 
-/** What documents need to know of a route over an operation, beside the operation itself. */
+/** Facts for documents about a route over an operation, beside the operation itself. */
 export interface RouteFacts {
   readonly methods: readonly Method[];
   readonly path: string;
@@ -69,7 +70,7 @@ export interface RouteFacts {
 /** A route together with what documents say of it. */
 export interface OperationRoute extends Route, RouteFacts {}
 
-/** What makes a route over an operation. */
+/** Facts that make a route over an operation. */
 export interface RouteTable<Output> extends Partial<Omit<RouteFacts, "operation">> {
   readonly methods: readonly Method[];
   readonly path: string;

@@ -5,7 +5,7 @@ export interface RouteEntry<T> {
   readonly value: T;
 }
 
-/** What a router found. */
+/** The finding of a router. */
 export type RouteMatch<T> =
   | {
     readonly kind: "found";
@@ -34,8 +34,9 @@ interface Match<T> {
 }
 
 /**
- * A router over fixed routes. A fixed segment beats a variable one; a trailing slash is a segment of
- * its own, so it matches nothing here. Throws when two routes are the same, which is a mistake of ours.
+ * A router over fixed routes. A fixed segment beats a variable one; a trailing slash is a segment
+ * of its own, so it matches nothing here. Throws when two routes are the same, which is a mistake
+ * of ours.
  */
 export function createRouter<T>(entries: readonly RouteEntry<T>[]): Router<T> {
   const root = createNode<T>();

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
-/** Where the certificate chain and its key are, both PEM. */
+/** Paths of the certificate chain and its key, both PEM. */
 export interface TlsPairFiles {
   readonly certFile: string;
   readonly keyFile: string;

@@ -14,15 +14,15 @@ import { lenientBoolean } from "./query.ts";
 import type { Exchange, OperationRoute, RouteFacts } from "./route.ts";
 import { WEBHOOK_REFUSALS, WEBHOOK_SUCCESS } from "./webhook_facts.ts";
 
-/** What it takes to receive webhooks. */
+/** Ports for receiving webhooks. */
 export interface ReceiveWebhooks {
   /** The one secret of all senders; not empty. */
   readonly secret: string;
   readonly sources: WebhookSourceOptions;
   readonly operation: WebhookOperation;
   /**
-   * Told of every request that proved itself, whatever came of it; `repository` is a name for people,
-   * `none` or `invalid`. What proves nothing is not told of, or anybody could make names.
+   * Told of every request that proved itself, whatever came of it; `repository` is a name for
+   * people, `none` or `invalid`. What proves nothing is not told of, or anybody could make names.
    */
   readonly onAuthentic?: (repository: string) => void;
 }
@@ -39,7 +39,7 @@ export function webhookRoutes(receive: ReceiveWebhooks): OperationRoute[] {
   }));
 }
 
-/** What documents say of these routes. */
+/** Facts for documents about these routes. */
 export function webhookFacts(operation: WebhookOperation): RouteFacts[] {
   const facts = {
     methods: ["POST"],
@@ -72,7 +72,9 @@ async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Prom
   }
 }
 
-/** Who sent it was looked at before, because that takes no body; what it says comes after the proof. */
+/**
+ * Who sent it was looked at before, because that takes no body; what it says comes after the proof.
+ */
 function readDelivery(
   { headers, params }: Exchange,
   body: Uint8Array,

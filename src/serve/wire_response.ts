@@ -7,7 +7,7 @@ export interface Outgoing {
   off(event: "close", listener: () => void): unknown;
 }
 
-/** How to send an answer. */
+/** Options for sending an answer. */
 export interface SendOptions {
   /** Milliseconds within which the client must take in each piece. */
   readonly stallMs: number;

@@ -36,7 +36,7 @@ import {
 import type { SettingName } from "./settings_table.ts";
 import { type Environment, quote, type ReadFile, VariableReader } from "./variable_reader.ts";
 
-/** What the environment of the process says outside of variables. */
+/** Facts about the process outside of its variables. */
 export interface SettingsOptions {
   /** Effective user id; 0 is root. `undefined` where users have none. */
   readonly uid?: number | undefined;
@@ -96,7 +96,9 @@ export function readSettings(
   return deepFreeze(settings);
 }
 
-/** Of an object without `auths`, or of no JSON, nobody would get credentials: that is said at once. */
+/**
+ * Of an object without `auths`, or of no JSON, nobody would get credentials: that is said at once.
+ */
 function authConfig(reader: VariableReader): string | undefined {
   const text = reader.text("DOCKER_AUTH_CONFIG");
   if (text === undefined) return undefined;

@@ -7,7 +7,7 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 /** Values of LOG_FORMAT. */
 export const LOG_FORMATS = ["auto", "text", "json"] as const;
 
-/** How log lines are written. */
+/** One member of {@link LOG_FORMATS}. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Least important level that is logged. */
@@ -19,7 +19,7 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** Where the main server listens: all that a health check needs to know. */
+/** The address at which the main server listens: all that a health check needs to know. */
 export interface ListenSettings {
   /** Address or name of an address of this machine. */
   readonly host: string;

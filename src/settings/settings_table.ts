@@ -1,6 +1,6 @@
 import { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
 
-/** What the text of a setting must look like. */
+/** The form that the text of a setting must have. */
 export type SettingType =
   | "boolean"
   | "integer"

@@ -32,7 +32,7 @@ export interface Command extends Limits {
   readonly mostBytes?: number;
 }
 
-/** How a program ended. */
+/** The end of a program. */
 export interface CommandResult {
   /** Exit code; 128 + signal number when a signal ended it. */
   readonly code: number;

@@ -3,7 +3,7 @@ import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 
-/** What a path is, links not followed. */
+/** Facts about a path, links not followed. */
 export interface FileInfo {
   readonly kind: "file" | "directory" | "symlink" | "other";
   readonly size: number;
@@ -12,7 +12,9 @@ export interface FileInfo {
   readonly modifiedAt: Date;
 }
 
-/** A directory that is held open: it stays the same one, whatever others rename or put in its place. */
+/**
+ * A directory that is held open: it stays the same one, whatever others rename or put in its place.
+ */
 export interface HeldDirectory {
   /** A path that leads to it for as long as it is held; what is in it is reached below. */
   readonly path: string;
@@ -28,8 +30,8 @@ export interface Files {
   /** The bytes of a file, or `undefined` when there is none. */
   readIfExists(path: string): Promise<Uint8Array | undefined>;
   /**
-   * A plain file; `undefined` for what is none, a link as well, which is not followed, and for one of
-   * more than `mostBytes`.
+   * A plain file; `undefined` for what is none, a link as well, which is not followed, and for one
+   * of more than `mostBytes`.
    */
   readPlain(
     path: string,
@@ -38,8 +40,9 @@ export interface Files {
   /** Writes a file beside its place and renames it there, so that readers see all or nothing. */
   write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
   /**
-   * Overwrites the bytes of an existing file or creates it: the inode, which mounts hold, stays. Fails
-   * with `ELOOP` for a link, which is not followed, and with `ENXIO` for what is no plain file.
+   * Overwrites the bytes of an existing file or creates it: the inode, which mounts hold, stays.
+   * Fails with `ELOOP` for a link, which is not followed, and with `ENXIO` for what is no plain
+   * file.
    */
   writeInPlace(path: string, data: Uint8Array, options?: { mode?: number }): Promise<void>;
   /** Information on a path, links not followed; `undefined` when there is nothing. */
@@ -73,7 +76,9 @@ export function readFileNow(path: string): string {
   return readFileSync(path, "utf8");
 }
 
-/** Whether there is anything at a path, at once: for what may not be interrupted by other work. */
+/**
+ * True when there is anything at a path, at once: for what may not be interrupted by other work.
+ */
 export function existsNow(path: string): boolean {
   return existsSync(path);
 }
@@ -181,7 +186,9 @@ export const systemFiles: Files = {
   makeTemporaryDirectory: (prefix) => fs.mkdtemp(prefix),
 };
 
-/** Removes what a failed write began. The write's own error is what counts, so none comes from here. */
+/**
+ * Removes what a failed write began. The write's own error is what counts, so none comes from here.
+ */
 async function discard(path: string): Promise<void> {
   await fs.rm(path, { force: true }).catch(() => {});
 }

@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** What the server said; any status is an answer. */
+/** The answer of a server; any status is one. */
 export interface HttpAnswer {
   readonly status: number;
   /** One header, by its lower-case name. */
@@ -24,15 +24,15 @@ export interface HttpClient {
    * Sends a request and reads the whole answer. A redirect is followed for GET and on the same
    * origin only: its headers are credentials of that one place.
    *
-   * Throws `timeout`, `http_failed` when there is no usable answer (its message has the origin of the
-   * URL, and nothing else of it), and the signal's reason.
+   * Throws `timeout`, `http_failed` when there is no usable answer (its message has the origin of
+   * the URL, and nothing else of it), and the signal's reason.
    */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /** Ends idle connections. */
   close(): void;
 }
 
-/** How a client reaches other servers. */
+/** Options of how a client reaches other servers. */
 export interface HttpClientOptions {
   /** Longest time for one request and its answer, in milliseconds. */
   readonly timeoutMs?: number;

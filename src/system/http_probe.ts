@@ -2,7 +2,7 @@ import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { StackwrightError } from "../model/mod.ts";
 
-/** What a server answered. */
+/** The answer of a server. */
 export interface ProbeResult {
   /** HTTP status. */
   readonly status: number;
@@ -10,12 +10,14 @@ export interface ProbeResult {
   readonly body: string;
 }
 
-/** Where the server of this host listens. */
+/** The address at which the server of this host listens. */
 export interface ProbeTarget {
   /** Address or name to connect to. */
   readonly host: string;
   readonly port: number;
-  /** Whether it speaks HTTPS; the certificate is not verified, since it names no loopback address. */
+  /**
+   * Whether it speaks HTTPS; the certificate is not verified, since it names no loopback address.
+   */
   readonly tls: boolean;
   readonly path: string;
   /** Longest time for everything, in milliseconds. */
@@ -29,7 +31,7 @@ export function healthTarget(
   return { host: reachable(host), port, tls, path: "/v1/health", timeoutMs: 5_000 };
 }
 
-/** Where on this host a server that listens on `host` is reached: "every address" is none. */
+/** The address on this host of a server that listens on `host`: "every address" is none. */
 export function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   return host === "::" ? "::1" : host;

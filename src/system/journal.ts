@@ -1,8 +1,9 @@
 import { fstatSync } from "node:fs";
 
 /**
- * Whether standard error goes to systemd's journal, which then reads a priority at the beginning of
- * each line. `env` says where the journal was connected: a redirection since then does not count.
+ * True when standard error goes to systemd's journal, which then reads a priority at the beginning
+ * of each line. `env` says where the journal was connected: a redirection since then does not
+ * count.
  */
 export function writesToJournal(
   env: Readonly<Record<string, string | undefined>>,

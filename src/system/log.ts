@@ -15,14 +15,16 @@ import { createTimeFormat } from "./time_format.ts";
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /**
- * What a line says besides its text. The names in use are `job_id`, `repository`, `target`, `stack`,
- * `reference`, `revision`, `context`, `stage`, `component`, `error`.
+ * Fields of a line besides its text. The names in use are `job_id`, `repository`, `target`,
+ * `stack`, `reference`, `revision`, `context`, `stage`, `component`, `error`.
  */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Where diagnostics go. Calls never throw and never wait. */
+/** The port that diagnostics go to. Calls never throw and never wait. */
 export interface Log {
-  /** Fields that take work to find out are given as a function, which is called only to be shown. */
+  /**
+   * Fields that take work to find out are given as a function, which is called only to be shown.
+   */
   debug(message: string, fields?: LogFields | (() => LogFields)): void;
   info(message: string, fields?: LogFields): void;
   warning(message: string, fields?: LogFields): void;
@@ -33,7 +35,7 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-/** How lines are written. */
+/** Options of how lines are written. */
 export interface LogOptions {
   readonly level: LogLevel;
   /** IANA time zone of the timestamps. */
@@ -49,8 +51,8 @@ export interface LogOptions {
 }
 
 /**
- * Sets the logging library up and returns the log. Call it once a process: the library is configured
- * for the whole process, and a second call replaces what the first one set up.
+ * Sets the logging library up and returns the log. Call it once a process: the library is
+ * configured for the whole process, and a second call replaces what the first one set up.
  */
 export function createLog(options: LogOptions): Log {
   const formatInstant = createTimeFormat(options.timeZone);
@@ -69,7 +71,9 @@ export function createLog(options: LogOptions): Log {
   return new WrittenLog({}, options.level);
 }
 
-/** One for all lines that share their fixed fields; made for every request, so it holds no closures. */
+/**
+ * One for all lines that share their fixed fields; made for every request, so it holds no closures.
+ */
 class WrittenLog implements Log {
   readonly #fixed: LogFields;
   readonly #lowest: LogLevel;
@@ -169,8 +173,8 @@ const PRIORITIES: Readonly<Record<string, number>> = {
 const MOST_CAUSES = 10;
 
 /**
- * A field as JSON can have it; a line is never lost because a value has no JSON form. Errors print as
- * message and causes: a stack names our files, not what went wrong.
+ * A field as JSON can have it; a line is never lost because a value has no JSON form. Errors print
+ * as message and causes: a stack names our files, not what went wrong.
  */
 function printable(value: unknown, depth = 0): unknown {
   if (!(value instanceof Error)) return depth === 0 ? asJson(value) : value;

@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import process from "node:process";
 
-/** What this process may use of its machine. */
+/** Facts about what this process may use of its machine. */
 export interface MachineFacts {
   readonly processors: number;
   /** Its container's limit where it has one. */

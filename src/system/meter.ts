@@ -19,7 +19,7 @@ const DURATIONS = [
   600,
 ] as const;
 
-/** What one metric is. Names carry no prefix here; whoever shows them adds it. */
+/** The definition of a metric. Names carry no prefix here; whoever shows them adds it. */
 export interface MetricDefinition<Label extends string = string> {
   readonly kind: "counter" | "gauge" | "histogram";
   /** One sentence. */
@@ -100,7 +100,7 @@ export type MetricLabels<Name extends MetricName> = Readonly<
   Record<(typeof METRICS)[Name]["labels"][number], string>
 >;
 
-/** Where measurements go. No call throws or waits. */
+/** The port that measurements go to. No call throws or waits. */
 export interface Meter {
   /** Adds to a counter; one by default. */
   count<Name extends MetricNamed<"counter">>(

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 
-/** What this process uses now. What the platform does not tell is left out. */
+/** Facts about what this process uses now. What the platform does not tell is left out. */
 export interface ProcessFacts {
   readonly cpuUserSeconds: number;
   readonly cpuSystemSeconds: number;
@@ -21,8 +21,8 @@ export interface ProcessFacts {
 }
 
 /**
- * Whether the runtime reserves gigabytes of addresses that it never touches, and knows its heap only
- * from the last time it was cleaned up: Bun. What it says of both alarms people for nothing.
+ * Whether the runtime reserves gigabytes of addresses that it never touches, and knows its heap
+ * only from the last time it was cleaned up: Bun. What it says of both alarms people for nothing.
  */
 const RESERVES = process.versions["bun"] !== undefined;
 

@@ -38,7 +38,7 @@ const ABOUT_A_SECRET =
 const NAMES_A_THING =
   /^(?:branch|build|commit|digest|dir|directory|domain|email|file|files|gid|host|hostname|hosts|id|image|images|lang|level|name|opts|options|path|port|ports|project|ref|region|registry|repository|revision|sha|tag|tz|uid|uri|url|user|username|version)$/;
 
-/** Whether the name of a variable, label or option says that its value is a secret. */
+/** True when the name of a variable, label or option says that its value is a secret. */
 export function soundsSecret(name: string): boolean {
   if (!SOUNDS_LIKE.test(name)) return false;
   if (/(?:basic|digest)auth\.users$/i.test(name)) return true;
@@ -48,16 +48,16 @@ export function soundsSecret(name: string): boolean {
     words.some((word) => SECRET_WORD.test(word) || SECRET_END.test(word));
 }
 
-/** Whether a text is long and unusual enough to be masked wherever it stands. */
+/** True when a text is long and unusual enough to be masked wherever it stands. */
 export function worthHiding(text: string): boolean {
   const shortest = /^[\d.:/-]*$/.test(text) ? SHORTEST_NUMBER : SHORTEST;
   return text.length >= shortest && !ORDINARY.test(text);
 }
 
 /**
- * Whether a variable of a dotenv file is a secret: by its name, or because its value looks random.
- * These files are where people put secrets under any name, besides image tags and host names, which
- * messages have to say.
+ * True when a variable of a dotenv file is a secret: by its name, or because its value looks
+ * random. These files are where people put secrets under any name, besides image tags and host
+ * names, which messages have to say.
  */
 export function isSecretVariable(name: string, value: string): boolean {
   if (soundsSecret(name)) return namedSecretParts(name, value).length > 0;
@@ -65,7 +65,9 @@ export function isSecretVariable(name: string, value: string): boolean {
   return !NAMES_A_THING.test(wordsOf(name).at(-1) ?? "") && looksRandom(value);
 }
 
-/** What to hide of the value of a name that sounds secret; nothing of a host, a path or an address. */
+/**
+ * Parts to hide of the value of a name that sounds secret; nothing of a host, a path or an address.
+ */
 export function namedSecretParts(name: string, value: string): string[] {
   return soundsSecret(name) && !isPlace(value) ? secretParts(value) : [];
 }
@@ -81,8 +83,8 @@ function isPlace(value: string): boolean {
 
 /**
  * Everything to hide of a text that is a secret: itself, and what it may be taken apart into: the
- * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it where
- * a program took it for something with separators (`Invalid port: …`).
+ * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it
+ * where a program took it for something with separators (`Invalid port: …`).
  */
 export function secretParts(text: string): string[] {
   const parts = [
@@ -110,14 +112,19 @@ export function namedSecrets(text: string): string[] {
     .filter((value) => worthHiding(value) && !ONLY_A_VARIABLE.test(value));
 }
 
-/** Every secret that is written into a text in the clear, as far as names tell; compose's dollars too. */
+/**
+ * Every secret that is written into a text in the clear, as far as names tell; compose's dollars
+ * too.
+ */
 export function writtenSecrets(text: string): string[] {
   const found = [...namedSecrets(text), ...embeddedSecrets(text)];
   return found.filter((each) => !ONLY_A_VARIABLE.test(each))
     .flatMap((each) => [each, each.replaceAll("$$", "$")]);
 }
 
-/** Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words. */
+/**
+ * Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words.
+ */
 export function secretsOfFile(text: string): string[] {
   const whole = text.trim();
   const lines = whole.split(/\r?\n/).map((line) => line.trim());
@@ -140,7 +147,9 @@ function wordsOf(name: string): string[] {
 
 const SEPARATORS = /[\s._:/@,+=&?#|;()[\]{}<>-]+/;
 
-/** Words, numbers, and words with a number (`postgres16`, `512m`) make names; the rest looks random. */
+/**
+ * Words, numbers, and words with a number (`postgres16`, `512m`) make names; the rest looks random.
+ */
 export function looksRandom(value: string): boolean {
   const text = value.trim();
   if (text.length < SHORTEST_UNNAMED || ORDINARY.test(text)) return false;

@@ -8,7 +8,8 @@ export interface JsonAnswer {
 }
 
 /**
- * Asks a store and reads its JSON. Statuses in `expected` are returned, by default only those below 300.
+ * Asks a store and reads its JSON. Statuses in `expected` are returned, by default only those below
+ * 300.
  *
  * Throws `secret_unresolved` for any other status and for text that is not JSON; bodies are never
  * part of a message.
@@ -38,7 +39,7 @@ function parsed({ body }: HttpAnswer): unknown {
   }
 }
 
-/** What a status means for somebody who wants a secret. */
+/** The meaning of a status for somebody who wants a secret. */
 export function statusReason(status: number, request: HttpRequest): string {
   return `${originOf(request)} ${meaningOf(status)} (HTTP ${status})`;
 }

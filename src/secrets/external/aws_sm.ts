@@ -15,7 +15,9 @@ export interface AwsOptions {
 
 const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
 
-/** How AWS says that a name is not that of a secret; a policy by name denies unknown names instead. */
+/**
+ * How AWS says that a name is not that of a secret; a policy by name denies unknown names instead.
+ */
 const NOT_THIS_NAME = /ResourceNotFoundException|AccessDeniedException|ValidationException/;
 
 /** Secrets of AWS Secrets Manager. */
@@ -51,7 +53,7 @@ export function createAwsSecrets(
 }
 
 /**
- * What a reference may mean: a name with slashes first, then, from the right, each slash as the one
+ * Readings of a reference: a name with slashes first, then, from the right, each slash as the one
  * before the key.
  */
 export function awsReadings(

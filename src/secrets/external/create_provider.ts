@@ -9,7 +9,7 @@ import { patientHttp } from "./patient_http.ts";
 import type { SecretProvider } from "./provider.ts";
 import { createWebhookStores } from "./webhook.ts";
 
-/** What providers work with. */
+/** Ports of providers. */
 export interface ProviderParts {
   readonly http: HttpClient;
   readonly clock: Clock;

@@ -41,7 +41,7 @@ export interface ExternalSecrets {
   hides(text: string): boolean;
 }
 
-/** What secrets are resolved with. */
+/** Ports for resolving secrets. */
 export interface ExternalSecretsOptions {
   /** `undefined` when the instance has none: then every reference fails. */
   readonly provider: SecretProvider | undefined;

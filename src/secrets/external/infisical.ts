@@ -4,7 +4,7 @@ import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { createLogin, type Grant } from "./login.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
 
-/** Where Infisical is, and the machine identity (universal auth) for it. */
+/** The address of Infisical, and the machine identity (universal auth) for it. */
 export interface InfisicalOptions {
   readonly siteUrl: string;
   readonly clientId: string;

@@ -2,7 +2,7 @@ import type { HttpClient } from "../../system/mod.ts";
 import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
 
-/** Where the Connect server is, and the token for it. */
+/** The address of the Connect server, and the token for it. */
 export interface ConnectOptions {
   readonly connectHost: string;
   readonly connectToken: string;

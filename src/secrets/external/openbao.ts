@@ -2,7 +2,7 @@ import type { HttpClient } from "../../system/mod.ts";
 import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
 
-/** Where OpenBao or Vault is, and the token for it. */
+/** The address of OpenBao or Vault, and the token for it. */
 export interface OpenBaoOptions {
   readonly siteUrl: string;
   readonly accessToken: string;
@@ -17,7 +17,9 @@ interface KvReference {
   readonly key: string;
 }
 
-/** Key-value secrets of OpenBao and Vault; the version of the engine is asked for once per reader. */
+/**
+ * Key-value secrets of OpenBao and Vault; the version of the engine is asked for once per reader.
+ */
 export function createOpenBao(options: OpenBaoOptions, http: HttpClient): SecretProvider {
   const get = (path: string, namespace: string, signal: AbortSignal, expected: number[] = []) =>
     askJson(http, {

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { StoreTemplate, TemplateFunction, TemplateValue } from "../../config/mod.ts";
 import { unresolved } from "./provider.ts";
 
-/** What templates take their fields from. */
+/** Values that templates take their fields from. */
 export interface TemplateValues {
   readonly remote_ref: Readonly<Record<string, string>>;
   readonly auth: Readonly<Record<string, string>>;

@@ -7,14 +7,14 @@ export function ageIdentities(text: string): string[] {
     .filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** Whether the identities are of the kind that works without a plugin. */
+/** True when the identities are of the kind that works without a plugin. */
 export function isNativeIdentity(identity: string): boolean {
   return identity.startsWith("AGE-SECRET-KEY-");
 }
 
 /**
- * The data key, by the first recipient that one of the identities belongs to; `undefined` when there
- * is none.
+ * The data key, by the first recipient that one of the identities belongs to; `undefined` when
+ * there is none.
  */
 export async function ageDataKey(
   recipients: readonly AgeRecipient[],

@@ -1,8 +1,8 @@
 import type { Scalar } from "yaml";
 
 /**
- * What the checksum of SOPS covers for a scalar that is not encrypted: SOPS reads YAML with Go's
- * types and writes them in its own spelling. `undefined` for null, which it leaves out.
+ * The text that the checksum of SOPS covers for a scalar that is not encrypted: SOPS reads YAML
+ * with Go's types and writes them in its own spelling. `undefined` for null, which it leaves out.
  */
 export function checkedScalar(node: Scalar): string | undefined {
   const source = node.source ?? "";

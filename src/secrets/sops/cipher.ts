@@ -14,14 +14,14 @@ export interface OpenedValue {
   readonly bytes: Uint8Array;
 }
 
-/** Whether a text is the cipher text of a value. */
+/** True when a text is the cipher text of a value. */
 export function isEncryptedValue(text: string): boolean {
   return text.startsWith("ENC[AES256_GCM,");
 }
 
 /**
- * Decrypts one value. `bound` is the text the cipher text is bound to: keys with a colon behind each,
- * or the time of the last change for the checksum.
+ * Decrypts one value. `bound` is the text the cipher text is bound to: keys with a colon behind
+ * each, or the time of the last change for the checksum.
  *
  * Throws {@link SopsFormatError} when it is malformed, was changed, moved, or has another key.
  */
@@ -44,7 +44,7 @@ export function openValue(text: string, key: Uint8Array, bound: string): OpenedV
   }
 }
 
-/** What the checksum covers for a decrypted value. */
+/** The bytes of a decrypted value that the checksum covers. */
 export function checkedValue({ type, bytes }: PlainValue): Uint8Array {
   const text = Buffer.from(bytes).toString("utf8");
   switch (type) {

@@ -8,7 +8,7 @@ import { readYamlText } from "./yaml_text.ts";
 
 const MARKS = ["sops", "ENC[AES256_GCM,"] as const;
 
-/** Whether bytes can be an encrypted file at all: a search, no parsing. */
+/** True when bytes can be an encrypted file at all: a search, no parsing. */
 export function mayBeEncrypted(bytes: Uint8Array): boolean {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return MARKS.every((mark) => view.includes(mark));

@@ -7,7 +7,7 @@ export interface AgeRecipient {
   readonly enc: string;
 }
 
-/** What a file says about how it was encrypted. */
+/** Metadata of how a file was encrypted. */
 export interface SopsMetadata {
   readonly age: readonly AgeRecipient[];
   /** Every kind of key that could decrypt it, as SOPS calls them (`age`, `pgp`, `kms`). */
@@ -33,7 +33,7 @@ const EXPRESSIONS = [
   "unencrypted_comment_regex",
 ];
 
-/** Whether a block has what only SOPS writes. */
+/** True when a block has what only SOPS writes. */
 export function isSopsMetadata(value: Readonly<Record<string, unknown>>): boolean {
   return textOf(value, "mac") !== "" || textOf(value, "lastmodified") !== "";
 }

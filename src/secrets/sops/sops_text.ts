@@ -63,7 +63,7 @@ export function replaced(text: string, replacements: readonly Replacement[]): st
   return result + text.slice(at);
 }
 
-/** Whether a comment is encrypted. */
+/** The pattern of an encrypted comment. */
 export const ENCRYPTED_COMMENT = /ENC\[AES256_GCM,[^\][]*\]/;
 
 /** Turns `age__list_0__map_enc` and its like into nested lists and maps. */

@@ -15,7 +15,7 @@ export interface DocumentedOperation {
   readonly operation: { readonly operationId: string } & JsonSchema;
 }
 
-/** What a document consists of. */
+/** Parts of a document. */
 export interface DocumentParts {
   readonly title: string;
   readonly description: string;

@@ -5,7 +5,7 @@ import type { RouteFacts } from "../route.ts";
 import type { DocumentedOperation } from "./document.ts";
 import type { JsonSchema, SchemaBook } from "./schemas.ts";
 
-/** What a refusal looks like on every route but health. */
+/** The form of a refusal on every route but health. */
 export const errorResponse = z.strictObject({
   error: z.string().describe("Short and stable."),
   content: z.string().optional().describe("The detail, when there is one."),
