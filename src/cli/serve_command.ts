@@ -74,7 +74,9 @@ async function serve(
     app = await startApp(settings, system);
   } catch (error) {
     if (isStackwrightError(error, "settings_invalid")) throw error;
-    log.critical(`could not start: ${messageOf(error)}`, { error });
+    // Errors of ours name their cause in their message; what is none of ours shows all there is.
+    const about = isStackwrightError(error) ? { code: error.code } : { error };
+    log.critical(`could not start: ${messageOf(error)}`, about);
     return EXIT.unavailable;
   }
   const told = new AbortController();

@@ -197,6 +197,8 @@ describe("runCommand for settings", () => {
       const last = lines.at(-1);
       assert.equal(last.level, "critical");
       assert.match(last.msg, /^could not start: DATA_DIR .*file\/data cannot be written/);
+      assert.equal(last.error, undefined, "said once");
+      assert.equal(typeof last.code, "string");
       assert.doesNotMatch(err, /canary/);
     });
   });
