@@ -196,7 +196,8 @@ class GitSource implements Source {
       const whole = part.prefix + root;
       if (entry.kind !== "directory") return new Map([[whole, entry]]);
       const prefix = whole === "" || whole.endsWith("/") ? whole : `${whole}/`;
-      const listed = await part.repository.listings.list(entry.id, signal);
+      const { commit, repository: { listings } } = part;
+      const listed = await listings.below({ commit, path: root, id: entry.id }, signal);
       return new Map([...listed].map(([below, { kind, id }]) => [prefix + below, { kind, id }]));
     });
   }

@@ -4,10 +4,11 @@ import type { MachineFacts } from "../../system/mod.ts";
 const RENDER_BYTES = 128 * 1024 * 1024;
 
 /**
- * The number of projects compose renders side by side: it works all the time it runs, so that more
- * than there are processors only take memory, and all of them together take a quarter of that at
- * most.
+ * The number of projects compose renders side by side: it works all the time it runs. One for every two
+ * processors keeps ahead of the engine, which takes longer for a container than compose for a model;
+ * more only take memory. All of them together take a quarter of that at most.
  */
 export function rendersAtOnce({ processors, memoryBytes }: MachineFacts): number {
-  return Math.max(1, Math.min(processors, Math.floor(memoryBytes / 4 / RENDER_BYTES)));
+  const atOnce = Math.min(Math.ceil(processors / 2), Math.floor(memoryBytes / 4 / RENDER_BYTES));
+  return Math.max(1, atOnce);
 }

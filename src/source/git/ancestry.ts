@@ -55,10 +55,32 @@ async function told(
   signal: AbortSignal,
 ): Promise<boolean | undefined> {
   if (!await isHere(older, signal) || !await isHere(newer, signal)) return undefined;
+  // History is no circle, so that either way round tells.
+  if (await isClose(older.commit, newer, signal)) return true;
+  if (await isClose(newer.commit, older, signal)) return false;
   if (await isBefore(newer.repository, older.commit, newer.commit, signal)) return true;
-  // History is no circle.
   if (await isBefore(newer.repository, newer.commit, older.commit, signal)) return false;
   return await newer.repository.mirror.hasWholeHistory(newer.commit, signal) ? false : undefined;
+}
+
+/** Commits that are looked at one by one, which costs less than a program that looks at them all. */
+const MOST_CLOSE = 8;
+
+/** Whether a commit is another one or among the few before that; no is no answer. */
+async function isClose(
+  wanted: string,
+  { repository: { objects }, commit }: CommitPlace,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const seen = new Set([commit]);
+  for (const each of seen) {
+    if (each === wanted) return true;
+    if (seen.size > MOST_CLOSE) continue;
+    const object = await objects.read(`${each}^{commit}`, signal);
+    const [header = ""] = new TextDecoder().decode(object?.data).split("\n\n", 1);
+    for (const [, parent = ""] of header.matchAll(/^parent ([0-9a-f]{40})$/gm)) seen.add(parent);
+  }
+  return false;
 }
 
 async function isBefore(

@@ -38,6 +38,24 @@ export class TreeListings {
     return listing;
   }
 
+  /**
+   * The same of a directory of a commit, by path from the directory; `id` is that of its tree. Taken from
+   * what is known of the commit, where it was listed before.
+   */
+  async below(
+    { commit, path, id }: { readonly commit: string; readonly path: string; readonly id: string },
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, ListedEntry>> {
+    const known = this.#known.get(commit);
+    if (known === undefined) return await this.list(id, signal);
+    const prefix = path.split("/").filter((each) => each !== "" && each !== ".")
+      .map((each) => `${each}/`).join("");
+    return new Map(
+      [...known].filter(([name]) => name.startsWith(prefix))
+        .map(([name, entry]) => [name.slice(prefix.length), entry]),
+    );
+  }
+
   /** Forgets everything, because the mirror was replaced. */
   forget(): void {
     this.#known.clear();

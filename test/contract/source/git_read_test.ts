@@ -97,6 +97,15 @@ describe("GitSource reading", () => {
     assert.notEqual(later.get(".")?.id, found.get(".")?.id);
   });
 
+  it("list() of a directory needs no program where the whole tree was listed", async () => {
+    const list = async (path: string) => [...await t.source.list(revision, path, never())];
+    const asked = await list("bin");
+    await t.source.materialise(revision, never());
+    const before = t.commands.length;
+    for (const path of ["bin", "./bin/", "bin/."]) assert.deepEqual(await list(path), asked, path);
+    assert.equal(t.commands.length, before);
+  });
+
   it("list() names everything at or below a path, from the root", async () => {
     const all = await t.source.list(revision, ".", never());
     assert.deepEqual([...all.keys()].sort(), [

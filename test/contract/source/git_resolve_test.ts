@@ -272,6 +272,15 @@ describe("GitSource.resolve()", () => {
       assert.equal(t.count("fetch"), asked, "what is nowhere is looked for once");
     });
 
+    it("tells which of two commits comes first without a program where they are close", async () => {
+      const resolve = (reference: string) => t.resolve(repository.url, reference);
+      const newest = await resolve("main");
+      const before = await resolve(ids.at(-2) ?? "");
+      assert.equal(await t.source.isAncestor(newest, before, never()), false);
+      assert.equal(await t.source.isAncestor(before, newest, never()), true);
+      assert.equal(t.count("merge-base"), 0);
+    });
+
     it("goes by the time of commits where the remote has lost the newer one", async () => {
       const deployed = await t.resolve(repository.url, "main", 1);
       await repository.reset(ids[0] ?? "");

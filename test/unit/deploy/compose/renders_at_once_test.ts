@@ -9,8 +9,9 @@ describe("rendersAtOnce()", () => {
     const { what, processors, gib, expected } of [
       { what: "a small board", processors: 4, gib: 1, expected: 2 },
       { what: "a container with little memory", processors: 8, gib: 0.25, expected: 1 },
-      { what: "a virtual machine", processors: 2, gib: 4, expected: 2 },
-      { what: "a big host", processors: 16, gib: 64, expected: 16 },
+      { what: "a virtual machine", processors: 2, gib: 4, expected: 1 },
+      { what: "a machine with an odd number of processors", processors: 3, gib: 4, expected: 2 },
+      { what: "a big host", processors: 16, gib: 64, expected: 8 },
     ]
   ) {
     it(`is ${expected} on ${what}`, () => {
