@@ -32,7 +32,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     "@jmespath-community/jmespath age-encryption aws4fetch yaml",
   ),
   docker: room("model system"),
-  trigger: room("model config system docker", "croner"),
+  trigger: room("model config system docker plan record"),
   plan: room("model config", "croner"),
   compose: room("model config system"),
   deploy: room("model system docker compose"),

@@ -14,7 +14,7 @@ import { createPrometheus, type Prometheus } from "./record/mod.ts";
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
 import type { Settings } from "./settings/mod.ts";
 import { createNetworks, formatTime } from "./system/mod.ts";
-import { lookAtRepository, RetryAlarm, runPolls } from "./trigger/mod.ts";
+import { lookAtRepository, OpeningAlarm, RetryAlarm, runPolls } from "./trigger/mod.ts";
 
 export { type CommandGate, createCommandGate } from "./app/gate.ts";
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
@@ -65,6 +65,12 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     clock: system.clock,
     log,
   }, stop.signal);
+  const opening = new OpeningAlarm({
+    deferred: ledger.deferred,
+    submit: (work) => void gate.intake.submit(work),
+    clock: system.clock,
+    log,
+  }, stop.signal);
   const gate: Gate = createGate(settings, system, {
     assembly,
     performers: {
@@ -75,6 +81,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     onEnd(run, work) {
       measureRun(meter, run, work);
       alarm.note(run, work);
+      opening.note();
     },
   });
   const { intake } = gate;
@@ -89,6 +96,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   });
   const tries = { assembly, intake, pipeline };
   const recovered = tryRecover(system, tries, stop.signal);
+  void recovered.then(() => stop.signal.aborted || opening.start());
   const polled = recovered.then(() => startPolls(settings, system, intake, stop.signal));
   const finished = recovered.then((done) =>
     done ? undefined : keepRecovering(system, tries, stop.signal)

@@ -18,6 +18,9 @@ import {
   deploying,
   type ExpandedDeployment,
   type FailedExpansion,
+  hasClosed,
+  holdOf,
+  noteDeferred,
   noteDiscovered,
   type OpenedSource,
   openSource,
@@ -192,7 +195,7 @@ async function deployTarget(
       let target: Target = { ...begun, glance };
       while (await decideAndAct(parts, { target, request, teller }, signal) === "moved") {
         const log = parts.log.with({ stack: key.name, context: key.context });
-        log.info("another process changed the stack meanwhile: deciding again");
+        log.info("what was decided about the stack is out of date: deciding again");
         // What the stacks of the run were looked at with may be out of date for this one.
         target = begun;
       }
@@ -208,7 +211,10 @@ interface DecidingWork {
   readonly teller: Teller;
 }
 
-/** Decides about a stack whose lock is held, and does it; `moved` when another process changed it. */
+/**
+ * Decides about a stack whose lock is held, and does it; `moved` when another process changed it, or
+ * a sync window closed, before it was done.
+ */
 async function decideAndAct(
   parts: PipelineParts,
   { target: asked, request, teller }: DecidingWork,
@@ -228,6 +234,7 @@ async function decideAndAct(
   if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
   const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
   noteDiscovered(parts, target, decision);
+  noteDeferred(parts, { target, request }, holdOf(decision));
   if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
   if (decision.kind === "skip") {
     leave(teller, decision);
@@ -236,6 +243,7 @@ async function decideAndAct(
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
   const carryOut = async (slot: Slot) => {
+    if (decision.kind !== "repair" && hasClosed(parts, target)) return "moved";
     teller.tell({ kind: "started" });
     const end = await act(parts, target, { decision, since, slot }, signal);
     const more = end?.status === "failed" ? again(parts, target) : {};

@@ -78,6 +78,13 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       ...flowTests(flows(root)).map((stage) => ({ ...stage, sample: { FLOW_ENGINES: "fake" } })),
       ...[2001, 3001].map((seed) => walk("fake", 3334, seed)),
     ],
+    [{
+      ...denoTests("unit", "20,000 decisions about sync windows", [
+        "test/unit/plan/sync_windows_oracle_test.ts",
+      ]),
+      env: { SYNC_WINDOW_CASES: "20000" },
+      repeats: true,
+    }],
     [plain("e2e", "build the executable", ["./scripts/build"])],
     [
       { ...endToEnd(), sample: { CRASH: "update", ATTACKS: "sample", IMAGE: "skip" } },

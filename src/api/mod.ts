@@ -24,6 +24,7 @@ export * from "./runs.ts";
 export * from "./stack_statuses.ts";
 export * from "./sync_source.ts";
 export * from "./sync_stack.ts";
+export * from "./sync_windows.ts";
 export * from "./unified_diff.ts";
 export * from "./unpin.ts";
 export { pollEntrySchema } from "../config/mod.ts";

@@ -36,6 +36,11 @@ import {
   retryStackOperation,
   type SyncStackParts,
 } from "./sync_stack.ts";
+import {
+  type SyncWindowParts,
+  syncWindowsOperation,
+  type SyncWindowsView,
+} from "./sync_windows.ts";
 import { unpinOperation, type UnpinView } from "./unpin.ts";
 
 /** Everything that clients can ask for. */
@@ -57,6 +62,7 @@ export interface Operations {
   readonly listRuns: Operation<RunView[]>;
   readonly getRun: Operation<RunView>;
   readonly runPolls: Operation<RunResult>;
+  readonly syncWindows: Operation<SyncWindowsView>;
   readonly listProjects: Operation<ProjectView[]>;
   readonly getProject: Operation<ContainerView[]>;
   readonly controlProject: Operation<string>;
@@ -64,7 +70,8 @@ export interface Operations {
 }
 
 /** Parts of all operations. */
-export interface OperationParts extends DeploymentParts, StackParts, SyncStackParts {
+export interface OperationParts
+  extends DeploymentParts, StackParts, SyncStackParts, SyncWindowParts {
   readonly intake: Intake;
   readonly runs: RunStore;
   /** Proves that the container engine answers; throws when it does not. */
@@ -104,6 +111,7 @@ export function createOperations(parts: OperationParts): Operations {
     listRuns: listRunsOperation(parts),
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),
+    syncWindows: syncWindowsOperation(parts),
     listProjects: listProjectsOperation(parts),
     getProject: getProjectOperation(parts),
     controlProject: controlProjectOperation(parts),

@@ -78,7 +78,11 @@ export async function stackStatuses(
     const retryAt = judged.state !== "held" && (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
       : undefined;
-    return [{ key, current, decision, retryAt, ...judged }];
+    const status = { key, current, decision, retryAt, ...judged };
+    const deferred = judged.state === "waiting" ? ledger.deferred.get(key) : undefined;
+    if (deferred === undefined) return [status];
+    const why = `${judged.why}; it is kept, and decided about again when that opens`;
+    return [{ ...status, why, retryAt: deferred.retryAt ?? retryAt }];
   });
 }
 

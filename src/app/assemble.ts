@@ -16,6 +16,7 @@ import {
   Ledger,
   loadInstanceKey,
 } from "../record/mod.ts";
+import { createSyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
 import {
@@ -269,6 +270,7 @@ function parts(
     commands,
     clock,
     log,
+    windows: createSyncWindows(settings.syncWindows),
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
   };
@@ -309,5 +311,6 @@ function pipelineOptions(
     watchMs: deploy.watchMs,
     imageRetention: deploy.releaseImageRetention,
     treeRetention: deploy.artifactGcRetentionRecords,
+    queuesDeferred: settings.syncWindowQueue,
   };
 }

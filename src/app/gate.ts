@@ -3,12 +3,11 @@ import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type Performers } from "../intake.ts";
 import type { Run, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
-import { reduceTargets } from "../plan/mod.ts";
+import { checkSchedule, createSyncWindows, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
 import { createRuns, type RunStore } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { formatTime, type Log } from "../system/mod.ts";
-import { checkSchedule } from "../trigger/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { planAside } from "./plan_aside.ts";
 import { createProjects } from "./projects.ts";
@@ -63,6 +62,7 @@ export function createGate(
     deployments: (signal) => stackStatuses({ engine, ledger, runs, clock, ...limit }, signal),
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     ledger,
+    windows: createSyncWindows(settings.syncWindows),
     shownModel: async (recorded, signal) =>
       shownModel(await pipelineParts(signal), ledger.open(recorded)),
     polls: settings.polls.map(({ request }) => request),

@@ -1,7 +1,14 @@
 import process from "node:process";
 import { settingFiles } from "../app.ts";
+import { checkSchedule } from "../plan/mod.ts";
 import { readSettings, secretValues, type Settings, writtenSettings } from "../settings/mod.ts";
-import { embeddedSecrets, namedSecrets, readFileNow, systemCommands } from "../system/mod.ts";
+import {
+  embeddedSecrets,
+  namedSecrets,
+  readFileNow,
+  systemClock,
+  systemCommands,
+} from "../system/mod.ts";
 import type { CommandIo } from "./io.ts";
 
 /**
@@ -18,7 +25,11 @@ export async function settingsOf(
     else [...embeddedSecrets(text), ...namedSecrets(text)].forEach((each) => redactor.add(each));
   }
   const uid = process.getuid?.();
-  const settings = readSettings(env, readFile, uid === undefined ? {} : { uid });
+  const now = systemClock.now();
+  const settings = readSettings(env, readFile, {
+    ...(uid === undefined ? {} : { uid }),
+    checkSchedule: (schedule) => checkSchedule(schedule, { now, timeZone: "UTC" }),
+  });
   secretValues(settings).forEach((value) => redactor.add(value));
   return settings;
 }

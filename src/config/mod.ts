@@ -43,6 +43,7 @@ export * from "./secret_provider.ts";
 export * from "./secret_stores.ts";
 export * from "./source_path.ts";
 export * from "./store_template.ts";
+export * from "./sync_window.ts";
 export * from "./validate.ts";
 export type { DeclaredStack } from "./validate_discovery.ts";
 export * from "./webhook_filter.ts";

@@ -36,6 +36,7 @@ import {
 import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
 import { withUpdateOrders } from "../deploy/mod.ts";
+import { targetWindowHold } from "./sync_gate.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
 
 /** The decision about a target, made before anything was touched. */
@@ -186,6 +187,8 @@ async function decideRendered(
     forgetOtherFailure(parts, target, release.digest);
     return { kind: "skip", plan, changes: [], wanted: release };
   }
+  const closed = targetWindowHold(parts, target, plan.services);
+  if (closed !== undefined) return await held(parts, target, closed, signal);
   const retry = retryOf(parts, target, release.digest);
   if (retry.kind === "wait") {
     return await held(parts, target, retryHold(parts, target, retry, plan), signal);
@@ -212,9 +215,10 @@ async function destroyed(
   const observed = await look(parts, target, signal);
   const asked = { by: destroyerOf(target), because: "destroy is set", removeVolumes, observed };
   const plan = await decideDestroy(parts, target.key, asked, signal);
-  return plan.kind === "skip"
-    ? { kind: "skip", plan, changes: [] }
-    : { kind: "destroy", plan, changes: [] };
+  if (plan.kind === "skip") return { kind: "skip", plan, changes: [] };
+  const closed = targetWindowHold(parts, target, plan.services);
+  if (closed !== undefined) return await held(parts, target, closed, signal);
+  return { kind: "destroy", plan, changes: [] };
 }
 
 async function held(

@@ -22,5 +22,6 @@ export * from "./remove_obsolete.ts";
 export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";
 export * from "./stack_owner.ts";
+export { hasClosed, holdOf, noteDeferred } from "./sync_gate.ts";
 export { toldDecision } from "./told_decision.ts";
 export * from "./waits.ts";

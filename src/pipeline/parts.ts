@@ -2,6 +2,7 @@ import type { TargetListener } from "../model/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { PrepareOptions, PrepareParts } from "../prepare/mod.ts";
+import type { SyncWindows } from "../plan/mod.ts";
 import type { Commands, Limiter, WatchedLock } from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
 
@@ -21,6 +22,8 @@ export interface PipelineOptions extends PrepareOptions {
   readonly treeRetention: number;
   /** How many good releases keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */
   readonly imageRetention: number;
+  /** Whether what a sync window defers is kept until it opens (`SYNC_WINDOW_QUEUE`). */
+  readonly queuesDeferred: boolean;
 }
 
 /** Everything the pipeline works with. */
@@ -37,5 +40,7 @@ export interface PipelineParts extends PrepareParts {
   readonly deploying: Limiter;
   /** One deployment of a stack at a time. */
   readonly stackLock: WatchedLock;
+  /** When deployments may be made. */
+  readonly windows: SyncWindows;
   readonly options: PipelineOptions;
 }

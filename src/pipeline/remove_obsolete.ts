@@ -22,9 +22,10 @@ import { nothingToDestroy } from "./act.ts";
 import type { Decision } from "./decide_target.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import type { Expansion, ScannedBase } from "./expand_deployments.ts";
-import { personHold } from "./hold.ts";
+import { type Hold, personHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deploying } from "./slots.ts";
+import { noteDeferred, windowHold } from "./sync_gate.ts";
 
 /** A run, as far as obsolete stacks depend on it. */
 export interface ObsoleteRun {
@@ -159,6 +160,11 @@ async function remove(
     // Somebody may have deployed it while this run waited for the lock.
     if (!isUnchanged()) return;
     const message = whyObsolete(directory);
+    const { configuration, origin, request, trigger } = run;
+    const repositories = [stack.repository, configuration.source.name];
+    const closed = windowHold(parts, { key, repositories, origin }, []);
+    noteDeferred(parts, { target: { key, trigger }, request }, closed);
+    if (closed !== undefined) return deferRemoval(teller, closed);
     const decision = { kind: "destroy", message, changes: [], services: [] } as const;
     try {
       teller.tell({ kind: "decided", decision });
@@ -176,6 +182,14 @@ async function remove(
       if (isStackwrightError(error, "conflict")) parts.ledger.discovered.remove(key);
     }
   }, signal);
+}
+
+/** Tells of a stack that nothing names any more, and that stays until a sync window opens. */
+function deferRemoval(teller: Teller, { reason, message, retryAt }: Hold): void {
+  const when = retryAt === undefined ? {} : { retryAt };
+  const told = { kind: "skip", reason, message, changes: [], services: [], ...when } as const;
+  teller.tell({ kind: "decided", decision: told });
+  teller.tell({ kind: "ended", end: { status: "skipped", message } });
 }
 
 /** The reason for removing a stack that was discovered in a directory. */

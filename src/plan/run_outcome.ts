@@ -39,7 +39,7 @@ const SUCCESS: Readonly<Record<Trigger, string>> = {
  * it failed; else any success makes it succeeded; else it is skipped, and the message says why. A
  * target that was left pending or running counts as failed.
  *
- * The message of a target that a sync window deferred names the windows, separated by commas.
+ * The message of a target that a sync window deferred is that of {@link deferredBy}.
  */
 export function reduceTargets(
   targets: readonly RunTarget[],
@@ -149,12 +149,25 @@ function skipText(target: RunTarget, { formatTime }: RunContext): string {
 function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): string {
   const stacks = sorted(targets.map((target) => target.stack));
   const windows = sorted(
-    targets.flatMap((target) => (target.message ?? "").split(",").map((each) => each.trim())),
+    targets.flatMap(({ message = "" }) => windowsOf(message)),
   );
   const instants = targets.flatMap(({ retryAt }) => retryAt === undefined ? [] : [retryAt]);
   const [next] = instants.sort((a, b) => a.getTime() - b.getTime());
   const until = next === undefined ? "" : ` until ${wholeSeconds(formatTime(next))}`;
   return `deployment of ${stacks} deferred by sync window ${windows}`.trimEnd() + until;
+}
+
+const DEFERRED = "deferred by sync window ";
+
+/** The words in which a target says which windows defer it. */
+export function deferredBy(windows: readonly string[]): string {
+  return `${DEFERRED}${windows.join(", ")}`;
+}
+
+/** The windows of {@link deferredBy}; what follows a semicolon is about something else. */
+function windowsOf(message: string): string[] {
+  const [said = ""] = message.replace(DEFERRED, "").split(";");
+  return said.split(",").map((each) => each.trim());
 }
 
 /** Sentences for people carry no fractions of a second. */

@@ -1,6 +1,7 @@
 import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { Clock, Ids, ProcessOwner } from "../system/mod.ts";
 import { DecisionLog } from "./decision_log.ts";
+import { DeferredDeployments } from "./deferred.ts";
 import { DiscoveredStacks } from "./discovered_stacks.ts";
 import { forgetGoneStacks, forgetReleases } from "./forget_releases.ts";
 import { FailureMemory } from "./failure_memory.ts";
@@ -39,6 +40,8 @@ export class Ledger {
   readonly stops: Stops;
   /** Stacks that a person holds as they are. */
   readonly holds: PersonHolds;
+  /** What waits for a sync window to open. */
+  readonly deferred: DeferredDeployments;
   /** Whose each stack is. */
   readonly owners: Owners;
   /** Stacks that were found by auto-discovery. */
@@ -73,6 +76,7 @@ export class Ledger {
     this.pins = new Pins(this.#database, parts.redact);
     this.stops = new Stops(this.#database);
     this.holds = new PersonHolds(this.#database, parts.redact, () => parts.clock.now());
+    this.deferred = new DeferredDeployments(this.#database, parts.key);
     this.owners = new Owners(this.#database);
     this.discovered = new DiscoveredStacks(this.#database);
     this.runs = new RunArchive(this.#database);
@@ -217,6 +221,7 @@ export class Ledger {
       this.pins.remove(intent.key);
       this.stops.remove(intent.key);
       this.holds.remove(intent.key);
+      this.deferred.remove(intent.key);
       this.discovered.remove(intent.key);
       this.owners.remove(intent.key);
       this.#finish(intent, "succeeded", message);

@@ -158,6 +158,16 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE intents ADD COLUMN ran_before TEXT NOT NULL DEFAULT '[]';
   `,
+  `
+  CREATE TABLE deferred (
+    context  TEXT NOT NULL,
+    name     TEXT NOT NULL,
+    trigger  TEXT NOT NULL,
+    sealed   BLOB NOT NULL,
+    retry_at INTEGER,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

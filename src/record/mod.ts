@@ -4,6 +4,7 @@
  */
 export * from "./copy_ledger.ts";
 export * from "./decision_log.ts";
+export * from "./deferred.ts";
 export * from "./discovered_stacks.ts";
 export * from "./failure_memory.ts";
 export * from "./instance_key.ts";

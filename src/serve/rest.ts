@@ -29,6 +29,13 @@ export function restRoutes(operations: Operations): OperationRoute[] {
     ...runRoutes(operations),
     ...projectRoutes(operations),
     operationRoute({
+      methods: ["GET"],
+      path: "/v1/api/sync-windows",
+      operation: operations.syncWindows,
+      query: { repository: text, deployment: text, context: text, origin },
+      success: { 200: "The windows, and the decision where something was named." },
+    }),
+    operationRoute({
       methods: ["POST"],
       path: "/v1/api/poll/run",
       operation: operations.runPolls,
@@ -118,6 +125,14 @@ function projectRoutes(
       failure: (input) => `failed to ${input["action"]} project`,
     }),
   ];
+}
+
+/** Who would ask for a deployment: a mistake in it has the contract's words. */
+function origin(query: URLSearchParams, name: string): string | undefined {
+  const given = (query.get(name) ?? "").trim().toLowerCase();
+  if (given === "") return undefined;
+  if (given === "automatic" || given === "manual") return given;
+  throw requestError("invalid origin", "origin must be automatic or manual");
 }
 
 /** Other actions are a mistake in the request, not another path. */

@@ -20,7 +20,6 @@ export interface NotYetRow {
  * None of them may be ignored silently.
  */
 export const NOT_YET: readonly NotYetRow[] = [
-  refused("SYNC_WINDOWS", "deployments are not limited to windows", true),
   { ...refused("OCI_TRUST_POLICY", "no signature is verified", true), switchInside: true },
   {
     ...flag("INTERPOLATE_EXTERNAL_SECRETS", "references are taken as they are written"),

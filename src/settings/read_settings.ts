@@ -5,7 +5,9 @@ import {
   checkWorkingDir,
   isTimeZone,
   parsePollConfig,
+  parseSyncWindows,
   type PollEntry,
+  type SyncWindow,
 } from "../config/mod.ts";
 import {
   type AppCredentials,
@@ -40,7 +42,7 @@ import { type Environment, quote, type ReadFile, VariableReader } from "./variab
 export interface SettingsOptions {
   /** Effective user id; 0 is root. `undefined` where users have none. */
   readonly uid?: number | undefined;
-  /** A full check of cron expressions in POLL_CONFIG. */
+  /** A full check of cron expressions in POLL_CONFIG and SYNC_WINDOWS. */
   readonly checkSchedule?: CheckSchedule;
 }
 
@@ -68,6 +70,8 @@ export function readSettings(
     git,
     deploy: deploySettings(reader),
     polls: polls(reader, options.checkSchedule),
+    syncWindows: syncWindows(reader, options.checkSchedule),
+    syncWindowQueue: reader.boolean("SYNC_WINDOW_QUEUE"),
     secretProvider: secretProvider(reader),
     proxy: {
       http: proxy(reader, "HTTP_PROXY"),
@@ -255,6 +259,18 @@ function polls(reader: VariableReader, checkSchedule: CheckSchedule | undefined)
     "POLL_CONFIG",
     [],
     (text, file) => parsePollConfig(text, { file, ...extra }),
+  );
+}
+
+function syncWindows(reader: VariableReader, checkSchedule: CheckSchedule | undefined) {
+  const zone = (reader.text("TZ") ?? "").trim();
+  const extra = checkSchedule === undefined ? {} : { checkSchedule };
+  const timeZone = isTimeZone(zone) ? zone : "UTC";
+  return yaml<readonly SyncWindow[]>(
+    reader,
+    "SYNC_WINDOWS",
+    [],
+    (text, file) => parseSyncWindows(text, { file, timeZone, ...extra }),
   );
 }
 

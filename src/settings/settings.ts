@@ -1,4 +1,4 @@
-import type { PollEntry, SecretProviderOptions } from "../config/mod.ts";
+import type { PollEntry, SecretProviderOptions, SyncWindow } from "../config/mod.ts";
 import type { AppCredentials, GitDomain } from "./git_domains.ts";
 
 /** Values of LOG_LEVEL, least important first. */
@@ -97,6 +97,10 @@ export interface Settings {
   readonly git: GitSettings;
   readonly deploy: DeploySettings;
   readonly polls: readonly PollEntry[];
+  /** When deployments may be made; none is no restriction. */
+  readonly syncWindows: readonly SyncWindow[];
+  /** Whether what a window defers is kept until it opens. */
+  readonly syncWindowQueue: boolean;
   /** Where external secrets are; `undefined` when there are none. */
   readonly secretProvider: SecretProviderOptions | undefined;
   readonly proxy: {

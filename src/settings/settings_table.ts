@@ -207,6 +207,19 @@ export const SETTINGS_TABLE = [
     "Where the client logs in.",
   ),
   row("POLL_CONFIG", "YAML", "", "List of sources to poll.", FILE),
+  row(
+    "SYNC_WINDOWS",
+    "YAML",
+    "",
+    "List of times at which deployments may, or may not, be made.",
+    FILE,
+  ),
+  row(
+    "SYNC_WINDOW_QUEUE",
+    "boolean",
+    "false",
+    "Keep what a sync window defers, and decide about it again when the window opens.",
+  ),
   row("SCHEDULER_ENABLED", "boolean", "true", "Run scheduled jobs."),
   row("RECOVER_ON_STARTUP", "boolean", "true", "Resume reconciliation after a restart."),
   row("CONTAINER_QUIET_DEPLOY", "boolean", "true", "Keep the engine's progress out of the logs.", {

@@ -55,6 +55,11 @@ export const METRICS = {
     "stage",
     "outcome",
   ),
+  sync_window_blocked_total: counter(
+    "Deployments that a sync window deferred, once for each window and look.",
+    ...STACK,
+    "window",
+  ),
   deployment_queue_duration_seconds: histogram(
     "Time deployments waited for a slot (MAX_CONCURRENT_DEPLOYMENTS).",
     "repository",

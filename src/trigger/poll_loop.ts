@@ -1,8 +1,8 @@
 import type { PollEntry } from "../config/mod.ts";
 import { isStackwrightError, type Run, type SourceRequest, type Sync } from "../model/mod.ts";
+import { nextFiring } from "../plan/mod.ts";
 import { abortable, type Clock, type Log } from "../system/mod.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
-import { nextFiring } from "./schedule.ts";
 
 /** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
 export type Submit = (work: Sync) => { readonly finished: Promise<Run> };

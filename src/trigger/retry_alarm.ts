@@ -6,6 +6,7 @@ import {
   type Work,
 } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
+import { Alarm } from "./alarm.ts";
 
 /** What the alarm needs of the world. */
 export interface RetryAlarmParts {
@@ -27,8 +28,6 @@ interface Due {
 
 /** Shortest time before something is tried again: `retry.delay: 0` must not make a tight loop. */
 const LEAST_PAUSE_MS = 10_000;
-/** Longest single sleep: timers take at most 24 days, and the clock may be set meanwhile. */
-const LONGEST_SLEEP_MS = 60 * 60 * 1000;
 
 /**
  * Starts retries that are due for sources which only webhooks speak of: nobody else would come back
@@ -37,14 +36,13 @@ const LONGEST_SLEEP_MS = 60 * 60 * 1000;
  */
 export class RetryAlarm {
   readonly #parts: RetryAlarmParts;
-  readonly #signal: AbortSignal;
+  readonly #alarm: Alarm;
   readonly #due = new Map<string, Due>();
-  #wait = new AbortController();
 
   /** An alarm that works until `signal` aborts. */
   constructor(parts: RetryAlarmParts, signal: AbortSignal) {
     this.#parts = parts;
-    this.#signal = signal;
+    this.#alarm = new Alarm(parts.clock, () => this.#ring(), signal);
   }
 
   /** Takes note of a finished run: when it says so its source is looked at again, else not any more. */
@@ -66,35 +64,20 @@ export class RetryAlarm {
     this.#arm();
   }
 
-  /** Lets go of the wait there is, and waits for what is the earliest now. */
+  /** Waits for what is the earliest now. */
   #arm(): void {
-    this.#wait.abort();
-    this.#wait = new AbortController();
-    if (this.#due.size === 0 || this.#signal.aborted) return;
-    const at = Math.min(...[...this.#due.values()].map((each) => each.at));
-    void this.#ring(at, AbortSignal.any([this.#wait.signal, this.#signal]));
+    const times = [...this.#due.values()].map(({ at }) => at);
+    this.#alarm.set(times.length === 0 ? undefined : Math.min(...times));
   }
 
-  async #ring(at: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
-    try {
-      for (let rest = this.#left(at); rest > 0; rest = this.#left(at)) {
-        await clock.sleep(Math.min(rest, LONGEST_SLEEP_MS), signal);
-      }
-    } catch {
-      return;
-    }
-    if (signal.aborted) return;
+  #ring(): void {
+    const now = this.#parts.clock.now().getTime();
     for (const [name, due] of [...this.#due]) {
-      if (due.at > at) continue;
+      if (due.at > now) continue;
       this.#due.delete(name);
       this.#start(due);
     }
     this.#arm();
-  }
-
-  #left(at: number): number {
-    return at - this.#parts.clock.now().getTime();
   }
 
   #start({ source, stacks }: Due): void {

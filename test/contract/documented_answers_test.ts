@@ -218,6 +218,12 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     400: { init: get, query: "?limit=0" },
     500: { init: get, prepare: breaking("list") },
   },
+  "GET /v1/api/sync-windows": {
+    ...guarded(get),
+    200: { init: get, query: "?deployment=shop" },
+    400: { init: get, query: "?origin=reconciliation" },
+    500: { init: get, prepare: ({ clock }) => Object.assign(clock, { now: () => new Date(NaN) }) },
+  },
   "GET /v1/api/run/{jobID}": {
     ...guarded(get),
     200: {

@@ -1,3 +1,4 @@
+import { createSyncWindows } from "../../src/plan/mod.ts";
 import {
   createOperations,
   type OperationParts,
@@ -134,6 +135,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     ledger,
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     polls: [],
+    windows: createSyncWindows([]),
     plan: options.plan ?? planned,
     clock,
     timeZone: TIME_ZONE,

@@ -33,8 +33,8 @@ import {
   namedSecrets,
   secretsOfFile,
 } from "../../src/system/mod.ts";
+import { checkSchedule } from "../../src/plan/mod.ts";
 import {
-  checkSchedule,
   createLocate,
   deliveryOf,
   detectProvider,

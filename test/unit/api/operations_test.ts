@@ -4,6 +4,7 @@ import { createOperations, type Operations } from "../../../src/api/operations.t
 import { Projects } from "../../../src/deploy/mod.ts";
 import { createIntake, type Execute } from "../../../src/intake.ts";
 import { type SourceRequest, StackwrightError } from "../../../src/model/mod.ts";
+import { createSyncWindows } from "../../../src/plan/mod.ts";
 import { reduceTargets } from "../../../src/plan/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
 import { createKeyedLock, createRedactor } from "../../../src/system/mod.ts";
@@ -63,6 +64,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     ledger,
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     polls: [],
+    windows: createSyncWindows([]),
     plan: planned,
     timeZone: "UTC",
   });
@@ -83,6 +85,7 @@ describe("every operation", () => {
       listRuns: {},
       getRun: { job_id: run.run.job_id },
       runPolls: { configs: [1] },
+      syncWindows: {},
       listProjects: { all: true },
       getProject: shop,
       controlProject: { ...shop, action: "stop" },

@@ -13,6 +13,7 @@ import {
   stackKey,
 } from "../../../src/model/mod.ts";
 import { decideHeld, type Hold, type PipelineParts } from "../../../src/pipeline/mod.ts";
+import { createSyncWindows } from "../../../src/plan/mod.ts";
 import { createImages, RenderedModels, type Target } from "../../../src/prepare/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import {
@@ -130,6 +131,7 @@ function createShop(directory: string) {
     ledger,
     key,
     commands: { run: unused, start: unused },
+    windows: createSyncWindows([]),
     preparing: createLimiter(1),
     deploying: createLimiter(1),
     stackLock: createWatchedLock(),
@@ -143,6 +145,7 @@ function createShop(directory: string) {
       watchMs: 2000,
       imageRetention: 0,
       treeRetention: 0,
+      queuesDeferred: false,
       protectedPaths: [],
     },
   };

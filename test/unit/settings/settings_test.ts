@@ -46,6 +46,8 @@ function lines(environment: Environment, options?: SettingsOptions): string[] {
 }
 
 const DEFAULTS: Settings = {
+  syncWindows: [],
+  syncWindowQueue: false,
   logLevel: "info",
   logFormat: "auto",
   timeZone: "UTC",
@@ -426,8 +428,6 @@ describe("readSettings", () => {
 
 describe("readSettings for what this version does not have", () => {
   const refused = [
-    "SYNC_WINDOWS",
-    "SYNC_WINDOWS_FILE",
     "OCI_TRUST_POLICY",
     "OCI_TRUST_POLICY_FILE",
   ];
@@ -522,7 +522,7 @@ describe("readSettings for what this version does not have", () => {
   });
 
   it("readSettings() reports what it refuses together with everything else", () => {
-    const found = lines({ SYNC_WINDOWS: "[]", SECRET_PROVIDER: "bws", HTTP_PORT: "x", TZ: "x" });
+    const found = lines({ SYNC_WINDOWS: "[1]", SECRET_PROVIDER: "bws", HTTP_PORT: "x", TZ: "x" });
     assert.deepEqual(found.map((line) => line.split(":")[0]).sort(), [
       "HTTP_PORT",
       "SECRET_PROVIDER",

@@ -69,6 +69,7 @@ const VALUES: Readonly<Record<string, readonly [string, string]>> = {
   LOG_LEVEL: ["debug", "warn"],
   LOG_FORMAT: ["text", "json"],
   TZ: ["Europe/Berlin", "UTC"],
+  SYNC_WINDOWS: ["[{kind: deny, schedule: '@daily', duration: 1h}]", "[]"],
   DOCKER_TLS_VERIFY: ["1", ""],
   DOCKER_AUTH_CONFIG: [`{"auths": {"ghcr.io": {"auth": "dTpw"}}}`, ""],
   GITHUB_APP_ID: ["1", "2"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkSchedule, nextFiring } from "../../../src/trigger/schedule.ts";
+import { checkSchedule, nextFiring } from "../../../src/plan/schedule.ts";
 
 const NOW = "2026-03-10T11:07:30.500Z"; // a Tuesday
 
@@ -25,9 +25,12 @@ describe("nextFiring()", () => {
     ["TZ=America/New_York 0 8 * * *", "Europe/Berlin", "2026-03-10T12:00:00Z"],
     ["CRON_TZ=Asia/Tokyo @daily", "UTC", "2026-03-10T15:00:00Z"],
     // The clocks of Berlin skip 02:00-03:00 on 29 March and repeat 02:00-03:00 on 25 October.
-    ["30 2 * * *", "Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-28T12:00:00Z"],
+    ["30 2 * * *", "Europe/Berlin", "2026-03-30T00:30:00Z", "2026-03-28T12:00:00Z"],
     ["30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-24T12:00:00Z"],
-    ["30 2 * * *", "Europe/Berlin", "2026-10-26T01:30:00Z", "2026-10-25T00:30:00Z"],
+    ["30 2 * * *", "Europe/Berlin", "2026-10-25T01:30:00Z", "2026-10-25T00:30:00Z"],
+    ["30 2 * * *", "Europe/Berlin", "2026-10-26T01:30:00Z", "2026-10-25T01:30:00Z"],
+    ["0 3 * * *", "Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-29T00:59:59Z"],
+    ["0 0 29 2 *", "Europe/Berlin", "2028-02-28T23:00:00Z"],
     // A firing is after the time asked about, never at it.
     ["0 12 * * *", "UTC", "2026-03-11T12:00:00Z", "2026-03-10T12:00:00Z"],
   ];

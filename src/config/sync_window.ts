@@ -1,0 +1,151 @@
+import * as z from "zod";
+import { parseDuration } from "../model/mod.ts";
+import { decode } from "./decode.ts";
+import { type Located, positionAt } from "./located.ts";
+import { parseLocatedYaml } from "./located_yaml.ts";
+import { invalidInput, ProblemSink, type Report } from "./problem_sink.ts";
+import { checkScheduleShape, isTimeZone } from "./schedule_shape.ts";
+import { choice, duration, field, flag, needed, scalar, scalars } from "./schema_words.ts";
+
+/** Times at which deployments may be made (`allow`), or may not (`deny`). */
+export interface SyncWindow {
+  readonly name: string;
+  readonly kind: "allow" | "deny";
+  /** Cron expression of when it starts, without a zone. */
+  readonly schedule: string;
+  readonly durationSeconds: number;
+  /** IANA zone of the schedule. */
+  readonly timeZone: string;
+  /** Globs of what it is about; an empty list is everything. All three have to match. */
+  readonly repositories: readonly string[];
+  readonly deployments: readonly string[];
+  readonly contexts: readonly string[];
+  /** Whether deployments that a person asks for pass it. */
+  readonly manualSync: boolean;
+}
+
+/** How to read sync windows. */
+export interface SyncWindowOptions {
+  /** Name of the input in messages: a file, or the variable that holds the text. */
+  readonly file: string;
+  /** IANA zone of windows that name none. */
+  readonly timeZone: string;
+  /** A full check of cron expressions; the shape is checked in any case. */
+  readonly checkSchedule?: (schedule: string) => string | undefined;
+}
+
+/** Shortest window, in seconds. */
+const LEAST_DURATION = 60;
+/** Longest window, in seconds: whoever wants more wants a window that is always active. */
+const MOST_DURATION = 366 * 24 * 60 * 60;
+/** Windows of one list; every deployment asks all of them. */
+const MOST_WINDOWS = 1000;
+
+const windowSchema = z.strictObject({
+  name: field(scalar(), "Name in messages; `<kind>-<position>` when absent."),
+  kind: needed(choice(["allow", "deny"]), "Whether deployments may, or may not, be made in it."),
+  schedule: needed(z.string({ error: "expected a cron expression of five fields" }), "Its starts."),
+  duration: needed(duration(LEAST_DURATION), "How long it lasts."),
+  timezone: field(scalar(), "IANA zone of the schedule; TZ when absent."),
+  repositories: field(scalars(), "Globs of repositories; all when absent."),
+  deployments: field(scalars(), "Globs of deployments; all when absent."),
+  contexts: field(scalars(), "Globs of contexts; all when absent."),
+  manual_sync: field(flag(), "Whether deployments a person asks for pass.", false),
+});
+
+type WrittenWindow = z.output<typeof windowSchema>;
+
+/**
+ * Reads SYNC_WINDOWS, a YAML list of windows. An empty list is fine.
+ *
+ * Throws `config_invalid` with every problem of every window.
+ */
+export function parseSyncWindows(text: string, options: SyncWindowOptions): SyncWindow[] {
+  const what = `the sync windows ${options.file}`;
+  const [first, second] = parseLocatedYaml(text, options.file);
+  const sink = new ProblemSink(options.file);
+  if (second !== undefined) sink.add(second.root.at, "", "expected a single document");
+  if (first?.root.kind !== "list") sink.add(first?.root.at, "", "expected a list of windows");
+  const items = first?.root.kind === "list" ? first.root.items : [];
+  if (items.length > MOST_WINDOWS) {
+    sink.add(first?.root.at, "", `expected at most ${MOST_WINDOWS} windows, found ${items.length}`);
+  }
+  if (!sink.clean) throw invalidInput(what, sink.problems);
+  const names = new Set<string>();
+  const windows = items.map((item, index) => {
+    const own = new ProblemSink(options.file, { prefix: `[${index}]` });
+    const window = readWindow(item, index, { sink: own, options });
+    const name = window.name.toLowerCase();
+    if (names.has(name)) {
+      own.add(positionAt(item, "name"), "name", `another window is called ${window.name}, too`);
+    }
+    names.add(name);
+    return { window, problems: own.problems };
+  });
+  const problems = windows.flatMap((each) => each.problems);
+  if (problems.length > 0) throw invalidInput(what, problems);
+  return windows.map(({ window }) => window);
+}
+
+function readWindow(
+  node: Located,
+  index: number,
+  { sink, options }: { readonly sink: ProblemSink; readonly options: SyncWindowOptions },
+): SyncWindow {
+  const { value } = decode(windowSchema, node, sink);
+  const written: WrittenWindow = sink.clean
+    ? value
+    : { kind: "deny", schedule: "@daily", duration: LEAST_DURATION };
+  const report: Report = (path, message) => sink.add(positionAt(node, path), path, message);
+  const kind = written.kind.trim().toLowerCase() === "allow" ? "allow" : "deny";
+  const name = (written.name ?? "").trim();
+  const timeZone = (written.timezone ?? "").trim() || options.timeZone;
+  if (!isTimeZone(timeZone)) report("timezone", `${JSON.stringify(timeZone)} is no time zone`);
+  return {
+    name: name === "" ? `${kind}-${index + 1}` : name,
+    kind,
+    schedule: startsOf(written.schedule, options, report),
+    durationSeconds: durationOf(written.duration, report),
+    timeZone,
+    repositories: globs("repositories", written, report),
+    deployments: globs("deployments", written, report),
+    contexts: globs("contexts", written, report),
+    manualSync: written.manual_sync ?? false,
+  };
+}
+
+function startsOf(text: string, options: SyncWindowOptions, report: Report): string {
+  const schedule = text.trim();
+  const problem = /^(?:CRON_)?TZ=/.test(schedule)
+    ? "expected no zone before the schedule; timezone is for it"
+    : schedule.startsWith("@every")
+    ? "a window starts at times of the clock: @every has none"
+    : checkScheduleShape(schedule) ?? options.checkSchedule?.(schedule);
+  if (problem !== undefined) report("schedule", problem);
+  return schedule;
+}
+
+function durationOf(written: number | string, report: Report): number {
+  let seconds = LEAST_DURATION;
+  try {
+    seconds = parseDuration(written);
+  } catch {
+    report("duration", "expected a whole number of seconds");
+  }
+  if (seconds < LEAST_DURATION || seconds > MOST_DURATION) {
+    report("duration", "expected at least 1m and at most 8784h");
+  }
+  return seconds;
+}
+
+function globs(
+  key: "repositories" | "deployments" | "contexts",
+  written: WrittenWindow,
+  report: Report,
+): string[] {
+  const list = (written[key] ?? []).map((each) => (each ?? "").trim());
+  list.forEach((each, index) => {
+    if (each === "") report(`${key}[${index}]`, "expected a pattern, found an empty text");
+  });
+  return list;
+}

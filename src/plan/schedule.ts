@@ -1,0 +1,190 @@
+import { Cron } from "croner";
+import { checkScheduleShape } from "../config/mod.ts";
+import { messageOf, parseDuration, StackwrightError } from "../model/mod.ts";
+
+const ZONE = /^\s*(?:CRON_)?TZ=(\S+)\s+/;
+const EVERY = /^@every\s+/;
+/** The library does not know every descriptor, so all of them are spelled out here. */
+const DESCRIPTORS: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+const MINUTE_MS = 60_000;
+/** No zone changes its clocks twice within it. */
+const SETTLED_MS = 2 * 24 * 60 * MINUTE_MS;
+/** Offsets that are remembered: those of five years. */
+const MOST_REMEMBERED = 1000;
+
+/** A schedule that was read. It holds about 100 KB once it was asked: keep few, and not for long. */
+export interface Schedule {
+  /** The first firing after an instant; `undefined` when there is none. */
+  next(after: Date): Date | undefined;
+  /** The last firing at or before an instant, as long as it is after `since`. */
+  last(at: Date, since: Date): Date | undefined;
+}
+
+/**
+ * Reads a schedule: a cron expression of five fields, a descriptor such as `@hourly`, or `@every 5m`,
+ * which counts from the instant asked about; a prefix `TZ=zone` or `CRON_TZ=zone` beats `timeZone` (an
+ * IANA name). Day of month and day of week are alternatives when both are limited. It fires whenever
+ * the clocks of the zone show one of its times: not at all at one that they skip, twice at one that
+ * they show twice.
+ *
+ * Throws `bad_request` when it is no schedule.
+ */
+export function readSchedule(schedule: string, timeZone: string): Schedule {
+  const zone = ZONE.exec(schedule)?.[1] ?? timeZone;
+  const text = schedule.replace(ZONE, "").trim();
+  const next = EVERY.test(text) ? every(text.replace(EVERY, "")) : byClock(text, zone);
+  return { next, last: (at, since) => lastOf(next, at, since) };
+}
+
+/** When a schedule fires next; see {@link readSchedule}. Throws `bad_request`. */
+export function nextFiring(schedule: string, after: Date, timeZone: string): Date | undefined {
+  return readSchedule(schedule, timeZone).next(after);
+}
+
+/**
+ * Says what is wrong with a schedule, or nothing: its shape, its fields, or that it fires at no time
+ * after `now`.
+ */
+export function checkSchedule(
+  schedule: string,
+  { now, timeZone }: { readonly now: Date; readonly timeZone: string },
+): string | undefined {
+  const shape = checkScheduleShape(schedule.trim());
+  if (shape !== undefined) return shape;
+  try {
+    if (nextFiring(schedule, now, timeZone) === undefined) return "it never fires";
+  } catch (error) {
+    return messageOf(error);
+  }
+  return undefined;
+}
+
+type Next = (after: Date) => Date | undefined;
+
+function every(text: string): Next {
+  const milliseconds = parseDuration(text) * 1000;
+  return (after) => new Date(after.getTime() + milliseconds);
+}
+
+/**
+ * The library knows what clocks show, and we when they show it: it makes a time that is skipped up, and
+ * takes one that comes twice once.
+ */
+function byClock(expression: string, zone: string): Next {
+  const pattern = cron(DESCRIPTORS[expression] ?? expression);
+  const offset = offsets(zone);
+  return rememberingLast((after) => {
+    for (let from = after.getTime();;) {
+      // What is asked for is after `from`, maybe when the clocks have just changed.
+      const ahead = offset(from + 1);
+      const shown = pattern.nextRun(new Date(from + ahead));
+      if (shown === null) return undefined;
+      const instant = shown.getTime() - ahead;
+      const change = changeWithin(offset, from + 1, instant);
+      if (change === undefined) return new Date(instant);
+      from = change - 1;
+    }
+  });
+}
+
+/** Who asks for an instant before the last answer, and not before what that was asked for, gets it. */
+function rememberingLast(next: Next): Next {
+  let asked = Number.POSITIVE_INFINITY;
+  let answer: Date | undefined;
+  return (after) => {
+    const isSame = after.getTime() >= asked && (answer === undefined || after < answer);
+    if (!isSame) [asked, answer] = [after.getTime(), next(after)];
+    return answer;
+  };
+}
+
+/** The first instant up to `to` at which the clocks are not as far from UTC as at `from`. */
+function changeWithin(
+  offset: (time: number) => number,
+  from: number,
+  to: number,
+): number | undefined {
+  const ahead = offset(from);
+  for (let before = from; before < to;) {
+    // At the same instants each time, which are remembered.
+    let after = Math.min((Math.floor(before / SETTLED_MS) + 1) * SETTLED_MS, to);
+    if (offset(after) === ahead) {
+      before = after;
+      continue;
+    }
+    // Clocks change at full minutes.
+    while (after - before > MINUTE_MS) {
+      const middle = Math.floor((before + after) / 2);
+      if (offset(middle) === ahead) before = middle;
+      else after = middle;
+    }
+    return Math.floor(after / MINUTE_MS) * MINUTE_MS;
+  }
+  return undefined;
+}
+
+/** How many milliseconds the clocks of a zone are ahead of UTC. */
+function offsets(timeZone: string): (time: number) => number {
+  if (timeZone === "UTC") return () => 0;
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+  const remembered = new Map<number, number>();
+  const look = (time: number) => {
+    const numbers = format.format(time).match(/\d+/g)?.map(Number) ?? [];
+    const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = numbers;
+    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(time / 1000) * 1000;
+  };
+  return (time) => {
+    if (time % SETTLED_MS !== 0) return look(time);
+    const offset = remembered.get(time) ?? look(time);
+    if (remembered.size < MOST_REMEMBERED) remembered.set(time, offset);
+    return offset;
+  };
+}
+
+/** Goes back in ever longer steps until there is a firing, and then from firing to firing. */
+function lastOf(next: Next, at: Date, since: Date): Date | undefined {
+  let found = next(since);
+  if (found === undefined || found > at) return undefined;
+  const span = at.getTime() - since.getTime();
+  for (let back = MINUTE_MS; back < span; back *= 2) {
+    const later = next(new Date(at.getTime() - back));
+    if (later === undefined || later > at) continue;
+    found = later;
+    break;
+  }
+  for (let later = next(found); later !== undefined && later <= at; later = next(found)) {
+    found = later;
+  }
+  return found;
+}
+
+function cron(expression: string): Cron {
+  try {
+    return new Cron(expression, { timezone: "UTC", mode: "5-part", paused: true });
+  } catch (error) {
+    throw new StackwrightError(
+      "bad_request",
+      `${JSON.stringify(expression)} is no schedule: ${
+        messageOf(error).replace(/^CronPattern: /, "")
+      }`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { commandTo, rows } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, docker, inWorld, label, pollTo, states } from "./steps.ts";
+import type { RunBody, World } from "./world.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+
+const shop = (number: string) => ({
+  "compose.yaml": composeFile({ web: service({ labels: { number } }) }),
+});
+
+/** One window that opens so many hours after the world's time, for two hours, each day. */
+function opensIn(world: World, hours: number, more: Record<string, unknown> = {}): string {
+  const start = new Date(world.clock.now().getTime() + hours * HOUR_MS);
+  const schedule = `${start.getUTCMinutes()} ${start.getUTCHours()} * * *`;
+  return JSON.stringify([{ name: "night", kind: "allow", schedule, duration: "2h", ...more }]);
+}
+
+async function detail(world: World): Promise<Record<string, unknown>> {
+  const answer = await world.request(`/v1/api/deployment/${world.stack}`);
+  return (await answer.json()).content;
+}
+
+/** The first run that ends after a restart; by default of a service that polls nothing. */
+async function restartTo(world: World, env: Record<string, string>): Promise<RunBody> {
+  const list = async () => {
+    const answer = await world.request("/v1/api/runs?limit=200");
+    return (await answer.json()).content as RunBody[];
+  };
+  const before = new Set((await list()).map((run) => run.job_id));
+  await world.restart({ POLL_CONFIG: "", ...env });
+  while (true) {
+    const run = (await list()).find((each) =>
+      !before.has(each.job_id) && each.status !== "accepted" && each.status !== "running"
+    );
+    if (run !== undefined) return run;
+    await setTimeout(20);
+  }
+}
+
+/** One poll that nobody asked for, under these windows. */
+async function automaticPollTo(world: World, status: string, windows = ""): Promise<RunBody> {
+  const { url } = world.repository;
+  const entry = { url, reference: "main", run_once: true };
+  const polls = JSON.stringify([entry]);
+  const run = await restartTo(world, { SYNC_WINDOWS: windows, POLL_CONFIG: polls });
+  assert.equal(run.status, status, JSON.stringify(run));
+  return run;
+}
+
+describe("sync windows", () => {
+  it("defer changes only, say until when, and let through what comes when they are open", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const windows = opensIn(world, 12);
+      await world.restart({ SYNC_WINDOWS: windows });
+      assert.match((await pollTo(world, "skipped")).message ?? "", /no changes/);
+
+      await commit(world, shop("2"));
+      const { status, body, run } = await world.poll();
+      assert.deepEqual([status, run.status], [202, "skipped"]);
+      const until = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:00\+00:00`;
+      const sentence =
+        `^deployment of ${world.stack} deferred by sync window night until ${until}$`;
+      assert.match(String(body["content"]), new RegExp(sentence));
+      assert.equal(run.deployments?.[0]?.reason, "sync_window");
+      const deferred = await automaticPollTo(world, "skipped", windows);
+      assert.equal(deferred.deployments?.[0]?.reason, "sync_window");
+      assert.equal((await detail(world))["state"], "waiting");
+      const { out } = await commandTo(world, 0, ["plan", world.repository.path], {
+        env: { SYNC_WINDOWS: windows },
+      });
+      assert.match(out, /deferred by sync window night/);
+
+      await docker(world, "rm", "--force", `${world.stack}-web-1`);
+      await pollTo(world, "skipped");
+      assert.deepEqual(await states(world), { "web-1": "running" });
+      assert.equal(await label(world, "web", "number"), "1");
+      assert.deepEqual(rows(world, "SELECT * FROM deferred"), []);
+
+      world.advance(12.5 * HOUR_MS);
+      await automaticPollTo(world, "succeeded", windows);
+      assert.equal(await label(world, "web", "number"), "2");
+    }));
+
+  it("let a person through where every one of them says so, and are about what they name", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      const windows = opensIn(world, 12, { manual_sync: true, deployments: [`${world.stack}*`] });
+      await automaticPollTo(world, "skipped", windows);
+      await pollTo(world, "succeeded");
+      const ask = async (query: string) => {
+        const answer = await world.request(`/v1/api/sync-windows${query}`);
+        return { status: answer.status, ...await answer.json() };
+      };
+      const { content: all } = await ask("");
+      assert.deepEqual([all.windows[0].name, all.windows[0].active], ["night", false]);
+      assert.deepEqual([all.windows[0].duration, all.decision], ["2h0m0s", undefined]);
+      const { content: automatic } = await ask(`?deployment=${world.stack}`);
+      const { allowed, windows: names, next_open: opens } = automatic.decision;
+      assert.deepEqual([allowed, names], [false, ["night"]]);
+      assert.equal(opens, all.windows[0].next_start);
+      const { content: manual } = await ask(`?deployment=${world.stack}&origin=MANUAL`);
+      assert.deepEqual(manual.decision, {
+        allowed: true,
+        manual_override: true,
+        windows: ["night"],
+      });
+      const { content: other } = await ask("?repository=example.com/acme/shop");
+      assert.equal(other.decision.allowed, true);
+      const { status, error, content } = await ask("?origin=reconciliation");
+      const refusal = [400, "invalid origin", "origin must be automatic or manual"];
+      assert.deepEqual([status, error, content], refusal);
+    }));
+
+  it("keep what they defer with SYNC_WINDOW_QUEUE, over restarts, and the latest wins", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const env = { SYNC_WINDOWS: opensIn(world, 12), SYNC_WINDOW_QUEUE: "true" };
+      await world.restart(env);
+      await commit(world, shop("2"));
+      await pollTo(world, "skipped");
+      await commit(world, shop("3"));
+      const shown = await detail(world);
+      assert.match(String(shown["why"]), /deferred by sync window night; it is kept/);
+      assert.ok(shown["retry_at"], JSON.stringify(shown));
+      const { out } = await commandTo(world, 0, ["status"]);
+      assert.match(out, /waiting/);
+
+      const still = await restartTo(world, env);
+      assert.equal(still.deployments?.[0]?.reason, "sync_window");
+      world.advance(12.5 * HOUR_MS);
+      assert.equal((await restartTo(world, env)).status, "succeeded");
+      assert.equal(await label(world, "web", "number"), "3");
+      assert.deepEqual(rows(world, "SELECT * FROM deferred"), []);
+    }));
+
+  it("defer the removal of a stack, too", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      await world.restart({ SYNC_WINDOWS: opensIn(world, 12) });
+      await commit(world, {}, { destroy: true });
+      await pollTo(world, "skipped");
+      assert.deepEqual(await states(world), { "web-1": "running" });
+      world.advance(12.5 * HOUR_MS);
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await states(world), {});
+    }));
+});
