@@ -87,7 +87,10 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     }],
     [plain("e2e", "build the executable", ["./scripts/build"])],
     [
-      { ...endToEnd(), sample: { CRASH: "update", ATTACKS: "sample", IMAGE: "skip" } },
+      {
+        ...endToEnd(),
+        sample: { CRASH: "update", ATTACKS: "sample", IMAGE: "skip", START_FIRST_UPDATES: "3" },
+      },
       swarm(root),
     ],
     ...again(composeSteps(root), "newer compose", newerCompose(root)),

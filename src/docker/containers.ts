@@ -205,7 +205,8 @@ function endpointsOf(answer: JsonRecord): Record<string, ContainerEndpoint> {
     Object.entries(networks).map(([name, each]) => {
       const endpoint = asRecord(each);
       const [ipv4, ipv6] = [endpoint["IPAddress"], endpoint["GlobalIPv6Address"]].map(asText);
-      return [name, { ipv4: ipv4 ?? "", ipv6: ipv6 ?? "" }];
+      const aliases = asTextList(endpoint["Aliases"]);
+      return [name, { ipv4: ipv4 ?? "", ipv6: ipv6 ?? "", aliases }];
     }),
   );
 }

@@ -67,6 +67,8 @@ export interface ContainerEndpoint {
   /** Addresses it has now; empty for one that does not run. */
   readonly ipv4: string;
   readonly ipv6: string;
+  /** Names by which others in the network find it, besides its own. */
+  readonly aliases: readonly string[];
 }
 
 /** Details of a container that only inspection shows. */

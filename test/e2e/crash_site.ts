@@ -45,10 +45,13 @@ export class Site {
   }
 
   /** Commits a release of `worker` and `web`, or of one of another name that has a chosen container. */
-  async commit(revision: string, { fails = false, name = "" } = {}): Promise<void> {
+  async commit(
+    revision: string,
+    { fails = false, name = "", startFirst = false } = {},
+  ): Promise<void> {
     await this.#parts.repository.commit({
       ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
-      "compose.yaml": composeFile(revision, fails)
+      "compose.yaml": composeFile(revision, { fails, startFirst })
         .replace(
           "  web:",
           name === "" ? "  web:" : `  ${name}:\n    container_name: ${this.chosenName}`,
@@ -83,6 +86,18 @@ export class Site {
   async containers(): Promise<ObservedContainer[]> {
     const all = await this.#parts.engine.listContainers({ [PROJECT]: this.stack }, never);
     return all.sort((a, b) => a.name < b.name ? -1 : 1);
+  }
+
+  /** Revisions of the containers of a service that run and are found by its name. */
+  async serving(service: string): Promise<string[]> {
+    const found: string[] = [];
+    for (const each of await this.containers()) {
+      if (each.service !== service || each.state !== "running") continue;
+      const details = await this.#parts.engine.inspectContainer(each.id, never);
+      const names = Object.values(details?.endpoints ?? {}).flatMap(({ aliases }) => aliases);
+      if (names.includes(service)) found.push(each.labels["rev"] ?? "");
+    }
+    return found.sort();
   }
 
   /** Names of the volumes of a service; one that nobody named has 64 hex digits. */
@@ -283,7 +298,10 @@ export async function createSite(program: Program, kind: "fake" | "real"): Promi
   return new Site(parts);
 }
 
-function composeFile(revision: string, fails: boolean): string {
+function composeFile(
+  revision: string,
+  { fails, startFirst }: { readonly fails: boolean; readonly startFirst: boolean },
+): string {
   // It ends well when it is told to: nothing about it says afterwards that it should run.
   const command = fails ? "exit 3" : "trap 'exit 0' TERM; while :; do sleep 0.1; done";
   return `
@@ -294,7 +312,7 @@ services:
     stop_grace_period: 5s
     labels: {rev: ${revision}}
     healthcheck: {test: ["CMD", "true"], interval: 1s}
-    volumes: [/anonymous]
+    ${startFirst ? "deploy: {update_config: {order: start-first}}" : "volumes: [/anonymous]"}
   worker:
     image: ${IMAGE}
     command: [sleep, "100000"]

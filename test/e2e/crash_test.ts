@@ -73,6 +73,21 @@ for (const program of PROGRAMS) {
         }
       });
 
+      it("at any change of a start-first update has the old or the new container serving", async () => {
+        const site = await createSite(program, kind);
+        try {
+          await site.commit("first", { startFirst: true });
+          await site.settle();
+          const commit = (k: number) => site.commit(`rev-${k}`, { startFirst: true });
+          const serves = async (where: string) =>
+            assert.notDeepEqual(await site.serving("web"), [], where);
+          const total = await killAfterEach(site, commit, { ...WEB_AND_WORKER, serves });
+          assert.ok(total >= 10, `a start-first update makes ${total} changes`);
+        } finally {
+          await site.close();
+        }
+      });
+
       it("after any change of a rename comes to the new name by itself", async () => {
         const site = await createSite(program, kind);
         const nameOf = (k: number) => k % 2 === 0 ? "shop" : "site";
@@ -104,6 +119,8 @@ interface Sweep {
   readonly isRename?: boolean;
   /** Steps between two kills; 1 by default. */
   readonly every?: number;
+  /** Looks at what runs right after the kill. */
+  readonly serves?: (where: string) => Promise<void>;
   /** Service, state and label `rev` of the containers in the end. */
   readonly expected: (k: number) => readonly (readonly [string, string, string | undefined])[];
 }
@@ -119,7 +136,7 @@ const WEB_AND_WORKER: Sweep = {
 async function killAfterEach(
   site: Site,
   prepare: (k: number) => Promise<void>,
-  { isRename = false, every = 1, expected }: Sweep = WEB_AND_WORKER,
+  { isRename = false, every = 1, serves, expected }: Sweep = WEB_AND_WORKER,
 ): Promise<number> {
   for (let k = 1; k <= MOST_MUTATIONS; k += every) {
     await prepare(k);
@@ -127,6 +144,7 @@ async function killAfterEach(
     const killed = await site.killAfter(k);
     if (isRename) await assertOneRuns(site, `killed after change ${k} (${site.lastChange})`);
     else await assertEitherRelease(site, before, `rev-${k}`);
+    await serves?.(`killed after change ${k} (${site.lastChange})`);
     const log = await site.settle();
     const where = `killed after change ${k} (${site.lastChange}):\n${log}`;
     const now = await site.containers();

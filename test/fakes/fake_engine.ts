@@ -41,6 +41,8 @@ export interface ContainerSnapshot {
   readonly labels: Readonly<Record<string, string>>;
   /** Names, sorted. */
   readonly networks: readonly string[];
+  /** Names by which others in its networks find it, besides its own. */
+  readonly aliases: readonly string[];
   /** Names of volumes, sorted. */
   readonly volumes: readonly string[];
   readonly mounts: readonly { readonly source: string; readonly destination: string }[];
@@ -192,6 +194,7 @@ function snapshot(container: FakeContainer): ContainerSnapshot {
     exitCode: container.exitCode,
     labels: container.labels,
     networks: [...container.endpoints.keys()].sort(),
+    aliases: [...container.endpoints.values()].flatMap(({ aliases }) => aliases),
     volumes: volumes.map((mount) => mount.name).sort(),
     mounts: container.mounts.map(({ source, destination }) => ({ source, destination })),
     env: Array.isArray(env) ? env.map(String) : [],

@@ -111,7 +111,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         healthOutput: container.health === "unhealthy" ? "probe says no\n" : "",
         mounts: [],
         endpoints: Object.fromEntries(
-          (container.networkNames ?? []).map((name) => [name, { ipv4: "", ipv6: "" }]),
+          (container.networkNames ?? []).map((name) => [name, { ipv4: "", ipv6: "", aliases: [] }]),
         ),
       });
     },

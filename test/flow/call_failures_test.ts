@@ -66,6 +66,12 @@ const JOB = "migrate";
 const COMPLETED = "service_completed_successfully";
 const handed = { ports: ["127.0.0.1:8080:80"], volumes: ["data:/data"] };
 
+/** Replaced while the one before still serves. */
+const rolled = {
+  healthcheck: { test: ["CMD", "true"] },
+  deploy: { update_config: { order: "start-first" } },
+};
+
 const linked = { site: { link: "real" } };
 /** What `db` and `web` are in is made anew when it becomes internal. */
 const inner = (internal: boolean, v: string): Files => ({
@@ -191,6 +197,13 @@ const SCENARIOS: readonly Scenario[] = [
     watched: "/module.txt",
     before: { old: "1", web: "1", "/module.txt": "one" },
     after: { new: "2", web: "1", "/module.txt": "two" },
+  },
+  {
+    name: "a start-first update",
+    earlier: [compose({ web: web("1", rolled), worker })],
+    next: compose({ web: web("2", rolled), worker }),
+    before: { web: "1", worker: "w" },
+    after: { web: "2", worker: "w" },
   },
   {
     name: "a destroy",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, ids, inWorld, pollTo, reasons, states } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { createWorld, engines, type World } from "./world.ts";
 
 const CHECK = { test: ["CMD", "true"], interval: "1s", retries: 1 };
 const FIRST = { update_config: { order: "start-first" } };
@@ -65,5 +65,42 @@ for (const engine of await engines()) {
       }));
   });
 }
+
+describe("a start-first update, looked at after every change", () => {
+  it("has a working container that is found by the name of its service, in every network", async () => {
+    const seen: string[] = [];
+    const look = () => {
+      const serving = (world.fake?.containers() ?? []).filter((each) =>
+        each.service === "web" && each.state === "running" && each.health === "healthy" &&
+        each.aliases.filter((alias) => alias === "web").length === 2
+      );
+      seen.push(serving.map(({ labels }) => labels["v"]).sort().join(" and "));
+    };
+    let isWatching = false;
+    const world: World = await createWorld({
+      engine: "fake",
+      onMutation: () => {
+        if (isWatching) look();
+      },
+    });
+    try {
+      const both = (v: string) => ({
+        "compose.yaml": composeFile(
+          { web: web(v, { networks: { back: null, front: null } }) },
+          { networks: { back: {}, front: {} } },
+        ),
+      });
+      await commit(world, both("1"));
+      await pollTo(world, "succeeded");
+      isWatching = true;
+      await commit(world, both("2"));
+      await pollTo(world, "succeeded");
+      const order = seen.filter((each, index) => each !== seen[index - 1]);
+      assert.deepEqual(order, ["1", "1 and 2", "2"], seen.join(", "));
+    } finally {
+      await world.close();
+    }
+  });
+});
 
 const never = new AbortController().signal;

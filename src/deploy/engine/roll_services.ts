@@ -19,10 +19,10 @@ import {
 import { awaitDependencies, startStopped } from "./start_containers.ts";
 
 /**
- * Milliseconds between the last name of an old container and its end: who asked for its address just
- * before, and whose first packet was lost while it had none, sends that again after a second.
+ * Milliseconds at least between the last name of an old container and its end: who asked for its address
+ * just before, and whose first packet was lost while it had none, sends that again after a second.
  */
-export const DRAIN_MS = 1500;
+const DRAIN_MS = 2000;
 
 /** Services that are replaced by rules of their own. */
 interface Rolling {
@@ -190,6 +190,7 @@ async function retire(
   if (details === undefined || details.container.state !== "running") return;
   const left = Object.entries(details.endpoints ?? {}).filter(([network]) => keepers.has(network));
   if (left.length === 0) return;
+  const beganMs = clock.now().getTime();
   try {
     for (const [network, now] of left) {
       const endpoint = { Aliases: [] };
@@ -199,7 +200,8 @@ async function retire(
     if (!isStackwrightError(error, "engine_refused")) throw error;
     log.warning(`requests to ${name} that are under way may fail: ${error.message}`);
   }
-  await clock.sleep(DRAIN_MS, signal);
+  // Packets are sent again at ever longer pauses, each about as long as all before together.
+  await clock.sleep(DRAIN_MS + 2 * (clock.now().getTime() - beganMs), signal);
 }
 
 async function takePlace(
