@@ -13,8 +13,8 @@ export interface Workplace {
 }
 
 /**
- * The settings and the outside world of a command. Logs say warnings and worse, or more where
- * LOG_LEVEL asks for it.
+ * The settings and the outside world of a command. Logs say warnings and worse, or more where LOG_LEVEL
+ * asks for it.
  */
 export async function systemOf(io: CommandIo): Promise<Omit<Workplace, "assembly">> {
   const { redactor, commands = systemCommands } = io;

@@ -12,14 +12,10 @@ import {
 export const MOST_BYTES = 256 * 1024;
 /**
  * Signs with a meaning in YAML that one text may have. They are what parsing costs: about three
- * microseconds each, in which this process does nothing else. A line of a compose file has three or
- * four.
+ * microseconds each, in which this process does nothing else. A line of a compose file has three or four.
  */
 export const MOST_SIGNS = 20_000;
-/**
- * Levels of nesting before anything is parsed: with thousands of them, looking at each takes
- * quadratic time.
- */
+/** Levels of nesting before anything is parsed: with thousands of them, looking at each takes quadratic time. */
 const MOST_LEVELS = 200;
 /** Aliases and anchors one text may have: each alias is looked for among all anchors. */
 const MOST_ALIASES = 2000;
@@ -35,9 +31,7 @@ export function tooMuchYaml(text: string): string | undefined {
 
 const SIGNS = new Set([..."\n-?:,[]{}#&*!|>'\"%@`"].map((each) => each.charCodeAt(0)));
 
-/**
- * The same for texts whose bytes are bounded otherwise, since most of theirs are in long values.
- */
+/** The same for texts whose bytes are bounded otherwise, since most of theirs are in long values. */
 export function tooManySigns(text: string): string | undefined {
   let signs = 0;
   let aliases = 0;
@@ -69,9 +63,7 @@ function isTooDeep(text: string): boolean {
   return isIndentedTooDeep(text);
 }
 
-/**
- * Columns at which something begins around a line: its own indentation, and each `- ` before it.
- */
+/** Columns at which something begins around a line: its own indentation, and each `- ` before it. */
 function isIndentedTooDeep(text: string): boolean {
   const columns: number[] = [];
   for (let start = 0; start < text.length; start = lineAfter(text, start)) {
@@ -104,10 +96,9 @@ export type YamlOptions = Pick<
 >;
 
 /**
- * Parses every document of a text that {@link tooMuchYaml} has nothing against. Without the
- * library's own check for keys that are given twice, which takes quadratic time ({@link
- * keyGivenTwice} does the same), and without its pretty errors, which do so too and quote the text,
- * which may hold secrets.
+ * Parses every document of a text that {@link tooMuchYaml} has nothing against. Without the library's
+ * own check for keys that are given twice, which takes quadratic time ({@link keyGivenTwice} does the
+ * same), and without its pretty errors, which do so too and quote the text, which may hold secrets.
  */
 export function parseYaml(text: string, options: YamlOptions = {}): Document.Parsed[] {
   const safe = { logLevel: "silent", prettyErrors: false, uniqueKeys: false } as const;

@@ -1,20 +1,15 @@
 import { dirname, join } from "node:path/posix";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 
-/** References that make compose read more than one compose file, as its author wrote it. */
+/** References by which a compose file makes compose read more, as its author wrote them. */
 export interface ComposeReferences {
   /** Further compose files, relative to the directory of this one: `include` and `extends.file`. */
   readonly composeFiles: readonly string[];
-  /**
-   * Other files: `env_file`, `label_file`, the `env_file` of an include or the `.env` beside it.
-   */
+  /** Other files: `env_file`, `label_file`, the `env_file` of an include or the `.env` beside it. */
   readonly files: readonly string[];
   /** Whether it may read any file of the source: broken YAML, an include with a base of its own. */
   readonly wide: boolean;
-  /**
-   * Whether it reads something outside the source: remote includes, host paths, paths with
-   * variables.
-   */
+  /** Whether it reads something outside the source: remote includes, host paths, paths with variables. */
   readonly outside: boolean;
 }
 

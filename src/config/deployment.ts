@@ -21,10 +21,7 @@ import { invalidInput, ProblemSink, type Report } from "./problem_sink.ts";
 export interface DeploymentDocument extends DeclaredDeployment {
   /** Where the document starts; absent for JSON values. */
   readonly position: Position | undefined;
-  /**
-   * Number of the document and position of the value at a dotted key path, for a problem found
-   * later.
-   */
+  /** Number of the document and position of the value at a dotted key path, for a problem found later. */
   place(path: string): Pick<Problem, "document" | "line" | "column">;
   /** What was ignored on purpose and its author should know. */
   readonly warnings: readonly Problem[];
@@ -74,8 +71,7 @@ export function parseDeploymentOverride(text: string, options: ParseOptions): De
 
 /**
  * Reads the inline configurations of an authenticated request, a JSON array, by the same rules.
- * `where` names the input in messages; paths of problems start with the index
- * (`[1].build.no_cash`).
+ * `where` names the input in messages; paths of problems start with the index (`[1].build.no_cash`).
  *
  * Throws `config_invalid` with every problem.
  */

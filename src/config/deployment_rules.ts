@@ -32,9 +32,7 @@ export interface DeploymentOrigin {
   readonly partial?: boolean;
 }
 
-/**
- * Applies defaults and every rule of a single field; cross-field rules are {@link checkDeployment}.
- */
+/** Applies defaults and every rule of a single field; cross-field rules are {@link checkDeployment}. */
 export function buildDeployment(
   written: WrittenDeployment,
   origin: DeploymentOrigin,

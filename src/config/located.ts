@@ -80,8 +80,8 @@ export function clip(text: string, length: number): string {
 
 /**
  * The position of the value at a dotted key path such as `build.args` or
- * `oci.keyless_identities[0].issuer` is written; where a part of the path does not exist, the
- * nearest value around it.
+ * `oci.keyless_identities[0].issuer`; where a part of the path does not exist, that of the nearest
+ * value around it.
  */
 export function positionAt(node: Located, path: string): Position | undefined {
   let current = node;

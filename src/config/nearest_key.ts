@@ -65,9 +65,8 @@ export function formerKeyAdvice(unknown: string, known: readonly string[]): stri
 }
 
 /**
- * The known name of a variable that somebody slipped at: one letter of at least six is wrong,
- * missing, too many or in its neighbour's place, two of at least twelve. `undefined` when there is
- * none.
+ * The known name of a variable that somebody slipped at: one letter of at least six is wrong, missing,
+ * too many or in its neighbour's place, two of at least twelve. `undefined` when there is none.
  */
 export function nearestName(unknown: string, known: readonly string[]): string | undefined {
   if (unknown.length < 6 || unknown.length > 64 || !/^[A-Z][A-Z0-9_]*$/.test(unknown)) {

@@ -11,9 +11,7 @@ export const IGNORE_SCOPES = ["configs", "secrets", "bindMounts"] as const;
 /** One scope of {@link IGNORE_SCOPES}. */
 export type IgnoreScope = (typeof IGNORE_SCOPES)[number];
 
-/**
- * Mounted files of a service whose changes are written in place instead of replacing its container.
- */
+/** Mounted files of a service whose changes are written in place instead of replacing its container. */
 export interface RecreateIgnore {
   /** What is ignored, by scope: names or target paths; `all` for everything of that scope. */
   readonly items: ReadonlyMap<IgnoreScope, readonly string[] | "all">;
@@ -23,10 +21,7 @@ export interface RecreateIgnore {
 
 /** The two labels as a service carries them. */
 export interface RecreateIgnoreLabels {
-  /**
-   * `stackwright.deployment.recreate.ignore`: a YAML map from scope to a list, or to nothing for
-   * all.
-   */
+  /** `stackwright.deployment.recreate.ignore`: a YAML map from scope to a list, or to nothing for all. */
   readonly ignore: string | undefined;
   /** `stackwright.deployment.recreate.ignore.signal`. */
   readonly signal: string | undefined;
@@ -116,10 +111,7 @@ function itemsOf(scope: string, items: unknown): readonly string[] | "all" {
   });
 }
 
-/**
- * Signals of Linux that a process can be told something by; the engine takes them by name or
- * number.
- */
+/** Signals of Linux that a process can be told something by; the engine takes them by name or number. */
 const SIGNALS =
   "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS"
     .split(" ");

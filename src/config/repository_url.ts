@@ -1,6 +1,4 @@
-/**
- * A rule's answer: the normalised value, or what is wrong as a sentence without the value itself.
- */
+/** A rule's answer: the normalised value, or what is wrong as a sentence without the value itself. */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
 const WEB = /^https?:\/\/[^\s/?#]+(?:[/?#]\S*)?$/i;

@@ -1,8 +1,6 @@
 import type { SecretStore } from "./secret_stores.ts";
 
-/**
- * The secret provider of the instance, with what it needs to work. Holds credentials: never log.
- */
+/** The secret provider of the instance, with what it needs to work. Holds credentials: never log. */
 export type SecretProviderOptions =
   | {
     readonly kind: "webhook";
@@ -73,9 +71,7 @@ export function secretsOfProvider(options: SecretProviderOptions): readonly stri
 
 const SECRET_HEADER = /auth|token|key|secret|cookie|password/i;
 
-/**
- * Credentials that are written into a store: a header's literal text, with and without its scheme.
- */
+/** Credentials that are written into a store: a header's literal text, with and without its scheme. */
 function secretHeaders({ headers }: SecretStore): string[] {
   return headers.filter(({ name }) => SECRET_HEADER.test(name)).flatMap(({ value }) =>
     value.parts.flatMap((part) => {

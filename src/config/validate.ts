@@ -16,18 +16,13 @@ import {
 export interface Checkout {
   /** Name of its directory, which is often the repository's. */
   readonly name: string;
-  /**
-   * Names in the directory the configuration is searched in, which is the root unless said
-   * otherwise.
-   */
+  /** Names in the directory the configuration is searched in, which is the root unless said otherwise. */
   names(): Promise<readonly string[]>;
   /** Whether there is a file at `path`. */
   exists(path: string): Promise<boolean>;
   /** The text of a file; `undefined` when there is none. */
   read(path: string): Promise<string | undefined>;
-  /**
-   * Every file and link at or below a directory, by path from the root; empty when there is none.
-   */
+  /** Every file and link at or below a directory, by path from the root; empty when there is none. */
   list(path: string): Promise<ReadonlyMap<string, { readonly kind: string }>>;
 }
 
@@ -100,9 +95,7 @@ async function validateFile(
   return { files, stacks, problems, warnings };
 }
 
-/**
- * Names that only a discovery brings together: those of one file were compared when it was read.
- */
+/** Names that only a discovery brings together: those of one file were compared when it was read. */
 function duplicates(stacks: readonly DeclaredStack[]): Problem[] {
   return duplicateStacks(stacks.map((each) => each.deployment)).flatMap((indexes) => {
     const same = indexes.flatMap((index) => stacks[index] ?? []);

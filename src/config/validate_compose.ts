@@ -20,8 +20,8 @@ export interface ComposeFindings {
 const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
 
 /**
- * Looks into a compose file as far as that needs no engine: whether it is YAML and a compose file,
- * whether it includes what is never fetched, and the labels that change what a deployment does.
+ * Looks into a compose file as far as that needs no engine: whether it is YAML and a compose file, whether
+ * it includes what is never fetched, and the labels that change what a deployment does.
  */
 export function validateCompose(text: string, file: string): ComposeFindings {
   try {
@@ -96,10 +96,7 @@ function mapOf(value: unknown): Record<string, unknown> {
   return isMap ? value as Record<string, unknown> : {};
 }
 
-/**
- * Paths of the compose files of a deployment that are looked into: all that are named, or the
- * first.
- */
+/** Paths of the compose files of a deployment that are looked into: all that are named, or the first. */
 export function composeFilesIn(
   { composeFiles, composeFilesGiven, workingDir }: {
     readonly composeFiles: readonly string[];

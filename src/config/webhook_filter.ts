@@ -2,8 +2,8 @@ import { compilePattern, type Pattern } from "./pattern.ts";
 import type { Checked } from "./repository_url.ts";
 
 /**
- * Compiles a `webhook_filter` (RE2). It matches anywhere in its text unless it is anchored; the
- * text is tried in full and in short form by {@link passesWebhookFilter}.
+ * Compiles a `webhook_filter` (RE2). It matches anywhere in its text unless it is anchored; the text
+ * is tried in full and in short form by {@link passesWebhookFilter}.
  */
 export function compileWebhookFilter(pattern: string): Checked<Pattern> {
   return compilePattern(pattern);

@@ -44,9 +44,9 @@ export async function readJson(
 }
 
 /**
- * Reads the body of a request as it is; empty when there is none. `error` is what a refusal is
- * called. May be called once. Throws `payload_too_large`, `bad_request` when it is too slow, and
- * `cancelled`, also when it was given up for others (see {@link BodyBudget}).
+ * Reads the body of a request as it is; empty when there is none. `error` is what a refusal is called.
+ * May be called once. Throws `payload_too_large`, `bad_request` when it is too slow, and `cancelled`,
+ * also when it was given up for others (see {@link BodyBudget}).
  */
 export async function readBytes(
   request: HttpRequest,

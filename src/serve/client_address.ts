@@ -25,9 +25,7 @@ export function clientAddress(
     outermost(forwardedFor(headers.get("forwarded") ?? ""), networks) ?? peer;
 }
 
-/**
- * From right to left the first address that is no proxy of ours; the leftmost when all of them are.
- */
+/** From right to left the first address that is no proxy of ours; the leftmost when all of them are. */
 function outermost(hops: readonly string[], networks: Networks): string | undefined {
   const addresses = hops.map(addressIn).filter((each) => each !== undefined);
   return addresses.findLast((each) => !networks.contains(each)) ?? addresses[0];

@@ -6,8 +6,8 @@ export type Answer = AnswerBody & {
   /** Container context that the request selected; shown in a header. */
   readonly context?: string;
   /**
-   * Whether the texts of stacks in it were masked when they were kept, each with what its stack
-   * hides: words that only one stack hides stay readable in those of the others.
+   * Whether the texts of stacks in it were masked when they were kept, each with what its stack hides:
+   * words that only one stack hides stay readable in those of the others.
    */
   readonly isMasked?: boolean;
 };
@@ -47,8 +47,8 @@ export interface AnswerTo {
 }
 
 /**
- * Makes the response of an answer: JSON in the one envelope (decisions.md, HTTP), every text
- * through the redactor, never cached. The answer to HEAD has no body.
+ * Makes the response of an answer: JSON in the one envelope (decisions.md, HTTP), every text through
+ * the redactor, never cached. The answer to HEAD has no body.
  */
 export function toResponse(answer: Answer, to: AnswerTo): Response {
   const headers: Record<string, string> = {

@@ -150,9 +150,7 @@ async function answerTo(
   });
 }
 
-/**
- * The runtime makes a signal when it is asked for one, and few operations ask; so with the client.
- */
+/** The runtime makes a signal when it is asked for one, and few operations ask; so with the client. */
 function callOf(request: HttpRequest, log: Log, client: () => string): Call {
   return {
     get signal() {

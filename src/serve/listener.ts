@@ -22,9 +22,7 @@ export interface Listener {
    * exchange the pair of an open listener. Throws when the pair is not usable.
    */
   renew(pair: TlsPair): boolean;
-  /**
-   * Stops accepting at once; resolves when no request is under way any more. May be called twice.
-   */
+  /** Stops accepting at once; resolves when no request is under way any more. May be called twice. */
   drain(): Promise<void>;
   /** Ends what is left. */
   cut(): void;

@@ -18,9 +18,7 @@ export interface Refusal {
 
 interface Rule {
   readonly status: number;
-  /**
-   * The stable text; without one the message of the error is it, and its problems are the detail.
-   */
+  /** The stable text; without one the message of the error is it, and its problems are the detail. */
   readonly error?: string;
 }
 
@@ -66,7 +64,7 @@ export function statusOf(code: ErrorCode): number {
 }
 
 /**
- * The answer about anything that was thrown. What is not ours, or is a mistake of ours,
+ * The refusal for anything that was thrown. What is not ours, or is a mistake of ours,
  * is told as `internal error` and nothing else: its text was not written for clients.
  */
 export function refusalOf(error: unknown): Refusal {

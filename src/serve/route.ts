@@ -12,14 +12,13 @@ export interface Exchange {
   readonly query: URLSearchParams;
   readonly call: Call;
   /**
-   * Reads the body as JSON; may be called once. An empty one is `empty`, where that is given.
-   * Throws `bad_request` and `payload_too_large`.
+   * Reads the body as JSON; may be called once. An empty one is `empty`, where that is given. Throws
+   * `bad_request` and `payload_too_large`.
    */
   readonly readJson: (empty?: unknown) => Promise<unknown>;
   readonly headers: RequestHeaders;
   /**
-   * Reads the body as it came, instead; `error` is what a refusal is called. Throws like
-   * `readJson`.
+   * Reads the body as it came, instead; `error` is what a refusal is called. Throws like `readJson`.
    */
   readonly readBytes: (error: string) => Promise<Uint8Array>;
 }

@@ -34,9 +34,8 @@ interface Match<T> {
 }
 
 /**
- * A router over fixed routes. A fixed segment beats a variable one; a trailing slash is a segment
- * of its own, so it matches nothing here. Throws when two routes are the same, which is a mistake
- * of ours.
+ * A router over fixed routes. A fixed segment beats a variable one; a trailing slash is a segment of
+ * its own, so it matches nothing here. Throws when two routes are the same, which is a mistake of ours.
  */
 export function createRouter<T>(entries: readonly RouteEntry<T>[]): Router<T> {
   const root = createNode<T>();

@@ -35,8 +35,8 @@ export interface Server {
   /** Where it listens, for people: every address is said to be every address. */
   readonly address: string;
   /**
-   * Stops accepting, lets requests under way finish for at most `graceMs` milliseconds, then goes
-   * on without them. May be called twice; both calls end together.
+   * Stops accepting, lets requests under way finish for at most `graceMs` milliseconds, then goes on
+   * without them. May be called twice; both calls end together.
    */
   shutdown(graceMs: number): Promise<void>;
 }
@@ -48,8 +48,8 @@ const MOST_REBIND_TRIES = 500;
 /**
  * Listens. Clients that are slow, silent or too many are cut, and cost the others nothing.
  *
- * Throws `address_unusable` when the address is taken or not there (yet), and `settings_invalid`
- * when it can never be used or the TLS pair is not usable.
+ * Throws `address_unusable` when the address is taken or not there (yet), and `settings_invalid` when
+ * it can never be used or the TLS pair is not usable.
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { tls } = options;
@@ -133,8 +133,8 @@ class RunningServer implements Server {
   }
 
   /**
-   * Where the runtime cannot exchange the pair of an open listener there is another one, and a
-   * moment in which connections are refused.
+   * Where the runtime cannot exchange the pair of an open listener there is another one, and a moment
+   * in which connections are refused.
    */
   async #renew(pair: TlsPair): Promise<void> {
     if (!this.#listener.renew(pair)) {

@@ -23,10 +23,9 @@ export interface ServerLimits {
 }
 
 /**
- * Near those of the closest peer, and bounds where it has none. Headers get more than 3 s, because
- * the one thread that reads them may be busy itself for a moment, and that is not the client's
- * fault. The time of a body has an answer of its own, so the connection is cut a little later than
- * that.
+ * Near those of the closest peer, and bounds where it has none. Headers get more than 3 s, because the
+ * one thread that reads them may be busy itself for a moment, and that is not the client's fault. The
+ * time of a body has an answer of its own, so the connection is cut a little later than that.
  */
 export const SERVER_LIMITS: ServerLimits = {
   headersMs: 10_000,

@@ -11,9 +11,7 @@ export interface WebhookSenderFacts {
   readonly eventRequired: boolean;
 }
 
-/**
- * The senders in the order in which they are recognised; a request needs the header of one of them.
- */
+/** The senders in the order in which they are recognised; a request needs the header of one of them. */
 export const WEBHOOK_SENDERS: readonly WebhookSenderFacts[] = WEBHOOK_PROVIDERS.map((provider) => ({
   provider: provider.name,
   securityHeader: provider.securityHeader,
@@ -37,7 +35,7 @@ export const WEBHOOK_SUCCESS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Refusals beyond those that the operation's errors have: the run failed while it was waited for,
- * or the service is shutting down and cut it short.
+ * Refusals beyond those that the operation's errors have: the run failed while it was waited for, or
+ * the service is shutting down and cut it short.
  */
 export const WEBHOOK_REFUSALS: readonly number[] = [500, 503];

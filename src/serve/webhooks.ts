@@ -21,8 +21,8 @@ export interface ReceiveWebhooks {
   readonly sources: WebhookSourceOptions;
   readonly operation: WebhookOperation;
   /**
-   * Told of every request that proved itself, whatever came of it; `repository` is a name for
-   * people, `none` or `invalid`. What proves nothing is not told of, or anybody could make names.
+   * Told of every request that proved itself, whatever came of it; `repository` is a name for people,
+   * `none` or `invalid`. What proves nothing is not told of, or anybody could make names.
    */
   readonly onAuthentic?: (repository: string) => void;
 }
@@ -72,9 +72,7 @@ async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Prom
   }
 }
 
-/**
- * Who sent it was looked at before, because that takes no body; what it says comes after the proof.
- */
+/** Who sent it was looked at before, because that takes no body; what it says comes after the proof. */
 function readDelivery(
   { headers, params }: Exchange,
   body: Uint8Array,

@@ -26,9 +26,9 @@ export interface RequestParts {
 const BASE = "http://stackwright";
 
 /**
- * Makes a request of a message. Undefined for CONNECT, which asks for no path. Throws a `TypeError`
- * when a header has a value that no header can have, when there are two hosts, or when the end of
- * the body cannot be known.
+ * Makes a request of a message. Undefined for CONNECT, which asks for no path. Throws a
+ * `TypeError` when a header has a value that no header can have, when there are two hosts, or when the
+ * end of the body cannot be known.
  */
 export function toRequest(incoming: Incoming, parts: RequestParts): HttpRequest | undefined {
   if (/^CONNECT$/i.test(incoming.method ?? "")) return undefined;

@@ -4,8 +4,7 @@ import type { SettingName } from "./settings_table.ts";
 import { type Environment, quote, VariableReader } from "./variable_reader.ts";
 
 /**
- * Reads address, port and TLS files alone, for the health check, which must work whatever else is
- * wrong.
+ * Reads address, port and TLS files alone, for the health check, which must work whatever else is wrong.
  *
  * Throws `settings_invalid`.
  */
@@ -31,10 +30,7 @@ export function invalidSettings(problems: readonly Problem[]): StackwrightError 
 /** The address to listen on where nobody names one. */
 export const EVERY_ADDRESS = "0.0.0.0";
 
-/**
- * An address or a name to listen on. Whether this machine has the address is seen when it is
- * listened on.
- */
+/** An address or a name to listen on. Whether this machine has the address is seen when it is listened on. */
 export function listenHost(reader: VariableReader, name: SettingName): string | undefined {
   const text = reader.text(name)?.trim();
   if (text === undefined || text === "") return undefined;

@@ -100,9 +100,7 @@ export function readSettings(
   return deepFreeze(settings);
 }
 
-/**
- * Of an object without `auths`, or of no JSON, nobody would get credentials: that is said at once.
- */
+/** Of an object without `auths`, or of no JSON, nobody would get credentials: that is said at once. */
 function authConfig(reader: VariableReader): string | undefined {
   const text = reader.text("DOCKER_AUTH_CONFIG");
   if (text === undefined) return undefined;

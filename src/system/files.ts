@@ -12,9 +12,7 @@ export interface FileInfo {
   readonly modifiedAt: Date;
 }
 
-/**
- * A directory that is held open: it stays the same one, whatever others rename or put in its place.
- */
+/** A directory that is held open: it stays the same one, whatever others rename or put in its place. */
 export interface HeldDirectory {
   /** A path that leads to it for as long as it is held; what is in it is reached below. */
   readonly path: string;
@@ -30,8 +28,8 @@ export interface Files {
   /** The bytes of a file, or `undefined` when there is none. */
   readIfExists(path: string): Promise<Uint8Array | undefined>;
   /**
-   * A plain file; `undefined` for what is none, a link as well, which is not followed, and for one
-   * of more than `mostBytes`.
+   * A plain file; `undefined` for what is none, a link as well, which is not followed, and for one of
+   * more than `mostBytes`.
    */
   readPlain(
     path: string,
@@ -40,9 +38,8 @@ export interface Files {
   /** Writes a file beside its place and renames it there, so that readers see all or nothing. */
   write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
   /**
-   * Overwrites the bytes of an existing file or creates it: the inode, which mounts hold, stays.
-   * Fails with `ELOOP` for a link, which is not followed, and with `ENXIO` for what is no plain
-   * file.
+   * Overwrites the bytes of an existing file or creates it: the inode, which mounts hold, stays. Fails
+   * with `ELOOP` for a link, which is not followed, and with `ENXIO` for what is no plain file.
    */
   writeInPlace(path: string, data: Uint8Array, options?: { mode?: number }): Promise<void>;
   /** Information on a path, links not followed; `undefined` when there is nothing. */
@@ -186,9 +183,7 @@ export const systemFiles: Files = {
   makeTemporaryDirectory: (prefix) => fs.mkdtemp(prefix),
 };
 
-/**
- * Removes what a failed write began. The write's own error is what counts, so none comes from here.
- */
+/** Removes what a failed write began. The write's own error is what counts, so none comes from here. */
 async function discard(path: string): Promise<void> {
   await fs.rm(path, { force: true }).catch(() => {});
 }

@@ -24,8 +24,8 @@ export interface HttpClient {
    * Sends a request and reads the whole answer. A redirect is followed for GET and on the same
    * origin only: its headers are credentials of that one place.
    *
-   * Throws `timeout`, `http_failed` when there is no usable answer (its message has the origin of
-   * the URL, and nothing else of it), and the signal's reason.
+   * Throws `timeout`, `http_failed` when there is no usable answer (its message has the origin of the
+   * URL, and nothing else of it), and the signal's reason.
    */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /** Ends idle connections. */

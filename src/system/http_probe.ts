@@ -15,9 +15,7 @@ export interface ProbeTarget {
   /** Address or name to connect to. */
   readonly host: string;
   readonly port: number;
-  /**
-   * Whether it speaks HTTPS; the certificate is not verified, since it names no loopback address.
-   */
+  /** Whether it speaks HTTPS; the certificate is not verified, since it names no loopback address. */
   readonly tls: boolean;
   readonly path: string;
   /** Longest time for everything, in milliseconds. */

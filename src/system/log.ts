@@ -22,9 +22,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 /** The port that diagnostics go to. Calls never throw and never wait. */
 export interface Log {
-  /**
-   * Fields that take work to find out are given as a function, which is called only to be shown.
-   */
+  /** Fields that take work to find out are given as a function, which is called only to be shown. */
   debug(message: string, fields?: LogFields | (() => LogFields)): void;
   info(message: string, fields?: LogFields): void;
   warning(message: string, fields?: LogFields): void;
@@ -51,8 +49,8 @@ export interface LogOptions {
 }
 
 /**
- * Sets the logging library up and returns the log. Call it once a process: the library is
- * configured for the whole process, and a second call replaces what the first one set up.
+ * Sets the logging library up and returns the log. Call it once a process: the library is configured
+ * for the whole process, and a second call replaces what the first one set up.
  */
 export function createLog(options: LogOptions): Log {
   const formatInstant = createTimeFormat(options.timeZone);
@@ -71,9 +69,7 @@ export function createLog(options: LogOptions): Log {
   return new WrittenLog({}, options.level);
 }
 
-/**
- * One for all lines that share their fixed fields; made for every request, so it holds no closures.
- */
+/** One for all lines that share their fixed fields; made for every request, so it holds no closures. */
 class WrittenLog implements Log {
   readonly #fixed: LogFields;
   readonly #lowest: LogLevel;
@@ -173,8 +169,8 @@ const PRIORITIES: Readonly<Record<string, number>> = {
 const MOST_CAUSES = 10;
 
 /**
- * A field as JSON can have it; a line is never lost because a value has no JSON form. Errors print
- * as message and causes: a stack names our files, not what went wrong.
+ * A field as JSON can have it; a line is never lost because a value has no JSON form. Errors print as
+ * message and causes: a stack names our files, not what went wrong.
  */
 function printable(value: unknown, depth = 0): unknown {
   if (!(value instanceof Error)) return depth === 0 ? asJson(value) : value;

@@ -21,8 +21,8 @@ export interface ProcessFacts {
 }
 
 /**
- * Whether the runtime reserves gigabytes of addresses that it never touches, and knows its heap
- * only from the last time it was cleaned up: Bun. What it says of both alarms people for nothing.
+ * Whether the runtime reserves gigabytes of addresses that it never touches, and knows its heap only
+ * from the last time it was cleaned up: Bun. What it says of both alarms people for nothing.
  */
 const RESERVES = process.versions["bun"] !== undefined;
 

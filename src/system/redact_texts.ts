@@ -1,7 +1,7 @@
 /**
- * Fields that say what something is, by name, and how their values look. A secret of some
- * repository may be an ordinary word (`A_PASSWORD=complete`); what has one of these forms is never
- * masked, so that nobody decides what the state, the name or the time of anything is called.
+ * Fields that say what something is, by name, and how their values look. A secret of some repository
+ * may be an ordinary word (`A_PASSWORD=complete`); what has one of these forms is never masked, so that
+ * nobody decides what the state, the name or the time of anything is called.
  */
 const WORD = /^[a-z][a-z_-]{0,40}$/;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -18,9 +18,9 @@ const STRUCTURAL: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /**
- * `value` with every text in it redacted, however deep, but what the program itself says of a
- * thing: states, names of projects, codes, times, commits. To be used before something is written
- * as JSON: in the finished text a mask could swallow what ends a string.
+ * `value` with every text in it redacted, however deep, but what the program itself says of a thing:
+ * states, names of projects, codes, times, commits. To be used before something is written as JSON: in
+ * the finished text a mask could swallow what ends a string.
  */
 export function redactTexts<T>(value: T, redact: (text: string) => string): T {
   return redacted(value, redact, undefined) as T;

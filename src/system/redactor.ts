@@ -5,25 +5,24 @@ import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 import { maskUserInformation } from "./user_information.ts";
 
 /**
- * The one place that keeps secrets out of what Stackwright says. It stands in front of logs,
- * errors, runs and responses. Values are added when they become known; those of a repository belong
- * to its deployment, and are bounded and forgotten with it.
+ * The one place that keeps secrets out of what Stackwright says. It stands in front of logs, errors,
+ * runs and responses. Values are added when they become known; those
+ * of a repository belong to its deployment, and are bounded and forgotten with it.
  */
 export interface Redactor {
   /**
-   * Makes `value`, each of its lines, and all {@link writtenForms} of them unprintable. Values
-   * shorter than {@link SHORTEST_SECRET} are ignored: replacing them would blank out ordinary
-   * words. May be called again with the same value. `owner` is what the value belongs to; those of
-   * the program itself have none, and are never forgotten. Ordinary words of a stack ({@link
-   * stackAsOwner}) are masked in texts about it alone: nobody decides what the texts of others say.
+   * Makes `value`, each of its lines, and all {@link writtenForms} of them unprintable. Values shorter
+   * than {@link SHORTEST_SECRET} are ignored: replacing them would blank out ordinary words. May be
+   * called again with the same value. `owner` is what the value belongs to; those of the program itself
+   * have none, and are never forgotten. Ordinary words of a stack ({@link stackAsOwner}) are masked in
+   * texts about it alone: nobody decides what the texts of others say.
    */
   add(value: string, owner?: string): void;
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
   /**
-   * `text` with every known secret and every URL's user information replaced by `***`. `about` is
-   * the owner that the text is about, or {@link NO_STACK}; without it words of all of them are
-   * masked.
+   * `text` with every known secret and every URL's user information replaced by `***`. `about` is the
+   * owner that the text is about, or {@link NO_STACK}; without it words of all of them are masked.
    */
   redact(text: string, about?: string): string;
 }
@@ -37,10 +36,7 @@ export function stackAsOwner({ context, name }: StackKey): string {
 }
 
 const STACK = "stack ";
-/**
- * Stacks whose ordinary words are known; those that were not heard of for longest are forgotten
- * first.
- */
+/** Stacks whose ordinary words are known; those that were not heard of for longest are forgotten first. */
 const MOST_STACKS = 1000;
 
 const MASK = "***";

@@ -8,7 +8,7 @@ import { type ProcessOwner, systemProcessOwner } from "./process_owner.ts";
 /** Purposes of private directories outside of the data directory. */
 export type ScratchPurpose = "git" | "plan" | "render";
 
-/** The directory of such directories, the system's by default, and whose they are. */
+/** The parent of such directories, the system's by default, and whose they are. */
 export interface ScratchPlace {
   readonly directory?: string;
   /** This process by default. */
@@ -33,9 +33,9 @@ export function scratchPrefix(
 }
 
 /**
- * Removes the private directories that killed processes left. Those of another container on the
- * same file system are left alone for a day. Never fails: what cannot be removed is somebody
- * else's. Returns how many were removed.
+ * Removes the private directories that killed processes left. Those of another
+ * container on the same file system are left alone for a day. Never fails: what cannot be removed is
+ * somebody else's. Returns how many were removed.
  */
 export async function sweepScratch(
   { files, clock }: { readonly files: Files; readonly clock: Clock },

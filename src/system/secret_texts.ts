@@ -83,8 +83,8 @@ function isPlace(value: string): boolean {
 
 /**
  * Everything to hide of a text that is a secret: itself, and what it may be taken apart into: the
- * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it
- * where a program took it for something with separators (`Invalid port: …`).
+ * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it where
+ * a program took it for something with separators (`Invalid port: …`).
  */
 export function secretParts(text: string): string[] {
   const parts = [
@@ -112,19 +112,14 @@ export function namedSecrets(text: string): string[] {
     .filter((value) => worthHiding(value) && !ONLY_A_VARIABLE.test(value));
 }
 
-/**
- * Every secret that is written into a text in the clear, as far as names tell; compose's dollars
- * too.
- */
+/** Every secret that is written into a text in the clear, as far as names tell; compose's dollars too. */
 export function writtenSecrets(text: string): string[] {
   const found = [...namedSecrets(text), ...embeddedSecrets(text)];
   return found.filter((each) => !ONLY_A_VARIABLE.test(each))
     .flatMap((each) => [each, each.replaceAll("$$", "$")]);
 }
 
-/**
- * Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words.
- */
+/** Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words. */
 export function secretsOfFile(text: string): string[] {
   const whole = text.trim();
   const lines = whole.split(/\r?\n/).map((line) => line.trim());
@@ -147,9 +142,7 @@ function wordsOf(name: string): string[] {
 
 const SEPARATORS = /[\s._:/@,+=&?#|;()[\]{}<>-]+/;
 
-/**
- * Words, numbers, and words with a number (`postgres16`, `512m`) make names; the rest looks random.
- */
+/** Words, numbers, and words with a number (`postgres16`, `512m`) make names; the rest looks random. */
 export function looksRandom(value: string): boolean {
   const text = value.trim();
   if (text.length < SHORTEST_UNNAMED || ORDINARY.test(text)) return false;

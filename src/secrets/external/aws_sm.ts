@@ -15,9 +15,7 @@ export interface AwsOptions {
 
 const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
 
-/**
- * How AWS says that a name is not that of a secret; a policy by name denies unknown names instead.
- */
+/** How AWS says that a name is not that of a secret; a policy by name denies unknown names instead. */
 const NOT_THIS_NAME = /ResourceNotFoundException|AccessDeniedException|ValidationException/;
 
 /** Secrets of AWS Secrets Manager. */

@@ -17,9 +17,7 @@ interface KvReference {
   readonly key: string;
 }
 
-/**
- * Key-value secrets of OpenBao and Vault; the version of the engine is asked for once per reader.
- */
+/** Key-value secrets of OpenBao and Vault; the version of the engine is asked for once per reader. */
 export function createOpenBao(options: OpenBaoOptions, http: HttpClient): SecretProvider {
   const get = (path: string, namespace: string, signal: AbortSignal, expected: number[] = []) =>
     askJson(http, {

@@ -13,8 +13,8 @@ export function isNativeIdentity(identity: string): boolean {
 }
 
 /**
- * The data key, by the first recipient that one of the identities belongs to; `undefined` when
- * there is none.
+ * The data key, by the first recipient that one of the identities belongs to; `undefined` when there
+ * is none.
  */
 export async function ageDataKey(
   recipients: readonly AgeRecipient[],

@@ -20,8 +20,8 @@ export function isEncryptedValue(text: string): boolean {
 }
 
 /**
- * Decrypts one value. `bound` is the text the cipher text is bound to: keys with a colon behind
- * each, or the time of the last change for the checksum.
+ * Decrypts one value. `bound` is the text the cipher text is bound to: keys with a colon behind each,
+ * or the time of the last change for the checksum.
  *
  * Throws {@link SopsFormatError} when it is malformed, was changed, moved, or has another key.
  */

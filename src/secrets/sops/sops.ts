@@ -21,9 +21,9 @@ export interface PlainFile {
 /** Decrypts files that were encrypted with SOPS. */
 export interface Sops {
   /**
-   * The plain content of a file, or `undefined` when it is not encrypted. `name` is shown in
-   * errors, and its ending tells JSON files from binary ones. Secrets in it are registered with the
-   * redactor. Equal content is decrypted once.
+   * The plain content of a file, or `undefined` when it is not encrypted. `name` is shown in errors,
+   * and its ending tells JSON files from binary ones. Secrets in it are registered with the redactor.
+   * Equal content is decrypted once.
    *
    * Throws `config_invalid` when it cannot be decrypted: no key fits, or it was changed or cut off;
    * `unsupported` when a program is needed that is not installed; `timeout`.

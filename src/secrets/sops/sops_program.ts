@@ -14,8 +14,8 @@ export interface SopsProgram {
   /**
    * The plain content, or `undefined` when the program is not installed.
    *
-   * Throws {@link SopsFormatError} with what the program says, `timeout` when a key service does
-   * not answer.
+   * Throws {@link SopsFormatError} with what the program says, `timeout` when a key service does not
+   * answer.
    */
   decrypt(
     file: Pick<SopsText, "format">,
@@ -63,9 +63,7 @@ export function createSopsProgram({ commands, env, ageKey }: ProgramParts): Sops
   };
 }
 
-/**
- * A runtime may give its children a socket as standard input, which nobody can open by its name.
- */
+/** A runtime may give its children a socket as standard input, which nobody can open by its name. */
 const THROUGH_A_PIPE = 'command -v sops >/dev/null || exit 127; cat | "$@"';
 /** What a shell ends with when there is no such program. */
 const NOT_FOUND = 127;
