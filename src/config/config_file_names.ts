@@ -2,7 +2,7 @@ import { StackwrightError } from "../model/mod.ts";
 
 const TARGET = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const OURS = ".stackwright";
-/** Prefix of the configuration files somebody who migrates already has (decisions.md). */
+/** Prefix of the configuration files somebody who migrates already has. */
 const MIGRATED = ".doco-cd";
 const ROOT_FILE = /^\.(?:stackwright|doco-cd)(?:\.[A-Za-z0-9][A-Za-z0-9._-]*)?\.ya?ml$/;
 

@@ -20,7 +20,7 @@ export const REPOSITORY_PATTERN =
   "[A-Za-z0-9_][A-Za-z0-9_.+-]*@[A-Za-z0-9][^\\s/:]*:(?!//)\\S+|(?:[Ff][Ii][Ll][Ee]://)?/\\S*)$";
 
 /**
- * Checks the URL of a Git repository (decisions.md): `http(s)`, `ssh`, scp form, and, where
+ * Checks the URL of a Git repository: `http(s)`, `ssh`, scp form, and, where
  * `allowLocal` says so, `file://` or an absolute path, which becomes `file://`. The answer never
  * repeats the URL, because URLs carry credentials.
  */

@@ -17,7 +17,7 @@ export type Readiness =
   };
 
 /**
- * Judges one sample (decisions.md, release safety): every started service runs, and is healthy where it
+ * Judges one sample: every started service runs, and is healthy where it
  * has a health check; exit code 0 is success where the restart policy does not restart it. What
  * cannot become good any more fails at once; whether a container is restarted too often takes more than
  * one sample.

@@ -7,7 +7,7 @@ export const RUN_STATUSES = ["accepted", "running", "succeeded", "failed", "skip
 /** One member of {@link RUN_STATUSES}. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** States of one target inside a run (decisions.md, HTTP). */
+/** States of one target inside a run. */
 export type TargetStatus = "pending" | "running" | "succeeded" | "failed" | "skipped";
 
 /** One stack in one context that a run was about. */

@@ -92,7 +92,7 @@ export interface RemovalRequest {
 }
 
 /**
- * True when removals may be carried out (decisions.md, mass deletion): more than five stacks and at
+ * True when removals may be carried out: more than five stacks and at
  * least half of what the owner has need a person, or the same result in two runs in a row.
  */
 export function permitsRemovals({ removals, owned, origin, pending }: RemovalRequest): boolean {

@@ -32,8 +32,7 @@ export type RetryDecision =
 export const BACK_OFF_SECONDS = { first: 10, longest: 15 * 60 } as const;
 
 /**
- * Decides whether a release that failed before may be tried again (decisions.md
- * "Release safety"). Another release starts fresh, and a manual attempt is always made.
+ * Decides whether a release that failed before may be tried again. Another release starts fresh, and a manual attempt is always made.
  */
 export function decideRetry(input: RetryInput): RetryDecision {
   const { failure, retry, origin } = input;

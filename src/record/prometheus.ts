@@ -11,7 +11,7 @@ import { processFamilies } from "./process_families.ts";
 import { createSeries } from "./series.ts";
 import { stackFamilies, type StackFigures } from "./stack_families.ts";
 
-/** Prefix of the names of our metrics (decisions.md); those of the process carry none, as usual. */
+/** Prefix of the names of our metrics; those of the process carry none, as usual. */
 export const METRIC_PREFIX = "service_";
 
 /** A meter whose measurements can be read. */

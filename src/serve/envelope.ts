@@ -47,7 +47,7 @@ export interface AnswerTo {
 }
 
 /**
- * Makes the response of an answer: JSON in the one envelope (decisions.md, HTTP), every text through
+ * Makes the response of an answer: JSON in the one envelope, every text through
  * the redactor, never cached. The answer to HEAD has no body.
  */
 export function toResponse(answer: Answer, to: AnswerTo): Response {
@@ -85,7 +85,7 @@ function remembering(redact: (text: string) => string): (text: string) => string
   };
 }
 
-/** Header that names the container context (decisions.md). */
+/** Header that names the container context. */
 export const CONTEXT_HEADER = "X-Service-Context";
 
 /** A header cannot hold every text that a query can. */

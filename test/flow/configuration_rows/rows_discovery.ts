@@ -117,7 +117,7 @@ function brokenRow(title: string, override: Record<string, FakeFile>, says: RegE
   };
 }
 
-/** `auto_discovery` (interface.md §2.6, deploy.md §2). */
+/** `auto_discovery`. */
 export const DISCOVERY_ROWS: readonly Row[] = [
   depthRow("true", "one", "two", "three"),
   depthRow("{enabled: true, depth: 0}", "one", "two", "three"),

@@ -63,7 +63,7 @@ function destroyRow(written: string, covers: readonly string[], volumes: number,
   } satisfies Row;
 }
 
-/** `swarm`, `build`, `destroy`, `retry` (interface.md §2.2 to §2.4 and §2.7). */
+/** `swarm`, `build`, `destroy`, `retry`. */
 export const OBJECT_ROWS: readonly Row[] = [
   {
     rule: "interface.md §2.2 swarm",

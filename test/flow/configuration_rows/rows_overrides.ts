@@ -56,7 +56,7 @@ const runs = (...names: readonly string[]) => async ({ world, stack }: Seen) =>
 
 const profiled = composeFile({ debug: service({ profiles: ["debug"] }), web: service() });
 
-/** Overrides of discovered stacks (deploy.md §2.2). */
+/** Overrides of discovered stacks. */
 export const OVERRIDE_ROWS: readonly Row[] = [
   overrideRow("maps are joined name by name, the override wins", ["environment"], {
     base: ["environment: {A: a, B: b}"],

@@ -4,7 +4,7 @@ import type { Deployment } from "../../../src/model/mod.ts";
 import { parseDeployments, parseInlineDeployments } from "../../../src/config/mod.ts";
 import { errorOf, parseOne, problemsOf } from "./problems.ts";
 
-/** What `name: a` alone means: every default of interface.md §2.1 to §2.9. */
+/** What `name: a` alone means: every default. */
 const DEFAULTS: Deployment = {
   name: "a",
   source: "git",
