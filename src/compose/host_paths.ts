@@ -26,6 +26,8 @@ export interface FollowedPaths {
   readonly volumes: readonly { readonly what: string; readonly name: string }[];
   /** Containers, by name or id, whose mounts a service gets, whatever project they are of. */
   readonly containers: readonly { readonly what: string; readonly name: string }[];
+  /** Containers whose processes, network or memory a service shares, by name or id. */
+  readonly shared: readonly { readonly what: string; readonly name: string }[];
   /** Parts that no repository may use, a clause each. */
   readonly refused: readonly string[];
 }
@@ -39,6 +41,7 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
   const paths: FollowedPath[] = [];
   const refused: string[] = [];
   const containers: { what: string; name: string }[] = [];
+  const shared: { what: string; name: string }[] = [];
   for (const [name, service] of Object.entries(servicesOf(model))) {
     const of = (what: string) => `service ${name}: ${what}`;
     const add = (by: FollowedPath["by"], what: string, path: string) => {
@@ -61,6 +64,10 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
     for (const each of textsOf(service["volumes_from"])) {
       const container = /^container:([^:]*)/.exec(each)?.[1];
       if (container !== undefined) containers.push({ what: of("volumes_from"), name: container });
+    }
+    for (const key of ["ipc", "network_mode", "pid"]) {
+      const container = /^container:([^]+)$/.exec(textAt(service, key))?.[1];
+      if (container !== undefined) shared.push({ what: of(key), name: container });
     }
     for (const option of textsOf(service["security_opt"])) {
       // Compose reads the profile itself, relative to the project.
@@ -91,7 +98,7 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
   for (const { what, path } of paths) {
     if (OF_A_PROCESS.test(path)) refused.push(`${what} through what a process has open`);
   }
-  return { paths, refused, containers, volumes };
+  return { paths, refused, containers, shared, volumes };
 }
 
 /** A way to anywhere that leads elsewhere for the engine than for us, who look where it leads. */

@@ -20,7 +20,7 @@ import { type Checked, checkRepositoryUrl } from "./repository_url.ts";
 import { checkComposeFile, checkSideFile, checkWorkingDir, REMOTE_PREFIX } from "./source_path.ts";
 import { compileWebhookFilter } from "./webhook_filter.ts";
 
-/** The origin of a deployment, as far as rules depend on it. */
+/** Who wrote a deployment, as far as rules depend on it. */
 export interface DeploymentOrigin {
   /** Settings and authenticated requests; never a repository or a webhook payload. */
   readonly trusted: boolean;
@@ -115,13 +115,17 @@ function checkName({ name, autoDiscovery }: Deployment, report: Report): void {
       JSON.stringify(name.slice(0, 60))
     } is no compose project name: lower-case letters, digits, ` +
       `- and _, starting with a letter or digit` +
+      (name.length > LONGEST_NAME ? `, at most ${LONGEST_NAME}` : "") +
       (suggestion === "" ? "" : `; write "${suggestion}"`),
   );
 }
 
-/** True when compose accepts `name` for a project. */
+/** Signs of a name: it becomes part of those of containers, and a directory. */
+const LONGEST_NAME = 128;
+
+/** Whether compose accepts `name` for a project, and disks for a directory. */
 export function isProjectName(name: string): boolean {
-  return /^[a-z0-9][a-z0-9_-]*$/.test(name);
+  return name.length <= LONGEST_NAME && /^[a-z0-9][a-z0-9_-]*$/.test(name);
 }
 
 /** The project name nearest to `name`, empty when nothing of it can be used. */
@@ -151,7 +155,7 @@ export function sideFileBase(deployment: Deployment, file: string): string {
   return elsewhere ? "." : deployment.workingDir;
 }
 
-/** The place of a dotenv or secrets file of a deployment. */
+/** Where a dotenv or secrets file of a deployment lies. */
 export interface SideFilePlace {
   /** The source of the configuration, or the one that is deployed; often they are the same. */
   readonly from: "configuration" | "deployed";
@@ -169,7 +173,7 @@ export function sideFilePlace(deployment: Deployment, file: string): SideFilePla
   };
 }
 
-/** True when a dotenv file may be missing: the one that is read without being asked for. */
+/** Whether a dotenv file may be missing: the one that is read without being asked for. */
 export function isDefaultEnvFile(file: string): boolean {
   return file === ".env";
 }

@@ -165,8 +165,17 @@ export class EngineApi {
   }
 }
 
-/** Escapes one name for a path; a slash stays, as image names contain them. */
+/**
+ * Escapes one name for a path; a slash stays, as image names contain them. Throws `config_invalid` for
+ * one that leads to another path: names come from repositories.
+ */
 export function pathName(name: string): string {
+  if (/(?:^|\/)\.{0,2}(?:\/|$)/.test(name)) {
+    throw new StackwrightError(
+      "config_invalid",
+      `${JSON.stringify(name.slice(0, 100))} is no name that the engine has anything by`,
+    );
+  }
   return name.split("/").map(encodeURIComponent).join("/");
 }
 

@@ -56,18 +56,23 @@ export interface ToExpand {
   readonly configuration: Revision;
 }
 
+/** Deployments of one run: every one may have a thousand containers, and few lines make any number. */
+const MOST_DEPLOYMENTS = 500;
+
 /**
  * Replaces every auto-discovery among the deployments by what it finds. Listings
  * and overrides are read by object id; nothing is written to disk. What is wrong with one discovered
  * directory, or with one place to look into, is in the answer.
  *
- * Throws `config_invalid` when two stacks of the run have one name in a context.
+ * Throws `config_invalid` when two stacks of the run have one name in a context, or when there are more
+ * than {@link MOST_DEPLOYMENTS}.
  */
 export async function expandDeployments(
   parts: PipelineParts,
   { request, declared, configuration }: ToExpand,
   signal: AbortSignal,
 ): Promise<Expansion> {
+  requireFew(declared.length);
   const expansions = await Promise.all(
     declared.map((each) =>
       each.deployment.autoDiscovery.enabled
@@ -80,6 +85,7 @@ export async function expandDeployments(
     failures: expansions.flatMap((each) => each.failures),
     scans: expansions.flatMap((each) => each.scans),
   };
+  requireFew(expansion.deployments.length);
   requireUnique(expansion.deployments);
   return expansion;
 }
@@ -167,6 +173,7 @@ async function lookInto(
     composeFiles,
     ...(isOwn ? { configurationDir: parts.options.configBaseDir } : {}),
   });
+  requireFew(directories.length);
   const overrides = new Map<string, string>();
   for (const { override } of directories) {
     if (override === undefined) continue;
@@ -183,6 +190,15 @@ function cannotLookInto(workingDir: string, kind: string | undefined, revision: 
     "config_invalid",
     `auto_discovery: the working_dir ${workingDir} ${why} in ${revision.source.name} at ` +
       `${revision.reference}; nothing was removed`,
+  );
+}
+
+function requireFew(count: number): void {
+  if (count <= MOST_DEPLOYMENTS) return;
+  throw new StackwrightError(
+    "config_invalid",
+    `the configuration means ${count} deployments, the most of one repository and reference is ` +
+      `${MOST_DEPLOYMENTS}; nothing was changed, spread them over several targets or branches`,
   );
 }
 

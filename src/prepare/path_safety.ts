@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type FollowedPath, followedPaths, insideTree, pathRelation } from "../compose/mod.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import type { ComposeProject } from "../deploy/mod.ts";
+import { ownContainerId } from "../docker/own_mounts.ts";
 import { guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -63,9 +64,34 @@ export async function requireSafeModel(
     else await requireNotOurs(parts, name, each, tree);
   }
   for (const each of found.containers) await requireMountsNotOurs(parts, name, each, tree, signal);
+  if (found.shared.length > 0) await requireNotUs(parts, name, found.shared, signal);
   const own = OWN_VOLUME.exec(parts.host.dataDir)?.[1];
   const volume = found.volumes.find((each) => each.name === own);
   if (volume !== undefined) throw ours(name, volume.what);
+}
+
+/**
+ * Whoever is in the network of this process hears what it is told, and whoever sees its processes sees
+ * what they have in their environment.
+ */
+async function requireNotUs(
+  parts: PrepareParts,
+  name: string,
+  shared: ReturnType<typeof followedPaths>["shared"],
+  signal: AbortSignal,
+): Promise<void> {
+  const mountInfo = await parts.files.readIfExists("/proc/self/mountinfo");
+  const own = mountInfo && ownContainerId(new TextDecoder().decode(mountInfo));
+  if (own === undefined) return;
+  for (const { what, name: container } of shared) {
+    const details = await parts.host.engine.inspectContainer(container, signal);
+    if (details?.container.id !== own) continue;
+    throw new StackwrightError(
+      "path_escapes",
+      `deployment ${name}: ${what}: the container ${container} is Stackwright itself, whose processes ` +
+        "and network no deployment may share",
+    );
+  }
 }
 
 /** A container's mounts are handed on as they are, whatever project it is of. */

@@ -120,6 +120,13 @@ const MISTAKES: readonly Mistake[] = [
     }]
     : []),
   {
+    title: "more deployments than any machine has",
+    files: () => ({
+      [CONFIG]: Array.from({ length: 501 }, (_, at) => `name: many-${at}\n`).join("---\n"),
+    }),
+    says: [/the configuration means 501 deployments, the most of .* is 500; nothing was changed/],
+  },
+  {
     title: "more containers than any machine has",
     files: () => ({ "compose.yaml": compose({ web: "scale: 2000000000" }) }),
     says: [/it asks for 2000000001 containers, the most is 1000/],

@@ -12,6 +12,14 @@ describe("followedPaths()", () => {
     assert.deepEqual(followedPaths({ services: { "a--push": web } }).refused, []);
   });
 
+  it("names the containers that a service shares something with", () => {
+    const web = { network_mode: "container:a", pid: "container:b\n", ipc: "service:db" };
+    assert.deepEqual(followedPaths({ services: { web } }).shared, [
+      { what: "service web: network_mode", name: "a" },
+      { what: "service web: pid", name: "b\n" },
+    ]);
+  });
+
   const rows: readonly (readonly [string, Record<string, unknown>, RegExp | undefined])[] = [
     ["nothing special", { image: "a" }, undefined],
     ["a provider", { provider: { type: "x" } }, /web: provider/],

@@ -12,6 +12,7 @@ import {
   deploymentSchema,
   isConfigFileName,
   isMigrationFile,
+  isProjectName,
   normaliseName,
   overrideDeployment,
   parseDeploymentOverride,
@@ -187,6 +188,13 @@ describe("nearestKey", () => {
     const pairs: [string, string, number][] = [["", "", 0], ["", "ab", 2], ["ab", "ba", 1]];
     for (const [from, to, distance] of [...pairs, ["kitten", "sitting", 3] as const]) {
       assert.equal(editDistance(from, to), distance);
+    }
+  });
+
+  it("isProjectName() takes what compose takes, as long as a disk takes it too", () => {
+    for (const name of ["a", "0", "a_b-c", "x".repeat(128)]) assert.ok(isProjectName(name), name);
+    for (const name of ["", "-a", "_a", "A", "a.b", "a/b", "a\n", "x".repeat(129)]) {
+      assert.ok(!isProjectName(name), name);
     }
   });
 
