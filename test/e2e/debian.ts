@@ -16,17 +16,33 @@ export const DEBIAN_IMAGE = "stackwright-test/debian:trixie";
 const DEBOOTSTRAP = "/usr/sbin/debootstrap";
 
 /**
- * Why images with Debian in them cannot be made here, without a registry; `undefined` where they can.
- * It takes root, `debootstrap` and Debian's mirror, and some minutes: `IMAGE=skip` leaves it out.
+ * Makes {@link DEBIAN_IMAGE} and what a test needs beside it, and says why that is not possible here;
+ * `undefined` where it is. It takes root, `debootstrap` and Debian's mirror, and some minutes:
+ * `IMAGE=skip` leaves it out.
+ *
+ * @param makeMore What else has nothing of ours in it: images with packages, a machine that starts.
  */
-export async function noDebian(): Promise<string | undefined> {
+export async function noDebian(
+  makeMore: () => Promise<void> = () => Promise.resolve(),
+): Promise<string | undefined> {
   const { unavailable } = await findRealEngine();
   if (unavailable !== undefined) return unavailable;
   if (process.env["IMAGE"] === "skip") return "only in ./scripts/test all";
-  const reason = await whyNot();
+  const reason = await whyNot() ?? await made(makeMore);
   if (reason === undefined) return undefined;
   process.stderr.write(`\n*** NOT TRIED: the image and the systemd unit: ${reason} ***\n`);
   return reason;
+}
+
+/** Why the parts that are Debian's could not be made: a mirror fails, or a container has no rights. */
+async function made(makeMore: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await ensureDebianImage();
+    await makeMore();
+    return undefined;
+  } catch (error) {
+    return `Debian's part of it could not be made: ${error}`;
+  }
 }
 
 async function whyNot(): Promise<string | undefined> {
@@ -41,7 +57,7 @@ async function whyNot(): Promise<string | undefined> {
 }
 
 /** Makes sure that the engine has {@link DEBIAN_IMAGE}: the smallest system of Debian 13. */
-export async function ensureDebianImage(): Promise<void> {
+async function ensureDebianImage(): Promise<void> {
   await ensureImage(DEBIAN_IMAGE, async () => {
     const directory = await mkdtemp(join(tmpdir(), "stackwright-debian-"));
     try {

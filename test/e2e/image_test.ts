@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
 import { freePort } from "../fakes/free_port.ts";
-import { DEBIAN_IMAGE, ensureDebianImage, noDebian, run } from "./debian.ts";
+import { DEBIAN_IMAGE, noDebian, run } from "./debian.ts";
 import { ROOT } from "./service_process.ts";
 
 const skip = await noDebian() ?? false;
@@ -71,7 +71,6 @@ describe("the image, started with docs/compose.yaml", { skip }, () => {
 
   before(async () => {
     await ensureBusyboxImage();
-    await ensureDebianImage();
     const base = ["--build-arg", `BASE=${DEBIAN_IMAGE}`, "--network", "host"];
     await run("docker", ["build", "-q", "-f", `${ROOT}Containerfile`, ...base, "-t", name, ROOT]);
     directory = await mkdtemp(join(tmpdir(), "stackwright-image-"));

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { DEBIAN_IMAGE, ensureDebianImage, ensureImage, noDebian, run, runOn } from "./debian.ts";
+import { DEBIAN_IMAGE, ensureImage, noDebian, run, runOn } from "./debian.ts";
 import { ROOT } from "./service_process.ts";
 
-const skip = await noDebian() ?? false;
 const name = `swt-unit-${randomBytes(3).toString("hex")}`;
 
 /** A machine with systemd, and an engine of its own in it. */
@@ -38,40 +37,48 @@ echo 'name: shop' >.stackwright.yaml
 commit
 `;
 
-describe("docs/stackwright.service under systemd", { skip }, () => {
-  const type = (script: string) =>
-    runOn(PRELUDE + script, "docker", ["exec", "-i", name, "bash", "-s"]);
+/** Starts the machine, and waits until systemd has started the engine in it. */
+async function startMachine(): Promise<void> {
+  await ensureImage(MACHINE_IMAGE, async () => {
+    const build = ["build", "-q", "--network", "host", "-t", MACHINE_IMAGE, "-"];
+    await runOn(MACHINE, "docker", build);
+  });
+  const machine = ["--privileged", "--cgroupns", "private", "--tmpfs", "/run", "--tmpfs", "/tmp"];
+  const more = ["--volume", "/var/lib/docker", "--stop-signal", "SIGRTMIN+3"];
+  await run("docker", [
+    "run",
+    "-d",
+    "--name",
+    name,
+    ...machine,
+    ...more,
+    MACHINE_IMAGE,
+    "/sbin/init",
+  ]);
+  await type(`within_a_minute "docker version >/dev/null"`);
+}
 
+/** Runs a script of bash in the machine. */
+function type(script: string): Promise<string> {
+  return runOn(PRELUDE + script, "docker", ["exec", "-i", name, "bash", "-s"]);
+}
+
+const remove = () => run("docker", ["rm", "--force", "--volumes", name]).catch(() => "");
+const skip = await noDebian(startMachine) ?? false;
+if (skip !== false) await remove();
+
+describe("docs/stackwright.service under systemd", { skip }, () => {
   before(async () => {
-    await ensureDebianImage();
-    await ensureImage(MACHINE_IMAGE, async () => {
-      const build = ["build", "-q", "--network", "host", "-t", MACHINE_IMAGE, "-"];
-      await runOn(MACHINE, "docker", build);
-    });
-    const machine = ["--privileged", "--cgroupns", "private", "--tmpfs", "/run", "--tmpfs", "/tmp"];
-    const more = ["--volume", "/var/lib/docker", "--stop-signal", "SIGRTMIN+3"];
-    await run("docker", [
-      "run",
-      "-d",
-      "--name",
-      name,
-      ...machine,
-      ...more,
-      MACHINE_IMAGE,
-      "/sbin/init",
-    ]);
     await run("docker", ["cp", `${ROOT}dist/stackwright`, `${name}:/usr/local/bin/stackwright`]);
     const units = `${name}:/etc/systemd/system/stackwright.service`;
     await run("docker", ["cp", `${ROOT}docs/stackwright.service`, units]);
-    await type(`within_a_minute "systemctl is-active --quiet docker"
-      within_a_minute "docker version >/dev/null"
-      mkdir -p /etc/stackwright
+    await type(`mkdir -p /etc/stackwright
       (umask 077 && echo API_SECRET=key-of-the-unit-test >/etc/stackwright/environment)
       systemctl daemon-reload
       ${SHOP}`);
   });
   after(async () => {
-    await run("docker", ["rm", "--force", "--volumes", name]).catch(() => "");
+    await remove();
   });
 
   it("starts once the port that another program had is free", async () => {
