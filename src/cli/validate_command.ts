@@ -11,9 +11,9 @@ export const validateCommand: Command = {
   help: `Usage: stackwright validate [--json] [directory]
 
 Checks every .stackwright*.yaml of the checkout (the current directory unless given): syntax, keys
-and values with their positions, that compose files and dotenv files exist, names that occur twice;
-and with auto-discovery the directories it finds, each with the file of its own merged. Warns of
-what this version would refuse to deploy.
+and values with their positions, that compose files and dotenv files exist, also those that compose
+files name, names that occur twice; and with auto-discovery the directories it finds, each with the
+file of its own merged. Warns of what this version would refuse to deploy.
 
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 

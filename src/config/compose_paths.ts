@@ -21,6 +21,8 @@ export interface ComposePaths {
   readonly extended: readonly string[];
   /** Files of `env_file` and `label_file`. */
   readonly files: readonly string[];
+  /** Those of them without which compose fails whatever the profiles are. */
+  readonly needed: readonly string[];
 }
 
 /** Tags that mean the same to every reader of YAML, and those of compose itself. */
@@ -45,6 +47,7 @@ export function composePaths(text: string, file: string): ComposePaths {
     includes: [] as ComposeInclude[],
     extended: [] as string[],
     files: [] as string[],
+    needed: [] as string[],
   };
   for (const document of documentsOf(text, file)) {
     if (document === null || document === undefined) continue;
@@ -57,7 +60,10 @@ export function composePaths(text: string, file: string): ComposePaths {
       if (isMap(base)) found.extended.push(...texts(base["file"], file, "extends.file"));
       for (const key of ["env_file", "label_file"]) {
         for (const each of listOf(service[key])) {
-          found.files.push(...texts(isMap(each) ? each["path"] : each, file, key));
+          const named = texts(isMap(each) ? each["path"] : each, file, key);
+          found.files.push(...named);
+          const isOptional = isMap(each) && each["required"] === false;
+          if (!isOptional && service["profiles"] === undefined) found.needed.push(...named);
         }
       }
     }

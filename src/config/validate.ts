@@ -4,7 +4,7 @@ import { configFileNames, isConfigFileName } from "./config_file_names.ts";
 import { parseDeployments } from "./deployment.ts";
 import { duplicateStacks, sideFileBase } from "./deployment_rules.ts";
 import { REMOTE_PREFIX } from "./source_path.ts";
-import { composeFilesIn, type ComposeFindings, validateCompose } from "./validate_compose.ts";
+import { composeFilesIn, validateCompose } from "./validate_compose.ts";
 import {
   type DeclaredStack,
   declaredStacks,
@@ -143,30 +143,47 @@ async function missingFiles(checkout: Checkout, stack: DeclaredStack): Promise<P
   return [...await missingComposeFiles(checkout, stack), ...problems];
 }
 
-/** What the compose files themselves say, where they can be seen from here. */
+/** What the compose files themselves say, and those they include, where they can be seen from here. */
 async function composeFindings(
   checkout: Checkout,
   { deployment }: DeclaredStack,
-): Promise<ComposeFindings> {
-  const findings: ComposeFindings[] = [];
-  if (deployment.repositoryUrl === "" && !deployment.destroy.enabled) {
-    const paths = deployment.composeFiles.map((each) => posix.join(deployment.workingDir, each));
-    const there = new Set<string>();
-    for (const path of paths) if (await checkout.exists(path)) there.add(path);
-    for (const path of composeFilesIn(deployment, there)) {
-      const text = await checkout.read(path);
-      if (text === undefined) continue;
-      findings.push(
-        isEncrypted(text)
-          ? { problems: [], warnings: [notChecked(path)] }
-          : validateCompose(text, path),
-      );
+): Promise<{ problems: Problem[]; warnings: Problem[] }> {
+  const findings = { problems: [] as Problem[], warnings: [] as Problem[] };
+  if (deployment.repositoryUrl !== "" || deployment.destroy.enabled) return findings;
+  const { workingDir: base } = deployment;
+  const there = new Set<string>();
+  for (const each of deployment.composeFiles) {
+    const path = posix.join(base, each);
+    if (await checkout.exists(path)) there.add(path);
+  }
+  const queue = composeFilesIn(deployment, there).map((file) => ({ file, base }));
+  const seen = new Set(queue.map(({ file }) => file));
+  const missing: Problem[] = [];
+  let takesBack = false;
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    const { file } = next;
+    const text = await checkout.read(file);
+    if (text === undefined) continue;
+    if (isEncrypted(text)) {
+      findings.warnings.push(notChecked(file));
+      continue;
+    }
+    takesBack ||= /!(?:reset|override)\b/.test(text);
+    const { problems, warnings, references } = validateCompose(text, next);
+    findings.problems.push(...problems);
+    findings.warnings.push(...warnings);
+    for (const { key, path, base: inside } of references) {
+      if (!await checkout.exists(path)) {
+        missing.push({ file, path: key, message: `${path} does not exist` });
+      } else if (inside !== undefined && !seen.has(path)) {
+        seen.add(path);
+        queue.push({ file: path, base: inside });
+      }
     }
   }
-  return {
-    problems: findings.flatMap((each) => each.problems),
-    warnings: findings.flatMap((each) => each.warnings),
-  };
+  // A file may take back what another one names.
+  findings.problems.push(...missing.filter(({ path }) => !takesBack || path !== "env_file"));
+  return findings;
 }
 
 async function missingComposeFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {

@@ -7,13 +7,25 @@ import {
   type Problem,
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
-import { composePaths } from "./compose_paths.ts";
+import { type ComposePaths, composePaths } from "./compose_paths.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 
 /** Faults in compose files, and what they use that is refused where they are deployed. */
 export interface ComposeFindings {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  /** What the file names; nothing where it cannot be read. */
+  readonly references: readonly ComposeReference[];
+}
+
+/** A file of the checkout that a compose file names and compose cannot do without. */
+export interface ComposeReference {
+  /** The key that names it. */
+  readonly key: "include" | "include.env_file" | "extends" | "env_file";
+  /** From the root of the checkout. */
+  readonly path: string;
+  /** Base of the paths in an included compose file; `undefined` for what is not read as one. */
+  readonly base?: string;
 }
 
 /** What compose would fetch from elsewhere. */
@@ -23,9 +35,13 @@ const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
  * Looks into a compose file as far as that needs no engine: whether it is YAML and a compose file, whether
  * it includes what is never fetched, and the labels that change what a deployment does.
  */
-export function validateCompose(text: string, file: string): ComposeFindings {
+export function validateCompose(
+  text: string,
+  { file, base }: { readonly file: string; readonly base: string },
+): ComposeFindings {
   try {
-    const { includes } = composePaths(text, file);
+    const paths = composePaths(text, file);
+    const { includes } = paths;
     const remote = includes.flatMap(({ paths }) => paths).filter((path) => REMOTE.test(path));
     const problems = remote.map((path) => ({
       file,
@@ -35,14 +51,44 @@ export function validateCompose(text: string, file: string): ComposeFindings {
         "or use a submodule",
     }));
     const labels = labelFindings(text, file);
-    return { problems: [...problems, ...labels.problems], warnings: labels.warnings };
+    const references = referencesOf(paths, base);
+    return { problems: [...problems, ...labels.problems], warnings: labels.warnings, references };
   } catch (error) {
     if (!isStackwrightError(error, "config_invalid")) throw error;
-    return { problems: error.problems, warnings: [] };
+    return { problems: error.problems, warnings: [], references: [] };
   }
 }
 
-function labelFindings(text: string, file: string): ComposeFindings {
+/** Those that can be told without an engine: below the root, and without a variable in the path. */
+function referencesOf(
+  { includes, extended, needed }: ComposePaths,
+  base: string,
+): ComposeReference[] {
+  const found: ComposeReference[] = [];
+  const note = (key: ComposeReference["key"], name: string, inside?: string) => {
+    const path = posix.join(base, name);
+    if (REMOTE.test(name) || [name, inside ?? ""].some((each) => UNKNOWN.test(each))) return;
+    if (path.startsWith("../")) return;
+    found.push({ key, path, ...(inside === undefined ? {} : { base: posix.join(base, inside) }) });
+  };
+  for (const { paths, envFiles, projectDirectory } of includes) {
+    const inside = projectDirectory || posix.dirname(paths[0] ?? "");
+    for (const path of paths) note("include", path, inside);
+    for (const path of envFiles) note("include.env_file", path);
+  }
+  // Only one service of it is read.
+  for (const path of extended) note("extends", path);
+  for (const path of needed) note("env_file", path);
+  return found;
+}
+
+/** A path with a variable, or one that does not begin in the checkout. */
+const UNKNOWN = /\$|^[/~]/;
+
+function labelFindings(
+  text: string,
+  file: string,
+): Omit<ComposeFindings, "references"> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   for (const [service, labels] of labelsOf(text)) {

@@ -72,17 +72,20 @@ export interface Asked {
  * The revision a deployment asks for: that of its configuration, unless it names a reference or a
  * repository of its own. Without a reference, another repository is asked for that of the trigger.
  *
- * Throws what the source throws; `reference_not_found` says what to do.
+ * Throws what the source throws, `config_invalid` for a URL or a reference that is none;
+ * `reference_not_found` says what to do.
  */
 export async function deployedRevision(
   parts: PipelineParts,
   { request, deployment, configuration }: Asked,
   signal: AbortSignal,
 ): Promise<Revision> {
-  const { repositoryUrl, reference, gitDepth } = deployment;
-  if (repositoryUrl !== "") return await resolveElsewhere(parts, request, deployment, signal);
+  const { name, repositoryUrl, reference, gitDepth } = deployment;
+  if (repositoryUrl !== "") {
+    return await asWritten(name, resolveElsewhere(parts, request, deployment, signal));
+  }
   if (reference !== "" && reference !== request.reference) {
-    return await resolveRequest(parts, request, gitDepth, signal, reference);
+    return await asWritten(name, resolveRequest(parts, request, gitDepth, signal, reference));
   }
   const { cloneDepth } = parts.options;
   if (cloneDepth > 0 && gitDepth > cloneDepth) {
@@ -92,13 +95,37 @@ export async function deployedRevision(
   return configuration;
 }
 
+/** An answer to what a configuration names: what is wrong with that is no fault of the request. */
+async function asWritten<Answer>(name: string, answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw fault(name, error);
+  }
+}
+
+/** The repository that a configuration names. Throws `config_invalid` for a URL that is none. */
+function repositoryNamed(name: string, url: string): SourceLocation {
+  try {
+    return sourceLocation("git", url);
+  } catch (error) {
+    throw fault(name, error);
+  }
+}
+
+function fault(name: string, error: unknown): unknown {
+  if (!isStackwrightError(error, "bad_request")) return error;
+  const message = `deployment ${name}: ${error.message}`;
+  return new StackwrightError("config_invalid", message, { cause: error });
+}
+
 async function resolveElsewhere(
   parts: PipelineParts,
   request: SourceRequest,
   { name, repositoryUrl, reference, gitDepth }: Deployment,
   signal: AbortSignal,
 ): Promise<Revision> {
-  const location = sourceLocation("git", repositoryUrl);
+  const location = repositoryNamed(name, repositoryUrl);
   const wanted = { location, reference: reference || request.reference, gitDepth };
   try {
     return await resolveAt(parts, wanted, signal);
@@ -156,5 +183,5 @@ export function repositoryOf(
   const { repositoryUrl } = deployment;
   return repositoryUrl === ""
     ? configuration.source.name
-    : sourceLocation("git", repositoryUrl).name;
+    : repositoryNamed(deployment.name, repositoryUrl).name;
 }

@@ -139,7 +139,8 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
       lines?.err.end();
       if (stopped !== undefined) return reject(stopped);
       const said = new TextDecoder().decode(concat(stderr));
-      if (bySetsid && isNotFound(code, said)) return reject(notStarted(command, said.trim()));
+      const unstarted = bySetsid ? whyNotStarted(code, said) : undefined;
+      if (unstarted !== undefined) return reject(notStarted(command, unstarted));
       resolve({
         code: code ?? 128 + signalNumber(killedBy),
         stdout: concat(stdout),
@@ -242,10 +243,13 @@ function killGroup(pid: number | undefined): boolean {
   }
 }
 
-/** Whether `setsid`, of util-linux or of BusyBox, or `prlimit` could not start the program. */
-function isNotFound(code: number | null, stderr: string): boolean {
-  return (code === 126 || code === 127) &&
-    /^(?:setsid|prlimit): (?:failed to|can't) execute |^sh: .*not found/.test(stderr);
+/**
+ * Why `setsid`, of util-linux or of BusyBox, or `prlimit` could not start the program, in the words of
+ * the system; `undefined` where the program itself ended like that.
+ */
+function whyNotStarted(code: number | null, stderr: string): string | undefined {
+  if (code !== 126 && code !== 127) return undefined;
+  return /^(?:setsid|prlimit): (?:failed to|can't) execute .*: (.+)/.exec(stderr)?.[1];
 }
 
 function notStarted(command: Command, cause: unknown): StackwrightError {

@@ -196,6 +196,9 @@ describe("stackwright plan", () => {
       const json = await commandTo(world, 1, ["plan", "--json", world.repository.url]);
       assert.equal(JSON.parse(json.err).error.code, "render_failed");
       assert.equal(json.out, "");
+      await commit(world, {}, { repository_url: "https://local/a/b" });
+      const named = await commandTo(world, 1, ["plan", world.repository.url]);
+      assert.match(named.err, new RegExp(`^stackwright: deployment ${world.stack}: .*"local"`));
     }));
 
   it("reports every stack that cannot be planned, with 1, and plans the others as apply does", () =>

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { composePaths } from "../../../src/config/mod.ts";
+import { type ComposePaths, composePaths } from "../../../src/config/compose_paths.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 
-const NOTHING = { includes: [], extended: [], files: [] };
+const NOTHING: ComposePaths = { includes: [], extended: [], files: [], needed: [] };
 const plain = (paths: readonly string[], more = {}) => ({
   paths,
   envFiles: [],
@@ -45,7 +45,11 @@ describe("composePaths()", () => {
     ] as const
   ) {
     it(`composePaths() finds ${what}`, () => {
-      assert.deepEqual(composePaths(text, "c.yaml"), { ...NOTHING, ...found });
+      const expected: ComposePaths = { ...NOTHING, ...found };
+      // Which of them may be missing, validateCompose() shows.
+      const { needed } = composePaths(text, "c.yaml");
+      assert.deepEqual(needed.filter((each) => !expected.files.includes(each)), []);
+      assert.deepEqual(composePaths(text, "c.yaml"), { ...expected, needed });
     });
   }
 

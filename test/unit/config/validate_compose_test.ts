@@ -24,7 +24,7 @@ describe("validateCompose()", () => {
   ];
   for (const [what, text, says] of problems) {
     it(`finds ${what}`, () => {
-      const found = validateCompose(text, "compose.yaml");
+      const found = validateCompose(text, { file: "compose.yaml", base: "." });
       assert.equal(found.problems.length, 1, JSON.stringify(found));
       assert.equal(found.problems[0]?.file, "compose.yaml");
       assert.match(found.problems[0]?.message ?? "", says);
@@ -35,7 +35,7 @@ describe("validateCompose()", () => {
     for (const labels of ['{stackwright.job.enabled: "true"}', "[cd.doco.job.enabled=true]"]) {
       const { problems, warnings } = validateCompose(
         `services: {a: {labels: ${labels}}}`,
-        "c.yaml",
+        { file: "c.yaml", base: "." },
       );
       assert.deepEqual(problems, []);
       assert.match(warnings[0]?.message ?? "", /scheduled job/);
@@ -50,7 +50,35 @@ services:
     labels: {${IGNORE}: "\${WHAT}", other: 1}
   c: {labels: ["x=y=z", "flag"]}
 `;
-    assert.deepEqual(validateCompose(text, "c.yaml"), { problems: [], warnings: [] });
+    assert.deepEqual(validateCompose(text, { file: "app/c.yaml", base: "app" }), {
+      problems: [],
+      warnings: [],
+      references: [{ key: "include", path: "app/other.yaml", base: "app" }],
+    });
+  });
+
+  it("tells which files compose cannot do without, as far as the text alone says", () => {
+    const text = `include:
+  - {path: [a/x.yaml, b/y.yaml], env_file: [a/e.env]}
+  - {path: c/z.yaml, project_directory: d}
+  - \${WHERE}/v.yaml
+  - oci://registry/app
+  - ../../outside.yaml
+services:
+  a: {extends: {file: base.yaml, service: a}, env_file: [must.env, {path: may.env, required: false}]}
+  b: {env_file: "\${WHICH}.env", label_file: must.labels}
+  c: {env_file: seldom.env, profiles: [seldom]}
+`;
+    const { references } = validateCompose(text, { file: "app/c.yaml", base: "app" });
+    assert.deepEqual(references, [
+      { key: "include", path: "app/a/x.yaml", base: "app/a" },
+      { key: "include", path: "app/b/y.yaml", base: "app/a" },
+      { key: "include.env_file", path: "app/a/e.env" },
+      { key: "include", path: "app/c/z.yaml", base: "app/d" },
+      { key: "extends", path: "app/base.yaml" },
+      { key: "env_file", path: "app/must.env" },
+      { key: "env_file", path: "app/must.labels" },
+    ]);
   });
 });
 

@@ -192,6 +192,31 @@ describe("validateCheckout and auto-discovery", () => {
     ]);
   });
 
+  it("validateCheckout() follows what compose files name, and reports what is not there", async () => {
+    const files = {
+      ".stackwright.yaml": "name: a\nworking_dir: app\n",
+      "app/compose.yaml": "include: [more/compose.yaml, gone.yaml]\n" +
+        "services: {a: {extends: {file: base.yaml, service: a}, env_file: [a.env, b.env]}}\n",
+      "app/more/compose.yaml": "include: [../compose.yaml]\nservices: {c: {env_file: c.env}}\n",
+      "app/a.env": "",
+    };
+    assert.deepEqual(await problems(files), [
+      "app/compose.yaml: include: app/gone.yaml does not exist",
+      "app/compose.yaml: extends: app/base.yaml does not exist",
+      "app/compose.yaml: env_file: app/b.env does not exist",
+      "app/more/compose.yaml: env_file: app/more/c.env does not exist",
+    ]);
+  });
+
+  it("validateCheckout() asks for no dotenv file that another compose file may take back", async () => {
+    const files = {
+      ".stackwright.yaml": "name: a\ncompose_files: [a.yaml, b.yaml]\n",
+      "a.yaml": "services: {a: {env_file: gone.env}}\n",
+      "b.yaml": "services: {a: {env_file: !reset []}}\n",
+    };
+    assert.deepEqual(await problems(files), []);
+  });
+
   it("validateCheckout() asks for no file of what is taken away", async () => {
     const files = { ".stackwright.yaml": "name: a\ndestroy: true\nenv_files: [gone.env]\n" };
     assert.deepEqual(await problems(files), []);

@@ -211,11 +211,18 @@ describe("systemCommands.run", () => {
   });
 
   it("run() says that a program it cannot find may not be installed", async () => {
-    for (const program of ["stackwright-no-such-program", "/nowhere/program"]) {
-      await assert.rejects(systemCommands.run({ argv: [program], env }, never), (error) => {
+    const programs = ["stackwright-no-such-program", "/nowhere/program"];
+    const commands = programs.flatMap((each) => [
+      { argv: [each] as const, env },
+      { argv: [each] as const, env, mostMemory: 2 ** 30 },
+    ]);
+    for (const command of commands) {
+      const [program] = command.argv;
+      await assert.rejects(systemCommands.run(command, never), (error) => {
         assert.ok(isStackwrightError(error, "command_failed"), String(error));
         assert.ok(error.message.startsWith(`could not start ${program}: `), error.message);
         assert.match(error.message, /is it installed and on PATH\?$/);
+        assert.doesNotMatch(error.message, /setsid|prlimit/);
         return true;
       });
     }
