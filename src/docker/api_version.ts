@@ -1,7 +1,7 @@
 import { StackwrightError } from "../model/mod.ts";
 
 /** Newest API version this client was written for. */
-export const NEWEST_API = "1.47";
+export const NEWEST_API = "1.48";
 /** Oldest API version this client can work with (Engine 20.10). */
 export const OLDEST_API = "1.41";
 

@@ -124,6 +124,8 @@ function resourceCalls(api: EngineApi) {
     info: (signal: AbortSignal) => engineInfo(api, signal),
     apiVersion: async (signal: AbortSignal) => (await api.version(signal)).apiVersion,
     imageId: (reference: string, signal: AbortSignal) => images.imageId(api, reference, signal),
+    imageContent: (reference: string, platform: string, signal: AbortSignal) =>
+      images.contentOf(api, reference, platform, signal),
     imageVolumes: (reference: string, signal: AbortSignal) =>
       images.imageVolumes(api, reference, signal),
     listImages: (signal: AbortSignal) => images.listImages(api, signal),

@@ -142,6 +142,15 @@ export interface Engine {
   ): Promise<void>;
   /** Content id of the image a reference names on this engine; `undefined` when it is not there. */
   imageId(reference: string, signal: AbortSignal): Promise<string | undefined>;
+  /**
+   * Digest of what runs of that image on a platform such as `linux/arm64`, or on the engine's where that
+   * is empty: it stays the same where only what is said about the image changed.
+   */
+  imageContent(
+    reference: string,
+    platform: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
   /** Paths at which an image declares volumes; none when it is not there. */
   imageVolumes(reference: string, signal: AbortSignal): Promise<readonly string[]>;
   listImages(signal: AbortSignal): Promise<ImageSummary[]>;

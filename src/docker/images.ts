@@ -1,5 +1,6 @@
 import { type EngineApi, pathName } from "./api.ts";
 import type { ImageSummary } from "./engine.ts";
+import { imageContent } from "./image_content.ts";
 import { asList, asRecord, asText, asTextList, asTexts } from "./json.ts";
 
 const UNTAGGED = "<none>";
@@ -13,6 +14,20 @@ export async function imageId(
   const path = `/images/${pathName(reference)}/json`;
   const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
   return answer === undefined ? undefined : asText(asRecord(answer)["Id"]);
+}
+
+/** What {@link imageContent} tells of the image a reference names; `undefined` when it is not there. */
+export async function contentOf(
+  api: EngineApi,
+  reference: string,
+  platform: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const path = `/images/${pathName(reference)}/json`;
+  // Engines before API 1.48 do not know that, and pass it over.
+  const query = { manifests: "1" };
+  const answer = await api.json({ method: "GET", path, query, accept: [404] }, signal);
+  return answer === undefined ? undefined : imageContent(answer, platform);
 }
 
 /** Paths at which an image declares volumes; none when it is not there. */

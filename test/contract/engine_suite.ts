@@ -215,6 +215,9 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
 
     it("imageId() and removeImage() know that an image is not there", async () => {
       assert.equal(await engine.imageId("stackwright-test/none:1", NO_SIGNAL), undefined);
+      const content = (image: string) => engine.imageContent(image, "", NO_SIGNAL);
+      assert.equal(await content("stackwright-test/none:1"), undefined);
+      assert.match(await content(fixture.image) ?? "", /^sha256:[0-9a-f]{64}$/);
       const gone = await engine.removeImage("stackwright-test/none:1", NO_SIGNAL);
       assert.deepEqual(gone, { removed: false });
     });

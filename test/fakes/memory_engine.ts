@@ -150,6 +150,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       engine.containers = engine.containers.filter((each) => each.id !== id);
     },
     imageId: (reference) => Promise.resolve(engine.images[reference]),
+    imageContent: (reference) => Promise.resolve(engine.images[reference]),
     imageVolumes: () => Promise.resolve([]),
     listImages: () => Promise.resolve<ImageSummary[]>([]),
     imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),

@@ -288,6 +288,24 @@ for (
     const inside = (world: World, path: string) =>
       docker(world, "exec", `${world.stack}-app-1`, "cat", path);
 
+    it("compose by hand has nothing to change about what was built here", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, files, { build: { quiet: true } });
+        await pollTo(world, "succeeded");
+        const made = await ids(world);
+        const compose = await createComposeCommand(composePlugins()[0] ?? "");
+        try {
+          const place = ["-p", world.stack, "--project-directory", world.dataDir, "-f", "-"];
+          const up = ["up", "--detach", "--no-build", "--pull", "never"];
+          const model = files["compose.yaml"];
+          const result = await compose.run(world.proxy.host, [...place, ...up], model);
+          assert.equal(result.code, 0, result.output);
+        } finally {
+          await compose.close();
+        }
+        assert.deepEqual(await ids(world), made);
+      }));
+
     it("a changed build context or argument rebuilds and replaces exactly its service", () =>
       inWorld(engine, async (world) => {
         await commit(world, files, { build: { quiet: true } });

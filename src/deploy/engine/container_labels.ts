@@ -3,6 +3,12 @@ import { isObject, type JsonObject, labelsOf, objectAt, servicesOf } from "../..
 import { configHash } from "./config_hash.ts";
 import { withId } from "./host_body.ts";
 
+/** Whether a version of compose knows an image by the digest of what runs: 5.4 or newer. */
+export function knowsImagesByContent(version: string): boolean {
+  const [major = 0, minor = 0] = (/^v?(\d+)\.(\d+)/.exec(version)?.slice(1) ?? []).map(Number);
+  return major > 5 || (major === 5 && minor >= 4);
+}
+
 /** Parts of a container's labels. */
 export interface LabelParts {
   /** Rendered, with plain dollars. */
@@ -10,7 +16,7 @@ export interface LabelParts {
   readonly project: string;
   readonly service: string;
   readonly number: number;
-  /** Content id of the image. */
+  /** What compose knows the image by. */
   readonly imageId: string;
   /** The project's directory, as compose is told it. */
   readonly directory: string;

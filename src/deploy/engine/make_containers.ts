@@ -10,7 +10,7 @@ import type { ContainerMount, Engine } from "../../docker/engine.ts";
 import { observe } from "../observe.ts";
 import { alongDependencies } from "./along_dependencies.ts";
 import { containerName, containerWish, imageReference } from "./container_body.ts";
-import { containerLabels } from "./container_labels.ts";
+import { containerLabels, knowsImagesByContent } from "./container_labels.ts";
 import type { EngineWork } from "./engine_backend.ts";
 import { withoutAliases } from "./gate.ts";
 import { injectedFiles } from "./injected_files.ts";
@@ -72,7 +72,10 @@ export async function makeContainers(
     const name = containerName(model, service, number);
     const image = imageReference(model, service);
     await attempt(`service ${service}: container ${name} could not be made`, async () => {
-      const imageId = await engine.imageId(image, signal);
+      const platform = textAt(servicesOf(model)[service] ?? {}, "platform");
+      const imageId = knowsImagesByContent(composeVersion)
+        ? await engine.imageContent(image, platform, signal)
+        : await engine.imageId(image, signal);
       if (imageId === undefined) {
         throw new StackwrightError("engine_refused", `image ${image} is not on this engine`);
       }
