@@ -23,85 +23,50 @@ export function overrideDeployment(base: Deployment, override: DeploymentDocumen
     environment: { ...base.environment, ...over.environment },
     externalSecrets: { ...base.externalSecrets, ...over.externalSecrets },
   };
-  const reconciliation = pick(base.reconciliation, over.reconciliation, given, RECONCILIATION);
+  const changed = new Set([...given].filter((path) => !PROTECTED.includes(path)));
+  const pick = <T extends object>(from: T, to: T, group = "") => picked(from, to, changed, group);
+  const reconciliation = pick(base.reconciliation, over.reconciliation, "reconciliation.");
   const deployment: Deployment = {
-    ...pick(base, over, given, TOP),
+    ...pick(base, over),
     ...maps,
     composeFilesGiven: given.has("compose_files") || base.composeFilesGiven,
     build: {
-      ...pick(base.build, over.build, given, BUILD),
+      ...pick(base.build, over.build, "build."),
       args: { ...base.build.args, ...over.build.args },
     },
-    destroy: pick(base.destroy, over.destroy, given, DESTROY),
-    swarm: pick(base.swarm, over.swarm, given, SWARM),
-    retry: pick(base.retry, over.retry, given, RETRY),
+    destroy: pick(base.destroy, over.destroy, "destroy."),
+    swarm: pick(base.swarm, over.swarm, "swarm."),
+    retry: pick(base.retry, over.retry, "retry."),
     reconciliation: {
       ...reconciliation,
       enabled: reconciliation.enabled && reconciliation.events.length > 0,
     },
-    oci: pick(base.oci, over.oci, given, OCI),
+    oci: pick(base.oci, over.oci, "oci."),
   };
   return { deployment, ignored: PROTECTED.filter((key) => given.has(key)) };
 }
 
-type Names<T> = Readonly<Record<string, keyof T>>;
-
-function pick<T extends object>(base: T, over: T, given: ReadonlySet<string>, names: Names<T>): T {
+/** `base` with the fields of `over` whose keys in `group` were given; `group` ends with a dot. */
+function picked<T extends object>(
+  base: T,
+  over: T,
+  given: ReadonlySet<string>,
+  group: string,
+): T {
   const result = { ...base };
-  for (const [path, key] of Object.entries(names)) {
-    if (given.has(path)) result[key] = over[key];
+  for (const path of given) {
+    if (!path.startsWith(group)) continue;
+    const field = fieldOf(path.slice(group.length));
+    if (Object.hasOwn(over, field)) result[field as keyof T] = over[field as keyof T];
   }
   return result;
 }
 
-const TOP: Names<Deployment> = {
-  "name": "name",
-  "version": "version",
-  "webhook_filter": "webhookFilter",
-  "working_dir": "workingDir",
-  "context": "context",
-  "compose_files": "composeFiles",
-  "env_files": "envFiles",
-  "remove_orphans": "removeOrphans",
-  "prune_images": "pruneImages",
-  "wait_running_jobs": "waitRunningJobs",
-  "force_recreate": "forceRecreate",
-  "force_image_pull": "forceImagePull",
-  "timeout": "timeoutSeconds",
-  "profiles": "profiles",
-  "external_secrets_files": "externalSecretsFiles",
-  "pause": "pause",
-};
-const BUILD: Names<Deployment["build"]> = {
-  "build.force_image_pull": "forceImagePull",
-  "build.quiet": "quiet",
-  "build.no_cache": "noCache",
-};
-const DESTROY: Names<Deployment["destroy"]> = {
-  "destroy.enabled": "enabled",
-  "destroy.remove_volumes": "removeVolumes",
-  "destroy.remove_images": "removeImages",
-};
-const SWARM: Names<Deployment["swarm"]> = {
-  "swarm.enabled": "enabled",
-  "swarm.config_retention": "configRetention",
-  "swarm.secret_retention": "secretRetention",
-};
-const RETRY: Names<Deployment["retry"]> = {
-  "retry.limit": "limit",
-  "retry.delay": "delaySeconds",
-};
-const RECONCILIATION: Names<Deployment["reconciliation"]> = {
-  "reconciliation.enabled": "enabled",
-  "reconciliation.events": "events",
-  "reconciliation.restart_timeout": "restartTimeoutSeconds",
-  "reconciliation.restart_signal": "restartSignal",
-  "reconciliation.restart_limit": "restartLimit",
-  "reconciliation.restart_window": "restartWindowSeconds",
-};
-const OCI: Names<Deployment["oci"]> = {
-  "oci.verify": "verify",
-  "oci.keyless_identities": "keylessIdentities",
-  "oci.public_keys": "publicKeys",
-  "oci.ignore_tlog": "ignoreTlog",
-};
+/** Keys of durations, which are seconds in the model. */
+const DURATIONS = ["timeout", "delay", "restart_timeout", "restart_window"];
+
+/** The field that a key has in the model. */
+function fieldOf(key: string): string {
+  const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return DURATIONS.includes(key) ? `${name}Seconds` : name;
+}
