@@ -40,11 +40,7 @@ export class DeferredDeployments {
 
   /** When a stack's deployment is decided about again; `undefined` when none waits. */
   get(key: StackKey): Pick<Deferred, "retryAt"> | undefined {
-    const [row] = this.#database.all(
-      `SELECT retry_at FROM deferred WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("deferred", key);
     return row && retryAtOf(row);
   }
 
@@ -78,11 +74,7 @@ export class DeferredDeployments {
   /** Forgets what waits for a stack, if anything does. */
   remove(key: StackKey): void {
     if (this.get(key) === undefined) return;
-    this.#database.run(
-      `DELETE FROM deferred WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    this.#database.removeRows("deferred", key);
   }
 }
 

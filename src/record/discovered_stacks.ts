@@ -14,11 +14,7 @@ export class DiscoveredStacks {
 
   /** What is known of a stack; `undefined` when it was not discovered. */
   get(key: StackKey): DiscoveredStack | undefined {
-    const [row] = this.#database.all(
-      `SELECT * FROM discovered WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("discovered", key);
     return row && toStack(row);
   }
 
@@ -52,11 +48,7 @@ export class DiscoveredStacks {
   /** Forgets a stack: it is gone, or somebody names it now. Fine when it is not known. */
   remove(key: StackKey): void {
     if (this.get(key) === undefined) return;
-    this.#database.run(
-      `DELETE FROM discovered WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    this.#database.removeRows("discovered", key);
   }
 
   /** The removals that wait for the same result of another run; formatted keys. */

@@ -32,11 +32,7 @@ export class FailureMemory {
 
   /** The failure of a stack, if its last attempt failed. */
   get(key: StackKey): FailureRecord | undefined {
-    const [row] = this.#database.all(
-      `SELECT * FROM failures WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("failures", key);
     return row && {
       release: String(row["release"]),
       failures: Number(row["failures"]),
@@ -89,10 +85,6 @@ export class FailureMemory {
 
   /** Forgets the failure of a stack: a release of it succeeded, or it was destroyed. */
   clear(key: StackKey): void {
-    this.#database.run(
-      `DELETE FROM failures WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    this.#database.removeRows("failures", key);
   }
 }

@@ -1,10 +1,22 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
 import { existsNow, removeNow, replaceNow } from "../system/mod.ts";
 import { migrate } from "./ledger_schema.ts";
 
 /** One row as SQLite gives it. */
 export type Row = Readonly<Record<string, unknown>>;
+
+/** Tables with columns `context` and `name`. */
+type StackTable =
+  | "deferred"
+  | "discovered"
+  | "failures"
+  | "holds"
+  | "owners"
+  | "pins"
+  | "refused_owners"
+  | "stacks"
+  | "stops";
 
 /** Path of a database that has no file. */
 const IN_MEMORY = ":memory:";
@@ -44,6 +56,16 @@ export class LedgerDatabase {
   /** Reads rows. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#guard(() => this.#statement(sql).all(...values));
+  }
+
+  /** Reads the row of a stack in a table that has one for each. */
+  rowOf(table: StackTable, { context, name }: StackKey): Row | undefined {
+    return this.all(`SELECT * FROM ${table} WHERE context = ? AND name = ?`, context, name)[0];
+  }
+
+  /** Removes what a table has about a stack. */
+  removeRows(table: StackTable, { context, name }: StackKey): void {
+    this.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, context, name);
   }
 
   /** Does several changes, all or none. */

@@ -23,11 +23,7 @@ export class Owners {
 
   /** Whose a stack is; `undefined` when that was never recorded. */
   get(key: StackKey): RecordedOwner | undefined {
-    const [row] = this.#database.all(
-      `SELECT * FROM owners WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("owners", key);
     return row && { ...toOwner(row), adopted: row["adopted"] === 1 };
   }
 
@@ -49,7 +45,7 @@ export class Owners {
 
   /** Forgets whose a stack was: it is gone. Call it inside a transaction. */
   remove(key: StackKey): void {
-    this.#database.run(`DELETE FROM owners WHERE context = ? AND name = ?`, key.context, key.name);
+    this.#database.removeRows("owners", key);
     this.#forgetRefused(key);
   }
 
@@ -90,11 +86,7 @@ export class Owners {
   }
 
   #forgetRefused(key: StackKey): void {
-    this.#database.run(
-      `DELETE FROM refused_owners WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    this.#database.removeRows("refused_owners", key);
   }
 }
 

@@ -16,11 +16,7 @@ export class PersonHolds {
 
   /** The hold of a stack, while it lasts. */
   get(key: StackKey): PersonHold | undefined {
-    const [row] = this.#database.all(
-      `SELECT * FROM holds WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("holds", key);
     const hold = row && toHold(row);
     return hold === undefined || !isHolding(hold, this.#now()) ? undefined : hold;
   }
@@ -40,7 +36,7 @@ export class PersonHolds {
   /** Lets a stack go; false when nobody held it. */
   remove(key: StackKey): boolean {
     const held = this.get(key) !== undefined;
-    this.#database.run(`DELETE FROM holds WHERE context = ? AND name = ?`, key.context, key.name);
+    this.#database.removeRows("holds", key);
     return held;
   }
 }

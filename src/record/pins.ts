@@ -33,11 +33,7 @@ export class Pins {
 
   /** The pin of a stack. */
   get(key: StackKey): Pin | undefined {
-    const [row] = this.#database.all(
-      `SELECT * FROM pins WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("pins", key);
     return row && {
       releaseId: String(row["release_id"]),
       revision: String(row["revision"]),
@@ -76,11 +72,7 @@ export class Pins {
 
   /** The pin of an intent stays when that was carried out, else the one before holds again. */
   end(key: StackKey, intentId: string, outcome: "succeeded" | "failed"): void {
-    const [row] = this.#database.all(
-      `SELECT pending FROM pins WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("pins", key);
     const pending = JSON.parse(String(row?.["pending"] ?? "null"));
     if (pending?.intentId !== intentId) return;
     if (outcome === "failed") {
@@ -99,7 +91,7 @@ export class Pins {
   /** Removes the pin; false when there was none. */
   remove(key: StackKey): boolean {
     const had = this.get(key) !== undefined;
-    this.#database.run(`DELETE FROM pins WHERE context = ? AND name = ?`, key.context, key.name);
+    this.#database.removeRows("pins", key);
     return had;
   }
 }

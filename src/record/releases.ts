@@ -157,11 +157,7 @@ export class Releases {
 
   /** Leaves a stack without a current release; its history stays. */
   forgetCurrent(key: StackKey): void {
-    this.#database.run(
-      `DELETE FROM stacks WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    this.#database.removeRows("stacks", key);
   }
 
   /** Puts an equal release, made from other inputs, in the place of a recorded one. */

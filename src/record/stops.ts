@@ -11,11 +11,7 @@ export class Stops {
 
   /** When a stack was stopped; `undefined` when it was not, or was started again. */
   get(key: StackKey): Date | undefined {
-    const [row] = this.#database.all(
-      `SELECT stopped_at FROM stops WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("stops", key);
     return row && new Date(Number(row["stopped_at"]));
   }
 
@@ -31,6 +27,6 @@ export class Stops {
 
   /** Lets a stack go. */
   remove(key: StackKey): void {
-    this.#database.run(`DELETE FROM stops WHERE context = ? AND name = ?`, key.context, key.name);
+    this.#database.removeRows("stops", key);
   }
 }
