@@ -31,11 +31,26 @@ export function tooLargeProject(model: ComposeModel): string | undefined {
     if (!Number.isInteger(replicas) || replicas < 0) {
       return `service ${name}: the number of its containers is no whole number from 0`;
     }
+    const exposed = unclearPort(service["expose"]);
+    if (exposed !== undefined) {
+      return `service ${name}: expose: ${JSON.stringify(exposed)} is no port or range of ports`;
+    }
     containers += replicas;
   }
   return containers > MOST_CONTAINERS
     ? `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`
     : undefined;
+}
+
+const LAST_PORT = 65_535;
+
+/** The first of the ports that a service exposes which is none; a range of billions would fill memory. */
+function unclearPort(exposed: unknown): string | undefined {
+  if (!Array.isArray(exposed)) return undefined;
+  return exposed.map(String).find((each) => {
+    const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?(?:\/[a-z]+)?$/i.exec(each) ?? [];
+    return first === undefined || Number(last) > LAST_PORT || Number(last) < Number(first);
+  })?.slice(0, 100);
 }
 
 /** Levels that are looked at; no value of a service lies deeper. */

@@ -45,12 +45,17 @@ function checkedTime(source: string): string | undefined {
     : undefined;
 }
 
+/** Signs of an integer: one of 64 bits may be written with so many zeros. */
+const LONGEST_INTEGER = 100;
+
 /** Go takes underscores, and a leading zero as octal. */
 function checkedInteger(source: string): string | undefined {
   const plain = source.replaceAll("_", "");
   const match = /^([-+]?)(0x[0-9a-fA-F]+|0b[01]+|0o?[0-7]+|0|[1-9]\d*)$/.exec(plain);
   if (match === null) return undefined;
   const [, sign = "", digits = ""] = match;
+  // No integer of Go, and millions of digits take seconds.
+  if (digits.length > LONGEST_INTEGER) return undefined;
   const octal = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits;
   const value = BigInt(octal);
   return `${sign === "-" && value !== 0n ? "-" : ""}${value}`;

@@ -33,6 +33,16 @@ describe("tooLargeProject()", () => {
     assert.equal(of({ ports: Array.from({ length: 65_535 }, () => ({})) }), undefined);
     assert.equal(of({ labels: { a: "x".repeat(200_000) } }), undefined);
   });
+  it("refuses ports to expose that are none, and takes those that are", () => {
+    const ranges = ["1-99999999", "0-4294967295", "5-4", "70000", "1e9", "", "a", "1-2-3", "-1"];
+    for (const each of ranges) {
+      assert.match(
+        of({ expose: ["80", each] }) ?? "",
+        /^service s0: expose: ".*" is no port or range/,
+      );
+    }
+    assert.equal(of({ expose: ["80", 81, "90-99/udp", "53/TCP", "1-65535"] }), undefined);
+  });
   it("refuses a number that is none", () => {
     for (const scale of [-1, 1.5, "many", Infinity]) {
       assert.match(of({ scale }) ?? "", /^service s0: the number of its containers/);
