@@ -55,15 +55,9 @@ export async function applyRelease(
   const { way = "forward" } = asked;
   const question = { release, services, observed, way, remade: networks };
   const updates = await findUpdates(parts.engine, question, signal);
-  const steps = applySteps({
-    rolled: new Set(updates.keys()),
-    services: work.services,
-    desired: release.services,
-    model: release.model,
-    previousModel: work.previous?.release.model,
-    running: new Set(work.ranBefore),
-    containers: observed.containers,
-  });
+  const watchMs = (service: string) => watchPeriod(release.model, service, parts.watchMs, way);
+  const stepParts: StepParts = { ...parts, updates, onFailed, watchMsOf: watchMs };
+  const steps = stepsOf(work, observed, new Set(updates.keys()));
   await parts.files.switchTo(tree, release, work.liveNow);
   const changed = new Set([...changedNames(work.services), ...work.verify ?? []]);
   const kept = watchesKept
@@ -76,7 +70,7 @@ export async function applyRelease(
   }
   for (const step of steps.before) {
     stops(step);
-    await carryOut({ ...parts, updates, onFailed }, work.next, step, deadline, signal);
+    await carryOut(stepParts, work.next, step, deadline, signal);
   }
   await waitHealthy({
     engine: parts.engine,
@@ -89,15 +83,28 @@ export async function applyRelease(
       observed.containers.filter((each) => each.state !== "exited" && each.state !== "created")
         .map((each) => each.id),
     ),
-    watchMs: (service) => watchPeriod(release.model, service, parts.watchMs),
+    watchMs,
     onWatching: () => parts.slot.leave(),
     progress: parts.progress,
   }, signal);
   if (steps.after.length > 0) await parts.slot.takeAgain(signal);
   for (const step of steps.after) {
     stops(step);
-    await carryOut({ ...parts, updates, onFailed }, work.next, step, deadline, signal);
+    await carryOut(stepParts, work.next, step, deadline, signal);
   }
+}
+
+function stepsOf(work: Rollout, { containers }: ObservedStack, rolled: ReadonlySet<string>) {
+  const { services, next: { release }, previous, ranBefore } = work;
+  return applySteps({
+    services,
+    desired: release.services,
+    model: release.model,
+    previousModel: previous?.release.model,
+    running: new Set(ranBefore),
+    containers,
+    rolled,
+  });
 }
 
 /** Only where there is a release to go back to: what is connected is stopped for it. */
@@ -155,6 +162,7 @@ function started(service: ReleaseService): ReleaseService {
 interface StepParts extends RolloutParts {
   readonly updates: ReadonlyMap<string, FoundUpdate>;
   readonly onFailed: Watch["onFailed"];
+  readonly watchMsOf: (service: string) => number;
 }
 
 async function carryOut(
@@ -187,7 +195,7 @@ async function carryOut(
       const call = parts.call(onDisk);
       const rules = step.mode !== "roll" ? {} : {
         updates: parts.updates,
-        watchMs: (name: string) => watchPeriod(release.model, name, parts.watchMs),
+        watchMs: parts.watchMsOf,
         ...(parts.onFailed === undefined ? {} : { failed: parts.onFailed }),
       };
       const changes = { ...step, ...rules, key, call, timeoutMs: leftMs, progress };

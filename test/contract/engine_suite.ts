@@ -271,6 +271,34 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       assert.deepEqual(await engine.listNetworks({ [LABEL]: label }, NO_SIGNAL), []);
     });
 
+    it("a running container comes back into a network with its address and other names", async () => {
+      const network = { Name: `${label}-back`, Internal: false, Attachable: false, Labels: {} };
+      // A small range that nobody else happens to have.
+      const byte = () => Math.floor(Math.random() * 256);
+      const Config = [{ Subnet: `10.2${30 + byte() % 20}.${byte()}.${byte() & 0xf0}/28` }];
+      await engine.makeNetwork({ ...network, IPAM: { Config } }, NO_SIGNAL);
+      const container = await run("back");
+      try {
+        const endpoint = { Aliases: ["first"] };
+        await engine.connectNetwork(network.Name, { container, endpoint }, NO_SIGNAL);
+        const at = async () =>
+          (await engine.inspectContainer(container, NO_SIGNAL))?.endpoints?.[network.Name];
+        const ipv4 = (await at())?.ipv4 ?? "";
+        assert.match(ipv4, /^\d+\.\d+\.\d+\.\d+$/);
+        await engine.disconnectNetwork(network.Name, container, NO_SIGNAL);
+        assert.equal(await at(), undefined);
+        const again = { Aliases: ["second"], IPAMConfig: { IPv4Address: ipv4 } };
+        await engine.connectNetwork(network.Name, { container, endpoint: again }, NO_SIGNAL);
+        const now = await at();
+        assert.equal(now?.ipv4, ipv4);
+        assert.equal(now?.aliases.includes("second"), true);
+        assert.equal(now?.aliases.includes("first"), false);
+      } finally {
+        await engine.removeContainer(container, { force: true, volumes: true }, NO_SIGNAL);
+        await engine.removeNetwork(network.Name, NO_SIGNAL);
+      }
+    });
+
     it("containerEvents() tells what happens to labelled containers, from a moment on", async () => {
       const stop = new AbortController();
       const labels = { [LABEL]: label, case: "events" };

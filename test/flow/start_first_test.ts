@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { command } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, ids, inWorld, pollTo, reasons, states } from "./steps.ts";
-import { createWorld, engines, type World } from "./world.ts";
+import { createWorld, engines, IMAGE, type World } from "./world.ts";
 
 const CHECK = { test: ["CMD", "true"], interval: "1s", retries: 1 };
 const FIRST = { update_config: { order: "start-first" } };
@@ -63,8 +64,77 @@ for (const engine of await engines()) {
         const now = (await world.engine.inspectContainer(first["web-1"] ?? "", never))?.startedAt;
         assert.deepEqual(now, old);
       }));
+
+    it("is replaced without being hidden in a network whose range the engine chose", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, files(service({ labels: { v: "0" }, healthcheck: CHECK })));
+        await pollTo(world, "succeeded");
+        await commit(world, files(web("1")));
+        world.proxy.reset();
+        await pollTo(world, "succeeded");
+        // The newest engines give such a container its address again.
+        if (engine === "fake") {
+          assert.deepEqual(calls(world), [
+            "POST /containers/create",
+            "POST /containers/start",
+            "POST /containers/rename",
+            "POST /containers/stop",
+            "DELETE /containers",
+            "POST /containers/rename",
+          ]);
+        }
+        assert.deepEqual(await states(world), { "web-1": "running" });
+        await pollTo(world, "skipped");
+      }));
   });
 }
+
+describe("start-first where it is impossible", () => {
+  it("is said by the plan and by the run with the key that forbids it, and stop-first is done", () =>
+    inWorld("fake", async (world) => {
+      const held = (v: string, more: Part = {}) =>
+        files(web(v, { ports: ["127.0.0.1:8080:80"], ...more }));
+      await commit(world, held("1"));
+      await pollTo(world, "succeeded");
+      await commit(world, held("2"));
+      const why =
+        /replaced stop-first, although start-first is asked for: ports\.0 publishes port 8080/;
+      const { url } = world.repository;
+      for (const args of [["plan", url], ["plan", "--json", url]]) {
+        assert.match((await command(world, args)).out, why);
+      }
+      assert.match(reasons(await pollTo(world, "succeeded"), "web"), why);
+      assert.match((await command(world, ["explain", world.stack])).out, why);
+      const first = await ids(world);
+
+      world.proxy.reset();
+      const label = "stackwright.update.require";
+      await commit(world, held("3", { labels: { v: "3", [label]: "start-first" } }));
+      const finished = await pollTo(world, "failed");
+      assert.match(finished.message ?? "", /service web has the label .* impossible: ports\.0 /);
+      assert.equal(world.proxy.mutations(), 0);
+      assert.deepEqual(await ids(world), first);
+    }));
+});
+
+describe("a release with a start-first update that fails elsewhere", () => {
+  it("is put back start-first, and everything is as it was", () =>
+    inWorld("fake", async (world) => {
+      world.fake?.addImage(BROKEN, { where: "both", onStart: { exit: 3, afterMs: 0 } });
+      const both = (v: string, image: string) =>
+        files(web(v), { other: service({ labels: { v }, image }) });
+      await commit(world, both("1", IMAGE));
+      await pollTo(world, "succeeded");
+      world.proxy.reset();
+      await commit(world, both("2", BROKEN));
+      await pollTo(world, "failed");
+      const now = (await world.containers()).map((
+        each,
+      ) => [each.service, each.state, each.labels["v"]]);
+      assert.deepEqual(now, [["other", "running", "1"], ["web", "running", "1"]]);
+      assert.equal(calls(world).filter((each) => each.endsWith("/connect")).length, 4);
+    }));
+});
 
 describe("a start-first update, looked at after every change", () => {
   it("has a working container that is found by the name of its service, in every network", async () => {
@@ -104,3 +174,4 @@ describe("a start-first update, looked at after every change", () => {
 });
 
 const never = new AbortController().signal;
+const BROKEN = "stackwright-test/broken:1";

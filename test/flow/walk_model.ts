@@ -28,6 +28,8 @@ export interface WalkService {
   /** Only part of the stack while the profile is on. */
   readonly profile: boolean;
   readonly stopGrace: number;
+  /** Whether it asks to be replaced start-first, as far as that is possible. */
+  readonly startFirst: boolean;
 }
 
 /** One state of the repository. */
@@ -87,6 +89,7 @@ function service(fields: Partial<WalkService>): WalkService {
     healthcheck: false,
     profile: false,
     stopGrace: 0,
+    startFirst: false,
     ...fields,
   };
 }
@@ -136,6 +139,7 @@ export function step(state: WalkState, random: () => number): WalkState {
     () => edit({ module: !old.module }),
     () => ({ ...state, library: digit() }),
     () => ({ ...state, address: name }),
+    () => edit({ startFirst: !old.startFirst }),
   ];
   const next = pick(edits)();
   return Object.values(next.services).some((each) => !each.profile) ? next : state;
@@ -297,7 +301,9 @@ export function filesOf(state: WalkState, stack: string, port: number): Record<s
       `    environment: {VALUE: "${each.environment}"${
         each.usesVariable ? ', FROM_FILE: "${VARIABLE}"' : ""
       }}`,
-      `    deploy: {replicas: ${each.replicas}}`,
+      `    deploy: {replicas: ${each.replicas}${
+        each.startFirst ? ", update_config: {order: start-first}" : ""
+      }}`,
       ...(mounts.length === 0 ? [] : [`    volumes: ${JSON.stringify(mounts)}`]),
       ...(each.profile ? [`    profiles: [extra]`] : []),
       ...(each.healthcheck ? [`    healthcheck: ${JSON.stringify(test)}`] : []),

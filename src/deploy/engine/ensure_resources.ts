@@ -73,21 +73,26 @@ async function chooseRange(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const [made] = (await engine.listNetworks({}, signal)).filter((each) => each.name === name);
-  const pools = made?.network?.pools ?? [];
-  if (made === undefined || pools.length === 0 || made.driver !== "bridge") return;
-  if (addressKeepers([made], {}, api).has(name) || body.IPAM !== undefined) return;
-  await engine.removeNetwork(made.id, signal);
   const Labels = { ...body.Labels, [LABELS.keepsAddresses]: "true" };
-  const Config = pools.map(({ subnet }) => ({ Subnet: subnet }));
-  try {
-    await engine.makeNetwork({ ...body, Labels, IPAM: { Config } }, signal);
-  } catch (error) {
-    // Somebody else took the range in between.
-    if (!isStackwrightError(error, "engine_refused")) throw error;
-    await engine.makeNetwork(body, signal);
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    const made = (await engine.findNetworks([name], signal)).find((each) => each.name === name);
+    const pools = made?.network?.pools ?? [];
+    if (made === undefined || pools.length === 0 || made.driver !== "bridge") return;
+    if (addressKeepers([made], {}, api).has(name) || body.IPAM !== undefined) return;
+    await engine.removeNetwork(made.id, signal);
+    try {
+      const Config = pools.map(({ subnet }) => ({ Subnet: subnet }));
+      return await engine.makeNetwork({ ...body, Labels, IPAM: { Config } }, signal);
+    } catch (error) {
+      if (!isStackwrightError(error, "engine_refused")) throw error;
+      // Somebody else took the range in between; the engine has another one.
+      await engine.makeNetwork(body, signal);
+    }
   }
 }
+
+/** How often a range is asked for. */
+const MOST_ATTEMPTS = 5;
 
 /** Networks of the engine itself, which it lists or not. */
 const OWN = new Set(["host", "none", "bridge"]);

@@ -143,12 +143,13 @@ async function startAndProve(
     await attempt(what, () => engine.startContainer(id, signal));
     tell(`Container ${name} Started`);
   }
+  const serves = successors.some(({ replaces }) => replaces.state === "running");
   const expectation = {
     ...expectationOf(service, model),
     replicas: successors.length,
     autostart: true,
     // What takes over from a container that serves has to be there afterwards.
-    ...(order === "start-first" ? { mayFinish: false } : {}),
+    ...(order === "start-first" && serves ? { mayFinish: false } : {}),
   };
   await waitHealthy({
     ...{ engine, clock, key, progress },

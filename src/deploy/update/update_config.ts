@@ -2,6 +2,7 @@ import type { ComposeModel } from "../../model/mod.ts";
 import {
   askedOrder,
   isObject,
+  type JsonObject,
   objectAt,
   servicesOf,
   textAt,
@@ -39,10 +40,7 @@ export function updateOf(
   const service = servicesOf(model)[name] ?? {};
   const deploy = objectAt(service, "deploy");
   const order = askedOrder(service, way);
-  const rules = {
-    ...objectAt(deploy, "update_config"),
-    ...(way === "back" ? objectAt(deploy, "rollback_config") : {}),
-  };
+  const rules = updateRules(model, name, way);
   const isWritten = isObject(deploy["update_config"]) ||
     (way === "back" && isObject(deploy["rollback_config"]));
   if (!isWritten && order === "stop-first") return undefined;
@@ -55,4 +53,11 @@ export function updateOf(
     delayMs: nanoseconds(rules["delay"]) / 1e6,
     ...(failureAction === undefined ? {} : { failureAction }),
   };
+}
+
+/** What a service says about updates as it stands there; on the way back `rollback_config` wins. */
+export function updateRules(model: ComposeModel, name: string, way: Way): JsonObject {
+  const deploy = objectAt(servicesOf(model)[name] ?? {}, "deploy");
+  const back = way === "back" ? objectAt(deploy, "rollback_config") : {};
+  return { ...objectAt(deploy, "update_config"), ...back };
 }

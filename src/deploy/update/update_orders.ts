@@ -22,6 +22,8 @@ import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
 import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
 
+type UpdateEngine = Pick<Engine, "imageVolumes" | "listImages">;
+
 /** What is asked about updates. */
 export interface UpdateQuestion {
   readonly release: Pick<Release, "model">;
@@ -46,7 +48,7 @@ export interface FoundUpdate extends ServiceUpdate {
  * Throws `config_invalid` where it requires that order.
  */
 export async function findUpdates(
-  engine: Pick<Engine, "imageVolumes">,
+  engine: UpdateEngine,
   { release, services, observed, remade = [], way = "forward" }: UpdateQuestion,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, FoundUpdate>> {
@@ -60,7 +62,8 @@ export async function findUpdates(
       continue;
     }
     const obstacle = startFirstObstacle(model, name) ?? leftToCompose(model, name) ??
-      changedProxyLabels(model, name, observed) ?? remadeNetwork(model, name, remade) ??
+      await changedProxyLabels(engine, { model, name, observed }, signal) ??
+      remadeNetwork(model, name, remade) ??
       await imageVolume(engine, { model, name }, signal);
     if (obstacle === undefined) found.set(name, update);
     // Going back is more than the order in which it is done.
@@ -76,7 +79,7 @@ export async function findUpdates(
  * {@link findUpdates} does.
  */
 export async function withUpdateOrders(
-  engine: Pick<Engine, "imageVolumes">,
+  engine: UpdateEngine,
   plan: Plan,
   { release, observed, remade = [] }: Pick<UpdateQuestion, "release" | "observed" | "remade">,
   signal: AbortSignal,
@@ -112,15 +115,26 @@ function leftToCompose(model: ComposeModel, name: string): string | undefined {
 /** Reverse proxies that are told by labels refuse two definitions of one thing. */
 const PROXY_LABEL = /^(?:traefik|caddy(?:_\d+)?)(?:\.|$)/;
 
-function changedProxyLabels(
-  model: ComposeModel,
-  name: string,
-  { containers }: ObservedStack,
-): string | undefined {
+async function changedProxyLabels(
+  engine: UpdateEngine,
+  { model, name, observed }: {
+    readonly model: ComposeModel;
+    readonly name: string;
+    readonly observed: ObservedStack;
+  },
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const wanted = labelsOf(servicesOf(model)[name] ?? {});
-  for (const { labels } of containers.filter((each) => each.service === name)) {
-    const label = [...Object.keys(wanted), ...Object.keys(labels)].sort()
-      .find((each) => PROXY_LABEL.test(each) && wanted[each] !== labels[each]);
+  for (const container of observed.containers.filter((each) => each.service === name)) {
+    const { labels, imageId } = container;
+    const changed = [...new Set([...Object.keys(wanted), ...Object.keys(labels)])].sort()
+      .filter((each) => PROXY_LABEL.test(each) && wanted[each] !== labels[each]);
+    if (changed.length === 0) continue;
+    // A label that nobody wrote may be its image's.
+    const image = (await engine.listImages(signal)).find((each) => each.id === imageId);
+    const label = changed.find((each) =>
+      wanted[each] !== undefined || image?.labels[each] !== labels[each]
+    );
     if (label === undefined) continue;
     return `the label ${label} changes, and a reverse proxy takes no two versions of it`;
   }
@@ -139,7 +153,7 @@ function remadeNetwork(
 
 /** A volume that the image asks for goes from the old container to the new one. */
 async function imageVolume(
-  engine: Pick<Engine, "imageVolumes">,
+  engine: UpdateEngine,
   { model, name }: { readonly model: ComposeModel; readonly name: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {

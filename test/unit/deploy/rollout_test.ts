@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  type Backend,
   Compose,
   composeBackend,
   pointTags,
@@ -15,7 +16,9 @@ import {
   LABELS,
   type ObservedContainer,
   type ServicePlan,
+  StackwrightError,
 } from "../../../src/model/mod.ts";
+import type { FailureAction } from "../../../src/deploy/update/update_config.ts";
 import { decide } from "../../../src/plan/mod.ts";
 import { type Clock, type Commands, type Files, systemFiles } from "../../../src/system/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
@@ -330,6 +333,47 @@ describe("rollout() and services that deployments do not start", () => {
     assert.equal(result.kind, "failed");
     assert.ok(!world.events.some((each) => each.includes("--no-start")), String(world.events));
   });
+});
+
+describe("rollout() of an update that fails", () => {
+  const deploy = { update_config: { order: "start-first" } };
+  const model = { services: { web: { image: "web:1", network_mode: "none", deploy } } };
+  const services: readonly ServicePlan[] = [
+    { name: "web", action: "recreate", because: ["changed"] },
+  ];
+  const next = {
+    tree: "/trees/next",
+    release: releaseOf("next", [serviceOf("web", { digest: "web-2" })], { model }),
+  };
+  const fail = (action: FailureAction | undefined, rollback: boolean) => {
+    const world = createWorld();
+    const backend: Backend = {
+      up({ mode, failed, call }, signal) {
+        if (mode !== "roll") return world.parts.backend.up({ mode, call } as never, signal);
+        const error = new StackwrightError("unhealthy", "web is no good");
+        failed?.({ service: "web", error, action });
+        return action === "continue" ? Promise.resolve() : Promise.reject(error);
+      },
+    };
+    return rollout({ ...world.parts, backend }, work({ next, services, rollback }), SIGNAL);
+  };
+
+  const rows: readonly (readonly [FailureAction | undefined, boolean, string, RegExp])[] = [
+    [undefined, true, "rolled_back", /was put back: no container had changed/],
+    [undefined, false, "failed", /DEPLOY_ROLLBACK is off/],
+    ["rollback", false, "rolled_back", /was put back/],
+    ["pause", true, "failed", /failure_action is pause: left as it is/],
+    ["continue", true, "failed", /failure_action is continue: left as it is/],
+  ];
+  for (const [action, rollback, kind, text] of rows) {
+    it(`ends ${kind} with failure_action ${action}, DEPLOY_ROLLBACK ${rollback}`, async () => {
+      const result = await fail(action, rollback);
+      assert.equal(result.kind, kind);
+      assert.ok(result.kind !== "deployed");
+      assert.equal(result.error.message, "web is no good");
+      assert.match(result.text, text);
+    });
+  }
 });
 
 describe("rollout() that fails", () => {

@@ -18,6 +18,16 @@ describe("watchPeriod()", () => {
     });
   }
 
+  it("is that of rollback_config, if any, on the way back", () => {
+    const deploy = (rollback: Readonly<Record<string, string>>) => ({
+      services: {
+        web: { deploy: { update_config: { monitor: "15s" }, rollback_config: rollback } },
+      },
+    });
+    assert.equal(watchPeriod(deploy({ monitor: "4s" }), "web", 2000, "back"), 4000);
+    assert.equal(watchPeriod(deploy({ order: "stop-first" }), "web", 2000, "back"), 15_000);
+  });
+
   it("is the default for a service that is not in the model", () => {
     assert.equal(watchPeriod({}, "web", 2000), 2000);
   });

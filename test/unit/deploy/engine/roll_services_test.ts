@@ -188,6 +188,16 @@ describe("services that are replaced by rules", () => {
     ]);
   });
 
+  it("start-first: lets one that may end do so where the old one has ended, too", async () => {
+    const world = createWorld({ web: web({ order: "start-first" }) });
+    world.outcome["1"] = { state: "exited", exitCode: 0, health: "none" };
+    await assert.rejects(world.roll(), /stopped with exit code 0/);
+    const ended = world.engine.containers.map((each) => ({ ...each, state: "exited" as const }));
+    world.engine.containers = ended.map((each) => ({ ...each, exitCode: 0 }));
+    await world.roll();
+    assert.deepEqual(world.engine.containers.map(({ name }) => name), ["shop-web-1"]);
+  });
+
   it("goes on with the rest where failure_action is continue", async () => {
     const rules = { order: "start-first", failure_action: "continue" };
     const world = createWorld({ web: web(rules, { replicas: 2 }) });
