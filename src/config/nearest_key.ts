@@ -65,6 +65,18 @@ export function formerKeyAdvice(unknown: string, known: readonly string[]): stri
 }
 
 /**
+ * Whether one of so many parts of a name is in another one. An edit spoils two of them at most, when
+ * it swaps letters on both sides of a border.
+ */
+function sharesPart(unknown: string, name: string, parts: number): boolean {
+  const length = Math.floor(name.length / parts);
+  for (let from = 0; from < name.length; from += length) {
+    if (unknown.includes(name.slice(from, from + length))) return true;
+  }
+  return false;
+}
+
+/**
  * The known name of a variable that somebody slipped at: one letter of at least six is wrong, missing,
  * too many or in its neighbour's place, two of at least twelve. `undefined` when there is none.
  */
@@ -73,7 +85,9 @@ export function nearestName(unknown: string, known: readonly string[]): string |
     return undefined;
   }
   const allowed = unknown.length < 12 ? 1 : 2;
-  const near = known.filter((each) => Math.abs(each.length - unknown.length) <= allowed);
+  const near = known.filter((each) =>
+    Math.abs(each.length - unknown.length) <= allowed && sharesPart(unknown, each, 2 * allowed + 1)
+  );
   const distances = near.map((each) => [each, editDistance(unknown, each)] as const)
     .filter(([, distance]) => distance <= allowed).sort(([, a], [, b]) => a - b);
   return distances[0]?.[0];

@@ -27,6 +27,7 @@ export function checkScheduleShape(schedule: string): string | undefined {
 
 /** True when the runtime knows an IANA time zone of this name. */
 export function isTimeZone(name: string): boolean {
+  if (name === "UTC") return true;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
     return true;

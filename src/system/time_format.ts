@@ -34,6 +34,10 @@ export function createTimeFormat(timeZone: string): (instant: Date) => string {
   };
   return (instant) => {
     const time = instant.getTime();
+    // The usual zone needs no table of zones, whose first use takes as long as much of a start.
+    if (timeZone === "UTC" && time >= 0 && time < LAST_MS) {
+      return `${instant.toISOString().slice(0, -1)}+00:00`;
+    }
     if (!(time >= SETTLED_MS && time < LAST_MS)) {
       return print(partsOf(instant), instant);
     }

@@ -99,4 +99,17 @@ describe("nearestName()", () => {
       assert.equal(nearestName(name, known), near);
     });
   }
+
+  it("finds a long name with any two pairs of neighbours swapped", () => {
+    const swapped = (text: string, at: number) =>
+      text.slice(0, at) + (text[at + 1] ?? "") + (text[at] ?? "") + text.slice(at + 2);
+    for (const name of ["ABCDEFGHIJKL", "WEBHOOK_SECRET", "MAX_CONCURRENT_DEPLOYMENTS"]) {
+      for (let first = 0; first < name.length - 3; first++) {
+        for (let second = first + 2; second < name.length - 1; second++) {
+          const slip = swapped(swapped(name, first), second);
+          assert.equal(nearestName(slip, [name]), name, slip);
+        }
+      }
+    }
+  });
 });
