@@ -4,6 +4,7 @@ import { createGate, type Gate } from "./app/gate.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
 import { localRepository } from "./app/local_repository.ts";
 import { onceDone } from "./app/remember.ts";
+import { createReconciliation } from "./app/reconciliation.ts";
 import { stackFigures } from "./app/stack_figures.ts";
 import type { System } from "./app/system.ts";
 import { webhookSources } from "./app/webhook_sources.ts";
@@ -101,12 +102,15 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const finished = recovered.then((done) =>
     done ? undefined : keepRecovering(system, tries, stop.signal)
   );
+  const { listeners } = assembly;
+  const reconciliation = createReconciliation(settings, system, { assembly, pipeline, listeners });
+  const reconciled = finished.then(() => reconciliation.run(stop.signal));
   const close = once(async () => {
     log.info("shutting down");
     // Waiting clients get their answer, and new work its refusal, while the server still listens.
     await intake.close();
     stop.abort(new DOMException("shutting down", "AbortError"));
-    await Promise.all([polled, finished]);
+    await Promise.all([polled, finished, reconciled]);
     await Promise.all([server, metrics].map((each) => each.shutdown(REQUEST_GRACE_MS)));
     await assembly.close();
   });
@@ -133,6 +137,8 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
       await (await ready(signal)).rollBack(work, reporter, signal);
     },
     recover: async (signal, reporter) => void await ready(signal, reporter),
+    reconcile: async (key, heard, signal) => (await ready(signal)).reconcile(key, heard, signal),
+    strayed: async (signal) => (await ready(signal)).strayed(signal),
   };
 }
 

@@ -1,6 +1,7 @@
 import {
   formatRevision,
   formatStackKey,
+  type Heard,
   type Rollback,
   type RunReporter,
   type StackKey,
@@ -26,6 +27,7 @@ import {
   openSource,
   type PipelineParts,
   preparing,
+  reconcile,
   recover,
   removeObsolete,
   repositoryOf,
@@ -33,7 +35,9 @@ import {
   revisionOf,
   rollBack,
   settleOwner,
+  settleReconciliation,
   type SourceRun,
+  strayedStacks,
   targetOf,
   toldDecision,
   waitForJobs,
@@ -59,6 +63,14 @@ export interface Pipeline {
    * is told of it as of any run.
    */
   recover(signal: AbortSignal, reporter?: RunReporter): Promise<void>;
+  /** Mends a stack after what happened to its containers; see {@link reconcile}. */
+  reconcile(
+    key: StackKey,
+    heard: Heard | undefined,
+    signal: AbortSignal,
+  ): Promise<"settled" | "failed">;
+  /** The stacks of which a look at all containers says that something is to be mended. */
+  strayed(signal: AbortSignal): Promise<StackKey[]>;
 }
 
 /** Makes the pipeline. */
@@ -77,6 +89,8 @@ export function createPipeline(parts: PipelineParts): Pipeline {
       const run = reporter === undefined ? [] : [describing(reporter), runListener(reporter)];
       await recover(parts, [...parts.listeners, ...run], signal);
     },
+    reconcile: (key, heard, signal) => reconcile(parts, key, heard, signal),
+    strayed: (signal) => strayedStacks(parts, signal),
   };
 }
 
@@ -236,6 +250,7 @@ async function decideAndAct(
   noteDiscovered(parts, target, decision);
   noteDeferred(parts, { target, request }, holdOf(decision));
   if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
+  if (isAsWanted) settleReconciliation(parts, target);
   if (decision.kind === "skip") {
     leave(teller, decision);
     return "done";
@@ -247,6 +262,9 @@ async function decideAndAct(
     teller.tell({ kind: "started" });
     const end = await act(parts, target, { decision, since, slot }, signal);
     const more = end?.status === "failed" ? again(parts, target) : {};
+    if (decision.kind === "deploy" && end?.status === "succeeded") {
+      settleReconciliation(parts, target);
+    }
     if (end !== undefined) teller.tell({ kind: "ended", end: { ...end, ...more } });
     return end === undefined ? "moved" : "done";
   };

@@ -33,7 +33,9 @@ export const currentView = z.strictObject({
 /** One decision; equal ones in a row are one. */
 export const decisionView = z.strictObject({
   number: z.int().describe("Grows with every decision about any stack."),
-  trigger: z.string().describe("What led to it: webhook, poll, rollback, project, recovery."),
+  trigger: z.string().describe(
+    "What led to it: webhook, poll, rollback, project, recovery, reconciliation.",
+  ),
   origin: z.enum(["automatic", "manual"]),
   revision: z.string().describe("`reference (id)` that was looked at."),
   kind: z.enum(DECISION_KINDS),

@@ -54,7 +54,7 @@ export interface Assembly {
   readonly ledger: Ledger;
   readonly engine: EngineClient;
   /** Everybody who is told what becomes of stacks, besides the record of a run. */
-  readonly listeners: readonly TargetListener[];
+  readonly listeners: TargetListener[];
   /** One piece of work on a stack at a time, whoever asked for it. */
   readonly stackLock: WatchedLock;
   /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */

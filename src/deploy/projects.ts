@@ -39,7 +39,7 @@ export interface ProjectRemoval {
 /** Calls of the engine that projects need. */
 export type ProjectEngine =
   & Engine
-  & Pick<EngineClient, "describeContainers" | "restartContainer">;
+  & Pick<EngineClient, "describeContainers">;
 
 /** Parts for acting on projects. */
 export interface ProjectParts {

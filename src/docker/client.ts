@@ -44,12 +44,6 @@ export interface EngineClient extends Engine {
   readonly api: EngineApi;
   /** As `listContainers`, with all that a list for people shows. */
   describeContainers(labels: LabelFilter, signal: AbortSignal): Promise<ContainerSummary[]>;
-  /** Mutating. Stops, then starts; `timeoutSeconds` and `signalName` as far as given. */
-  restartContainer(
-    id: string,
-    options: { readonly timeoutSeconds?: number; readonly signalName?: string },
-    signal: AbortSignal,
-  ): Promise<void>;
   /** Waits until a container does not run and returns its exit code. */
   waitContainer(id: string, signal: AbortSignal): Promise<number>;
 }

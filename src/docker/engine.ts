@@ -128,6 +128,12 @@ export interface Engine {
   startContainer(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Waits for the container's own grace period, or `timeoutSeconds`; one that is stopped is fine. */
   stopContainer(id: string, timeoutSeconds: number | undefined, signal: AbortSignal): Promise<void>;
+  /** Mutating. Stops, then starts; `timeoutSeconds` and `signalName` as far as given. */
+  restartContainer(
+    id: string,
+    options: { readonly timeoutSeconds?: number; readonly signalName?: string },
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Mutating. A container that runs goes on under its new name. */
   renameContainer(id: string, name: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Lets a paused container go on. */

@@ -27,9 +27,9 @@ export interface TargetDecision {
   /**
    * `rollback` is a person who puts an earlier release back, `project` one who starts, stops, restarts or
    * removes the stack as a compose project, `recovery` a start that finds what an ended process left
-   * open.
+   * open, `reconciliation` an event of a container.
    */
-  readonly trigger: Trigger | "rollback" | "project" | "recovery";
+  readonly trigger: Trigger | "rollback" | "project" | "recovery" | "reconciliation";
   readonly origin: Origin;
   /** `reference (id)` that was looked at. */
   readonly revision: string;

@@ -9,6 +9,7 @@ export * from "./discovered.ts";
 export * from "./duration.ts";
 export * from "./error.ts";
 export * from "./followers.ts";
+export * from "./heard.ts";
 export * from "./labels.ts";
 export * from "./observed.ts";
 export * from "./own.ts";

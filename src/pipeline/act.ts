@@ -2,6 +2,7 @@ import { volumesText } from "../deploy/mod.ts";
 import type { StackKey, TargetEnd } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
 import type { Decision } from "./decide_target.ts";
+import type { HeldDecision } from "./hold.ts";
 import { destroyerOf, destroyTarget } from "./destroy_target.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -74,10 +75,26 @@ async function deploy(
 async function repair(
   parts: PipelineParts,
   target: Target,
-  { decision, since, slot }: ToDo & { readonly decision: Decision & { readonly kind: "repair" } },
+  { decision, ...doing }: ToDo & { readonly decision: Decision & { readonly kind: "repair" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
-  const { hold, plan, onDisk, recorded, observed, remembers } = decision;
+  const { origin, progress, deployment: { timeoutSeconds } } = target;
+  const by = { origin, progress, timeoutSeconds };
+  const end = await repairRelease(parts, by, { decision, ...doing }, signal);
+  if (end?.status !== "succeeded") return end;
+  return { status: "skipped", message: `${decision.hold.message}; ${end.message}` };
+}
+
+/** Puts the release that is deployed back in order; see {@link act}. */
+export async function repairRelease(
+  parts: PipelineParts,
+  by: Pick<Target, "origin" | "progress"> & { readonly timeoutSeconds: number },
+  { decision, since, slot }: Omit<ToDo, "decision"> & {
+    readonly decision: HeldDecision & { readonly kind: "repair" };
+  },
+  signal: AbortSignal,
+): Promise<TargetEnd | undefined> {
+  const { plan, onDisk, recorded, observed, remembers } = decision;
   const { services } = plan;
   const what = `release ${recorded.number}: ${plan.message}`;
   const result = await carryOut(parts, {
@@ -86,9 +103,9 @@ async function repair(
     observed,
     removeOrphans: false,
     pruneImages: false,
-    timeoutSeconds: target.deployment.timeoutSeconds,
-    automatic: target.origin === "automatic",
-    progress: target.progress,
+    timeoutSeconds: by.timeoutSeconds,
+    automatic: by.origin === "automatic",
+    progress: by.progress,
     note: `repaired ${what}`,
     remembers,
     since,
@@ -99,7 +116,7 @@ async function repair(
     const message = `repairing ${what}: ${result.error.message}; ${result.text}`;
     return { status: "failed", message };
   }
-  return { status: "skipped", message: `${hold.message}; repaired ${what}` };
+  return { status: "succeeded", message: `repaired ${what}` };
 }
 
 async function destroy(

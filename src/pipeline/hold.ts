@@ -118,21 +118,26 @@ export async function decideHeld(
 }
 
 /** Whether another release failed and stayed: on purpose, or because it could not be put right. */
-function isMixed(parts: PipelineParts, recorded: RecordedRelease): boolean {
+export function isMixed(parts: PipelineParts, recorded: RecordedRelease): boolean {
   const [newest] = parts.ledger.history(recorded.key, 1);
   return newest?.status === "failed" && newest.digest !== recorded.digest;
 }
 
-interface Repair {
+/** A repair of the release that is deployed. */
+export interface Repair {
   readonly hold: Hold;
   readonly plan: Plan;
   readonly recorded: RecordedRelease;
   readonly observed: ObservedStack;
 }
 
-async function prepareRepair(
+/**
+ * Brings what a repair needs to disk and to the engine, unless it failed lately. Nothing that runs is
+ * changed. Throws what fetching throws.
+ */
+export async function prepareRepair(
   parts: PipelineParts,
-  target: Target,
+  target: Pick<Target, "key" | "origin" | "progress">,
   repair: Repair,
   signal: AbortSignal,
 ): Promise<HeldDecision> {

@@ -17,6 +17,7 @@ export * from "./slots.ts";
 export * from "./open_source.ts";
 export * from "./plan_source.ts";
 export * from "./prune_images.ts";
+export * from "./reconcile.ts";
 export * from "./recover.ts";
 export * from "./remove_obsolete.ts";
 export * from "./resolve_revision.ts";

@@ -3,6 +3,7 @@
  * changed, what a run amounts to. Values in, values out; no clock, no engine, no disk.
  */
 export * from "./decide.ts";
+export * from "./decide_reconciliation.ts";
 export * from "./inputs.ts";
 export * from "./obsolete.ts";
 export { planFor, type Why } from "./plan_for.ts";

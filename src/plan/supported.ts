@@ -5,16 +5,10 @@ import { type Deployment, StackwrightError } from "../model/mod.ts";
  * is deployed is what its author wrote.
  */
 export function ignoredFields(
-  { name, source, reconciliation }: Deployment,
+  { name, source }: Deployment,
   given: ReadonlySet<string>,
 ): readonly string[] {
   const texts: string[] = [];
-  if (given.has("reconciliation") && reconciliation.enabled) {
-    texts.push(
-      "this version of Stackwright does not act on reconciliation yet: containers are looked at " +
-        "when their source is polled, not between",
-    );
-  }
   if (given.has("oci") && source !== "oci") {
     texts.push(
       "oci has no effect: it is about artifacts, and no signature of a commit is verified",

@@ -12,6 +12,7 @@ import type { RedactAbout } from "./redact_about.ts";
 import { Owners } from "./owners.ts";
 import { PersonHolds } from "./person_holds.ts";
 import { type Pin, Pins } from "./pins.ts";
+import { Reconciliations } from "./reconciliations.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { type DeployedStack, Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
@@ -38,6 +39,8 @@ export class Ledger {
   readonly pins: Pins;
   /** Stacks that a person stopped. */
   readonly stops: Stops;
+  /** How stacks react to what happens to their containers. */
+  readonly reconciliations: Reconciliations;
   /** Stacks that a person holds as they are. */
   readonly holds: PersonHolds;
   /** What waits for a sync window to open. */
@@ -75,6 +78,7 @@ export class Ledger {
     this.decisions = new DecisionLog(this.#database, parts.redact);
     this.pins = new Pins(this.#database, parts.redact);
     this.stops = new Stops(this.#database);
+    this.reconciliations = new Reconciliations(this.#database);
     this.holds = new PersonHolds(this.#database, parts.redact, () => parts.clock.now());
     this.deferred = new DeferredDeployments(this.#database, parts.key);
     this.owners = new Owners(this.#database);
@@ -220,6 +224,7 @@ export class Ledger {
       this.failures.clear(intent.key);
       this.pins.remove(intent.key);
       this.stops.remove(intent.key);
+      this.reconciliations.remove(intent.key);
       this.holds.remove(intent.key);
       this.deferred.remove(intent.key);
       this.discovered.remove(intent.key);

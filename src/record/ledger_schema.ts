@@ -168,6 +168,22 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (context, name)
   ) STRICT;
   `,
+  `
+  CREATE TABLE reconciliations (
+    context TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    options TEXT NOT NULL,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  CREATE TABLE restarts (
+    context   TEXT NOT NULL,
+    name      TEXT NOT NULL,
+    release   TEXT NOT NULL,
+    container TEXT NOT NULL,
+    at        INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX restarts_of ON restarts (context, name, release, container, at);
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -221,7 +221,12 @@ export const SETTINGS_TABLE = [
     "Keep what a sync window defers, and decide about it again when the window opens.",
   ),
   row("SCHEDULER_ENABLED", "boolean", "true", "Run scheduled jobs."),
-  row("RECOVER_ON_STARTUP", "boolean", "true", "Resume reconciliation after a restart."),
+  row(
+    "RECOVER_ON_STARTUP",
+    "boolean",
+    "true",
+    "Look after all deployed stacks from the start; else after each when a run has dealt with it.",
+  ),
   row("CONTAINER_QUIET_DEPLOY", "boolean", "true", "Keep the engine's progress out of the logs.", {
     aliases: ["DOCKER_QUIET_DEPLOY"],
   }),

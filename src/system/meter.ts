@@ -85,6 +85,14 @@ export const METRICS = {
   deployments_queued: gauge("Deployments that wait for a slot.", "repository"),
   pre_deployments_active: gauge("Preparations under way.", "repository"),
   pre_deployments_queued: gauge("Preparations that wait for a slot.", "repository"),
+  reconciliation_restarts_total: counter(
+    "Containers that were restarted after an event.",
+    ...STACK,
+  ),
+  reconciliation_suppressed_total: counter(
+    "Unhealthy containers that were left alone because they were restarted too often.",
+    ...STACK,
+  ),
   mutations_total: counter(
     "Calls that change the engine: our own, and commands of compose that make changes.",
     "by",

@@ -1,9 +1,13 @@
 /**
  * The outside becomes Work: webhooks, and entries that are polled at an interval or on a schedule. A
- * trigger only says that something should be looked at; it never decides what to do about it.
+ * trigger only says that something should be looked at; it never decides what to do about it. What
+ * happens to containers is one, too.
  */
 export * from "./opening_alarm.ts";
+export { NEWS_ACTIONS, newsOf } from "./container_news.ts";
+export { followEvents } from "./event_stream.ts";
 export * from "./poll_loop.ts";
+export { Reconciler, type ReconcilerParts } from "./reconciler.ts";
 export * from "./repository_changes.ts";
 export * from "./retry_alarm.ts";
 export * from "./webhooks/mod.ts";

@@ -55,13 +55,13 @@ describe("stackwright validate", () => {
   it("validate warns of what this version would refuse to deploy, with exit code 0", async () => {
     const files = {
       ...compose,
-      ".stackwright.yaml": "name: a\n---\nname: b\nreconciliation: {events: [die]}\n",
+      ".stackwright.yaml": "name: a\n---\nname: b\nsource: oci\n",
     };
     await withFiles(files, async (directory) => {
       const { code, out, err } = await run(["validate", directory]);
       assert.equal(code, EXIT.ok);
       assert.match(out, /^valid: 2 deployment/);
-      assert.match(err, /^warning: \.stackwright\.yaml:3:7 .*does not act on reconciliation yet/);
+      assert.match(err, /^warning: \.stackwright\.yaml:3:7 .*does not act on source: oci yet/);
     });
   });
 

@@ -46,7 +46,7 @@ describe("requireSupported()", () => {
     ["swarm mode turned off on a manager", "swarm: {enabled: false}", "manager"],
     ["a worker", "", "worker"],
     ["reconciliation turned off", "reconciliation: {enabled: false}"],
-    ["reconciliation, which it then does not do", "reconciliation: {enabled: true}"],
+    ["reconciliation", "reconciliation: {enabled: true}"],
     ["signatures of artifacts, which a repository has none of", "oci: {verify: true}"],
     ["auto-discovery turned off", "auto_discovery: {enabled: false}"],
     ["the default context by its name", "context: default"],

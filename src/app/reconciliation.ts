@@ -1,0 +1,54 @@
+import {
+  formatStackKey,
+  LABELS,
+  MANAGER,
+  type StackKey,
+  type TargetListener,
+} from "../model/mod.ts";
+import type { Pipeline } from "../pipeline.ts";
+import type { Settings } from "../settings/mod.ts";
+import { NEWS_ACTIONS, Reconciler } from "../trigger/mod.ts";
+import type { Assembly } from "./assemble.ts";
+import type { System } from "./system.ts";
+
+/** Reconciliation of the stacks of an engine, and the listener that it hears of runs by. */
+export interface Reconciliation {
+  /** Works until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Makes what looks after stacks between runs. Without `RECOVER_ON_STARTUP` it knows a stack only when a
+ * run has dealt with it: then `listeners` gets a member that says so.
+ */
+export function createReconciliation(
+  { deploy }: Pick<Settings, "deploy">,
+  { clock, log }: Pick<System, "clock" | "log">,
+  { assembly: { engine, ledger }, pipeline, listeners }: {
+    readonly assembly: Pick<Assembly, "engine" | "ledger">;
+    readonly pipeline: Pick<Pipeline, "reconcile" | "strayed">;
+    readonly listeners: TargetListener[];
+  },
+): Reconciliation {
+  const seen = new Set<string>();
+  if (!deploy.recoverOnStartup) {
+    listeners.push(({ key }) => ({ kind }) =>
+      void (kind === "ended" && seen.add(formatStackKey(key)))
+    );
+  }
+  const isKnown = (key: StackKey) => deploy.recoverOnStartup || seen.has(formatStackKey(key));
+  const labels = { [LABELS.manager]: MANAGER };
+  return new Reconciler({
+    events: (since, signal) =>
+      engine.containerEvents({ labels, actions: NEWS_ACTIONS, since }, signal),
+    optionsOf: (key) => {
+      const options = isKnown(key) ? ledger.reconciliations.get(key) : undefined;
+      return options?.enabled === true ? options : undefined;
+    },
+    strayed: async (signal) => (await pipeline.strayed(signal)).filter(isKnown),
+    reconcile: (key, heard, signal) => pipeline.reconcile(key, heard, signal),
+    clock,
+    log,
+    random: Math.random,
+  });
+}

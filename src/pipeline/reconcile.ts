@@ -1,0 +1,225 @@
+import { observe, observeAll } from "../deploy/mod.ts";
+import {
+  formatStackKey,
+  type Heard,
+  isStackwrightError,
+  type ObservedContainer,
+  type ObservedStack,
+  type ReconciliationOptions,
+  type StackKey,
+  type TargetEnd,
+} from "../model/mod.ts";
+import { decideReconciliation, type Reconciliation, type Restart } from "../plan/mod.ts";
+import type { Target } from "../prepare/mod.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
+import { createTeller, type Teller } from "../tell/mod.ts";
+import { repairRelease } from "./act.ts";
+import { isMixed, pausedHold, prepareRepair, stopHold } from "./hold.ts";
+import type { PipelineParts } from "./parts.ts";
+import { deploying } from "./slots.ts";
+import { waitForStack } from "./waits.ts";
+
+/** Records how a target's stack reacts to what happens to its containers: as what runs asks for it. */
+export function settleReconciliation(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  { key, deployment }: Pick<Target, "key" | "deployment">,
+): void {
+  ledger.reconciliations.settle(key, deployment.reconciliation);
+}
+
+/**
+ * Brings a stack back to the release that is deployed, as far as its configuration says that it reacts
+ * to what happened: unhealthy containers are restarted, what is missing or dead comes back, from what
+ * the ledger, the disk and the mirror have. What its source wants by now, a pause and a retry that
+ * waits do not matter; a stack that a person stopped, or that was destroyed, is left alone.
+ *
+ * Returns `failed` when it is to be tried again. Rejects with the signal's reason, and as an engine
+ * does that does not answer.
+ */
+export async function reconcile(
+  parts: PipelineParts,
+  key: StackKey,
+  heard: Heard | undefined,
+  signal: AbortSignal,
+): Promise<"settled" | "failed"> {
+  return await parts.stackLock.run(formatStackKey(key), async () => {
+    for (;;) {
+      await waitForStack(parts, key, () => {}, signal);
+      const end = await attempt(parts, key, heard, signal);
+      if (end !== "moved") return end;
+    }
+  }, signal);
+}
+
+/** A stack that is to be looked at, and how it reacts. */
+interface Reconciled {
+  readonly recorded: RecordedRelease;
+  readonly options: ReconciliationOptions;
+}
+
+/** What is known of a stack; `undefined` for one that is left alone. */
+function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined {
+  const { ledger } = parts;
+  const options = ledger.reconciliations.get(key);
+  if (options?.enabled !== true || stopHold(parts, key) !== undefined) return undefined;
+  const recorded = ledger.current(key);
+  if (recorded === undefined || isMixed(parts, recorded)) return undefined;
+  return { recorded, options };
+}
+
+async function attempt(
+  parts: PipelineParts,
+  key: StackKey,
+  heard: Heard | undefined,
+  signal: AbortSignal,
+): Promise<"settled" | "failed" | "moved"> {
+  const since = parts.ledger.mark(key);
+  const found = reconciled(parts, key);
+  if (found === undefined) return "settled";
+  const observed = await observe(parts.host.engine, key, signal);
+  const decided = decide(parts, found, { observed, heard });
+  // Once: the engine says it when health changes, and not again.
+  const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);
+  tellSuppressed(parts, found, told);
+  if (decided.plan.kind === "skip" && decided.restarts.length === 0) return "settled";
+  const { revision } = found.recorded;
+  const by = { trigger: "reconciliation", origin: "automatic" } as const;
+  const target = { key, repository: revision.source.name, ...by };
+  const teller = createTeller(parts.listeners, target, revision);
+  try {
+    const end = decided.plan.kind === "skip"
+      ? await restart(parts, found, { teller, restarts: decided.restarts }, signal)
+      : await redeploy(parts, found, { teller, decided, observed, since }, signal);
+    if (end === undefined) return "moved";
+    if (end.status !== "skipped") teller.tell({ kind: "ended", end });
+    return end.status === "failed" ? "failed" : "settled";
+  } catch (thrown) {
+    teller.fail(`bringing ${key.name} back`, thrown, signal);
+    signal.throwIfAborted();
+    return "failed";
+  }
+}
+
+function decide(
+  { ledger, clock }: PipelineParts,
+  { recorded, options }: Reconciled,
+  seen: { readonly observed: ObservedStack; readonly heard: Heard | undefined },
+): Reconciliation {
+  const { key, digest, services } = recorded;
+  const since = new Date(clock.now().getTime() - options.restartWindowSeconds * 1000);
+  const restarts = ({ name }: ObservedContainer) =>
+    ledger.reconciliations.restartsSince({ key, release: digest, container: name }, since);
+  return decideReconciliation({ services, options, restarts, ...seen });
+}
+
+function tellSuppressed(
+  { log, meter }: PipelineParts,
+  { recorded: { key, revision }, options }: Reconciled,
+  suppressed: readonly ObservedContainer[],
+): void {
+  for (const { name } of suppressed) {
+    meter.count("reconciliation_suppressed_total", labelsOf(key, revision.source.name));
+    log.warning(
+      `container ${name} is unhealthy and was restarted ${options.restartLimit} times within ` +
+        `${options.restartWindowSeconds} s: it is left alone (reconciliation.restart_limit)`,
+      { stack: key.name, context: key.context },
+    );
+  }
+}
+
+/** Restarts containers one after the other; one that is gone by then is found missing later. */
+async function restart(
+  parts: PipelineParts,
+  { recorded: { key, digest, revision }, options }: Reconciled,
+  { teller, restarts }: { readonly teller: Teller; readonly restarts: readonly Restart[] },
+  signal: AbortSignal,
+): Promise<TargetEnd> {
+  const { engine } = parts.host;
+  const message = restarts.map((each) => each.because).join("; ");
+  teller.tell({
+    kind: "decided",
+    decision: { kind: "restart", message, changes: [], services: [] },
+  });
+  teller.tell({ kind: "started" });
+  const how = {
+    timeoutSeconds: options.restartTimeoutSeconds,
+    ...(options.restartSignal === "" ? {} : { signalName: options.restartSignal }),
+  };
+  for (const { container: { id, name }, counts } of restarts) {
+    // Before, so that one that ends this process is counted.
+    if (counts) {
+      const restarted = { key, release: digest, container: name };
+      parts.ledger.reconciliations.noteRestart(restarted, parts.clock.now());
+    }
+    try {
+      await engine.restartContainer(id, how, signal);
+    } catch (error) {
+      if (!isStackwrightError(error, "engine_refused")) throw error;
+      parts.log.debug(`container ${name} could not be restarted`, { error });
+    }
+    meterRestart(parts, key, revision.source.name);
+  }
+  return { status: "succeeded", message: `restarted: ${message}` };
+}
+
+function meterRestart({ meter }: PipelineParts, key: StackKey, repository: string): void {
+  meter.count("reconciliation_restarts_total", labelsOf(key, repository));
+}
+
+function labelsOf({ name, context }: StackKey, repository: string) {
+  return { repository, deployment: name, context };
+}
+
+/** Puts what is missing of the release back; `undefined` when another process changed the stack. */
+async function redeploy(
+  parts: PipelineParts,
+  { recorded }: Reconciled,
+  { teller, decided: { plan }, observed, since }: {
+    readonly teller: Teller;
+    readonly decided: Reconciliation;
+    readonly observed: ObservedStack;
+    readonly since: string;
+  },
+  signal: AbortSignal,
+): Promise<TargetEnd | undefined> {
+  const { key, timeoutSeconds, revision } = recorded;
+  const progress = (text: string) => teller.tell({ kind: "step", text });
+  const by = { key, origin: "automatic", progress, timeoutSeconds } as const;
+  const hold = pausedHold(`${key.name} is not as it was deployed`);
+  const decision = await prepareRepair(parts, by, { hold, plan, recorded, observed }, signal);
+  const { services } = plan;
+  if (decision.kind === "skip") {
+    parts.log.warning(decision.hold.message, { stack: key.name, context: key.context });
+    return { status: "skipped", message: decision.hold.message };
+  }
+  const message = `release ${recorded.number} comes back: ${plan.message}`;
+  teller.tell({ kind: "decided", decision: { kind: "repair", message, changes: [], services } });
+  teller.tell({ kind: "started" });
+  const work = { decision, since };
+  return await deploying(
+    parts,
+    revision.source.name,
+    (slot) => repairRelease(parts, by, { ...work, slot }, signal),
+    signal,
+  );
+}
+
+/**
+ * The stacks of which a look at all containers says that something is to be mended: what was missed
+ * while nobody listened.
+ */
+export async function strayedStacks(
+  parts: PipelineParts,
+  signal: AbortSignal,
+): Promise<StackKey[]> {
+  const keys = parts.ledger.deployedStacks().map((each) => each.key);
+  if (keys.length === 0) return [];
+  const stacks = await observeAll(parts.host.engine, signal);
+  return keys.filter((key) => {
+    const found = reconciled(parts, key);
+    if (found === undefined) return false;
+    const observed = stacks.get(key.name) ?? { containers: [] };
+    const { plan, restarts } = decide(parts, found, { observed, heard: undefined });
+    return plan.kind !== "skip" || restarts.length > 0;
+  });
+}

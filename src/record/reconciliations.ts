@@ -1,0 +1,84 @@
+import type { ReconciliationOptions, StackKey } from "../model/mod.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+
+/** How long a restart is remembered, in milliseconds: the longest window that makes sense. */
+const KEPT_MS = 7 * 24 * 3600 * 1000;
+
+/** A container that was restarted because it was unhealthy. */
+export interface RestartedContainer {
+  readonly key: StackKey;
+  /** Digest of the release it belongs to: another release begins anew. */
+  readonly release: string;
+  /** Its name, which its successors have as well. */
+  readonly container: string;
+}
+
+/**
+ * Remembers how each stack reacts to what happens to its containers, as its deployed configuration
+ * says, and which of them were restarted.
+ */
+export class Reconciliations {
+  readonly #database: LedgerDatabase;
+
+  constructor(database: LedgerDatabase) {
+    this.#database = database;
+  }
+
+  /** How a stack reacts; `undefined` where nobody has said yet. */
+  get(key: StackKey): ReconciliationOptions | undefined {
+    const [row] = this.#database.all(
+      `SELECT options FROM reconciliations WHERE context = ? AND name = ?`,
+      key.context,
+      key.name,
+    );
+    return row && JSON.parse(String(row["options"]));
+  }
+
+  /** Says how a stack reacts from now on; writes only what differs. */
+  settle(key: StackKey, options: ReconciliationOptions): void {
+    if (JSON.stringify(this.get(key)) === JSON.stringify(options)) return;
+    this.#database.run(
+      `INSERT INTO reconciliations (context, name, options) VALUES (?, ?, ?)
+       ON CONFLICT (context, name) DO UPDATE SET options = excluded.options`,
+      key.context,
+      key.name,
+      JSON.stringify(options),
+    );
+  }
+
+  /** How often a container was restarted since a moment. */
+  restartsSince({ key, release, container }: RestartedContainer, since: Date): number {
+    const [row] = this.#database.all(
+      `SELECT count(*) AS count FROM restarts
+       WHERE context = ? AND name = ? AND release = ? AND container = ? AND at > ?`,
+      key.context,
+      key.name,
+      release,
+      container,
+      since.getTime(),
+    );
+    return Number(row?.["count"]);
+  }
+
+  /** Takes note of a restart, and forgets those of long ago. */
+  noteRestart({ key, release, container }: RestartedContainer, at: Date): void {
+    this.#database.transaction(() => {
+      this.#database.run(`DELETE FROM restarts WHERE at < ?`, at.getTime() - KEPT_MS);
+      this.#database.run(
+        `INSERT INTO restarts (context, name, release, container, at) VALUES (?, ?, ?, ?, ?)`,
+        key.context,
+        key.name,
+        release,
+        container,
+        at.getTime(),
+      );
+    });
+  }
+
+  /** Forgets a stack. */
+  remove({ context, name }: StackKey): void {
+    for (const table of ["reconciliations", "restarts"]) {
+      this.#database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, context, name);
+    }
+  }
+}

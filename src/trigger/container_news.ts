@@ -1,0 +1,48 @@
+import type { ContainerEvent } from "../docker/mod.ts";
+import { COMPOSE_LABELS, LABELS, type ReconciliationEvent } from "../model/mod.ts";
+
+/** Something that happened to a container of a stack. */
+export interface ContainerNews {
+  /** Name of the stack. */
+  readonly stack: string;
+  readonly containerId: string;
+  /** What it is in the words of a configuration; a signal that tells it to end is a stop as well. */
+  readonly events: readonly ReconciliationEvent[];
+}
+
+/** The actions that are asked of an engine. */
+export const NEWS_ACTIONS = ["die", "destroy", "update", "stop", "kill", "oom", "health_status"];
+
+/** Signals that end what does not handle them; with the first two an engine asks it to end. */
+const [ASKING, ENDING] = [["15", "2"], ["9", "3"]] as const;
+
+/**
+ * What an event means for a stack; `undefined` for what is no news: a container of nobody or of a
+ * single run, a health that is no worry, a signal that only says something to a container.
+ */
+export function newsOf(
+  { action, detail, attributes, containerId }: ContainerEvent,
+): ContainerNews | undefined {
+  const stack = attributes[LABELS.deployment] ?? "";
+  if (stack === "" || attributes[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true") return undefined;
+  const events = eventsOf(action, detail, attributes["signal"] ?? "");
+  return events.length === 0 ? undefined : { stack, containerId, events };
+}
+
+function eventsOf(action: string, detail: string, signal: string): ReconciliationEvent[] {
+  switch (action) {
+    case "health_status":
+      return detail === "unhealthy" ? ["unhealthy"] : [];
+    case "kill":
+      if (ASKING.some((each) => each === signal)) return ["kill", "stop"];
+      return ENDING.some((each) => each === signal) ? ["kill"] : [];
+    case "die":
+    case "destroy":
+    case "update":
+    case "stop":
+    case "oom":
+      return [action];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,79 @@
+import type { ContainerEvent } from "../docker/mod.ts";
+import { messageOf } from "../model/mod.ts";
+import type { Clock, Log } from "../system/mod.ts";
+
+/** Ports for following the events of an engine. */
+export interface EventStreamParts {
+  /** Opens a stream; `since` is in nanoseconds since 1970. Throws when it ends. */
+  readonly events: (since: bigint, signal: AbortSignal) => AsyncIterable<ContainerEvent>;
+  /** Told of each event once. Must not throw. */
+  readonly onEvent: (event: ContainerEvent) => void;
+  /** Told whenever something may have been missed. */
+  readonly onGap: () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** Milliseconds before a stream that ended is opened again, doubling, and the longest of these. */
+const PAUSE_MS = { first: 1_000, longest: 30_000 } as const;
+/** How far before the last event a new stream begins: times are rounded, and events come in any order. */
+const OVERLAP_NS = 1_000_000_000n;
+
+/**
+ * Follows the events of an engine for ever: a stream that ends is opened again where it ended, and what
+ * came before is not told twice. Returns when `signal` aborts.
+ */
+export async function followEvents(parts: EventStreamParts, signal: AbortSignal): Promise<void> {
+  const { clock, log, random } = parts;
+  const told = new Told(BigInt(clock.now().getTime()) * 1_000_000n);
+  let pause: number = PAUSE_MS.first;
+  for (let isOut = false; !signal.aborted;) {
+    try {
+      parts.onGap();
+      for await (const event of parts.events(told.since, signal)) {
+        if (isOut) log.info("the engine tells its events again");
+        isOut = false;
+        pause = PAUSE_MS.first;
+        if (told.isNew(event)) parts.onEvent(event);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isOut) {
+        log.warning(`the engine's events ended, and are asked for again: ${messageOf(error)}`);
+      }
+      isOut = true;
+    }
+    await clock.sleep(pause * (0.5 + random() / 2), signal).catch(() => {});
+    pause = Math.min(2 * pause, PAUSE_MS.longest);
+  }
+}
+
+/** The events that were told lately. */
+class Told {
+  readonly #times = new Map<string, bigint>();
+  #newest: bigint;
+
+  constructor(start: bigint) {
+    this.#newest = start;
+  }
+
+  /** Where a new stream begins. */
+  get since(): bigint {
+    return this.#newest - OVERLAP_NS;
+  }
+
+  /** Whether an event was not told yet; from then on it was. */
+  isNew({ time, containerId, action, detail, attributes }: ContainerEvent): boolean {
+    const name = `${time} ${containerId} ${action} ${detail} ${attributes["signal"] ?? ""}`;
+    if (this.#times.has(name)) return false;
+    this.#times.set(name, time);
+    if (time > this.#newest) this.#newest = time;
+    for (const [known, at] of this.#times) {
+      if (at >= this.since) break;
+      this.#times.delete(known);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,198 @@
+import type { ContainerEvent } from "../docker/mod.ts";
+import {
+  formatStackKey,
+  type Heard,
+  messageOf,
+  type ReconciliationEvent,
+  type ReconciliationOptions,
+  type StackKey,
+  stackKey,
+} from "../model/mod.ts";
+import type { Clock, Log } from "../system/mod.ts";
+import { newsOf } from "./container_news.ts";
+import { followEvents } from "./event_stream.ts";
+
+/** Ports of the reconciler. */
+export interface ReconcilerParts {
+  readonly events: (since: bigint, signal: AbortSignal) => AsyncIterable<ContainerEvent>;
+  /** How a stack reacts; `undefined` for one that is left alone. */
+  readonly optionsOf: (key: StackKey) => ReconciliationOptions | undefined;
+  /** Looks at everything, and names the stacks that are to be mended. */
+  readonly strayed: (signal: AbortSignal) => Promise<readonly StackKey[]>;
+  /** Mends a stack; `failed` is tried again later. */
+  readonly reconcile: (
+    key: StackKey,
+    heard: Heard | undefined,
+    signal: AbortSignal,
+  ) => Promise<"settled" | "failed">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+}
+
+/** Milliseconds without news after which a stack is looked at, and how often these may begin anew. */
+const QUIET_MS = 250;
+const MOST_QUIETS = 8;
+/** Milliseconds between two looks at everything. */
+const RESYNC_MS = 600_000;
+/** Milliseconds before what failed is tried again, doubling, and the longest of these pauses. */
+const RETRY_MS = { first: 10_000, longest: 600_000 } as const;
+
+type Marks = Map<string, Set<ReconciliationEvent>>;
+
+/** A stack of which something was heard. */
+interface Stirred {
+  /** Heard since the last look; `all` when everything was looked at. */
+  heard: Marks;
+  all: boolean;
+  /** Whether more was heard during the pause before a look. */
+  stirs: boolean;
+}
+
+/**
+ * Looks after stacks whose containers change without us: one stream of events for an engine, a short
+ * pause for each stack until nothing more is heard, then one look. What is done is decided from what is
+ * seen then, so events that are lost, doubled or our own do no harm. Everything is looked at
+ * at the start, when a stream ended, and every ten minutes.
+ */
+export class Reconciler {
+  readonly #parts: ReconcilerParts;
+  readonly #stirred = new Map<string, Stirred>();
+  /** Who was told to end and still runs: one that ends later was no crash. By stack and container. */
+  readonly #ending = new Map<string, Marks>();
+  readonly #working = new Set<Promise<void>>();
+  #resyncing = false;
+
+  constructor(parts: ReconcilerParts) {
+    this.#parts = parts;
+  }
+
+  /** Works until the signal aborts, and what it does then has ended when this returns. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { events, clock, log, random } = this.#parts;
+    const onEvent = (event: ContainerEvent) => this.#hear(event, signal);
+    const onGap = () => this.#track(this.#resync(signal));
+    await Promise.all([
+      followEvents({ events, onEvent, onGap, clock, log, random }, signal),
+      this.#resyncAgain(signal),
+    ]);
+    while (this.#working.size > 0) await Promise.all(this.#working);
+  }
+
+  #hear(event: ContainerEvent, signal: AbortSignal): void {
+    const news = newsOf(event);
+    if (news === undefined) return;
+    const key = stackKey("", news.stack);
+    const options = this.#parts.optionsOf(key);
+    if (options === undefined) return;
+    const name = formatStackKey(key);
+    const isMeant = news.events.some((each) => options.events.includes(each));
+    if (isMeant) {
+      this.#stir(key, (stirred) => add(stirred.heard, news.containerId, news.events), signal);
+    } else {
+      const ending = this.#stirred.get(name)?.heard ?? this.#endingOf(name);
+      if (options.events.includes("die")) add(ending, news.containerId, news.events);
+    }
+  }
+
+  #endingOf(name: string): Marks {
+    const known = this.#ending.get(name);
+    if (known !== undefined) return known;
+    const made: Marks = new Map();
+    this.#ending.set(name, made);
+    return made;
+  }
+
+  /** Has a stack looked at soon. */
+  #stir(key: StackKey, note: (stirred: Stirred) => void, signal: AbortSignal): void {
+    const name = formatStackKey(key);
+    const known = this.#stirred.get(name);
+    if (known !== undefined) {
+      note(known);
+      known.stirs = true;
+      return;
+    }
+    const heard = this.#ending.get(name) ?? new Map();
+    this.#ending.delete(name);
+    const stirred: Stirred = { heard, all: false, stirs: true };
+    this.#stirred.set(name, stirred);
+    note(stirred);
+    this.#track(this.#lookAfter(key, stirred, signal));
+  }
+
+  /** Looks at a stack until it is as it should be and nothing more was heard. */
+  async #lookAfter(key: StackKey, stirred: Stirred, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#parts;
+    const name = formatStackKey(key);
+    let retry: number = RETRY_MS.first;
+    while (stirred.stirs) {
+      for (let quiets = 0; stirred.stirs && quiets < MOST_QUIETS; quiets++) {
+        stirred.stirs = false;
+        await clock.sleep(QUIET_MS, signal);
+      }
+      stirred.stirs = false;
+      const { heard, all } = stirred;
+      Object.assign(stirred, { heard: new Map(), all: false });
+      const end = await this.#reconcile(key, all ? undefined : heard, signal).catch((error) => {
+        signal.throwIfAborted();
+        log.warning(`${key.name} could not be looked after: ${messageOf(error)}`);
+        return "failed" as const;
+      });
+      this.#keepEnding(stirred.heard, heard);
+      if (end === "settled") retry = RETRY_MS.first;
+      else {
+        await clock.sleep(retry, signal);
+        retry = Math.min(2 * retry, RETRY_MS.longest);
+        Object.assign(stirred, { all: true, stirs: true });
+      }
+    }
+    this.#stirred.delete(name);
+    if (stirred.heard.size > 0) this.#ending.set(name, stirred.heard);
+  }
+
+  async #reconcile(key: StackKey, heard: Heard | undefined, signal: AbortSignal) {
+    return await this.#parts.reconcile(key, heard, signal);
+  }
+
+  /** What was told to end, and did not yet. */
+  #keepEnding(kept: Marks, heard: Marks): void {
+    for (const [id, events] of heard) {
+      const isEnding = events.has("stop") && !events.has("die") && !events.has("destroy");
+      if (isEnding) add(kept, id, [...events]);
+    }
+  }
+
+  async #resyncAgain(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#parts.clock.sleep(RESYNC_MS, signal).catch(() => {});
+      if (!signal.aborted) await this.#resync(signal);
+    }
+  }
+
+  async #resync(signal: AbortSignal): Promise<void> {
+    if (this.#resyncing) return;
+    this.#resyncing = true;
+    try {
+      for (const key of await this.#parts.strayed(signal)) {
+        this.#stir(key, (stirred) => void (stirred.all = true), signal);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      // The stream of events does not come back before the engine does, and then this is done again.
+      this.#parts.log.debug(`the engine's containers could not be looked at: ${messageOf(error)}`);
+    } finally {
+      this.#resyncing = false;
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    const ended = work.catch(() => {}).finally(() => this.#working.delete(ended));
+    this.#working.add(ended);
+  }
+}
+
+function add(marks: Marks, id: string, events: readonly ReconciliationEvent[]): void {
+  const known = marks.get(id) ?? new Set();
+  for (const each of events) known.add(each);
+  marks.set(id, known);
+}

@@ -1,0 +1,298 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { jsonLines, parseEvent } from "../../../src/docker/events.ts";
+import type { ContainerEvent } from "../../../src/docker/mod.ts";
+import {
+  type Heard,
+  LABELS,
+  type ReconciliationEvent,
+  type StackKey,
+  stackKey,
+  StackwrightError,
+} from "../../../src/model/mod.ts";
+import { newsOf, Reconciler } from "../../../src/trigger/mod.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+const EVENTS = ["die", "destroy", "unhealthy"] as const;
+
+interface Told {
+  readonly stack?: string;
+  readonly id?: string;
+  readonly action?: string;
+  readonly detail?: string;
+  readonly time?: bigint;
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+function told(
+  { stack = "shop", id = "c1", action = "die", detail = "", ...more }: Told = {},
+): ContainerEvent {
+  const { time = 1n, attributes = {} } = more;
+  return {
+    action,
+    detail,
+    containerId: id,
+    time,
+    attributes: { [LABELS.deployment]: stack, ...attributes },
+  };
+}
+
+/** A reconciler on a clock that stands still, and an engine that says what a test says. */
+function setUp(
+  { events = EVENTS as readonly ReconciliationEvent[], strayed = [] as StackKey[] } = {},
+) {
+  const clock = createFakeClock();
+  const stop = new AbortController();
+  const looks: string[] = [];
+  const streams: bigint[] = [];
+  const state = { strayed, end: "settled" as "settled" | "failed", hangs: false };
+  let push: (next: ContainerEvent | undefined) => void = () => {};
+  let queue: ContainerEvent[] = [];
+  const reconciler = new Reconciler({
+    async *events(since, signal) {
+      streams.push(since);
+      for (;;) {
+        for (const event of queue.splice(0)) yield event;
+        const next = await new Promise<ContainerEvent | undefined>((resolve) => {
+          push = resolve;
+          signal.addEventListener("abort", () => resolve(undefined), { once: true });
+        });
+        signal.throwIfAborted();
+        if (next === undefined) throw new StackwrightError("engine_unreachable", "gone");
+        yield next;
+      }
+    },
+    optionsOf: ({ name }) =>
+      name === "quiet" ? undefined : {
+        enabled: true,
+        events,
+        restartTimeoutSeconds: 10,
+        restartSignal: "",
+        restartLimit: 5,
+        restartWindowSeconds: 300,
+      },
+    strayed: () => Promise.resolve(state.strayed),
+    reconcile(key, heard) {
+      looks.push(`${key.name} ${textOf(heard)}`);
+      return Promise.resolve(state.end);
+    },
+    clock,
+    log: createRecordingLog(),
+    random: () => 1,
+  });
+  const running = reconciler.run(stop.signal);
+  return {
+    clock,
+    looks,
+    streams,
+    state,
+    /** Lets the engine say things, one after the other. */
+    async say(...all: readonly ContainerEvent[]) {
+      queue = all.slice(1);
+      push(all[0]);
+      await settle();
+    },
+    async cut() {
+      push(undefined);
+      await settle();
+    },
+    async close() {
+      stop.abort(new DOMException("over", "AbortError"));
+      await running;
+    },
+  };
+}
+
+function textOf(heard: Heard | undefined): string {
+  if (heard === undefined) return "all";
+  return [...heard].map(([id, events]) => `${id}:${[...events].sort().join("+")}`).sort().join(" ");
+}
+
+describe("newsOf()", () => {
+  const cases: readonly (readonly [string, Told, readonly ReconciliationEvent[] | undefined])[] = [
+    ["the end of a process", {}, ["die"]],
+    ["a check that fails", { action: "health_status", detail: "unhealthy" }, ["unhealthy"]],
+    ["a check that is good", { action: "health_status", detail: "healthy" }, undefined],
+    ["SIGKILL", { action: "kill", attributes: { signal: "9" } }, ["kill"]],
+    ["SIGTERM, which asks", { action: "kill", attributes: { signal: "15" } }, ["kill", "stop"]],
+    ["SIGHUP, which only tells", { action: "kill", attributes: { signal: "1" } }, undefined],
+    ["a container of no stack of ours", { stack: "" }, undefined],
+    ["a single run", { attributes: { "com.docker.compose.oneoff": "True" } }, undefined],
+    ["what nobody asked for", { action: "exec_start" }, undefined],
+  ];
+  for (const [title, event, events] of cases) {
+    it(`knows ${title}`, () => assert.deepEqual(newsOf(told(event))?.events, events));
+  }
+});
+
+describe("Reconciler", () => {
+  it("looks once, when nothing more is heard", async () => {
+    const { clock, looks, say, close } = setUp();
+    await settle();
+    await say(told(), told({ id: "c2", time: 2n }));
+    await clock.advance(200);
+    await say(told({ id: "c2", action: "destroy", time: 3n }));
+    await clock.advance(250);
+    assert.deepEqual(looks, []);
+    await clock.advance(250);
+    assert.deepEqual(looks, ["shop c1:die c2:destroy+die"]);
+    await clock.advance(60_000);
+    assert.equal(looks.length, 1);
+    await close();
+  });
+
+  it("looks at the latest after eight pauses at a stack that is never quiet", async () => {
+    const { clock, looks, say, close } = setUp();
+    await settle();
+    for (let count = 0; count < 12; count++) {
+      await say(told({ time: BigInt(count) }));
+      await clock.advance(200);
+    }
+    assert.equal(looks.length, 1);
+    await close();
+  });
+
+  it("takes a storm of 10,000 events over 200 stacks for one look at each, and loses none", async () => {
+    const { clock, looks, say, close } = setUp();
+    await settle();
+    const storm = Array.from(
+      { length: 10_000 },
+      (_, count) => told({ stack: `s${count % 200}`, id: `c${count}`, time: BigInt(count) }),
+    );
+    await say(...storm);
+    await clock.advance(2_000);
+    assert.equal(looks.length, 200);
+    const heard = new Set(looks.flatMap((look) => look.split(" ").slice(1)));
+    assert.equal(heard.size, 10_000);
+    await close();
+  });
+
+  it("does not look for what no configuration names, nor at stacks that are left alone", async () => {
+    const { clock, looks, say, close } = setUp();
+    await settle();
+    const [oom, stop] = [told({ action: "oom" }), told({ action: "stop" })];
+    await say(oom, stop, told({ stack: "quiet" }));
+    await clock.advance(10_000);
+    assert.deepEqual(looks, []);
+    await close();
+  });
+
+  it("remembers who was told to end until it does", async () => {
+    const { clock, looks, say, close } = setUp();
+    await settle();
+    await say(told({ action: "kill", attributes: { signal: "15" } }));
+    await clock.advance(8_000);
+    await say(told({ id: "c2", time: 2n }));
+    await clock.advance(1_000);
+    await say(told({ time: 3n }));
+    await clock.advance(1_000);
+    await say(told({ time: 4n }));
+    await clock.advance(1_000);
+    assert.deepEqual(looks, [
+      "shop c1:kill+stop c2:die",
+      "shop c1:die+kill+stop",
+      "shop c1:die",
+    ]);
+    await close();
+  });
+
+  it("tries again what failed, ever later, and forgets that when it worked", async () => {
+    const { clock, looks, state, say, close } = setUp();
+    await settle();
+    state.end = "failed";
+    await say(told());
+    await clock.advance(500);
+    assert.deepEqual(looks, ["shop c1:die"]);
+    await clock.advance(11_000);
+    assert.deepEqual(looks.slice(1), ["shop all"]);
+    await clock.advance(11_000);
+    assert.equal(looks.length, 2);
+    state.end = "settled";
+    await clock.advance(10_000);
+    assert.equal(looks.length, 3);
+    await clock.advance(60_000);
+    assert.equal(looks.length, 3);
+    await close();
+  });
+
+  it("looks at everything at the start, when the stream ended, and every ten minutes", async () => {
+    const { clock, looks, state, streams, cut, close } = setUp({ strayed: [stackKey("", "a")] });
+    await clock.advance(1_000);
+    assert.deepEqual(looks, ["a all"]);
+    state.strayed = [stackKey("", "b")];
+    await cut();
+    await clock.advance(2_000);
+    assert.deepEqual(looks, ["a all", "b all"]);
+    assert.equal(streams.length, 2);
+    await clock.advance(600_000);
+    assert.deepEqual(looks, ["a all", "b all", "b all"]);
+    await close();
+  });
+});
+
+describe("a stream of events that is cut", () => {
+  const NOW = BigInt(Date.parse("2026-03-10T11:00:00.123Z")) * 1_000_000n;
+  const LINES = ["die", "kill", "health_status: unhealthy", "destroy"].map((Action, count) => {
+    const Attributes = { [LABELS.deployment]: "shop", signal: "9" };
+    const timeNano = Number(NOW) + count * 2_000_000;
+    return JSON.stringify({ Action, Actor: { ID: `c${count % 2}`, Attributes }, timeNano }) + "\n";
+  });
+  const TEXT = new TextEncoder().encode(LINES.join(""));
+
+  /** What is heard when the first stream ends after so many bytes. */
+  async function heardAfterCut(at: number): Promise<string[]> {
+    const clock = createFakeClock();
+    const stop = new AbortController();
+    const looks: string[] = [];
+    let streams = 0;
+    const reconciler = new Reconciler({
+      async *events(since, signal) {
+        const isFirst = ++streams === 1;
+        async function* bytes() {
+          await Promise.resolve();
+          yield isFirst ? TEXT.subarray(0, at) : TEXT;
+        }
+        for await (const line of jsonLines(bytes())) {
+          const event = parseEvent(line);
+          if (event.time >= since) yield event;
+        }
+        if (isFirst) throw new StackwrightError("engine_unreachable", "cut");
+        await clock.sleep(Number.MAX_SAFE_INTEGER, signal);
+      },
+      optionsOf: () => ({
+        enabled: true,
+        events: ["die", "kill", "unhealthy", "destroy"],
+        restartTimeoutSeconds: 10,
+        restartSignal: "",
+        restartLimit: 5,
+        restartWindowSeconds: 300,
+      }),
+      strayed: () => Promise.resolve([]),
+      reconcile(_key, heard) {
+        for (const [id, events] of heard ?? []) {
+          for (const each of events) looks.push(`${id} ${each}`);
+        }
+        return Promise.resolve("settled");
+      },
+      clock,
+      log: createRecordingLog(),
+      random: () => 1,
+    });
+    const running = reconciler.run(stop.signal);
+    while (streams < 2 || looks.length < LINES.length) {
+      await clock.advance(100);
+    }
+    await clock.advance(1_000);
+    stop.abort();
+    await running;
+    return looks.sort();
+  }
+
+  it("at any byte tells the same in the end, and nothing twice", async () => {
+    const whole = ["c0 die", "c0 unhealthy", "c1 destroy", "c1 kill"];
+    for (let at = 0; at <= TEXT.length; at++) {
+      assert.deepEqual(await heardAfterCut(at), whole, `cut after ${at} bytes`);
+    }
+  });
+});
