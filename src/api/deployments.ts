@@ -8,9 +8,9 @@ import { timestamp } from "./stack_parts.ts";
 import type { StackStatus } from "./stack_statuses.ts";
 
 /** Deployments a page has when nobody says how many. */
-export const DEFAULT_DEPLOYMENT_LIMIT = 100;
+const DEFAULT_DEPLOYMENT_LIMIT = 100;
 /** Most deployments of a page; a greater limit means this one. */
-export const MOST_DEPLOYMENTS = 500;
+const MOST_DEPLOYMENTS = 500;
 
 /** One stack on the wire; what is unknown is left out. */
 export const deploymentView = z.strictObject({

@@ -6,9 +6,9 @@ import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 import { unifiedDiff } from "./unified_diff.ts";
 
 /** Lines a page has when nobody says how many. */
-export const DEFAULT_DIFF_LINES = 1000;
+const DEFAULT_DIFF_LINES = 1000;
 /** Most lines of a page; a greater limit means this one. */
-export const MOST_DIFF_LINES = 5000;
+const MOST_DIFF_LINES = 5000;
 
 /** A page of the difference of two releases. */
 export const diffView = z.strictObject({

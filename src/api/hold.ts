@@ -7,7 +7,7 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
 
 /** Most characters of a reason that people give. */
-export const MOST_REASON = 500;
+const MOST_REASON = 500;
 
 /** The input for why a person does something. */
 export const reasonInput = z.string().trim().max(MOST_REASON)

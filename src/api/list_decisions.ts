@@ -6,9 +6,9 @@ import { decisionView, viewDecision } from "./release_views.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 
 /** Decisions a page has when nobody says how many. */
-export const DEFAULT_DECISION_LIMIT = 20;
+const DEFAULT_DECISION_LIMIT = 20;
 /** Most decisions of a page; a greater limit means this one. */
-export const MOST_DECISIONS = 100;
+const MOST_DECISIONS = 100;
 
 /** A page of the decisions about a stack. */
 export const decisionsView = z.strictObject({

@@ -6,9 +6,9 @@ import { releaseView, viewRelease } from "./release_views.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 
 /** Releases a page has when nobody says how many. */
-export const DEFAULT_RELEASE_LIMIT = 50;
+const DEFAULT_RELEASE_LIMIT = 50;
 /** Most releases of a page; a greater limit means this one. */
-export const MOST_RELEASES = 200;
+const MOST_RELEASES = 200;
 
 /** A page of the releases of a stack. */
 export const releasesView = z.strictObject({

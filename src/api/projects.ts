@@ -7,7 +7,7 @@ import { contextInput, stackKeyOf } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
 /** Seconds an action on a project may take when nobody says how many. */
-export const DEFAULT_TIMEOUT_SECONDS = 30;
+const DEFAULT_TIMEOUT_SECONDS = 30;
 /** Most seconds a caller may ask for: what a timer can wait. */
 export const MOST_TIMEOUT_SECONDS = 2_147_483;
 

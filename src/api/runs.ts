@@ -5,7 +5,7 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView, type RunView, runView } from "./run_view.ts";
 
 /** Runs a list has when nobody says how many. */
-export const DEFAULT_RUN_LIMIT = 50;
+const DEFAULT_RUN_LIMIT = 50;
 /** Most runs a list has; a greater limit means this one. */
 export const MOST_RUNS = 200;
 

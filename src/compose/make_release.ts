@@ -108,7 +108,7 @@ export function makeRelease(parts: ReleaseParts): Release {
 }
 
 /** The labels that every object of a stack carries; none of them may differ between its releases. */
-export function stableLabels(parts: Pick<ReleaseParts, "key" | "revision" | "target">) {
+function stableLabels(parts: Pick<ReleaseParts, "key" | "revision" | "target">) {
   return {
     [LABELS.manager]: MANAGER,
     [LABELS.deployment]: parts.key.name,

@@ -14,7 +14,7 @@ export const MOST_BYTES = 256 * 1024;
  * Signs with a meaning in YAML that one text may have. They are what parsing costs: about three
  * microseconds each, in which this process does nothing else. A line of a compose file has three or four.
  */
-export const MOST_SIGNS = 20_000;
+const MOST_SIGNS = 20_000;
 /** Levels of nesting before anything is parsed: with thousands of them, looking at each takes quadratic time. */
 const MOST_LEVELS = 200;
 /** Aliases and anchors one text may have: each alias is looked for among all anchors. */

@@ -158,12 +158,14 @@ function mapOf(value: unknown, file: string, what: string): Record<string, unkno
   throw refused(file, { path: what, message: "expected a map" });
 }
 
-function listOf(value: unknown): unknown[] {
+/** The items of a list; one value that stands alone is the only one. */
+export function listOf(value: unknown): unknown[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
+/** True when a value of YAML is a mapping. */
+export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) &&
     !(value instanceof Uint8Array) && !(value instanceof Date);
 }

@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path/posix";
+import { isMap, listOf } from "./compose_paths.ts";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 
 /** References by which a compose file makes compose read more, as its author wrote them. */
@@ -76,13 +77,4 @@ function besideIncluded(included: readonly unknown[]): string | undefined {
   return typeof first === "string" && !REMOTE.test(first)
     ? join(dirname(first), ".env")
     : undefined;
-}
-
-function listOf(value: unknown): unknown[] {
-  if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value : [value];
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -97,7 +97,7 @@ const retry = z.strictObject({
 });
 
 /** Spellings of container actions that may start a reconciliation. */
-export const EVENT_WORDS = [
+const EVENT_WORDS = [
   "die",
   "destroy",
   "update",

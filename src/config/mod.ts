@@ -4,7 +4,7 @@
  * path. Nothing here reads a file or knows where a text came from.
  */
 export * from "./bounded_yaml.ts";
-export * from "./compose_paths.ts";
+export { type ComposeInclude, type ComposePaths, composePaths } from "./compose_paths.ts";
 export * from "./compose_references.ts";
 export * from "./config_file_names.ts";
 export * from "./config_reference.ts";

@@ -3,7 +3,7 @@ import { messageOf } from "../model/mod.ts";
 import type { Checked } from "./repository_url.ts";
 
 /** Most characters of a pattern; its cost grows with its length, and nobody reads longer ones. */
-export const LONGEST_PATTERN = 1000;
+const LONGEST_PATTERN = 1000;
 
 /** A compiled regular expression. */
 export interface Pattern {

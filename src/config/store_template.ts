@@ -40,7 +40,7 @@ const FUNCTIONS = [
 export type TemplateFunction = (typeof FUNCTIONS)[number];
 
 /** Fields of `.auth`. */
-export const AUTH_FIELDS = ["username", "password", "token", "api_key"] as const;
+const AUTH_FIELDS = ["username", "password", "token", "api_key"] as const;
 
 /** The fault in a template, and at which character of it (1-based). */
 export class TemplateProblem extends Error {

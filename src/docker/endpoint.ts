@@ -21,7 +21,7 @@ export interface EndpointTls {
 export type EngineEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Where the engine listens when nothing else is said. */
-export const DEFAULT_SOCKET = "/var/run/docker.sock";
+const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 const PLAIN_PORT = 2375;
 const TLS_PORT = 2376;

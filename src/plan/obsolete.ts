@@ -78,7 +78,7 @@ function judge({ newer, ...stack }: ObsoleteCandidate, input: ObsoleteInput): Ob
 }
 
 /** Up to this many stacks are removed without asking again. */
-export const MOST_UNASKED_REMOVALS = 5;
+const MOST_UNASKED_REMOVALS = 5;
 
 /** Facts that removals are permitted by. */
 export interface RemovalRequest {

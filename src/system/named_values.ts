@@ -22,7 +22,7 @@ export function nameBefore(text: string, end: number, isPart: (code: number) => 
 }
 
 /** Letters, digits, `_` and `-`. */
-export function isNamePart(code: number): boolean {
+function isNamePart(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) ||
     code === 95 || code === 45;
 }

@@ -40,7 +40,7 @@ function redacted(
 }
 
 /** True when the field of a name says what something is rather than what somebody wrote. */
-export function isStructural(name: string | undefined, value: string): boolean {
+function isStructural(name: string | undefined, value: string): boolean {
   if (name === undefined) return false;
   return STRUCTURAL.get(name)?.test(value) === true || TIME.test(value);
 }

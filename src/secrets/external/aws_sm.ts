@@ -54,7 +54,7 @@ export function createAwsSecrets(
  * Readings of a reference: a name with slashes first, then, from the right, each slash as the one
  * before the key.
  */
-export function awsReadings(
+function awsReadings(
   text: string,
 ): readonly { readonly id: string; readonly key?: string }[] {
   const start = text.startsWith("arn:") ? text.indexOf(":secret:") + ":secret:".length : 0;

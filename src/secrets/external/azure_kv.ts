@@ -58,7 +58,7 @@ export function createAzureKeyVault(
 }
 
 /** Reads `name` or `name/version` as a path. Throws `secret_unresolved`. */
-export function parseAzureReference(text: string): string {
+function parseAzureReference(text: string): string {
   const match = /^([0-9A-Za-z-]{1,127})(?:\/([0-9A-Za-z]{1,64}))?$/.exec(text);
   if (match === null) throw unresolved(`the reference is not of the shape ${SHAPE}`);
   return match[2] === undefined ? `${match[1]}` : `${match[1]}/${match[2]}`;

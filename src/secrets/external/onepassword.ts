@@ -60,7 +60,7 @@ export function createOnePassword(options: ConnectOptions, http: HttpClient): Se
 }
 
 /** Reads `op://vault/item/[section/]field[?attribute=otp]`. Throws `secret_unresolved`. */
-export function parseOnePasswordReference(text: string): OnePasswordReference {
+function parseOnePasswordReference(text: string): OnePasswordReference {
   const [path = "", query] = text.split("?", 2);
   const parts = path.replace(/^op:\/\//, "").split("/").map((part) => part.trim());
   const [vault, item, third, fourth, ...more] = parts;

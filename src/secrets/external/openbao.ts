@@ -64,7 +64,7 @@ export function createOpenBao(options: OpenBaoOptions, http: HttpClient): Secret
 }
 
 /** Reads `kv:[namespace:]engine:secret:key`. Throws `secret_unresolved`. */
-export function parseKvReference(text: string): KvReference {
+function parseKvReference(text: string): KvReference {
   const [kind, ...parts] = text.split(":");
   if (kind === "pki" || kind === "pki-role") {
     throw unresolved(`${kind} references are not supported; expected ${SHAPE}`);

@@ -11,7 +11,7 @@ import { type ListedEntry, MOST_ENTRIES, tooManyEntries } from "../git/tree_obje
 import { reach, type UrlRewrites } from "../git/url_rewrites.ts";
 
 /** The depth to which submodules may nest. */
-export const DEEPEST_SUBMODULE = 10;
+const DEEPEST_SUBMODULE = 10;
 /**
  * Repositories of one tree: a few commits that name each other's repository make any number of
  * them.
