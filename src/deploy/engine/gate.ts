@@ -4,8 +4,11 @@ import type { ContainerEndpoint, Engine, ResourceSummary } from "../../docker/en
 import { type ComposeModel, isStackwrightError, LABELS } from "../../model/mod.ts";
 import { isObject, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
 
-/** Engines that give a container any address of a network, whoever chose its range. */
-const GIVES_ANY_ADDRESS = "1.52";
+/**
+ * Engines that give a container any address of a network, whoever chose its range. Some before did,
+ * too, but 29.0, which says 1.52, does not (moby 51569).
+ */
+const GIVES_ANY_ADDRESS = "1.53";
 
 /**
  * Names of the networks in which a container may leave and come back with its address, so that its

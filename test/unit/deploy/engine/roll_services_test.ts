@@ -214,6 +214,19 @@ describe("services that are replaced by rules", () => {
     assert.equal(world.failed.length, 1);
   });
 
+  it("side by side, but for what depends on another: that comes after it", async () => {
+    const rules = web({ order: "start-first" });
+    const depends_on = { api: { condition: "service_healthy" } };
+    const world = createWorld({ api: rules, db: rules, web: { ...rules, depends_on } });
+    await world.roll();
+    const order = short(world.engine.calls);
+    const at = (call: string) => order.indexOf(call);
+    assert.equal(at("start db1") < at("stop old api1"), true, String(order));
+    assert.equal(at("start api1") < at("stop old db1"), true, String(order));
+    assert.equal(at("remove old api1") < at("start web1"), true, String(order));
+    assert.equal(at("remove old web1") > at("start web1"), true, String(order));
+  });
+
   it("makes nobody findable in a network that gives addresses only once", async () => {
     const world = createWorld({ web: web({ order: "start-first" }) });
     world.engine.networks = [{
