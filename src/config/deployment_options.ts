@@ -20,11 +20,13 @@ export function seconds(
   written: number | string,
   minimum: number,
   refuse: (message: string) => void,
+  most: number = Number.POSITIVE_INFINITY,
 ): number {
   try {
     const value = parseDuration(written);
-    if (value >= minimum) return value;
-    refuse(`expected at least ${minimum} seconds`);
+    if (value > most) refuse(`expected at most ${most} seconds`);
+    else if (value >= minimum) return value;
+    else refuse(`expected at least ${minimum} seconds`);
   } catch {
     refuse("expected a whole number of seconds, such as 90, 10s or 1h30m");
   }

@@ -64,7 +64,12 @@ export function buildDeployment(
     waitRunningJobs: written.wait_running_jobs ?? D.wait_running_jobs,
     forceRecreate: written.force_recreate ?? D.force_recreate,
     forceImagePull: written.force_image_pull ?? D.force_image_pull,
-    timeoutSeconds: seconds(written.timeout ?? D.timeout, 1, (why) => report("timeout", why)),
+    timeoutSeconds: seconds(
+      written.timeout ?? D.timeout,
+      1,
+      (why) => report("timeout", why),
+      LONGEST_TIMEOUT,
+    ),
     build: buildOptions(written.build),
     gitDepth: written.git_depth ?? D.git_depth,
     destroy: destroyOptions(written.destroy),
@@ -119,6 +124,9 @@ function checkName({ name, autoDiscovery }: Deployment, report: Report): void {
       (suggestion === "" ? "" : `; write "${suggestion}"`),
   );
 }
+
+/** A day: who waits holds a turn that all deployments share, and a repository says how long. */
+const LONGEST_TIMEOUT = 24 * 60 * 60;
 
 /** Signs of a name: it becomes part of those of containers, and a directory. */
 const LONGEST_NAME = 128;

@@ -226,7 +226,7 @@ export const deploymentSchema = z.strictObject({
     "Look for a newer image of each tag at every deployment.",
     D.force_image_pull,
   ),
-  timeout: field(duration(1), "Longest wait for the deployment.", D.timeout),
+  timeout: field(duration(1), "Longest wait for the deployment, at most 24h.", D.timeout),
   build: field(build, "Options of builds."),
   git_depth: field(
     whole(0),

@@ -12,6 +12,7 @@ import {
   labelsOf,
   objectAt,
   objectsAt,
+  replicasOf,
   servicesOf,
   sharesWrites,
   startFirstObstacle,
@@ -57,6 +58,7 @@ export async function findUpdates(
   for (const { name } of services.filter((each) => each.action === "recreate")) {
     const update = updateOf(model, name, way);
     if (update === undefined) continue;
+    if (way === "forward") requireShortPauses(model, name, update);
     if (update.order === "stop-first") {
       found.set(name, update);
       continue;
@@ -72,6 +74,20 @@ export async function findUpdates(
     } else found.set(name, { ...update, order: "stop-first", obstacle });
   }
   return found;
+}
+
+/** Milliseconds for which a service may pause between its lots altogether: pausing holds a turn, too. */
+const LONGEST_PAUSES_MS = 24 * 60 * 60 * 1000;
+
+function requireShortPauses(model: ComposeModel, name: string, update: ServiceUpdate): void {
+  const replicas = replicasOf(servicesOf(model)[name] ?? {});
+  const pauses = Math.max(0, Math.ceil(replicas / update.parallelism) - 1);
+  if (pauses * update.delayMs <= LONGEST_PAUSES_MS) return;
+  throw new StackwrightError(
+    "config_invalid",
+    `service ${name}: ${pauses} pauses as long as deploy.update_config.delay take more than a day: ` +
+      "make it shorter, or parallelism larger",
+  );
 }
 
 /**
