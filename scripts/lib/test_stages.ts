@@ -217,7 +217,12 @@ function endToEnd(paths: readonly string[] = ["test/e2e"]): Stage {
 function swarm(root: string): Stage {
   const stage = denoTests("e2e", "a real swarm", ["test/swarm"]);
   const wrapper = join(root, "scripts/lib/with_swarm.sh");
-  return { ...stage, argv: [wrapper, ...stage.argv], env: { SWARM_TESTS: "1" } };
+  return {
+    ...stage,
+    argv: [wrapper, ...stage.argv],
+    env: { SWARM_TESTS: "1" },
+    sample: { STACKS: "sample" },
+  };
 }
 
 /** Contracts over the server's sockets, where the runtimes differ most. */

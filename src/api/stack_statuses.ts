@@ -48,8 +48,10 @@ export async function stackStatuses(
   { engine, ledger, runs, clock, limitMs = ENGINE_LIMIT_MS }: StatusParts,
   signal: AbortSignal,
 ): Promise<StackStatus[]> {
-  const observed = await whatRuns({ engine, clock, limitMs }, signal);
-  const currents = new Map(ledger.currents().map((each) => [formatStackKey(each.key), each]));
+  const current = ledger.currents();
+  const withServices = current.some(({ swarm }) => swarm !== undefined);
+  const observed = await whatRuns({ engine, clock, limitMs, withServices }, signal);
+  const currents = new Map(current.map((each) => [formatStackKey(each.key), each]));
   const decisions = new Map(
     ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
   );
@@ -87,14 +89,16 @@ export async function stackStatuses(
 }
 
 async function whatRuns(
-  { engine, clock, limitMs }: Required<Pick<StatusParts, "engine" | "clock" | "limitMs">>,
+  { engine, clock, limitMs, withServices }:
+    & Required<Pick<StatusParts, "engine" | "clock" | "limitMs">>
+    & { readonly withServices: boolean },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ObservedStack> | undefined> {
   const done = new AbortController();
   const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
-    return await Promise.race([observeAll(engine, limited), late]);
+    return await Promise.race([observeAll(engine, limited, { withServices }), late]);
   } catch {
     signal.throwIfAborted();
     return undefined;

@@ -310,6 +310,8 @@ function pipelineOptions(
     rollback: deploy.rollback,
     watchMs: deploy.watchMs,
     imageRetention: deploy.releaseImageRetention,
+    configRetention: deploy.swarmConfigRetention,
+    secretRetention: deploy.swarmSecretRetention,
     treeRetention: deploy.artifactGcRetentionRecords,
     queuesDeferred: settings.syncWindowQueue,
   };

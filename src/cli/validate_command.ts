@@ -71,7 +71,7 @@ function notSupported({ deployment, given, place }: DeclaredStack): Problem[] {
   const less = ignoredFields(deployment, given)
     .map((message) => ({ ...place("name"), message }));
   try {
-    requireSupported(deployment, { swarm: "inactive" });
+    requireSupported(deployment);
     return less;
   } catch (error) {
     return [...less, { ...place("name"), message: messageOf(error) }];

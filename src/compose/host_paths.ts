@@ -32,6 +32,18 @@ export interface FollowedPaths {
   readonly refused: readonly string[];
 }
 
+/** The first config or secret in use that somebody else has to make, by its path in the model. */
+export function externalObject(model: ComposeModel): string | undefined {
+  for (const kind of ["configs", "secrets"] as const) {
+    for (const [name, resource] of Object.entries(objectAt(model, kind))) {
+      if (isObject(resource) && resource["external"] === true && isUsed(model, kind, name)) {
+        return `${kind}.${name}`;
+      }
+    }
+  }
+  return undefined;
+}
+
 /**
  * Every path of a rendered model that is read by compose or buildx, or mounted by the engine. What
  * compose and buildx read must lie in the tree; what is mounted from the host is the author's choice,
@@ -85,9 +97,6 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
   }
   for (const kind of ["configs", "secrets"] as const) {
     for (const [name, resource] of Object.entries(objectAt(model, kind))) {
-      if (isObject(resource) && resource["external"] === true && isUsed(model, kind, name)) {
-        refused.push(`${kind}.${name} is external, which only a swarm has`);
-      }
       const file = isObject(resource) ? textAt(resource, "file") : "";
       if (isAbsolute(file)) {
         paths.push({ what: `${kind}.${name}`, path: resolve(file), by: "engine" });

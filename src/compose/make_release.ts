@@ -8,6 +8,7 @@ import {
   type Release,
   type Revision,
   type StackKey,
+  type SwarmRelease,
 } from "../model/mod.ts";
 import {
   canonicalJson,
@@ -21,6 +22,7 @@ import type { IgnoredUses } from "./ignored_uses.ts";
 import type { LivePaths } from "./live_paths.ts";
 import { rewriteModel } from "./rewrite_model.ts";
 import { releaseServices } from "./service_digest.ts";
+import { swarmService } from "./swarm_service.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
 /** Everything a release is made from. */
@@ -32,6 +34,8 @@ export interface ReleaseParts {
   readonly target: string;
   /** See {@link Release.timeoutSeconds}. */
   readonly timeoutSeconds: number;
+  /** See {@link Release.swarm}. */
+  readonly swarm?: SwarmRelease;
   /** Whether it was found by auto-discovery. */
   readonly discovered: boolean;
   /** As `docker compose config` printed it against `tree`. */
@@ -72,7 +76,7 @@ export function makeRelease(parts: ReleaseParts): Release {
   const variables = envFiles.length === 0
     ? configuration
     : parts.digest(canonicalJson({ configuration, envFiles }));
-  const services = releaseServices({
+  const made = releaseServices({
     rendered: parts.rendered,
     model,
     uses: parts.uses,
@@ -85,6 +89,9 @@ export function makeRelease(parts: ReleaseParts): Release {
       : parts.digest(canonicalJson(parts.buildArguments)),
     digest: parts.digest,
   });
+  const services = parts.swarm === undefined
+    ? made
+    : made.map((each) => swarmService(each, parts.rendered));
   const { services: _services, ...resources } = model;
   const digests = services.map((service) => [
     service.name,
@@ -98,7 +105,10 @@ export function makeRelease(parts: ReleaseParts): Release {
     ...(parts.configuration === undefined ? {} : { configuration: parts.configuration }),
     target: parts.target,
     timeoutSeconds: parts.timeoutSeconds,
-    digest: parts.digest(canonicalJson({ digests, resources })),
+    ...(parts.swarm === undefined ? {} : { swarm: parts.swarm }),
+    digest: parts.digest(
+      canonicalJson({ digests, resources, ...(parts.swarm === undefined ? {} : { swarm: true }) }),
+    ),
     services,
     closure: parts.closure,
     live: parts.liveManifest,

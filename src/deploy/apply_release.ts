@@ -46,7 +46,7 @@ export async function applyRelease(
   await parts.slot.takeAgain(signal);
   const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
   await clearHalfReplaced(parts.engine, release.key, signal);
-  const observed = await observe(parts.engine, release.key, signal);
+  const observed = await observe(parts.engine, release, signal);
   const from = { desired: release.services, observed };
   const networks = await networksToRemake(parts, asked, signal);
   const complete = await replaceLost(parts.engine, asked.services, from, signal);

@@ -24,7 +24,7 @@ export async function awaitConditions(wait: ConditionWait, signal: AbortSignal):
 async function untilMet(wait: ConditionWait, looks: Looks, signal: AbortSignal): Promise<void> {
   const { engine, clock, key, conditions, deadline, progress } = wait;
   for (;;) {
-    const now = conditionState(conditions, await observe(engine, key, signal));
+    const now = conditionState(conditions, await observe(engine, { key }, signal));
     if (now.kind === "met") return;
     if (now.kind === "failed") {
       const log = await lastLines(engine, now.container.id, signal);

@@ -1,6 +1,7 @@
 import type { Engine } from "../docker/engine.ts";
 import { COMPOSE_LABELS, type ObservedContainer, own, type StackKey } from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
+import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** Things to remove, besides containers and networks. */
 export interface Destroy {
@@ -38,7 +39,7 @@ export async function destroyStack(
   for (const network of await engine.listNetworks(project, signal)) {
     await engine.removeNetwork(network.id, signal);
   }
-  const volumes = destroy.removeVolumes ? await volumesOf(engine, destroy.key, signal) : [];
+  const volumes = destroy.removeVolumes ? await volumesOf(engine, destroy, signal) : [];
   for (const name of volumes) await engine.removeVolume(name, signal);
   if (!destroy.removeImages) return volumes;
   const images = containers.map((each) => each.imageId)
@@ -50,10 +51,11 @@ export async function destroyStack(
 /** Names of the volumes of a stack, which a destroy deletes unless they are to stay, sorted. */
 export async function volumesOf(
   engine: Pick<Engine, "listVolumes">,
-  key: StackKey,
+  { key, isStack = false }: { readonly key: StackKey; readonly isStack?: boolean },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const found = await engine.listVolumes({ [COMPOSE_LABELS.project]: key.name }, signal);
+  const label = isStack ? STACK_LABELS.namespace : COMPOSE_LABELS.project;
+  const found = await engine.listVolumes({ [label]: key.name }, signal);
   return found.map((each) => each.name).sort();
 }
 

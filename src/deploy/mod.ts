@@ -39,6 +39,13 @@ export { notMapped, notMappedResource, SERVICE_KEYS } from "./engine/mapped_keys
 export { createEngineBackend } from "./engine/engine_backend.ts";
 export { proxyVariables } from "./engine/proxy_variables.ts";
 export { withPlainDollars } from "./engine/plain_dollars.ts";
+export { destroyServices } from "./swarm/destroy_services.ts";
+export { registryAuth } from "./swarm/registry_auth.ts";
+export { requireStack } from "./swarm/stack_of.ts";
+export { rolloutStack } from "./swarm/stack_rollout.ts";
+export { STACK_LABELS } from "./swarm/stack_parts.ts";
+export type { SwarmParts } from "./swarm/stack_words.ts";
+export { meaninglessIn } from "./swarm/swarm_keys.ts";
 export { tarOf } from "./engine/tar.ts";
 export { injectedFiles } from "./engine/injected_files.ts";
 export { wantedNetworks, wantedVolumes } from "./engine/resource_bodies.ts";

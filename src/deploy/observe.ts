@@ -3,17 +3,39 @@ import {
   COMPOSE_LABELS,
   type ObservedContainer,
   type ObservedStack,
+  type Release,
   type StackKey,
 } from "../model/mod.ts";
+import { observedServices } from "./swarm/observed_services.ts";
+import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
-/** The containers that an engine runs for a stack now, in one call; one-off ones are left out. */
+/** A stack as far as it takes to look at it: its key, and whether a swarm runs it. */
+export type StackPlace = Pick<Release, "key" | "swarm">;
+
+/**
+ * The containers that an engine runs for a stack now, in one call; one-off ones are left out. Of a stack
+ * of a swarm, what its services want, as {@link observedServices} tells it.
+ */
 export async function observe(
   engine: Engine,
-  key: StackKey,
+  { key, swarm }: StackPlace,
   signal: AbortSignal,
 ): Promise<ObservedStack> {
+  if (swarm !== undefined) return await observeServices(engine, key, signal);
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
   return { containers: containers.filter(isPartOfStack) };
+}
+
+/** The services that a swarm runs for a stack now. */
+export async function observeServices(
+  { swarm }: Pick<Engine, "swarm">,
+  { name }: StackKey,
+  signal: AbortSignal,
+): Promise<ObservedStack> {
+  const label = { [STACK_LABELS.namespace]: name };
+  const services = await swarm.services(label, signal);
+  const tasks = services.length === 0 ? [] : await swarm.tasks(label, signal);
+  return { containers: observedServices(name, services, tasks) };
 }
 
 /**
@@ -23,11 +45,25 @@ export async function observe(
 export async function observeAll(
   engine: Engine,
   signal: AbortSignal,
+  { withServices = false }: {
+    /** Whether a swarm's services are looked at, too; only its manager can be asked. */
+    readonly withServices?: boolean;
+  } = {},
 ): Promise<ReadonlyMap<string, ObservedStack>> {
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: undefined }, signal);
   const mine = containers.filter(isPartOfStack);
   const projects = Map.groupBy(mine, ({ labels }) => labels[COMPOSE_LABELS.project] ?? "");
-  return new Map([...projects].map(([name, found]) => [name, { containers: found }]));
+  const stacks = new Map([...projects].map(([name, containers]) => [name, { containers }]));
+  if (!withServices) return stacks;
+  const label = { [STACK_LABELS.namespace]: undefined };
+  const services = await engine.swarm.services(label, signal);
+  const tasks = await engine.swarm.tasks(label, signal);
+  const byStack = Map.groupBy(services, ({ labels }) => labels[STACK_LABELS.namespace] ?? "");
+  for (const [name, own] of byStack) {
+    const before = stacks.get(name)?.containers ?? [];
+    stacks.set(name, { containers: [...before, ...observedServices(name, own, tasks)] });
+  }
+  return stacks;
 }
 
 function isPartOfStack({ labels }: ObservedContainer): boolean {

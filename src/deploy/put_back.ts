@@ -95,7 +95,7 @@ async function restore(
   await parts.slot.takeAgain(signal);
   await pointTags(parts.engine, previous.release.services, work.previousImages, signal);
   await clearHalfReplaced(parts.engine, key, signal);
-  const observed = await observe(parts.engine, key, signal);
+  const observed = await observe(parts.engine, { key }, signal);
   const planned = parts.replan(previous.release, observed, next.release);
   const services = startAgain(planned, work.ranBefore, {
     desired: previous.release.services,

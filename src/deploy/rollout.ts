@@ -32,7 +32,7 @@ export async function rollout(
       const now = attempt === 1 ? work : await planAgain(parts, work, signal);
       await applyRelease(parts, now, { onStop, onFailed, watchesKept: true }, signal);
       if (failed[0] !== undefined) throw failed[0].error;
-      const after = await observe(parts.engine, key, signal);
+      const after = await observe(parts.engine, { key }, signal);
       return { kind: "deployed", images: imagesByService(after) };
     } catch (thrown) {
       signal.throwIfAborted();
@@ -55,7 +55,7 @@ async function planAgain(
 ): Promise<Rollout> {
   const { release } = work.next;
   await clearHalfReplaced(parts.engine, release.key, signal);
-  const observed = await observe(parts.engine, release.key, signal);
+  const observed = await observe(parts.engine, release, signal);
   const planned = parts.replan(release, observed, release);
   const begun = work.services.filter((each) => each.action !== "keep").map((each) => each.name);
   return {

@@ -105,7 +105,7 @@ async function inspectServices(
   signal: AbortSignal,
 ): Promise<ContainerDetails[]> {
   const names = new Set(services.map((each) => each.name));
-  const { containers } = await observe(engine, key, signal);
+  const { containers } = await observe(engine, { key }, signal);
   const details: ContainerDetails[] = [];
   const isMeant = ({ id, service }: ObservedContainer) =>
     names.has(service) && only?.has(id) !== false;

@@ -11,6 +11,8 @@ export interface SwarmService {
   readonly labels: Readonly<Record<string, string>>;
   /** As it was asked for, with what the engine added; a change of it is posted as a whole. */
   readonly spec: JsonRecord;
+  /** What it was before the last update; absent when the engine would not go back to it. */
+  readonly previousSpec?: JsonRecord;
   readonly mode: ServiceMode;
   /** The engine's own words on the last update; absent when there was none. */
   readonly update?: { readonly state: string; readonly message: string };

@@ -129,6 +129,9 @@ function serviceOf(service: JsonRecord): SwarmService {
     name: asText(spec["Name"]),
     labels: asTexts(spec["Labels"]),
     spec,
+    ...(service["PreviousSpec"] === undefined
+      ? {}
+      : { previousSpec: asRecord(service["PreviousSpec"]) }),
     mode: modeOf(asRecord(spec["Mode"])),
     ...(state === "" ? {} : { update: { state, message: asText(update["Message"]) } }),
     iteration: iterationOf(asRecord(service["JobStatus"])),

@@ -112,6 +112,13 @@ export interface ComposeInvocation {
   readonly secrets?: readonly string[];
 }
 
+/** What only a release of a swarm has. */
+export interface SwarmRelease {
+  /** Old configs and secrets to keep; the instance's own number where it is absent. */
+  readonly configRetention?: number;
+  readonly secretRetention?: number;
+}
+
 /** One deployment at one moment. Same digest and same healthy containers: nothing to do. */
 export interface Release {
   readonly key: StackKey;
@@ -126,6 +133,8 @@ export interface Release {
   readonly services: readonly ReleaseService[];
   readonly closure: InputClosure;
   readonly live: LiveManifest;
+  /** Of a release that runs as a stack of a swarm; absent where containers are made. */
+  readonly swarm?: SwarmRelease;
   /** What is handed to compose; mounts go through `current/` and `live/`. */
   readonly model: ComposeModel;
   readonly invocation: ComposeInvocation;

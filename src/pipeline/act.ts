@@ -43,12 +43,13 @@ async function deploy(
   { decision, since, slot }: ToDo & { readonly decision: Decision & { readonly kind: "deploy" } },
   signal: AbortSignal,
 ): Promise<TargetEnd | undefined> {
-  const { plan, prepared, observed, adopts, isRetry } = decision;
+  const { plan, prepared, observed, images, adopts, isRetry } = decision;
   const { deployment, key } = target;
   const result = await carryOut(parts, {
     next: prepared,
     services: plan.services,
     observed,
+    images,
     removeOrphans: deployment.removeOrphans && !adopts,
     pruneImages: deployment.pruneImages,
     timeoutSeconds: deployment.timeoutSeconds,
@@ -101,6 +102,7 @@ export async function repairRelease(
     next: onDisk,
     services,
     observed,
+    images: recorded.images,
     removeOrphans: false,
     pruneImages: false,
     timeoutSeconds: by.timeoutSeconds,

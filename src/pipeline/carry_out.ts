@@ -6,6 +6,7 @@ import {
   rollout,
   type RolloutParts,
   type RolloutResult,
+  rolloutStack,
   stackDirectories,
   StackFiles,
 } from "../deploy/mod.ts";
@@ -25,6 +26,7 @@ import {
   hideSecrets,
   placeBeside,
   requireImages,
+  swarmSources,
   withValues,
 } from "../prepare/mod.ts";
 import { adoptContainers } from "./adopt_containers.ts";
@@ -36,6 +38,8 @@ export interface DecidedRollout
   extends Pick<Rollout, "next" | "services" | "verify" | "timeoutSeconds"> {
   /** What ran when the plan was made. */
   readonly observed: ObservedStack;
+  /** Images of a stack with their digests, by service; where it has none a service keeps what it runs. */
+  readonly images?: Readonly<Record<string, string>>;
   readonly removeOrphans: boolean;
   readonly pruneImages: boolean;
   /** Whether nobody asked for it in person: then a failure counts for the retry policy. */
@@ -110,19 +114,24 @@ export async function finishRollout(
   const { key } = work.next.release;
   const recorded = parts.ledger.current(key);
   const previous = recorded === undefined ? undefined : await bringToDisk(parts, recorded, signal);
+  const change = { previous, recorded };
   const rollOut = () =>
-    rollout(rolloutParts(parts, work), {
-      ...work,
-      previous,
-      // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
-      ranBefore: [...new Set([...intent.ranBefore, ...runningServices(work.observed)])],
-      liveNow: recorded?.live ?? NOTHING_LIVE,
-      previousImages: recorded?.images ?? {},
-      rollback: parts.options.rollback,
-    }, signal);
+    work.next.release.swarm !== undefined
+      ? rollOutStack(parts, work, change, signal)
+      : rollout(rolloutParts(parts, work), {
+        ...work,
+        previous,
+        // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
+        ranBefore: [...new Set([...intent.ranBefore, ...runningServices(work.observed)])],
+        liveNow: recorded?.live ?? NOTHING_LIVE,
+        previousImages: recorded?.images ?? {},
+        rollback: parts.options.rollback,
+      }, signal);
   const { observed, progress, next: { release } } = work;
   const adoption = { release, observed, progress, hasPrevious: previous !== undefined };
-  const result = await adoptContainers(parts, adoption, rollOut, signal);
+  const result = release.swarm !== undefined
+    ? await rollOut()
+    : await adoptContainers(parts, adoption, rollOut, signal);
   if (result.kind === "deployed") {
     const keepsFailure = work.remembers === false;
     parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
@@ -186,6 +195,35 @@ export async function bringToDisk(
   }
 }
 
+/** The same for a stack of a swarm. */
+async function rollOutStack(
+  parts: PipelineParts,
+  work: DecidedRollout,
+  { previous, recorded }: {
+    readonly previous: ReleaseOnDisk | undefined;
+    readonly recorded: RecordedRelease | undefined;
+  },
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { engine, clock, log, files, progress, replan } = rolloutParts(parts, work);
+  const { configRetention, secretRetention } = work.next.release.swarm ?? {};
+  const swarm = {
+    ...swarmSources(parts),
+    auth: (image: string) => parts.host.images.credentials(image),
+    retention: {
+      configs: configRetention ?? parts.options.configRetention,
+      secrets: secretRetention ?? parts.options.secretRetention,
+    },
+  };
+  return await rolloutStack({ engine, clock, log, files, progress, replan, swarm }, {
+    ...work,
+    next: { ...work.next, images: work.images ?? {} },
+    previous: previous && { ...previous, images: recorded?.images ?? {} },
+    liveNow: recorded?.live ?? NOTHING_LIVE,
+    rollback: parts.options.rollback,
+  }, signal);
+}
+
 function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts {
   const { host: { engine, backend }, clock, log } = parts;
   const { next, progress, removeOrphans, slot = NO_SLOT } = work;
@@ -201,8 +239,8 @@ function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts 
     files: stackFiles(parts, key),
     replan: (release, observed, { services: failed }) =>
       planFor(release.services, observed, { kind: "taken_back", failed, removeOrphans }).services,
-    fetchImages: (onDisk, services, signal) =>
-      requireImages(parts, onDisk, { services, progress }, signal),
+    fetchImages: async (onDisk, services, signal) =>
+      void await requireImages(parts, onDisk, { services, progress }, signal),
     call: (onDisk) => composeCall(parts, onDisk),
   };
 }

@@ -9,7 +9,13 @@ import {
   type SkipReason,
   type ToldDecision,
 } from "../model/mod.ts";
-import { decideRetry, planFor, requireSupported, type RetryDecision } from "../plan/mod.ts";
+import {
+  decideRetry,
+  planFor,
+  requireSupported,
+  type RetryDecision,
+  swarmOf,
+} from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { withOldData } from "./bring_old_data.ts";
 import { decideDestroy, destroyerOf } from "./destroy_target.ts";
@@ -38,6 +44,7 @@ import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
 import { withUpdateOrders } from "../deploy/mod.ts";
 import { targetWindowHold } from "./sync_gate.ts";
+import { observeAnyway, requireSameMode } from "./stack_mode.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
 
 /** The decision about a target, made before anything was touched. */
@@ -64,6 +71,8 @@ export type Decision =
     readonly plan: Plan;
     readonly prepared: PreparedRelease;
     readonly observed: ObservedStack;
+    /** Images of a stack with their digests, by service. */
+    readonly images: Readonly<Record<string, string>>;
     readonly adopts: boolean;
     /** Whether the release failed before and is tried again by itself. */
     readonly isRetry: boolean;
@@ -84,20 +93,24 @@ export function messageFor(decision: Decision): string {
  */
 export async function decideTarget(
   parts: PipelineParts,
-  target: Target,
+  asked: Target,
   signal: AbortSignal,
 ): Promise<Decision> {
-  const { deployment, key, revision } = target;
+  const { deployment, key, revision } = asked;
   const stopped = stopHold(parts, key);
   if (stopped !== undefined && (deployment.pause || !deployment.destroy.enabled)) {
     return skip(stopped.reason, stopped.message);
   }
   const waits = personHold(parts, key) ??
     (deployment.pause ? pausedHold(`deployment ${key.name} is paused`) : undefined);
-  if (waits !== undefined) return await held(parts, target, waits, signal);
-  requireSupported(deployment, await parts.host.info(signal));
-  if (deployment.destroy.enabled) return await destroyed(parts, target, signal);
+  if (waits !== undefined) return await held(parts, asked, waits, signal);
+  requireSupported(deployment);
+  const info = await parts.host.info(signal);
+  if (deployment.destroy.enabled) return await destroyed(parts, asked, signal);
+  const swarm = swarmOf(deployment, info);
+  const target = swarm === undefined ? asked : { ...asked, swarm };
   const recorded = parts.ledger.current(key);
+  await requireSameMode(parts, target, recorded, signal);
   requireNotAnothers(parts, target);
   const hold = await pinHold(parts, target, signal);
   if (hold !== undefined) return await held(parts, target, hold, signal);
@@ -180,9 +193,9 @@ async function decideRendered(
   const decided = planAfterFailure(release, planned, earlier);
   const connected = await withNetworks(parts, prepared, decided, earlier, signal);
   const needed = await withFiles(parts, target.key, release, connected);
-  const brought = await withOldData(parts, release, observed, needed, signal);
-  const found = { release, observed, remade: prepared.networks };
-  const plan = await withUpdateOrders(parts.host.engine, brought, found, signal);
+  const plan = release.swarm === undefined
+    ? await withContainers(parts, prepared, observed, needed, signal)
+    : needed;
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
     forgetOtherFailure(parts, target, release.digest);
@@ -196,7 +209,7 @@ async function decideRendered(
   }
   const { isRetry } = retry;
   await requireNoClash(parts, release, plan, signal);
-  await remembering(
+  const resolved = await remembering(
     parts,
     target,
     release.digest,
@@ -204,7 +217,29 @@ async function decideRendered(
     signal,
     () => isRetry && parts.ledger.failures.countAttempt(target.key),
   );
-  return { kind: "deploy", plan, prepared, observed, adopts: false, isRetry, changes: [] };
+  return {
+    kind: "deploy",
+    plan,
+    prepared,
+    observed,
+    images: resolved,
+    adopts: false,
+    isRetry,
+    changes: [],
+  };
+}
+
+/** What only containers need: the data of those that are adopted, and an order of updates. */
+async function withContainers(
+  parts: PipelineParts,
+  { release, networks }: PreparedRelease,
+  observed: ObservedStack,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const brought = await withOldData(parts, release, observed, plan, signal);
+  const found = { release, observed, remade: networks };
+  return await withUpdateOrders(parts.host.engine, brought, found, signal);
 }
 
 async function destroyed(
@@ -213,7 +248,7 @@ async function destroyed(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { removeVolumes } = target.deployment.destroy;
-  const observed = await look(parts, target, signal);
+  const observed = await observeAnyway(parts, target.key, signal);
   const asked = { by: destroyerOf(target), because: "destroy is set", removeVolumes, observed };
   const plan = await decideDestroy(parts, target.key, asked, signal);
   if (plan.kind === "skip") return { kind: "skip", plan, changes: [] };

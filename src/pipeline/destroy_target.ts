@@ -1,6 +1,6 @@
 import {
+  destroyServices,
   destroyStack,
-  observe,
   ownerOf,
   stackDirectories,
   StackFiles,
@@ -22,6 +22,7 @@ import {
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import type { PipelineParts } from "./parts.ts";
+import { observeAnyway } from "./stack_mode.ts";
 import { imagesOfOthers } from "./prune_images.ts";
 import type { Target } from "../prepare/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
@@ -56,7 +57,7 @@ export async function destroyTarget(
   what: DestroyWhat,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  const observed = await observe(parts.host.engine, key, signal);
+  const observed = await observeAnyway(parts, key, signal);
   if (!isThere(parts, key, by, observed)) return undefined;
   const intent = parts.ledger.beginDestroy(key, { ...what });
   return await finishDestroy(parts, intent, signal);
@@ -91,7 +92,10 @@ export async function decideDestroy(
     const message = "there is nothing to destroy";
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
-  const volumes = removeVolumes ? await volumesOf(parts.host.engine, key, signal) : [];
+  const isStack = parts.ledger.current(key)?.swarm !== undefined;
+  const volumes = removeVolumes || isStack
+    ? await volumesOf(parts.host.engine, { key, isStack }, signal)
+    : [];
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({
     name,
@@ -186,8 +190,24 @@ export async function finishDestroy(
     ...(removeImages ? { keptImages: await imagesOfOthers(parts, key, signal) } : {}),
     dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
   }, signal);
+  const others = await destroyInSwarm(parts, intent, signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`);
   parts.secrets.forget(stackAsOwner(key));
-  return volumes;
+  return [...new Set([...volumes, ...others])].sort();
+}
+
+/**
+ * Removes what a swarm runs for a stack, always with the volumes of the node that is asked; nothing where
+ * there is no swarm.
+ */
+async function destroyInSwarm(
+  { host, clock, ledger }: PipelineParts,
+  { key, options }: Intent,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if ((await host.info(signal)).swarm !== "manager") return [];
+  const isStack = ledger.current(key)?.swarm !== undefined;
+  const removeVolumes = isStack || options["removeVolumes"] === true;
+  return await destroyServices({ engine: host.engine, clock }, { key, removeVolumes }, signal);
 }

@@ -24,10 +24,11 @@ interface Seen {
 /** The containers that run for a target now. Whoever asks holds the stack's lock. */
 export async function look(
   { host: { engine } }: PipelineParts,
-  { key, glance }: Target,
+  { key, swarm, glance }: Pick<Target, "key" | "swarm" | "glance">,
   signal: AbortSignal,
 ): Promise<ObservedStack> {
-  return await (glance?.observe(key, signal) ?? observe(engine, key, signal));
+  const stack = { key, ...(swarm === undefined ? {} : { swarm }) };
+  return await (glance?.observe(stack, signal) ?? observe(engine, stack, signal));
 }
 
 /**
@@ -48,14 +49,15 @@ export function createGlance(
     return seen = fresh;
   };
   return {
-    async observe(key, signal) {
-      if (count < LEAST_STACKS) return await observe(engine, key, signal);
+    async observe(stack, signal) {
+      const { key, swarm } = stack;
+      if (count < LEAST_STACKS || swarm !== undefined) return await observe(engine, stack, signal);
       const { at, mark, stacks } = look(signal);
       const found = await stacks;
       const wasChanged = stackLock.wasReleasedSince(formatStackKey(key), mark) ||
         // A command in another process has locks of its own, and the same ledger.
         (ledger.current(key)?.finishedAt?.getTime() ?? 0) >= at;
-      if (wasChanged) return await observe(engine, key, signal);
+      if (wasChanged) return await observe(engine, stack, signal);
       return found.get(key.name) ?? { containers: [] };
     },
   };

@@ -104,7 +104,8 @@ export async function decideHeld(
   if (isMixed(parts, recorded)) return { kind: "skip", hold };
   let observed: ObservedStack;
   try {
-    observed = await look(parts, target, signal);
+    const { swarm } = recorded;
+    observed = await look(parts, { ...target, ...(swarm && { swarm }) }, signal);
   } catch (error) {
     signal.throwIfAborted();
     const message = `${hold.message}; whether it runs is not known: ${messageOf(error)}`;
@@ -161,7 +162,9 @@ export async function prepareRepair(
   if (onDisk === undefined) return stays("but its files are neither on disk nor in the mirror");
   await requireNoClash(parts, onDisk.release, plan, signal);
   const { images } = recorded;
-  await parts.host.images.point(onDisk.release.services, images, signal);
+  if (onDisk.release.swarm === undefined) {
+    await parts.host.images.point(onDisk.release.services, images, signal);
+  }
   const needed = { services: plan.services, progress: target.progress, images };
   await requireImages(parts, onDisk, needed, signal);
   const remembers = failure === undefined || failure.release === recorded.digest;

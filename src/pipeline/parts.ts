@@ -20,6 +20,9 @@ export interface PipelineOptions extends PrepareOptions {
   readonly watchMs: number;
   /** Good releases before the current one whose trees are kept (`ARTIFACT_GC_RETENTION_RECORDS`). */
   readonly treeRetention: number;
+  /** Old configs and secrets of a stack to keep where it does not say; -1 is all. */
+  readonly configRetention: number;
+  readonly secretRetention: number;
   /** How many good releases keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */
   readonly imageRetention: number;
   /** Whether what a sync window defers is kept until it opens (`SYNC_WINDOW_QUEUE`). */

@@ -20,7 +20,8 @@ import type { PipelineParts } from "./parts.ts";
 import { preparing } from "./slots.ts";
 import { planObsolete, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
-import { shownModel } from "../prepare/mod.ts";
+import { type Glance, shownModel } from "../prepare/mod.ts";
+import { observeAnyway } from "./stack_mode.ts";
 import { createTeller, runListener } from "../tell/mod.ts";
 
 /** The plan of one stack, with the models it was made from as masked texts. */
@@ -99,7 +100,7 @@ async function planRemoval(
   { stack: { key, directory }, removeVolumes }: Removal,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
-  const observed = await observe(parts.host.engine, key, signal);
+  const observed = await observeAnyway(parts, key, signal);
   const by = { configuration: ownerFrom(configuration) };
   const asked = { by, because: whyObsolete(directory), removeVolumes, observed };
   const plan = await decideDestroy(parts, key, asked, signal);
@@ -123,7 +124,9 @@ async function planDeployment(
   const teller = createTeller([runListener(reporter)], asked, told.configuration);
   const { key } = told;
   let observed: ObservedStack = { containers: [] };
-  const glance = { observe: async () => observed = await observe(parts.host.engine, key, signal) };
+  const glance: Glance = {
+    observe: async (stack) => observed = await observe(parts.host.engine, stack, signal),
+  };
   const decide = async () => {
     const revision = await revisionOf(parts, opened.request, told, signal);
     return await decideTarget(parts, { ...told, revision, glance }, signal);

@@ -26,7 +26,7 @@ export async function pruneImages(
 ): Promise<void> {
   try {
     const { ledger, host: { engine }, options } = parts;
-    const after = await observe(engine, key, signal);
+    const after = await observe(engine, { key }, signal);
     const running = new Set(after.containers.map((each) => each.imageId));
     const present = await engine.listImages(signal);
     const ids = new Set(present.map((each) => each.id));

@@ -63,7 +63,9 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
   const options = ledger.reconciliations.get(key);
   if (options?.enabled !== true || stopHold(parts, key) !== undefined) return undefined;
   const recorded = ledger.current(key);
-  if (recorded === undefined || isMixed(parts, recorded)) return undefined;
+  // A swarm brings back by itself what ended; what else is missing of a stack is found by polls.
+  if (recorded === undefined || recorded.swarm !== undefined) return undefined;
+  if (isMixed(parts, recorded)) return undefined;
   return { recorded, options };
 }
 
@@ -76,7 +78,7 @@ async function attempt(
   const since = parts.ledger.mark(key);
   const found = reconciled(parts, key);
   if (found === undefined) return "settled";
-  const observed = await observe(parts.host.engine, key, signal);
+  const observed = await observe(parts.host.engine, found.recorded, signal);
   const decided = decide(parts, found, { observed, heard });
   // Once: the engine says it when health changes, and not again.
   const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);

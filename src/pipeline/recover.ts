@@ -141,17 +141,21 @@ async function resumeDeploy(
     teller?.tell({ kind: "ended", end: { status: "failed", message } });
     return;
   }
-  await clearHalfReplaced(parts.host.engine, intent.key, signal);
-  const observed = await observe(parts.host.engine, intent.key, signal);
+  const { swarm } = next.release;
+  if (swarm === undefined) await clearHalfReplaced(parts.host.engine, intent.key, signal);
+  const observed = await observe(parts.host.engine, next.release, signal);
   const desired = next.release.services;
   const deployed = parts.ledger.current(intent.key)?.services;
   const plan = planFor(desired, observed, { kind: "resumed", deployed });
-  const services = startAgain(plan.services, intent.ranBefore, { desired, observed });
+  const services = swarm === undefined
+    ? startAgain(plan.services, intent.ranBefore, { desired, observed })
+    : plan.services;
   const message = `release ${recorded.number}, whose deployment was interrupted: ${plan.message}`;
   teller?.tell({ kind: "decided", decision: { kind: "deploy", message, changes: [], services } });
   teller?.tell({ kind: "started" });
+  let images: Readonly<Record<string, string>> = {};
   try {
-    await requireImages(parts, next, { services, progress }, signal);
+    images = await requireImages(parts, next, { services, progress }, signal);
   } catch (error) {
     signal.throwIfAborted();
     // Then the rollout fails, and puts back what ran before.
@@ -162,6 +166,7 @@ async function resumeDeploy(
     {
       next,
       services,
+      images,
       verify: changedSince(deployed, desired),
       observed,
       removeOrphans: false,

@@ -16,6 +16,7 @@ import { createTeller, type Teller } from "../tell/mod.ts";
 import { bringToDisk, carryOut, type MarkedRollout } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, stage } from "../prepare/mod.ts";
+import { requireModeOf } from "./stack_mode.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Releases among which the one that is refused is looked for. */
@@ -74,8 +75,11 @@ async function attempt(
     );
   }
   progress("looking at what runs");
-  await parts.host.images.point(onDisk.release.services, wanted.images, signal);
-  const observed = await observe(parts.host.engine, key, signal);
+  if (wanted.swarm === undefined) {
+    await parts.host.images.point(onDisk.release.services, wanted.images, signal);
+  }
+  requireModeOf(key, wanted, current);
+  const observed = await observe(parts.host.engine, wanted, signal);
   const { services, images } = wanted;
   const why = { kind: "put_back", deployed: current.services, images } as const;
   const plan = planFor(services, observed, why);
@@ -92,6 +96,7 @@ async function attempt(
       next: onDisk,
       services: plan.services,
       observed,
+      images: wanted.images,
       removeOrphans: true,
       pruneImages: false,
       timeoutSeconds: wanted.timeoutSeconds,

@@ -1,4 +1,4 @@
-import { type Deployment, StackwrightError } from "../model/mod.ts";
+import { type Deployment, StackwrightError, type SwarmRelease } from "../model/mod.ts";
 
 /**
  * A sentence for each field that this version does not act on, where that only means doing less: what
@@ -21,28 +21,44 @@ export function ignoredFields(
  * Refuses configuration whose behaviour this version does not have yet, where ignoring it would
  * deploy something else than its author wrote; see {@link ignoredFields} for the rest.
  *
- * The engine's swarm state decides the mode where the configuration does not. Throws `unsupported` naming every such field.
+ * Throws `unsupported` naming it.
  */
 export function requireSupported(
   deployment: Deployment,
-  engine: { readonly swarm: string },
 ): void {
   requireKnownContext(deployment);
-  const fields = [
-    engine.swarm === "manager" && deployment.swarm.enabled === undefined
-      ? "swarm mode, which this engine is in (swarm.enabled: false deploys with compose)"
-      : "",
-    deployment.source === "oci" ? "source: oci" : "",
-    deployment.swarm.enabled === true ? "swarm.enabled" : "",
-  ].filter((field) => field !== "");
-  if (fields.length === 0) return;
+  if (deployment.source !== "oci") return;
   throw new StackwrightError(
     "unsupported",
-    `deployment ${deployment.name}: this version of Stackwright does not act on ${
-      fields.join(", ")
-    } yet; ` +
+    `deployment ${deployment.name}: this version of Stackwright does not act on source: oci yet; ` +
       `remove it, or use a version that does. Nothing was changed`,
   );
+}
+
+/**
+ * What a deployment is in a swarm: where it says so, or where it says nothing and its engine manages one;
+ * `undefined` where it is made of containers.
+ *
+ * Throws `config_invalid` where it wants a swarm and the engine manages none.
+ */
+export function swarmOf(
+  { name, swarm }: Deployment,
+  engine: { readonly swarm: string },
+): SwarmRelease | undefined {
+  const { enabled, configRetention, secretRetention } = swarm;
+  const isManager = engine.swarm === "manager";
+  if (enabled === true && !isManager) {
+    throw new StackwrightError(
+      "config_invalid",
+      `deployment ${name}: swarm.enabled is true, but the engine manages no swarm (it is ` +
+        `${engine.swarm}), or CONTAINER_SWARM_FEATURES is false. Nothing was changed`,
+    );
+  }
+  if (!isManager || enabled === false) return undefined;
+  return {
+    ...(configRetention === undefined ? {} : { configRetention }),
+    ...(secretRetention === undefined ? {} : { secretRetention }),
+  };
 }
 
 /** Throws `config_invalid` for a context that this instance does not have. */

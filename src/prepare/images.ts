@@ -4,9 +4,11 @@ import {
   type ComposeCall,
   mergedLogins,
   pointTags,
+  registryAuth,
   registryHint,
 } from "../deploy/mod.ts";
 import type { Engine } from "../docker/engine.ts";
+import type { Distribution } from "../docker/swarm.ts";
 import {
   type BuildOptions,
   isStackwrightError,
@@ -46,6 +48,10 @@ export interface Images {
     images: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<void>;
+  /** What the registry of an image says of it, asked by the engine with our credentials. */
+  distribution(image: string, signal: AbortSignal): Promise<Distribution>;
+  /** Credentials for the registry of an image, as `X-Registry-Auth` has them; empty for none. */
+  credentials(image: string): Promise<string>;
 }
 
 /** Images for whoever only looks: whatever is asked of them, the engine stays as it is. */
@@ -53,6 +59,8 @@ export const UNTOUCHED_IMAGES: Images = {
   pull: () => Promise.resolve(),
   build: () => Promise.resolve(),
   point: () => Promise.resolve(),
+  distribution: () => Promise.resolve({ kind: "unknown", why: "nothing is asked while planning" }),
+  credentials: () => Promise.resolve(""),
 };
 
 /** Parts that get images onto an engine. */
@@ -77,6 +85,11 @@ export function createImages(parts: ImagesParts): Images {
     pull: (wanted, signal) => pull(parts, wanted, signal),
     build: (wanted, options, signal) => build(parts, wanted, options, signal),
     point: (services, images, signal) => pointTags(parts.engine, services, images, signal),
+    distribution: async (image, signal) => {
+      const auth = registryAuth(await clientConfiguration(parts), image);
+      return await parts.engine.swarm.distribution(image, auth, signal);
+    },
+    credentials: async (image) => registryAuth(await clientConfiguration(parts), image),
   };
 }
 

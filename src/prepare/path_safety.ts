@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { type FollowedPath, followedPaths, insideTree, pathRelation } from "../compose/mod.ts";
+import {
+  externalObject,
+  type FollowedPath,
+  followedPaths,
+  insideTree,
+  pathRelation,
+} from "../compose/mod.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import type { ComposeProject } from "../deploy/mod.ts";
 import { ownContainerId } from "../docker/own_mounts.ts";
@@ -52,7 +58,10 @@ export async function requireSafeModel(
 ): Promise<void> {
   const name = target.key.name;
   const found = followedPaths(model);
-  const [refused] = found.refused;
+  const external = target.swarm === undefined ? externalObject(model) : undefined;
+  const [refused] = external === undefined
+    ? found.refused
+    : [`${external} is external, which only a swarm has`];
   if (refused !== undefined) {
     throw new StackwrightError(
       "unsupported",

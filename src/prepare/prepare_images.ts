@@ -11,12 +11,14 @@ import {
   messageOf,
   type ObservedStack,
   type Plan,
+  type Release,
   type ReleaseService,
 } from "../model/mod.ts";
 import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
+import { resolveImages } from "./swarm_images.ts";
 import type { Target } from "./target.ts";
 
 /**
@@ -34,6 +36,7 @@ export async function refreshImages(
 ): Promise<Readonly<Record<string, string>>> {
   const { release } = prepared;
   const { forceImagePull } = target.deployment;
+  if (release.swarm !== undefined) return await movedImages(parts, target, release, signal);
   const pullable = release.services.filter((each) =>
     !each.builds && each.image !== "" && each.expectation.replicas > 0 &&
     (pullsAlways(release, each.name) || (forceImagePull && !pullsNever(release, each.name)))
@@ -62,6 +65,8 @@ export async function refreshImages(
  * More containers of a service that was built get the image that the others run: its name may mean
  * one that was never released.
  *
+ * Returns the images of a stack with their digests; nothing where containers are made.
+ *
  * Throws `pull_failed` or `build_failed`.
  */
 export async function prepareImages(
@@ -70,7 +75,12 @@ export async function prepareImages(
   prepared: PreparedRelease,
   { plan, observed }: { readonly plan: Plan; readonly observed: ObservedStack },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Readonly<Record<string, string>>> {
+  if (prepared.release.swarm !== undefined) {
+    const services = namesOf(plan, ["create", "recreate"]);
+    const work = { release: prepared.release, services, known: imagesByService(observed) };
+    return await resolveImages(parts, work, signal);
+  }
   const acting = new Map(plan.services.map((each) => [each.name, each.action]));
   const needed = prepared.release.services.filter((service) => {
     const action = acting.get(service.name);
@@ -91,6 +101,25 @@ export async function prepareImages(
   const { build } = target.deployment;
   const model = withBuildArguments(toBuild.call.model ?? {}, build.args);
   await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, build, signal);
+  return {};
+}
+
+function namesOf({ services }: Plan, actions: readonly string[]): string[] {
+  return services.filter((each) => actions.includes(each.action)).map((each) => each.name);
+}
+
+/** The images of a stack whose tags may have moved, as far as their registries tell. */
+async function movedImages(
+  parts: PrepareParts,
+  target: Target,
+  release: Release,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const services = release.services.filter(({ name }) =>
+    target.deployment.forceImagePull || pullsAlways(release, name)
+  ).map(({ name }) => name);
+  const found = await resolveImages(parts, { release, services, known: {} }, signal);
+  return Object.fromEntries(Object.entries(found).filter(([, image]) => image.includes("@")));
 }
 
 async function missingImages(

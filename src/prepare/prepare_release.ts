@@ -2,7 +2,9 @@ import { configurationText, makeRelease, requireStartFirst } from "../compose/mo
 import {
   type ChangedNetwork,
   changedNetworks,
+  meaninglessIn,
   requireSameVolumes,
+  requireStack,
   stackDirectories,
   withPlainDollars,
 } from "../deploy/mod.ts";
@@ -16,6 +18,7 @@ import {
 import type { PrepareParts } from "./parts.ts";
 import { type RenderedTarget, renderTarget } from "./render_target.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
+import { swarmSources } from "./swarm_sources.ts";
 import { withSecrets } from "./reveal_inputs.ts";
 import { type UsedContent, usedContent } from "./used_content.ts";
 import { variablesOf } from "./variables.ts";
@@ -77,6 +80,7 @@ async function releaseOf(
     ...(beside === undefined ? {} : { configuration: beside.revision }),
     target: target.configTarget,
     timeoutSeconds: deployment.timeoutSeconds,
+    ...(target.swarm === undefined ? {} : { swarm: target.swarm }),
     discovered: target.discovered !== undefined,
     rendered: model,
     invocation: await withSecrets(invocation, model, {
@@ -96,6 +100,11 @@ async function releaseOf(
     contentOf,
     digest: (text) => parts.key.digest(text),
   });
+  if (release.swarm !== undefined) {
+    await requireStack(swarmSources(parts), { release, tree });
+    for (const text of meaninglessIn(release.model)) parts.log.info(text, { stack: key.name });
+    return { release, networks: [] };
+  }
   requireSameVolumes(release.model, resources.volumes);
   requireStartFirst(withPlainDollars(release.model));
   return { release, networks: changedNetworks(release.model, resources.networks) };

@@ -12,10 +12,11 @@ import {
 } from "../model/mod.ts";
 import { composeCall } from "./compose_call.ts";
 import type { PrepareParts } from "./parts.ts";
+import { resolveImages } from "./swarm_images.ts";
 
 /**
  * Sees to it that the images a recorded release needs are on the engine: pulls what is missing. What
- * was built cannot be built again from the ledger.
+ * was built cannot be built again from the ledger. Returns the images of a stack with their digests.
  *
  * Throws `pull_failed`, or `build_failed` when an image that was built is gone.
  */
@@ -29,7 +30,10 @@ export async function requireImages(
     readonly images?: Readonly<Record<string, string>>;
   },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Readonly<Record<string, string>>> {
+  if (onDisk.release.swarm !== undefined) {
+    return await stackImages(parts, onDisk, services, images, signal);
+  }
   const acting = new Set(starting(services, ["create", "recreate", "scale", "start"]));
   const missing: ReleaseService[] = [];
   for (const service of onDisk.release.services) {
@@ -43,12 +47,27 @@ export async function requireImages(
     requirePullable(onDisk.release, [service]);
     missing.push(service);
   }
-  if (missing.length === 0) return;
+  if (missing.length === 0) return {};
   const call = composeCall(parts, onDisk);
   const project = { ...call.project, directory: onDisk.tree };
   const { key, timeoutSeconds } = onDisk.release;
   const wanted = { key, services: missing, call: { ...call, project }, timeoutSeconds, progress };
   await parts.host.images.pull(wanted, signal);
+  return {};
+}
+
+/** The digests that a stack ran are in the ledger; what is not is looked up. */
+async function stackImages(
+  parts: PrepareParts,
+  { release }: ReleaseOnDisk,
+  plan: readonly ServicePlan[],
+  images: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const services = starting(plan, ["create", "recreate"]).filter((name) =>
+    own(images, name) === undefined
+  );
+  return { ...images, ...await resolveImages(parts, { release, services, known: {} }, signal) };
 }
 
 function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {
@@ -70,6 +89,8 @@ export async function requireNoClash(
   plan: Plan,
   signal: AbortSignal,
 ): Promise<void> {
+  // Its ports are those of the swarm, which refuses what is taken.
+  if (release.swarm !== undefined) return;
   const starts = starting(plan.services, ["create", "recreate"]);
   if (starts.length === 0) return;
   const all = await parts.host.engine.listContainers({}, signal);

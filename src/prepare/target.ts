@@ -7,8 +7,10 @@ import type {
   Progress,
   Revision,
   StackKey,
+  SwarmRelease,
   Trigger,
 } from "../model/mod.ts";
+import type { StackPlace } from "../deploy/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 
 /** A shared look at the stacks of one piece of work. */
@@ -17,7 +19,7 @@ export interface Glance {
    * What runs for a stack, whose lock the caller holds: seen after the piece of work began, not long
    * ago, and with nothing that we did to the stack in between.
    */
-  observe(key: StackKey, signal: AbortSignal): Promise<ObservedStack>;
+  observe(stack: StackPlace, signal: AbortSignal): Promise<ObservedStack>;
 }
 
 /** One deployment of one run: what the steps of the pipeline hand on. */
@@ -31,6 +33,8 @@ export interface Target {
   readonly configuration: Revision;
   /** How it was found, when auto-discovery did. */
   readonly discovered?: DiscoveredStack;
+  /** What it is in a swarm; absent where it is made of containers, and until that is known. */
+  readonly swarm?: SwarmRelease;
   /** Configuration target; empty for the default file. */
   readonly configTarget: string;
   readonly trigger: Trigger;

@@ -97,10 +97,17 @@ export class Releases {
       closure,
       live,
       configuration,
+      swarm,
     } = recorded;
     const { model, invocation } = JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
     const facts = { key, revision, target, timeoutSeconds, digest, services, closure, live };
-    return { ...facts, ...(configuration && { configuration }), model, invocation };
+    return {
+      ...facts,
+      ...(configuration && { configuration }),
+      ...(swarm && { swarm }),
+      model,
+      invocation,
+    };
   }
 
   /**

@@ -24,13 +24,15 @@ describe("CONTAINER_QUIET_DEPLOY", () => {
 });
 
 describe("CONTAINER_SWARM_FEATURES", () => {
-  it("true refuses to deploy with compose to an engine in swarm mode, unless told to", () =>
+  it("true deploys a stack to an engine that manages a swarm, unless told not to", () =>
     inWorld("fake", async (world) => {
       world.fake?.becomeManager();
       await commit(world, files);
-      assert.match((await pollTo(world, "failed")).message ?? "", /swarm mode, which this engine/);
-      await commit(world, files, { swarm: { enabled: false } });
       await pollTo(world, "succeeded");
+      assert.equal((await world.containers()).length, 0);
+      await commit(world, files, { name: `${world.stack}-other`, swarm: { enabled: false } });
+      await pollTo(world, "succeeded");
+      assert.equal((await world.containers(`${world.stack}-other`)).length, 1);
     }));
 
   it("false deploys with compose whatever mode the engine is in", () =>

@@ -57,7 +57,7 @@ export async function makeContainers(
   hidden: (service: string) => ReadonlySet<string> = () => new Set(),
 ): Promise<MadeContainers> {
   const { parts: { engine }, changes, model } = work;
-  const { containers } = await observe(engine, changes.key, signal);
+  const { containers } = await observe(engine, changes, signal);
   const names = Object.keys(changes.scale);
   const composeVersion = await work.parts.compose.knownVersion(signal);
   const variables = await work.parts.variables();

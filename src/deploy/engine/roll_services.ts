@@ -85,7 +85,7 @@ async function rollService(rolling: Rolling, service: string, signal: AbortSigna
     await attempt(what, () => stopAndRemove(engine, id, signal));
     tell(`Container ${name} Removed`);
   }
-  const { containers } = await observe(engine, changes.key, signal);
+  const { containers } = await observe(engine, changes, signal);
   const added = containers.filter(({ id }) => !mine.some((each) => each.id === id));
   await startStopped(rolling.work, { service, containers: added }, signal);
 }

@@ -13,7 +13,7 @@ import { attempt, numberOf, putFiles } from "./make_containers.ts";
  */
 export async function startContainers(work: EngineWork, signal: AbortSignal): Promise<void> {
   const { parts: { engine }, changes, model } = work;
-  const { containers } = await observe(engine, changes.key, signal);
+  const { containers } = await observe(engine, changes, signal);
   const names = Object.keys(changes.scale);
   await alongDependencies(names, (name) => dependenciesOf(servicesOf(model)[name] ?? {}), {
     work: async (service) => {

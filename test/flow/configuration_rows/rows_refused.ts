@@ -41,9 +41,7 @@ function same(written: string): Step {
  * A deployment for every field that this version reads and does not act on, and what is refused by
  * name because of it. A field that is made to work gets a row that shows it instead.
  */
-export const UNSUPPORTED: Readonly<Record<string, string>> = {
-  "swarm.enabled": "swarm: {enabled: true}",
-};
+export const UNSUPPORTED: Readonly<Record<string, string>> = {};
 
 /** The same of what is deployed with a warning, because it only means that less is done. */
 export const IGNORED: Readonly<Record<string, string>> = {
@@ -64,10 +62,6 @@ export const REFUSED_ROWS: readonly Row[] = [
     covers: Object.keys(UNSUPPORTED),
     steps: [
       RUNNING,
-      refused([
-        "swarm: {enabled: true}",
-        /does not act on swarm\.enabled yet; .*Nothing was changed/,
-      ]),
       refused(["source: oci", /does not act on source: oci yet/]),
     ],
   },

@@ -92,7 +92,7 @@ describe("the rows of the deployment configuration", () => {
         ignoredFields(found.deployment, found.given).join(),
         /not act on reconciliation|no signature/,
       );
-      requireSupported(found.deployment, { swarm: "inactive" });
+      requireSupported(found.deployment);
       assert.ok(keys.includes(key), key);
     });
   }
@@ -102,7 +102,7 @@ describe("the rows of the deployment configuration", () => {
       const [found] = parseDeployments(`name: shop\n${written}\n`, { file: "f", trusted: true });
       assert.ok(found);
       assert.throws(
-        () => requireSupported(found.deployment, { swarm: "inactive" }),
+        () => requireSupported(found.deployment),
         (error) => isStackwrightError(error, "unsupported"),
       );
       assert.ok(keys.includes(key), key);

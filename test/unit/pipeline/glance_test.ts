@@ -37,7 +37,7 @@ function createLook(count = keys.length) {
     lists: () => lists,
     look: (key: StackKey | undefined) =>
       stackLock.run(formatStackKey(key ?? stackKey("", "")), async () => {
-        const { containers } = await glance.observe(key ?? stackKey("", ""), signal);
+        const { containers } = await glance.observe({ key: key ?? stackKey("", "") }, signal);
         return containers.map(({ service }) => service);
       }, signal),
   };

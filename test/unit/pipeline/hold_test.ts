@@ -143,6 +143,8 @@ function createShop(directory: string) {
       cloneDepth: 0,
       rollback: true,
       watchMs: 2000,
+      configRetention: 0,
+      secretRetention: 0,
       imageRetention: 0,
       treeRetention: 0,
       queuesDeferred: false,

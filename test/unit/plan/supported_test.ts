@@ -2,35 +2,23 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseDeployments } from "../../../src/config/mod.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
-import { requireSupported } from "../../../src/plan/mod.ts";
+import { requireSupported, swarmOf } from "../../../src/plan/mod.ts";
 
-function check(lines: string, swarm = "inactive"): void {
+function deployment(lines: string) {
   const [found] = parseDeployments(`name: shop\n${lines}`, { file: "f.yml", trusted: true });
   assert.ok(found);
-  requireSupported(found.deployment, { swarm });
+  return found.deployment;
 }
 
-describe("requireSupported()", () => {
-  const refused: readonly (readonly [field: string, lines: string, swarm?: string])[] = [
-    ["swarm.enabled", "swarm: {enabled: true}"],
-    ["swarm mode", "", "manager"],
-  ];
-  for (const [field, lines, swarm] of refused) {
-    it(`refuses ${field}, by name, when it is written`, () => {
-      assert.throws(() => check(lines, swarm), (error) => {
-        assert.ok(isStackwrightError(error, "unsupported"), String(error));
-        assert.ok(error.message.includes(field), error.message);
-        assert.match(error.message, /^deployment shop: .*Nothing was changed$/);
-        return true;
-      });
-    });
-  }
+const check = (lines: string) => requireSupported(deployment(lines));
 
-  it("names every such field at once", () => {
-    assert.throws(
-      () => check("swarm: {enabled: true}\nsource: oci"),
-      /source: oci, swarm\.enabled/,
-    );
+describe("requireSupported()", () => {
+  it("refuses source: oci, by name, when it is written", () => {
+    assert.throws(() => check("source: oci"), (error) => {
+      assert.ok(isStackwrightError(error, "unsupported"), String(error));
+      assert.match(error.message, /^deployment shop: .*source: oci.*Nothing was changed$/);
+      return true;
+    });
   });
 
   it("refuses a context that is not there, by name, and says what is there", () => {
@@ -41,10 +29,9 @@ describe("requireSupported()", () => {
     });
   });
 
-  const accepted: readonly (readonly [what: string, lines: string, swarm?: string])[] = [
+  const accepted: readonly (readonly [what: string, lines: string])[] = [
     ["a configuration that only has a name", ""],
-    ["swarm mode turned off on a manager", "swarm: {enabled: false}", "manager"],
-    ["a worker", "", "worker"],
+    ["a swarm", "swarm: {enabled: true}"],
     ["reconciliation turned off", "reconciliation: {enabled: false}"],
     ["reconciliation", "reconciliation: {enabled: true}"],
     ["signatures of artifacts, which a repository has none of", "oci: {verify: true}"],
@@ -54,7 +41,36 @@ describe("requireSupported()", () => {
     ["its own env files", "env_files: [.env, a.env]"],
     ["everything else", "profiles: [a]\nforce_recreate: true\ndestroy: true\ntimeout: 3m"],
   ];
-  for (const [what, lines, swarm] of accepted) {
-    it(`accepts ${what}`, () => check(lines, swarm));
+  for (const [what, lines] of accepted) {
+    it(`accepts ${what}`, () => check(lines));
+  }
+});
+
+describe("swarmOf()", () => {
+  const cases: readonly (readonly [lines: string, engine: string, is: unknown])[] = [
+    ["", "inactive", undefined],
+    ["", "worker", undefined],
+    ["", "manager", {}],
+    ["swarm: {enabled: false}", "manager", undefined],
+    ["swarm: {enabled: true}", "manager", {}],
+    ["swarm: {config_retention: 3, secret_retention: -1}", "manager", {
+      configRetention: 3,
+      secretRetention: -1,
+    }],
+  ];
+  for (const [lines, swarm, is] of cases) {
+    it(`tells what ${lines || "a deployment that says nothing"} is on an engine that is ${swarm}`, () =>
+      assert.deepEqual(swarmOf(deployment(lines), { swarm }), is));
+  }
+
+  for (const swarm of ["inactive", "worker", "other"]) {
+    it(`refuses swarm.enabled: true on an engine that is ${swarm}`, () => {
+      assert.throws(
+        () => swarmOf(deployment("swarm: {enabled: true}"), { swarm }),
+        (error) =>
+          isStackwrightError(error, "config_invalid") &&
+          /swarm\.enabled is true, but the engine manages no swarm/.test(error.message),
+      );
+    });
   }
 });

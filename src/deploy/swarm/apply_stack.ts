@@ -1,0 +1,70 @@
+import type { LiveManifest, ServicePlan } from "../../model/mod.ts";
+import { ensureStack } from "./ensure_stack.ts";
+import { postServices } from "./post_services.ts";
+import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
+import { stackOf } from "./stack_of.ts";
+import { STACK_LABELS } from "./stack_parts.ts";
+import { waitConverged } from "./wait_converged.ts";
+
+/** A plan for a stack that is carried out. */
+export interface StackWork {
+  readonly next: StackRelease;
+  readonly services: readonly ServicePlan[];
+  /** Services that must run although nothing is done to them now. */
+  readonly verify: readonly string[];
+  readonly liveNow: LiveManifest;
+  readonly timeoutSeconds: number;
+}
+
+/**
+ * Switches the files, makes what is missing, posts the services that a plan names, waits for all of them
+ * at once, and removes what is left over. May be called again after it was interrupted, with a plan made
+ * anew.
+ *
+ * Throws `unhealthy`, `timeout`, `conflict`, `data_dir_unusable`, and what the engine throws.
+ */
+export async function applyStack(
+  parts: StackRolloutParts,
+  { next, services, verify, liveNow, timeoutSeconds }: StackWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const { engine, clock, progress } = parts;
+  const { release, tree } = next;
+  const deadline = new Date(clock.now().getTime() + timeoutSeconds * 1000);
+  const stack = await stackOf(parts.swarm, next, await engine.apiVersion(signal));
+  await parts.files.switchTo(tree, release, liveNow);
+  const posted = services.filter(({ action }) => action !== "keep" && action !== "remove");
+  if (posted.length > 0) {
+    progress(`changing ${posted.map(({ name }) => name).join(", ")}`);
+    const object = await ensureStack(engine, stack, signal);
+    await postServices(parts, { stack, next, object, services: posted }, signal);
+  }
+  const awaited = new Set([...posted.map(({ name }) => name), ...verify]);
+  await waitConverged({
+    engine,
+    clock,
+    stack: stack.name,
+    services: new Map(
+      release.services.filter(({ name, expectation }) => awaited.has(name) && expectation.autostart)
+        .map(({ name, expectation }) => [name, { waitsForEnd: expectation.oneShot }]),
+    ),
+    deadline,
+    progress,
+  }, signal);
+  await removeServices(parts, stack.name, services, signal);
+}
+
+async function removeServices(
+  { engine: { swarm }, progress }: StackRolloutParts,
+  stack: string,
+  services: readonly ServicePlan[],
+  signal: AbortSignal,
+): Promise<void> {
+  const names = services.filter(({ action }) => action === "remove").map(({ name }) => name);
+  if (names.length === 0) return;
+  progress(`removing ${names.join(", ")}`);
+  const existing = await swarm.services({ [STACK_LABELS.namespace]: stack }, signal);
+  for (const { id, name } of existing) {
+    if (names.some((each) => name === `${stack}_${each}`)) await swarm.removeService(id, signal);
+  }
+}

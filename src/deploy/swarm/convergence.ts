@@ -1,0 +1,108 @@
+import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
+import type { JsonRecord } from "../../docker/json.ts";
+import { canonicalJson } from "../../compose/mod.ts";
+import { currentTasks, hasEnded, isWanted, wantedTasks } from "./observed_services.ts";
+
+/** What is known of one service at one look. */
+export type Convergence =
+  /** As many tasks as it wants are as they should be; `tasks` tells whether they stay the same. */
+  | { readonly kind: "good"; readonly tasks: string }
+  | { readonly kind: "waiting"; readonly why: string }
+  | { readonly kind: "failed"; readonly why: string };
+
+/** Tasks in one place that may fail before their service counts as one that cannot work. */
+const MOST_FAILURES = 5;
+
+/**
+ * Judges a service by its tasks. What the engine says of an update is believed when it says that it
+ * failed, never when it says that all is well: it calls a service good that crashes later.
+ */
+export function convergence(
+  service: SwarmService,
+  all: readonly SwarmTask[],
+  waitsForEnd: boolean,
+): Convergence {
+  const stopped = failedUpdate(service, all);
+  if (stopped !== undefined) return { kind: "failed", why: stopped };
+  const current = currentTasks(service, all);
+  const hopeless = hopelessTask(service, current, all);
+  if (hopeless !== undefined) return { kind: "failed", why: hopeless };
+  const isJob = service.mode.kind.endsWith("-job");
+  const isNew = (task: SwarmTask) => isJob || isOfTemplate(task, service);
+  const good = current.filter((each) =>
+    isNew(each) && (each.state === "complete" || (each.state === "running" && !waitsForEnd))
+  );
+  const wanted = service.mode.kind === "global"
+    ? current.filter(isWanted).length
+    : service.mode.kind === "global-job"
+    ? current.length
+    : wantedTasks(service);
+  if (good.length >= wanted && (wanted > 0 || service.mode.kind !== "global-job")) {
+    return { kind: "good", tasks: good.map(({ id }) => id).sort().join(" ") };
+  }
+  const why = current.map(({ error }) => error).find((each) => each !== "");
+  const count = `${good.length} of ${wanted} tasks ${waitsForEnd ? "ended" : "run"}`;
+  return { kind: "waiting", why: why === undefined ? count : `${count} (${why})` };
+}
+
+/** What the engine says of an update that did not work. */
+function failedUpdate(
+  { update }: SwarmService,
+  all: readonly SwarmTask[],
+): string | undefined {
+  if (update === undefined) return undefined;
+  if (update.state !== "paused" && !update.state.startsWith("rollback_")) return undefined;
+  const task = /termination of task (\w+)/.exec(update.message)?.[1];
+  const error = all.find(({ id }) => id === task)?.error ?? "";
+  return error === "" ? update.message : `${update.message}: ${error}`;
+}
+
+/** A place in which no task will work any more. */
+function hopelessTask(
+  service: SwarmService,
+  current: readonly SwarmTask[],
+  all: readonly SwarmTask[],
+): string | undefined {
+  for (const task of current) {
+    if (!isOfTemplate(task, service) && !service.mode.kind.endsWith("-job")) continue;
+    const before = all.filter((each) =>
+      each.serviceId === service.id && each.slot === task.slot && each.nodeId === task.nodeId &&
+      each.iteration === task.iteration && isFailed(each) && isOfTemplate(each, service)
+    );
+    const last = before.reduce<SwarmTask | undefined>(
+      (a, b) => a === undefined || b.createdAt > a.createdAt ? b : a,
+      undefined,
+    );
+    if (last === undefined) continue;
+    const words = last.error === "" ? `exit code ${last.exitCode}` : last.error;
+    if (before.length >= MOST_FAILURES) {
+      return `${before.length} tasks failed, the last with: ${words}`;
+    }
+    if (isFailed(task) && restartsNever(service)) return `its task failed: ${words}`;
+  }
+  return undefined;
+}
+
+function isFailed({ state }: SwarmTask): boolean {
+  return hasEnded(state) && state !== "complete";
+}
+
+function restartsNever({ spec }: SwarmService): boolean {
+  const template = (spec["TaskTemplate"] ?? {}) as JsonRecord;
+  const policy = (template["RestartPolicy"] ?? {}) as JsonRecord;
+  return policy["Condition"] === "none";
+}
+
+/**
+ * Whether a task was made from what the service is now. Its place in the swarm does not count, for which
+ * tasks are not replaced, nor networks, which the engine names differently.
+ */
+function isOfTemplate({ spec }: SwarmTask, service: SwarmService): boolean {
+  const template = (service.spec["TaskTemplate"] ?? {}) as JsonRecord;
+  return essence(spec) === essence(template);
+}
+
+function essence(task: JsonRecord): string {
+  const { ContainerSpec, Resources, RestartPolicy, LogDriver, ForceUpdate = 0 } = task;
+  return canonicalJson({ ContainerSpec, Resources, RestartPolicy, LogDriver, ForceUpdate });
+}

@@ -1,0 +1,90 @@
+import type { Engine } from "../../docker/engine.ts";
+import { messageOf, type StackKey, StackwrightError } from "../../model/mod.ts";
+import type { Clock } from "../../system/mod.ts";
+import { STACK_LABELS } from "./stack_parts.ts";
+
+/** Milliseconds between two looks whether the tasks of a stack ended, and looks at most. */
+const INTERVAL_MS = 500;
+const MOST_LOOKS = 240;
+/** How often something is removed again that is still in use by tasks which just ended. */
+const MOST_TRIES = 10;
+
+/** What a stack is removed with. */
+export interface DestroyParts {
+  readonly engine: Engine;
+  readonly clock: Clock;
+}
+
+/**
+ * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs and
+ * networks, and the volumes of the node that is asked if they are to go. May be called again after it
+ * was interrupted. Returns the names of the volumes that are gone; those of other nodes stay there.
+ *
+ * Throws `timeout` when tasks do not end.
+ */
+export async function destroyServices(
+  { engine, clock }: DestroyParts,
+  { key, removeVolumes }: { readonly key: StackKey; readonly removeVolumes: boolean },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { swarm } = engine;
+  const label = { [STACK_LABELS.namespace]: key.name };
+  const services = await swarm.services(label, signal);
+  for (const { id } of services) await swarm.removeService(id, signal);
+  await tasksEnded({ engine, clock }, key, signal);
+  for (const kind of ["secrets", "configs"] as const) {
+    for (const { id } of await swarm.objects(kind, label, signal)) {
+      await swarm.removeObject(kind, id, signal);
+    }
+  }
+  for (const { id } of await engine.listNetworks(label, signal)) {
+    await patiently(clock, () => engine.removeNetwork(id, signal), signal);
+  }
+  if (!removeVolumes) return [];
+  const volumes = (await engine.listVolumes(label, signal)).map(({ name }) => name).sort();
+  for (const name of volumes) {
+    await patiently(clock, () => engine.removeVolume(name, signal), signal);
+  }
+  return volumes;
+}
+
+async function tasksEnded(
+  { engine: { swarm }, clock }: DestroyParts,
+  { name }: StackKey,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let look = 1;; look++) {
+    const tasks = await swarm.tasks({ [STACK_LABELS.namespace]: name }, signal);
+    const left = tasks.filter(({ state }) => ALIVE.includes(state));
+    if (left.length === 0) return;
+    if (look === MOST_LOOKS) {
+      throw new StackwrightError(
+        "timeout",
+        `stack ${name}: ${left.length} tasks of its removed services did not end within ` +
+          `${MOST_LOOKS * INTERVAL_MS / 1000} s; is a node down?`,
+      );
+    }
+    await clock.sleep(INTERVAL_MS, signal);
+  }
+}
+
+/** States of tasks that hold something. */
+const ALIVE = ["assigned", "accepted", "preparing", "ready", "starting", "running"];
+
+/** The engine lets go of what a task used some time after it ended. */
+async function patiently(
+  clock: Clock,
+  work: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      const inUse = /in use|active endpoints/.test(messageOf(error));
+      if (!inUse || attempt === MOST_TRIES) throw error;
+      await clock.sleep(INTERVAL_MS, signal);
+    }
+  }
+}

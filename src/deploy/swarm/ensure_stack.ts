@@ -1,0 +1,50 @@
+import type { Engine } from "../../docker/engine.ts";
+import { StackwrightError } from "../../model/mod.ts";
+import type { StackParts } from "./stack_parts.ts";
+import type { WantedStack } from "./stack_of.ts";
+
+/** Networks that every node has by itself. */
+const OF_NODES = ["host", "bridge", "none"];
+
+/**
+ * Makes the networks, configs and secrets of a stack that are missing; those that are there are left as
+ * they are. Returns where its configs and secrets are found.
+ *
+ * Throws `conflict` where something external is missing.
+ */
+export async function ensureStack(
+  { swarm, ...engine }: Pick<Engine, "swarm" | "makeNetwork">,
+  stack: WantedStack,
+  signal: AbortSignal,
+): Promise<StackParts["object"]> {
+  const missing = (what: string) =>
+    new StackwrightError(
+      "conflict",
+      `stack ${stack.name}: ${what} is external and not there in the swarm; make it first`,
+    );
+  const networks = new Set((await swarm.networks(signal)).map(({ name }) => name));
+  for (const { name, external, body } of stack.networks) {
+    if (networks.has(name) || (external && OF_NODES.includes(name))) continue;
+    if (external) throw missing(`network ${name}`);
+    await engine.makeNetwork(body, signal);
+  }
+  const ids = new Map<string, { readonly id: string; readonly name: string }>();
+  for (const kind of ["configs", "secrets"] as const) {
+    const wanted = stack.objects.filter((each) => each.kind === kind);
+    if (wanted.length === 0) continue;
+    const there = new Map(
+      (await swarm.objects(kind, {}, signal)).map((each) => [each.name, each.id]),
+    );
+    for (const { key, name, body } of wanted) {
+      const known = there.get(name);
+      if (known === undefined && body === undefined) throw missing(`${kind.slice(0, -1)} ${name}`);
+      const id = known ?? (body === undefined ? "" : await swarm.createObject(kind, body, signal));
+      ids.set(`${kind} ${key}`, { id, name });
+    }
+  }
+  return (kind, key) => {
+    const found = ids.get(`${kind} ${key}`);
+    if (found !== undefined) return found;
+    throw new StackwrightError("internal", `stack ${stack.name}: ${kind}.${key} was not made`);
+  };
+}

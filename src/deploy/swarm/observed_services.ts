@@ -1,0 +1,99 @@
+import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
+import {
+  type ContainerHealth,
+  type ContainerState,
+  JOB_INFIX,
+  type ObservedContainer,
+} from "../../model/mod.ts";
+
+/**
+ * The services of a stack as plans see what runs: one container for each task that a service wants, with
+ * the labels of the service. A plan then finds what is missing, what is too much, what changed and how
+ * many there should be, as it does on a single host.
+ */
+export function observedServices(
+  stack: string,
+  services: readonly SwarmService[],
+  tasks: readonly SwarmTask[],
+): ObservedContainer[] {
+  return services.filter((each) => !each.name.includes(JOB_INFIX)).flatMap((service) => {
+    const places = currentTasks(service, tasks);
+    return Array.from({ length: wantedTasks(service) }, (_, index) => {
+      const task = places[index];
+      return {
+        id: task?.id ?? `${service.id}.${index + 1}`,
+        name: `${service.name}.${index + 1}`,
+        service: shortName(stack, service.name),
+        ...stateOf(service, task),
+        imageId: imageOf(service),
+        labels: service.labels,
+      };
+    });
+  });
+}
+
+/** Name of a service in the compose file. */
+export function shortName(stack: string, name: string): string {
+  return name.startsWith(`${stack}_`) ? name.slice(stack.length + 1) : name;
+}
+
+/** How many tasks a service wants, as far as it says; a global one counts as one. */
+export function wantedTasks({ mode }: SwarmService): number {
+  if (mode.kind === "replicated") return mode.replicas;
+  return mode.kind === "replicated-job" ? mode.completions : 1;
+}
+
+/** The image that the tasks of a service run, as it stands in its template. */
+export function imageOf({ spec }: SwarmService): string {
+  const template = spec["TaskTemplate"] as { ContainerSpec?: { Image?: unknown } } | undefined;
+  return String(template?.ContainerSpec?.Image ?? "");
+}
+
+/** The newest task of each place of a service, of the last run of a job. */
+export function currentTasks(service: SwarmService, tasks: readonly SwarmTask[]): SwarmTask[] {
+  const own = tasks.filter((each) =>
+    each.serviceId === service.id && each.iteration === service.iteration
+  );
+  const places = Map.groupBy(own, (each) => each.slot > 0 ? `${each.slot}` : each.nodeId);
+  const newest = [...places.values()].map((each) => each.reduce((a, b) => isLater(b, a) ? b : a));
+  const isJob = service.mode.kind.endsWith("-job");
+  // A place that is not wanted any more has only tasks that were told to end by themselves.
+  return newest.filter((each) => isJob || isWanted(each) || hasEnded(each.state))
+    .sort((a, b) => Number(isWanted(b)) - Number(isWanted(a)) || a.slot - b.slot);
+}
+
+function isLater(a: SwarmTask, b: SwarmTask): boolean {
+  if (isWanted(a) !== isWanted(b)) return isWanted(a);
+  return a.createdAt.getTime() >= b.createdAt.getTime();
+}
+
+/** Whether a task is to be there. */
+export function isWanted({ desired }: SwarmTask): boolean {
+  return desired === "running" || desired === "ready" || desired === "complete";
+}
+
+/** Whether a task ended by itself. */
+export function hasEnded(state: string): boolean {
+  return state === "complete" || state === "failed" || state === "rejected";
+}
+
+function stateOf({ mode }: SwarmService, task: SwarmTask | undefined): {
+  readonly state: ContainerState;
+  readonly health: ContainerHealth;
+  readonly exitCode: number | undefined;
+} {
+  const is = (state: ContainerState, health: ContainerHealth, exitCode?: number) => ({
+    state,
+    health,
+    exitCode,
+  });
+  if (task === undefined) return is("running", "starting");
+  if (task.state === "running") return is("running", "none");
+  if (task.state === "complete") return is("exited", "none", 0);
+  if (!hasEnded(task.state)) return is("running", "starting");
+  // A plan would run it again, and nobody asked for another run.
+  if (mode.kind.endsWith("-job")) return is("running", "unhealthy");
+  return isWanted(task)
+    ? is("restarting", "none", task.exitCode)
+    : is("exited", "none", task.exitCode || 1);
+}

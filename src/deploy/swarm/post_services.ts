@@ -1,0 +1,106 @@
+import type { ServiceBody } from "../../docker/swarm_bodies.ts";
+import type { SwarmService } from "../../docker/swarm.ts";
+import { asNumber, asRecord } from "../../docker/json.ts";
+import { LABELS, messageOf, own, type ReleaseService, type ServicePlan } from "../../model/mod.ts";
+import { imageOf } from "./observed_services.ts";
+import { serviceBody } from "./service_body.ts";
+import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
+import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
+import type { WantedStack } from "./stack_of.ts";
+
+/** How often a service is read and posted again because somebody else changed it in between. */
+const MOST_POSTS = 3;
+
+/** Services of a stack that are about to be made or changed. */
+export interface ToPost {
+  readonly stack: WantedStack;
+  readonly next: StackRelease;
+  readonly object: StackParts["object"];
+  readonly services: readonly ServicePlan[];
+}
+
+/** Makes and changes services, each with one call. */
+export async function postServices(
+  parts: Pick<StackRolloutParts, "engine" | "swarm">,
+  work: ToPost,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const plan of work.services) {
+    for (let attempt = 1;; attempt++) {
+      try {
+        await post(parts, work, plan, signal);
+        break;
+      } catch (error) {
+        if (attempt === MOST_POSTS || !/update out of sequence/.test(messageOf(error))) throw error;
+      }
+    }
+  }
+}
+
+async function post(
+  { engine: { swarm }, swarm: { auth } }: Pick<StackRolloutParts, "engine" | "swarm">,
+  { stack, next, object }: ToPost,
+  plan: ServicePlan,
+  signal: AbortSignal,
+): Promise<void> {
+  const namespace = { [STACK_LABELS.namespace]: stack.name };
+  const all = await swarm.services(namespace, signal);
+  const existing = all.find(({ name }) => name === `${stack.name}_${plan.name}`);
+  const service = next.release.services.find(({ name }) => name === plan.name);
+  const image = own(next.images, plan.name) ?? keptImage(existing, service?.image ?? "");
+  const images = image === undefined ? {} : { [plan.name]: image };
+  const body = serviceBody(plan.name, { ...stack.parts, object, images });
+  const change = { auth: await auth(service?.image ?? "") };
+  if (existing === undefined) {
+    await swarm.createService({ ...change, body }, signal);
+    return;
+  }
+  if (modeName(existing) !== Object.keys(body.Mode)[0]) {
+    // A swarm does not change the mode of a service.
+    await swarm.removeService(existing.id, signal);
+    await swarm.createService({ ...change, body }, signal);
+    return;
+  }
+  await swarm.updateService(existing, {
+    ...change,
+    body: forced(body, existing, isForced(plan, body, existing, service)),
+  }, signal);
+}
+
+/** The image that a service runs now, if it is the one that is named. */
+function keptImage(existing: SwarmService | undefined, named: string): string | undefined {
+  if (existing === undefined || existing.labels[STACK_LABELS.image] !== named) return undefined;
+  return imageOf(existing) || undefined;
+}
+
+function modeName({ spec }: SwarmService): string {
+  return Object.keys(asRecord(spec["Mode"]))[0] ?? "Replicated";
+}
+
+/**
+ * Whether tasks are to be replaced although nothing that a swarm sees of them changes: they ended, or
+ * somebody asked for it.
+ */
+function isForced(
+  { action }: ServicePlan,
+  body: ServiceBody,
+  existing: SwarmService,
+  service: ReleaseService | undefined,
+): boolean {
+  if (body.Mode !== undefined && ("ReplicatedJob" in body.Mode || "GlobalJob" in body.Mode)) {
+    return false;
+  }
+  if (action === "start") return true;
+  if (action === "reload") return service?.inPlace?.signal !== undefined;
+  return action === "recreate" &&
+    existing.labels[LABELS.digest] === body.Labels[LABELS.digest] &&
+    imageOf(existing) === body.TaskTemplate.ContainerSpec.Image;
+}
+
+/** The number by which a swarm sees that tasks are to be replaced never goes back. */
+function forced(body: ServiceBody, { spec }: SwarmService, isForced: boolean): ServiceBody {
+  const before = asNumber(asRecord(spec["TaskTemplate"])["ForceUpdate"]) ?? 0;
+  const ForceUpdate = before + (isForced ? 1 : 0);
+  if (ForceUpdate === 0) return body;
+  return { ...body, TaskTemplate: { ...body.TaskTemplate, ForceUpdate } };
+}

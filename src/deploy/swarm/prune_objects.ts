@@ -1,0 +1,66 @@
+import type { Engine } from "../../docker/engine.ts";
+import type { ObjectKind, SwarmObject, SwarmService } from "../../docker/swarm.ts";
+import { LABELS, MANAGER } from "../../model/mod.ts";
+import type { Retention } from "./stack_words.ts";
+import { STACK_LABELS } from "./stack_parts.ts";
+
+/**
+ * The old revisions of configs or secrets that a stack does not need any more: of each, all but the
+ * newest `retention`. What a service uses, what it used before, and what `needed` names is none of
+ * them, whatever the number.
+ */
+export function prunable(
+  objects: readonly SwarmObject[],
+  { retention, used, needed }: {
+    readonly retention: number;
+    /** Ids. */
+    readonly used: ReadonlySet<string>;
+    /** Names that the release before needs. */
+    readonly needed: ReadonlySet<string>;
+  },
+): SwarmObject[] {
+  if (retention < 0) return [];
+  const ours = objects.filter(({ labels }) =>
+    labels[LABELS.manager] === MANAGER && labels[LABELS.name] !== undefined
+  );
+  const groups = Map.groupBy(ours, ({ labels }) => labels[LABELS.name] ?? "");
+  return [...groups.values()].flatMap((group) =>
+    group.filter(({ id }) => !used.has(id)).sort((a, b) => b.version - a.version).slice(retention)
+      .filter(({ name }) => !needed.has(name))
+  );
+}
+
+/** Removes what {@link prunable} tells of a stack. One that is in use after all stays. */
+export async function pruneObjects(
+  { swarm }: Pick<Engine, "swarm">,
+  { stack, retention, needed }: {
+    readonly stack: string;
+    readonly retention: Retention;
+    readonly needed: ReadonlySet<string>;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const label = { [STACK_LABELS.namespace]: stack };
+  const services = await swarm.services(label, signal);
+  for (const kind of ["configs", "secrets"] as const) {
+    if (retention[kind] < 0) continue;
+    const objects = await swarm.objects(kind, label, signal);
+    const used = new Set(services.flatMap((service) => usedBy(service, kind)));
+    for (const { id } of prunable(objects, { retention: retention[kind], used, needed })) {
+      await swarm.removeObject(kind, id, signal);
+    }
+  }
+}
+
+/** Ids of what a service uses, and of what it would use again if its last update were taken back. */
+function usedBy(service: SwarmService, kind: ObjectKind): string[] {
+  const [list, id] = kind === "configs" ? ["Configs", "ConfigID"] : ["Secrets", "SecretID"];
+  return [service.spec, service.previousSpec ?? {}].flatMap((spec) => {
+    const template = spec["TaskTemplate"] as
+      | { ContainerSpec?: Record<string, unknown> }
+      | undefined;
+    const references = template?.ContainerSpec?.[list ?? ""];
+    if (!Array.isArray(references)) return [];
+    return references.map((each: Record<string, unknown>) => String(each[id ?? ""] ?? ""));
+  });
+}

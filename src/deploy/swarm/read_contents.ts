@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import type { ObjectKind } from "../../docker/swarm.ts";
+import { type ComposeModel, own, StackwrightError } from "../../model/mod.ts";
+import { isObject, objectAt, textAt } from "../../compose/mod.ts";
+import type { Files } from "../../system/mod.ts";
+
+/** Where the contents of configs and secrets come from. */
+export interface ContentSources {
+  readonly files: Pick<Files, "readIfExists">;
+  /** Directory of the release's tree. */
+  readonly tree: string;
+  /** Directory of the stack as the model names it, which holds `current` and `live`. */
+  readonly stackDirectory: string;
+  /** Values of variables. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/**
+ * The bytes of every config and secret of a model, with plain dollars, that is not external. Those of the
+ * repository are read from the release's own tree, whatever `current` leads to.
+ *
+ * Throws `config_invalid` where there is nothing to read.
+ */
+export async function readContents(
+  model: ComposeModel,
+  sources: ContentSources,
+): Promise<(kind: ObjectKind, key: string) => Uint8Array> {
+  const contents = new Map<string, Uint8Array>();
+  for (const kind of ["configs", "secrets"] as const) {
+    for (const [key, value] of Object.entries(objectAt(model, kind))) {
+      if (!isObject(value) || value["external"] === true) continue;
+      contents.set(`${kind} ${key}`, await contentOf(`${kind}.${key}`, value, sources));
+    }
+  }
+  return (kind, key) => contents.get(`${kind} ${key}`) ?? new Uint8Array();
+}
+
+async function contentOf(
+  name: string,
+  definition: { readonly [key: string]: unknown },
+  { files, tree, stackDirectory, variables }: ContentSources,
+): Promise<Uint8Array> {
+  const missing = (what: string) =>
+    new StackwrightError("config_invalid", `${name}: ${what}. Nothing was changed`);
+  const { content } = definition;
+  if (typeof content === "string") return new TextEncoder().encode(content);
+  const variable = textAt(definition, "environment");
+  if (variable !== "") {
+    const value = own(variables, variable);
+    if (value === undefined) throw missing(`the variable ${variable} is not set`);
+    return new TextEncoder().encode(value);
+  }
+  const file = textAt(definition, "file");
+  const inside = [`${stackDirectory}/current/`, `${stackDirectory}/live/`]
+    .find((place) => file.startsWith(place));
+  const path = inside === undefined ? file : join(tree, file.slice(inside.length));
+  const bytes = await files.readIfExists(path);
+  if (bytes === undefined) throw missing(`there is no file ${file}`);
+  return bytes;
+}

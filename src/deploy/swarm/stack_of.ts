@@ -1,0 +1,105 @@
+import type { NetworkBody } from "../../docker/create_bodies.ts";
+import {
+  type ComposeModel,
+  type Release,
+  type ReleaseService,
+  StackwrightError,
+} from "../../model/mod.ts";
+import { canonicalJson } from "../../compose/mod.ts";
+import type { WantedResource } from "../engine/resource_bodies.ts";
+import { withPlainDollars } from "../engine/plain_dollars.ts";
+import type { ReleaseOnDisk } from "../rollout_words.ts";
+import { readContents } from "./read_contents.ts";
+import { serviceBody } from "./service_body.ts";
+import { type WantedObject, wantedObjects, wantedStackNetworks } from "./stack_objects.ts";
+import type { StackParts } from "./stack_parts.ts";
+import type { SwarmParts } from "./stack_words.ts";
+import { notForSwarm } from "./swarm_keys.ts";
+
+/** A release as a swarm is to have it, besides its services, which need the ids of its objects. */
+export interface WantedStack {
+  readonly name: string;
+  /** With plain dollars. */
+  readonly model: ComposeModel;
+  readonly networks: readonly WantedResource<NetworkBody>[];
+  readonly objects: readonly WantedObject[];
+  /** Everything that services are made from, but images and ids of objects. */
+  readonly parts: Omit<StackParts, "images" | "object">;
+}
+
+/**
+ * A release as a swarm is to have it. Changes nothing.
+ *
+ * Throws `unsupported` naming all that a swarm cannot do, and `config_invalid` where the content of a
+ * config or secret cannot be read.
+ */
+export async function stackOf(
+  { contents, digest, stackDirectory }: Pick<SwarmParts, "contents" | "digest" | "stackDirectory">,
+  { release, tree }: ReleaseOnDisk,
+  api: string,
+): Promise<WantedStack> {
+  const { key: { name }, invocation } = release;
+  const model = withPlainDollars(release.model);
+  requireConvertible(name, model);
+  const contentOf = await readContents(model, {
+    files: contents,
+    tree,
+    stackDirectory: stackDirectory(release),
+    variables: { ...invocation.values, ...invocation.environment },
+  });
+  return {
+    name,
+    model,
+    networks: wantedStackNetworks(model, api, name),
+    objects: wantedObjects(model, { stack: name, contentOf, digest }),
+    parts: {
+      stack: name,
+      model,
+      api,
+      replicas: byService(release, ({ expectation }) => expectation.replicas),
+      content: byService(release, (service) => contentDigest(service, digest)),
+    },
+  };
+}
+
+/** The same with every service converted, as a trial before anything is touched. Throws as it does. */
+export async function requireStack(
+  parts: Pick<SwarmParts, "contents" | "digest" | "stackDirectory">,
+  onDisk: ReleaseOnDisk,
+): Promise<void> {
+  const stack = await stackOf(parts, onDisk, "1.45");
+  const object = () => ({ id: "", name: "" });
+  for (const { name } of onDisk.release.services) {
+    serviceBody(name, { ...stack.parts, images: {}, object });
+  }
+}
+
+function requireConvertible(name: string, model: ComposeModel): void {
+  const unknown = notForSwarm(model);
+  if (unknown.length === 0) return;
+  throw new StackwrightError(
+    "unsupported",
+    `stack ${name}: a swarm cannot do ${unknown.join(", ")}; remove it, or deploy with ` +
+      "swarm.enabled: false. Nothing was changed",
+  );
+}
+
+/** Identity of the mounted files of a service, which nothing else of its tasks tells of. */
+function contentDigest(
+  { inputs }: ReleaseService,
+  digest: SwarmParts["digest"],
+): string | undefined {
+  const files = Object.entries(inputs).filter(([name]) => name.startsWith("file:"));
+  return files.length === 0 ? undefined : digest(canonicalJson(Object.fromEntries(files)));
+}
+
+function byService<Value>(
+  { services }: Release,
+  value: (service: ReleaseService) => Value | undefined,
+): Record<string, Value> {
+  const entries = services.flatMap((service) => {
+    const found = value(service);
+    return found === undefined ? [] : [[service.name, found] as const];
+  });
+  return Object.fromEntries(entries);
+}

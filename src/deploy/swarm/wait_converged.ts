@@ -1,0 +1,94 @@
+import type { Engine } from "../../docker/engine.ts";
+import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
+import { isStackwrightError, type Progress, StackwrightError } from "../../model/mod.ts";
+import type { Clock } from "../../system/mod.ts";
+import { type Convergence, convergence } from "./convergence.ts";
+import { STACK_LABELS } from "./stack_parts.ts";
+
+/** Looks in a row that must be good, with the same tasks. */
+const GOOD_LOOKS = 3;
+/** Milliseconds between two looks. */
+const INTERVAL_MS = 1000;
+
+/** Services that are waited for, all at once. */
+export interface ConvergenceWait {
+  readonly engine: Pick<Engine, "swarm">;
+  readonly clock: Clock;
+  readonly stack: string;
+  /** Names in the compose file; whether it is waited until their tasks ended. */
+  readonly services: ReadonlyMap<string, { readonly waitsForEnd: boolean }>;
+  readonly deadline: Date;
+  readonly progress: Progress;
+}
+
+/**
+ * Waits until the tasks of services run, stay the same, and the engine does not say that it is still
+ * replacing some. An engine that does not answer is asked again until the deadline.
+ *
+ * Throws `unhealthy` as soon as one of them cannot work any more, and `timeout` at the deadline, naming
+ * what was missing.
+ */
+export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal): Promise<void> {
+  const { clock, deadline, services, progress } = wait;
+  if (services.size === 0) return;
+  for (let good = 0, before = "";;) {
+    const seen = await lookAt(wait, signal);
+    const missing: string[] = [];
+    const tasks: string[] = [];
+    for (const [name, now] of seen) {
+      if (now.kind === "failed") {
+        throw new StackwrightError("unhealthy", `service ${name}: ${now.why}`);
+      }
+      if (now.kind === "waiting") missing.push(`${name}: ${now.why}`);
+      else tasks.push(now.tasks);
+    }
+    const same = tasks.join(" ");
+    good = missing.length > 0 ? 0 : good > 0 && same === before ? good + 1 : 1;
+    before = same;
+    if (good >= GOOD_LOOKS) return;
+    const text = missing.join(", ");
+    if (text !== "" && clock.now() >= deadline) {
+      throw new StackwrightError("timeout", `not running within the deployment's timeout: ${text}`);
+    }
+    progress(text === "" ? "making sure that it stays healthy" : `waiting for ${text}`);
+    await clock.sleep(INTERVAL_MS, signal);
+  }
+}
+
+async function lookAt(
+  { engine, stack, services }: ConvergenceWait,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Convergence>> {
+  const label = { [STACK_LABELS.namespace]: stack };
+  let found: readonly SwarmService[];
+  let tasks: readonly SwarmTask[];
+  try {
+    found = await engine.swarm.services(label, signal);
+    tasks = await engine.swarm.tasks(label, signal);
+  } catch (error) {
+    if (!isStackwrightError(error, "engine_unreachable")) throw error;
+    const why = "the engine does not answer";
+    return new Map([...services.keys()].map((name) => [name, { kind: "waiting", why }]));
+  }
+  return new Map(
+    [...services].map(([name, { waitsForEnd }]) => {
+      const service = found.find((each) => each.name === `${stack}_${name}`);
+      return [
+        name,
+        service === undefined
+          ? { kind: "failed", why: "somebody removed it while the release was rolled out" }
+          : isUpdating(service)
+          ? judgedUpdate(convergence(service, tasks, waitsForEnd))
+          : convergence(service, tasks, waitsForEnd),
+      ];
+    }),
+  );
+}
+
+function isUpdating({ update }: SwarmService): boolean {
+  return update?.state === "updating";
+}
+
+function judgedUpdate(now: Convergence): Convergence {
+  return now.kind === "good" ? { kind: "waiting", why: "the engine watches its new tasks" } : now;
+}

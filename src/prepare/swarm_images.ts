@@ -1,0 +1,61 @@
+import type { Distribution } from "../docker/swarm.ts";
+import { own, type Release, StackwrightError } from "../model/mod.ts";
+import type { PrepareParts } from "./parts.ts";
+
+/** Services of a stack whose images are looked up. */
+export interface ImagesToResolve {
+  readonly release: Pick<Release, "key" | "services">;
+  /** Names of the services; none of the others is looked up. */
+  readonly services: readonly string[];
+  /** Images that were found before, by service: used while a registry cannot be asked. */
+  readonly known: Readonly<Record<string, string>>;
+}
+
+/**
+ * The image of each service with the digest that its registry has for it now, so that every node runs the
+ * same. An image that no registry has, but this node, is run by its name.
+ *
+ * Throws `pull_failed` for an image that its registry refuses and that is not here. Changes nothing.
+ */
+export async function resolveImages(
+  parts: Pick<PrepareParts, "host" | "log">,
+  { release, services, known }: ImagesToResolve,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const answers = new Map<string, Distribution>();
+  const resolved: Record<string, string> = {};
+  for (const { name, image } of release.services) {
+    if (!services.includes(name) || image === "") continue;
+    if (image.includes("@")) {
+      resolved[name] = image;
+      continue;
+    }
+    const answer = answers.get(image) ?? await parts.host.images.distribution(image, signal);
+    answers.set(image, answer);
+    if (answer.kind === "found") {
+      resolved[name] = `${tagged(image)}@${answer.digest}`;
+      continue;
+    }
+    const isHere = await parts.host.engine.imageId(image, signal) !== undefined;
+    if (answer.kind === "refused" && !isHere) {
+      throw new StackwrightError(
+        "pull_failed",
+        `service ${name}: the registry has no image ${image} for us: ${answer.why}. ` +
+          "Nothing was changed",
+      );
+    }
+    const before = own(known, name);
+    const kept = before?.startsWith(`${tagged(image)}@`) === true ? before : undefined;
+    const what = kept === undefined ? "run by its name" : "run as it was found before";
+    parts.log.warning(`image ${image} is ${what}: ${answer.why}`, {
+      stack: release.key.name,
+      context: release.key.context,
+    });
+    resolved[name] = kept ?? image;
+  }
+  return resolved;
+}
+
+function tagged(image: string): string {
+  return /:[^/]+$/.test(image) ? image : `${image}:latest`;
+}

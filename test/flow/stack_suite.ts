@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { SwarmService, SwarmTask } from "../../src/docker/mod.ts";
+import { isWanted } from "../../src/deploy/swarm/observed_services.ts";
+import { LABELS } from "../../src/model/mod.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, type Part } from "./compose_text.ts";
+import { actions, commit, pollTo, reasons } from "./steps.ts";
+import { createWorld, IMAGE, type World } from "./world.ts";
+
+const never = new AbortController().signal;
+const NAMESPACE = "com.docker.stack.namespace";
+
+/** How much of the suite is run. */
+export interface StackSuiteOptions {
+  /** How many times what did not change is deployed again. */
+  readonly identical: number;
+  /** False runs a sample. */
+  readonly all: boolean;
+}
+
+/** A service that runs for ever, is replaced at once, and whose failed update is noticed soon. */
+function service(more: Part = {}): Part {
+  return {
+    image: IMAGE,
+    command: ["sleep", "100000"],
+    init: true,
+    stop_grace_period: "1s",
+    ...more,
+    deploy: {
+      restart_policy: { condition: "any", delay: "200ms" },
+      update_config: { monitor: "300ms", parallelism: 0 },
+      endpoint_mode: "dnsrr",
+      ...more["deploy"] as Part,
+    },
+  };
+}
+
+/** Two services, one with a config and a secret. */
+function shop(options: { greeting?: string; replicas?: number; web?: Part } = {}) {
+  const { greeting = "hello", replicas = 2, web = {} } = options;
+  return {
+    "compose.yaml": composeFile({
+      web: service({
+        configs: [{ source: "greeting", target: "/greeting" }],
+        secrets: ["key"],
+        ...web,
+        deploy: { replicas, ...web["deploy"] as Part },
+      }),
+      worker: service(),
+    }, {
+      configs: { greeting: { file: "greeting.txt" } },
+      secrets: { key: { file: "key.txt" } },
+    }),
+    "greeting.txt": `${greeting}\n`,
+    "key.txt": "a key of this shop\n",
+  };
+}
+
+/** What a swarm must do with a stack, whoever plays it. */
+export function stackSuite(engine: "fake" | "real", { identical, all }: StackSuiteOptions): void {
+  const inSwarm =
+    (test: (world: World) => Promise<void>, env: Record<string, string> = {}) => async () => {
+      const world = await createWorld({ engine, env });
+      world.fake?.becomeManager();
+      try {
+        await test(world);
+      } finally {
+        await removeStacks(world);
+        await world.close();
+      }
+    };
+  const services = async (world: World): Promise<SwarmService[]> => {
+    const found = await world.engine.swarm.services({ [NAMESPACE]: world.stack }, never);
+    return found.sort((a, b) => a.name < b.name ? -1 : 1);
+  };
+  const running = async (world: World): Promise<SwarmTask[]> =>
+    (await world.engine.swarm.tasks({ [NAMESPACE]: world.stack }, never))
+      .filter((each) => isWanted(each) && each.state === "running");
+  const ids = async (world: World, name: string): Promise<string[]> => {
+    const found = (await services(world)).find((each) => each.name === `${world.stack}_${name}`);
+    return (await running(world)).filter(({ serviceId }) => serviceId === found?.id)
+      .map(({ id }) => id).sort();
+  };
+  const objects = async (world: World, kind: "configs" | "secrets") =>
+    (await world.engine.swarm.objects(kind, { [NAMESPACE]: world.stack }, never))
+      .map(({ name }) => name.slice(world.stack.length)).sort();
+
+  const more = (title: string, test: () => Promise<void>) => {
+    if (all) it(title, test);
+  };
+  describe(`stacks on the ${engine} swarm`, () => {
+    it(
+      "is deployed with its configs, secrets and networks, and not touched again",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        const finished = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(finished), { web: "create", worker: "create" });
+        const [web, worker] = await services(world);
+        assert.equal(web?.name, `${world.stack}_web`);
+        assert.equal(web?.labels[LABELS.manager], "stackwright");
+        assert.deepEqual(web?.mode, { kind: "replicated", replicas: 2 });
+        assert.equal(worker?.name, `${world.stack}_worker`);
+        assert.equal((await running(world)).length, 3);
+        assert.deepEqual(await objects(world, "configs"), ["_greeting_5891b5b5"]);
+        const [secret] = await objects(world, "secrets");
+        assert.match(secret ?? "", /^_key_[0-9a-f]{8}$/);
+        assert.deepEqual(await world.containers(), []);
+        const before = (await running(world)).map(({ id }) => id).sort();
+        world.proxy.reset();
+        for (let times = 0; times < identical; times++) {
+          await commit(world, { "README.md": `${times}` });
+          await pollTo(world, "skipped");
+        }
+        assert.equal(world.proxy.mutations(), 0);
+        assert.deepEqual((await running(world)).map(({ id }) => id).sort(), before);
+      }),
+    );
+
+    more(
+      "replaces only what a changed config concerns, and keeps the one that a rollback needs",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        const worker = await ids(world, "worker");
+        const [hello = ""] = await objects(world, "configs");
+        await commit(world, shop({ greeting: "good day" }));
+        const finished = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(finished), { web: "recreate", worker: "keep" });
+        assert.match(reasons(finished, "web"), /mounted greeting\.txt changed/);
+        assert.deepEqual(await ids(world, "worker"), worker);
+        assert.equal((await objects(world, "configs")).length, 2);
+        assert.ok((await objects(world, "configs")).includes(hello));
+        await commit(world, shop({ greeting: "bye" }));
+        await pollTo(world, "succeeded");
+        // With a retention of 0 two are left: the one in use, and that of the release before.
+        const left = await objects(world, "configs");
+        assert.equal(left.length, 2);
+        assert.ok(!left.includes(hello));
+      }, { CONTAINER_SWARM_CONFIG_RETENTION: "0" }),
+    );
+
+    more(
+      "keeps as many old configs as the deployment says, whatever the instance says",
+      inSwarm(async (world) => {
+        for (const greeting of ["a", "b", "c", "d"]) {
+          await commit(world, shop({ greeting }), { swarm: { config_retention: -1 } });
+          await pollTo(world, "succeeded");
+        }
+        assert.equal((await objects(world, "configs")).length, 4);
+      }, { CONTAINER_SWARM_CONFIG_RETENTION: "0" }),
+    );
+
+    it(
+      "changes the number of tasks without replacing those that run, and puts it back",
+      inSwarm(async (world) => {
+        await commit(world, shop({ replicas: 1 }));
+        await pollTo(world, "succeeded");
+        const [first] = await ids(world, "web");
+        await commit(world, shop({ replicas: 3 }));
+        assert.deepEqual(actions(await pollTo(world, "succeeded")), {
+          web: "scale",
+          worker: "keep",
+        });
+        assert.ok((await ids(world, "web")).includes(first ?? ""));
+        assert.equal((await ids(world, "web")).length, 3);
+        const [web] = await services(world);
+        assert.ok(web);
+        const body = { ...web.spec, Mode: { Replicated: { Replicas: 1 } } };
+        await world.engine.swarm.updateService(web, { body, auth: "" }, never);
+        const finished = await pollTo(world, "succeeded");
+        assert.match(reasons(finished, "web"), /1 of 3 containers exist/);
+        assert.equal((await ids(world, "web")).length, 3);
+      }),
+    );
+
+    it(
+      "puts the whole release before back when an update fails, and explains it",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        const web = { command: ["sh", "-c", "exit 3"] };
+        await commit(world, shop({ greeting: "broken", web }));
+        const finished = await pollTo(world, "failed");
+        const [target] = finished.deployments ?? [];
+        assert.match(target?.message ?? "", /service web: .*non-zero exit \(3\)/);
+        assert.match(target?.message ?? "", /previous release was put back: restored web/);
+        const [now] = await services(world);
+        assert.doesNotMatch(JSON.stringify(now?.spec), /exit 3/);
+        assert.equal((await ids(world, "web")).length, 2);
+        const explained = await commandTo(world, 0, ["explain", world.stack]);
+        assert.match(explained.out, /non-zero exit \(3\)/);
+      }),
+    );
+
+    more(
+      "removes a service that is no longer wanted after the others are good, and makes a missing one",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        const only = composeFile({ worker: service({ environment: { A: "1" } }) });
+        await commit(world, { "compose.yaml": only });
+        assert.deepEqual(actions(await pollTo(world, "succeeded")), {
+          web: "remove",
+          worker: "recreate",
+        });
+        const [worker, ...others] = await services(world);
+        assert.deepEqual(others, []);
+        await world.engine.swarm.removeService(worker?.id ?? "", never);
+        const finished = await pollTo(world, "succeeded");
+        assert.match(reasons(finished, "worker"), /its container is missing/);
+        assert.equal((await ids(world, "worker")).length, 1);
+      }),
+    );
+
+    it(
+      "refuses what a swarm cannot do before anything is made, naming service and key",
+      inSwarm(async (world) => {
+        await commit(world, shop({ web: { privileged: true, pid: "host" } }));
+        const finished = await pollTo(world, "failed");
+        const text = JSON.stringify(finished);
+        assert.match(text, /services\.web\.privileged|services\.web\.pid/);
+        assert.match(text, /Nothing was changed/);
+        assert.deepEqual(await services(world), []);
+        assert.deepEqual(await objects(world, "configs"), []);
+      }),
+    );
+
+    it(
+      "goes with everything that belongs to it when it is destroyed",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        await commit(world, {}, { destroy: true });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await services(world), []);
+        assert.deepEqual(await objects(world, "configs"), []);
+        assert.deepEqual(await objects(world, "secrets"), []);
+        assert.deepEqual(
+          await world.engine.listNetworks({ [NAMESPACE]: world.stack }, never),
+          [],
+        );
+        await pollTo(world, "skipped");
+      }),
+    );
+
+    it(
+      "runs a job once for each change of it",
+      inSwarm(async (world) => {
+        const job = (word: string) => ({
+          "compose.yaml": composeFile({
+            job: { image: IMAGE, command: ["echo", word], deploy: { mode: "replicated-job" } },
+          }),
+        });
+        await commit(world, job("a"));
+        await pollTo(world, "succeeded");
+        const [first] = await services(world);
+        assert.deepEqual(first?.mode, { kind: "replicated-job", completions: 1 });
+        await pollTo(world, "skipped");
+        assert.equal((await services(world))[0]?.version, first?.version);
+        await commit(world, job("b"));
+        await pollTo(world, "succeeded");
+        assert.notEqual((await services(world))[0]?.iteration, first?.iteration);
+      }),
+    );
+
+    more(
+      "comes back to an earlier release by command",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        await commit(world, shop({ greeting: "second" }));
+        await pollTo(world, "succeeded");
+        await commandTo(world, 0, ["rollback", world.stack]);
+        const [web] = await services(world);
+        assert.match(JSON.stringify(web?.spec), /_greeting_5891b5b5/);
+        assert.equal((await ids(world, "web")).length, 2);
+      }),
+    );
+  });
+}
+
+/** Takes away what a test left, also when it failed. */
+async function removeStacks({ engine, stack }: World): Promise<void> {
+  const label = { [NAMESPACE]: stack };
+  for (const { id } of await engine.swarm.services(label, never)) {
+    await engine.swarm.removeService(id, never);
+  }
+  for (const kind of ["configs", "secrets"] as const) {
+    for (const { id } of await engine.swarm.objects(kind, label, never)) {
+      await engine.swarm.removeObject(kind, id, never);
+    }
+  }
+}

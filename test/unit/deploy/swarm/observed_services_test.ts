@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { observedServices } from "../../../../src/deploy/swarm/observed_services.ts";
+import type { SwarmService, SwarmTask } from "../../../../src/docker/swarm.ts";
+import { failedTask, swarmService, swarmTask } from "./swarm_values.ts";
+
+const seen = (service: Partial<SwarmService>, tasks: readonly SwarmTask[]) =>
+  observedServices("shop", [swarmService(service)], tasks)
+    .map(({ state, health, exitCode }) => [state, health, exitCode]);
+
+describe("observedServices()", () => {
+  it("tells as many as a service wants, with its labels, name and image", () => {
+    const labels = { "stackwright.digest": "d" };
+    const service = swarmService({ labels, mode: { kind: "replicated", replicas: 2 } });
+    const found = observedServices("shop", [service], [swarmTask()]);
+    assert.deepEqual(found.map((each) => [each.service, each.labels, each.imageId]), [
+      ["web", labels, "app:1"],
+      ["web", labels, "app:1"],
+    ]);
+  });
+
+  const none = undefined;
+  const states: readonly (readonly [
+    title: string,
+    service: Partial<SwarmService>,
+    tasks: readonly SwarmTask[],
+    seen: unknown,
+  ])[] = [
+    ["one that runs", {}, [swarmTask()], ["running", "none", none]],
+    ["one that is not there yet", {}, [], ["running", "starting", none]],
+    ["one that starts", {}, [swarmTask({ state: "preparing" })], ["running", "starting", none]],
+    ["one that failed and is not followed", {}, [failedTask()], ["exited", "none", 3]],
+    ["one that failed and will be", {}, [failedTask({ desired: "running" })], [
+      "restarting",
+      "none",
+      3,
+    ]],
+    ["one that ended well", {}, [swarmTask({ state: "complete", desired: "shutdown" })], [
+      "exited",
+      "none",
+      0,
+    ]],
+    [
+      "a job that failed, which nobody asked to run again",
+      {
+        mode: { kind: "replicated-job", completions: 1 },
+      },
+      [failedTask()],
+      ["running", "unhealthy", none],
+    ],
+  ];
+  for (const [title, service, tasks, is] of states) {
+    it(`tells ${title}`, () => assert.deepEqual(seen(service, tasks), [is]));
+  }
+
+  it("leaves out services that run a job once", () => {
+    const name = "shop_web-stackwright-job-1";
+    assert.deepEqual(observedServices("shop", [swarmService({ name })], []), []);
+  });
+});
