@@ -1,3 +1,4 @@
+import { DEFAULT_CONTEXT } from "../model/mod.ts";
 import { dirname, join } from "node:path";
 import { registrySecrets } from "../compose/mod.ts";
 import {
@@ -52,7 +53,8 @@ export async function createHost(
     commands,
     findProgram: () => findComposeProgram(files, program),
     programEnvironment: program,
-    log,
+    // Which stack a line is about takes both names.
+    log: log.with({ context: DEFAULT_CONTEXT }),
     scratch: { files, prefix: scratchPrefix("render") },
     rendering: createLimiter(rendersAtOnce(readMachineFacts())),
     quiet,

@@ -7,8 +7,8 @@ export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Working directory. */
   readonly cwd: string;
-  /** Results: standard output. */
-  out(text: string): void;
+  /** Results: standard output. `about` is the owner that the text is about, see {@link Redactor}. */
+  out(text: string, about?: string): void;
   /** Complaints and diagnostics: standard error. */
   err(text: string): void;
   /** Whether a person watches standard error. */

@@ -50,11 +50,14 @@ export async function main(): Promise<number> {
 /** Runs the command a command line names. Never throws: every failure is words and an exit code. */
 export async function runCommand(plain: CommandIo): Promise<number> {
   const { redactor } = plain;
-  const said = (text: string) => redactOutput(text, (each) => redactor.redact(each));
+  const said = (text: string, about?: string) =>
+    redactOutput(text, (each) => redactor.redact(each, about));
   const io: CommandIo = {
     ...plain,
-    out: (text) =>
-      plain.out(plain.colours === true ? visibleLines(said(text)) : visible(said(text))),
+    out: (text, about) => {
+      const shown = said(text, about);
+      plain.out(plain.colours === true ? visibleLines(shown) : visible(shown));
+    },
     err: (text) => plain.err(visible(said(text))),
   };
   try {

@@ -19,6 +19,7 @@ import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
 import { plainModel } from "./plain_model.ts";
 import { systemOf } from "./with_assembly.ts";
+import { stackAsOwner } from "../system/mod.ts";
 
 /** `stackwright plan` */
 export const planCommand: Command = {
@@ -50,7 +51,7 @@ Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack ca
       const view = { stacks: stacks.map(viewOf), failures };
       io.out(JSON.stringify(view) + "\n");
     } else {
-      stacks.forEach((stack) => io.out(textOf(stack, io)));
+      stacks.forEach((stack) => io.out(textOf(stack, io), stackAsOwner(stack)));
       failures.forEach((failure) => io.err(failureText(failure)));
       io.out(summaryOf(stacks, failures.length));
     }
@@ -92,7 +93,8 @@ function textOf({ context, name, plan, before, after }: PlannedStackView, io: Co
   }: ${plan.message}\n`;
   // What is only looked after has no diff to speak of: its labels may differ all the same.
   // Masked before it becomes YAML, which breaks long texts into lines that no mask would find again.
-  const shown = (model: string) => plainModel(io.redactor.redact(model));
+  const about = stackAsOwner({ context, name });
+  const shown = (model: string) => plainModel(io.redactor.redact(model, about));
   const diff = unifiedDiff("deployed", "planned", shown(before), shown(after));
   return head + services.join("") + colouredDiff(diff, io);
 }

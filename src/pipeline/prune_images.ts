@@ -39,7 +39,10 @@ export async function pruneImages(
     await removeUnusedImages(engine, candidates.filter((id) => !kept.has(id)), signal);
   } catch (error) {
     signal.throwIfAborted();
-    parts.log.warning(`images were not pruned: ${messageOf(error)}`, { stack: key.name });
+    parts.log.warning(`images were not pruned: ${messageOf(error)}`, {
+      stack: key.name,
+      context: key.context,
+    });
   }
 }
 

@@ -31,7 +31,9 @@ export async function waitForJobs(
           `nothing was changed. wait_running_jobs: false deploys without waiting`,
       );
     }
-    if (waited === 0) log.info(`waiting for running jobs: ${names}`, { stack: key.name });
+    if (waited === 0) {
+      log.info(`waiting for running jobs: ${names}`, { stack: key.name, context: key.context });
+    }
     await clock.sleep(INTERVAL_MS, signal);
   }
 }

@@ -153,7 +153,7 @@ async function withinLimit(
 ): Promise<void> {
   const what = `${doing} ${services.map((each) => each.name).join(", ")}`;
   progress(what);
-  parts.log.info(what, { stack: key.name, stage });
+  parts.log.info(what, { stack: key.name, context: key.context, stage });
   const seconds = Math.max(timeoutSeconds, SHORTEST_LIMIT_SECONDS);
   const late = () =>
     new StackwrightError(

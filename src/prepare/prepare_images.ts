@@ -49,6 +49,7 @@ export async function refreshImages(
     if (!isDeployed || !isStackwrightError(error, "pull_failed")) throw error;
     parts.log.warning(`whether tags have moved is not known: ${messageOf(error)}`, {
       stack: target.key.name,
+      context: target.key.context,
     });
   }
   const images: Record<string, string> = {};

@@ -22,6 +22,7 @@ import { swarmSources } from "./swarm_sources.ts";
 import { withSecrets } from "./reveal_inputs.ts";
 import { type UsedContent, usedContent } from "./used_content.ts";
 import { variablesOf } from "./variables.ts";
+import { stackAsOwner } from "../system/mod.ts";
 
 export { renderProject, type Trees } from "./render_project.ts";
 
@@ -86,7 +87,7 @@ async function releaseOf(
     invocation: await withSecrets(invocation, model, {
       decrypted: [...secrets, ...beside?.secrets ?? []],
       plain: rendered.plain.texts,
-      hides: (text) => parts.secrets.hides(text),
+      hides: (text) => parts.secrets.hides(text, stackAsOwner(key)),
     }),
     tree,
     stackDirectory: stackDirectories(parts.host.dataDir, key).stack,

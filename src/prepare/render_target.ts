@@ -48,7 +48,7 @@ export async function renderTarget(
 ): Promise<RenderedTarget> {
   const { deployment, revision } = target;
   for (const warning of ignoredFields(deployment, target.declared.given)) {
-    parts.log.warning(warning, { stack: target.key.name });
+    parts.log.warning(warning, { stack: target.key.name, context: target.key.context });
   }
   const inputs = await composeInputs(parts.source, revision, deployment, signal);
   noteUnused(parts, target, inputs);
@@ -135,7 +135,10 @@ function namedFiles({ composeFiles, paths }: ComposeInputs, tree: string) {
 
 function noteUnused({ log }: PrepareParts, { key }: ResolvedTarget, inputs: ComposeInputs): void {
   for (const file of inputs.unused) {
-    log.info(`${file} is not used: ${inputs.composeFiles[0]} comes first`, { stack: key.name });
+    log.info(`${file} is not used: ${inputs.composeFiles[0]} comes first`, {
+      stack: key.name,
+      context: key.context,
+    });
   }
 }
 

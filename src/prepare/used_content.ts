@@ -60,7 +60,7 @@ export async function usedContent(
   const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
   const inPlace = ignoredUses(model, uses);
   for (const warning of inPlace.warnings) {
-    parts.log.warning(warning, { stack: target.key.name });
+    parts.log.warning(warning, { stack: target.key.name, context: target.key.context });
   }
   const realPath = (path: string) => real.get(path) ?? path;
   const exists = (path: string) => contentOf(path) !== ABSENT;

@@ -1,4 +1,4 @@
-import { NO_STACK, type Redactor, redactTexts } from "../system/mod.ts";
+import { type Redactor, redactTexts } from "../system/mod.ts";
 import type { Refusal } from "./problem.ts";
 
 /** The answer of a route, before it is bytes. */
@@ -6,10 +6,10 @@ export type Answer = AnswerBody & {
   /** Container context that the request selected; shown in a header. */
   readonly context?: string;
   /**
-   * Whether the texts of stacks in it were masked when they were kept, each with what its stack hides:
-   * words that only one stack hides stay readable in those of the others.
+   * The owner that all its texts are about, whose words alone are masked: a stack, or {@link NO_STACK}
+   * where texts of stacks were masked when they were kept, each with what its stack hides.
    */
-  readonly isMasked?: boolean;
+  readonly about?: string;
 };
 
 type AnswerBody =
@@ -66,8 +66,7 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
     for (const [name, value] of Object.entries(answer.headers)) headers[name.toLowerCase()] = value;
     return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
   }
-  const about = answer.isMasked === true ? NO_STACK : undefined;
-  const redact = remembering((text) => to.redactor.redact(text, about));
+  const redact = remembering((text) => to.redactor.redact(text, answer.about));
   // Who asks at a terminal sees the prompt on a line of its own.
   const body = `${JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact))}\n`;
   return new Response(to.method === "HEAD" ? null : body, { status, headers });

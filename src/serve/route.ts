@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { Call, Operation, OperationFacts, Power } from "../api/mod.ts";
 import { isStackwrightError, stackKey } from "../model/mod.ts";
+import { NO_STACK, stackAsOwner } from "../system/mod.ts";
 import type { Answer } from "./envelope.ts";
 import type { RequestHeaders } from "./http_request.ts";
 import { refusalOf, requestError } from "./problem.ts";
@@ -107,11 +108,15 @@ export function operationRoute<Output>(table: RouteTable<Output>): OperationRout
       try {
         checkParams?.(exchange.params);
         input = await readInput(facts, exchange);
-        const isMasked = isKeptMasked(operation);
-        return named({ ...answer(await operation.call(input, exchange.call)), isMasked });
+        const about = isKeptMasked(operation) ? NO_STACK : stackIn(input);
+        const answered = answer(await operation.call(input, exchange.call));
+        return named({ ...answered, ...(about === undefined ? {} : { about }) });
       } catch (error) {
         if (context === undefined && failure === undefined) throw error;
-        return named({ kind: "refusal", refusal: called(error, failure?.(input)), thrown: error });
+        const about = stackIn(input);
+        const refusal = called(error, failure?.(input));
+        const told = about === undefined ? {} : { about };
+        return named({ kind: "refusal", refusal, thrown: error, ...told });
       }
     },
   };
@@ -119,7 +124,16 @@ export function operationRoute<Output>(table: RouteTable<Output>): OperationRout
 
 /** What engines say, and models, are made for the answer; the rest comes from records. */
 function isKeptMasked({ id, tag }: Pick<OperationFacts<unknown>, "id" | "tag">): boolean {
-  return ["Runs", "Deployments", "Polling"].includes(tag) && id !== "diffReleases";
+  const isKept = ["Runs", "Deployments", "Polling"].includes(tag) && id !== "diffReleases";
+  // Names of projects are nobody's secret.
+  return isKept || id === "listProjects";
+}
+
+/** The stack that an input names, which is then what the answer is about. */
+function stackIn(input: Readonly<Record<string, unknown>>): string | undefined {
+  const { project_name: project, name = project, context = "" } = input;
+  if (typeof name !== "string" || typeof context !== "string") return undefined;
+  return stackAsOwner(stackKey(context, name));
 }
 
 function content(output: unknown): Answer {

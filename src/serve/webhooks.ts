@@ -9,6 +9,7 @@ import {
   type WebhookDelivery,
   type WebhookSourceOptions,
 } from "../trigger/mod.ts";
+import { NO_STACK } from "../system/mod.ts";
 import type { Answer } from "./envelope.ts";
 import { lenientBoolean } from "./query.ts";
 import type { Exchange, OperationRoute, RouteFacts } from "./route.ts";
@@ -65,7 +66,7 @@ async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Prom
     const result = await receive.operation.call(delivery, { wait });
     receive.onAuthentic?.(result.repository || "none");
     logResult(exchange, { webhook, delivery, result });
-    return { ...webhookAnswer(result), isMasked: true };
+    return { ...webhookAnswer(result), about: NO_STACK };
   } catch (error) {
     if (provedItself(error, body)) receive.onAuthentic?.("invalid");
     throw error;

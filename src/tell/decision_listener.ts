@@ -42,7 +42,11 @@ export function decisionListener(
         work();
       } catch (error) {
         // A full disk may be the very failure that is being told; what was done is done.
-        log.warning("what became of a decision could not be recorded", { stack: key.name, error });
+        log.warning("what became of a decision could not be recorded", {
+          stack: key.name,
+          context: key.context,
+          error,
+        });
       }
     };
     return (event) => {

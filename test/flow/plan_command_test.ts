@@ -242,6 +242,22 @@ describe("stackwright plan", () => {
       assert.deepEqual(became, { a: "failed", b: "failed", c: "succeeded" });
     }));
 
+  it("hides the words of a stack in what it says of that stack, and of no other", () =>
+    inWorld("fake", async (world) => {
+      const directory = (name: string) => `apps/${world.stack}-${name}`;
+      const environment = (name: string) =>
+        composeFile({ web: service({ environment: { [name]: "complete" } }) });
+      await world.repository.commit({
+        ".stackwright.yaml": "working_dir: apps\nauto_discovery: true\n",
+        [`${directory("a")}/compose.yaml`]: environment("A_PASSWORD"),
+        [`${directory("b")}/compose.yaml`]: environment("GREETING"),
+      });
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(out, /^\+ .*GREETING: complete$/m);
+      assert.match(out, /A_PASSWORD/);
+      assert.doesNotMatch(out, /A_PASSWORD: .*complete/);
+    }));
+
   it("plans what apply would do about a release that failed before", () =>
     inWorld("fake", async (world) => {
       const files = { "compose.yaml": composeFile({ web: badService(world) }) };

@@ -37,8 +37,8 @@ export interface ExternalSecrets {
   hide(values: Iterable<string>, owner?: string): void;
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
-  /** Whether nothing of a text would be shown, whoever made it known as a secret. */
-  hides(text: string): boolean;
+  /** Whether nothing of a text would be shown in what is about `about`, whoever made it known. */
+  hides(text: string, about: string): boolean;
 }
 
 /** Ports for resolving secrets. */
@@ -81,7 +81,7 @@ export function createExternalSecrets(
       for (const value of values) secretParts(value).forEach((each) => redactor.add(each, owner));
     },
     forget: (owner) => redactor.forget(owner),
-    hides: (text) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redact(text)),
+    hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redact(text, about)),
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Answer, toResponse } from "../../../src/serve/envelope.ts";
-import { createRedactor } from "../../../src/system/mod.ts";
+import { createRedactor, stackAsOwner } from "../../../src/system/mod.ts";
 
 const SECRET = 'pass"word\\';
 
@@ -57,6 +57,21 @@ describe("toResponse()", () => {
       assert.equal(response.headers.get("cache-control"), "no-store");
     });
   }
+
+  it("masks the ordinary words of the stack that it is about, and those of all where nobody knows", async () => {
+    const redactor = createRedactor();
+    redactor.add("complete", stackAsOwner({ context: "default", name: "shop" }));
+    const said = async (name: string | undefined) => {
+      const about = name === undefined ? {} : { about: stackAsOwner({ context: "default", name }) };
+      const answer = { kind: "plain", status: 200, body: "complete", ...about } as const;
+      return await toResponse(answer, { method: "GET", requestId: "r", redactor }).json();
+    };
+    assert.deepEqual(await Promise.all(["shop", "blog", undefined].map(said)), [
+      "***",
+      "complete",
+      "***",
+    ]);
+  });
 
   it("redacts texts at any depth and stays JSON", async () => {
     const content = { list: [{ text: `say ${SECRET} twice ${SECRET}` }], count: 3, none: null };

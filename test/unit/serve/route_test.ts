@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as z from "zod";
+import type { OperationFacts } from "../../../src/api/mod.ts";
+import { NO_STACK, stackAsOwner } from "../../../src/system/mod.ts";
+import { type Exchange, operationRoute } from "../../../src/serve/route.ts";
+import { text } from "../../../src/serve/query.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+const exchange: Exchange = {
+  params: { name: "shop" },
+  query: new URLSearchParams("context=nas"),
+  call: { signal: new AbortController().signal, log: createRecordingLog() },
+  headers: new Headers(),
+  readJson: () => Promise.resolve({}),
+  readBytes: () => Promise.resolve(new Uint8Array()),
+};
+
+/** Whose words are masked in the answer of a route over an operation. */
+async function aboutOf(
+  facts: Pick<OperationFacts<unknown>, "id" | "tag">,
+  field: string,
+  call: () => Promise<unknown> = () => Promise.resolve({}),
+): Promise<string | undefined> {
+  const route = operationRoute({
+    methods: ["GET"],
+    path: "/v1/api/any/{name}",
+    params: { name: field },
+    query: { context: text },
+    operation: {
+      summary: "",
+      power: "read",
+      input: z.object({}),
+      output: z.unknown(),
+      errors: [],
+      ...facts,
+      call,
+    },
+  });
+  return (await route.answer(exchange)).about;
+}
+
+describe("the answer of a route", () => {
+  const shop = stackAsOwner({ context: "nas", name: "shop" });
+
+  it("is about the project that is asked for, also when that fails", async () => {
+    const fail = () => Promise.reject(new Error("no engine"));
+    assert.equal(await aboutOf({ id: "getProject", tag: "Projects" }, "project_name"), shop);
+    assert.equal(await aboutOf({ id: "getProject", tag: "Projects" }, "project_name", fail), shop);
+  });
+
+  it("is about the stack whose releases are compared", async () => {
+    assert.equal(await aboutOf({ id: "diffReleases", tag: "Deployments" }, "name"), shop);
+  });
+
+  it("is about no stack where all was masked when it was kept", async () => {
+    assert.equal(await aboutOf({ id: "listRuns", tag: "Runs" }, "job_id"), NO_STACK);
+  });
+
+  it("may be about any stack where none is named", async () => {
+    assert.equal(await aboutOf({ id: "health", tag: "Health" }, "other"), undefined);
+  });
+});
