@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { type ComposeModel, type ErrorCode, messageOf, StackwrightError } from "../../model/mod.ts";
+import {
+  type ComposeModel,
+  type ErrorCode,
+  isStackwrightError,
+  messageOf,
+  StackwrightError,
+} from "../../model/mod.ts";
 import type { Command, Commands, Limiter, Log } from "../../system/mod.ts";
 import {
   type BuildArguments,
@@ -114,7 +120,9 @@ export class Compose {
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
     const { rendering } = this.#parts;
     const work = () => this.#render(call, signal);
-    const output = await (rendering?.run(work, signal) ?? work());
+    const output = await (rendering?.run(work, signal) ?? work()).catch((error) => {
+      throw isStackwrightError(error, "payload_too_large") ? tookTooMuch(error) : error;
+    });
     let model: unknown;
     try {
       model = JSON.parse(output);
@@ -246,6 +254,17 @@ export class Compose {
     return new TextDecoder().decode(result.stdout);
   }
 }
+
+/** The error of a rendering that was ended for what it printed, or for its memory. */
+function tookTooMuch(cause: StackwrightError): StackwrightError {
+  const why = /memory/.test(cause.message) ? TOOK_ALL_MEMORY : PRINTS_TOO_MUCH;
+  return new StackwrightError("render_failed", `docker compose config failed: ${why}`, { cause });
+}
+
+const PRINTS_TOO_MUCH =
+  `the rendered project has more than ${RENDER_LIMIT_BYTES / 1024 ** 2} MiB; ` +
+  "long ranges of ports, and values that are repeated many times over, make it so: publish fewer ports, " +
+  "or give large values by files";
 
 /** How the runtime of Go, and its threads, say that there is no memory. */
 function isOutOfMemory(stderr: string): boolean {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { Compose, type ComposeCall } from "../../../../src/deploy/mod.ts";
-import { isStackwrightError } from "../../../../src/model/mod.ts";
+import { isStackwrightError, StackwrightError } from "../../../../src/model/mod.ts";
 import {
   type Command,
   type CommandResult,
@@ -237,6 +237,23 @@ describe("Compose and the programs it runs", () => {
       ]);
     }
   });
+
+  for (
+    const [ended, says] of [["it printed more than 9 bytes", /has more than 4 MiB; long ranges/], [
+      "it took more than 9 bytes of memory",
+      /needed more than 1024 MiB of memory/,
+    ]] as const
+  ) {
+    it(`says what to do about a project of which ${ended}`, async () => {
+      const commands: Commands = {
+        run: () => Promise.reject(new StackwrightError("payload_too_large", ended)),
+        start: () => assert.fail(),
+      };
+      const log = createRecordingLog();
+      const compose = new Compose({ commands, programEnvironment: {}, log, scratch: SCRATCH });
+      assert.match(await messageOf(compose.render(CALL, SIGNAL), "render_failed"), says);
+    });
+  }
 
   it("passes the signal on", async () => {
     const reason = new Error("stopped by the test");
