@@ -382,6 +382,23 @@ const FAILURES: readonly {
       "docker compose up failed: Error response from daemon: driver failed programming external connectivity: port is already allocated",
   },
   {
+    what: "steps of a pull around the error",
+    run: (compose) => compose.pull(CALL, ["web", "db", "other"], SIGNAL),
+    code: "pull_failed",
+    stderr: [
+      " web Skipped - Image is already being pulled by db",
+      " db Pulling ",
+      " 0d1c3b6a4f2e Pulling fs layer ",
+      " 0d1c3b6a4f2e Downloading [==>  ]  1kB/2kB",
+      " other Interrupted ",
+      " db Error Get https://registry.example/v2/: no such host",
+      "Error response from daemon: Get https://registry.example/v2/: no such host",
+    ].join("\n"),
+    message:
+      "docker compose pull failed:  db Error Get https://registry.example/v2/: no such host\n" +
+      "Error response from daemon: Get https://registry.example/v2/: no such host",
+  },
+  {
     what: "steps of a build around the error",
     run: (compose) => compose.build(CALL, BUILD, SIGNAL),
     code: "build_failed",
