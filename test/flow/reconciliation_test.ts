@@ -15,6 +15,12 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!await holds()) await pause(20);
 }
 
+/** Waits until a line was logged so many times. */
+async function logged(world: World, pattern: RegExp, times = 1): Promise<void> {
+  const count = () => world.lines.filter((line) => pattern.test(line.message)).length;
+  await until(() => Promise.resolve(count() >= times));
+}
+
 const runs = (world: World, name = "web-1") => async () =>
   (await states(world))[name] === "running";
 
@@ -39,9 +45,9 @@ for (const engine of await engines()) {
         await commit(world, shop("1"), { reconciliation: { events: ["die"] } });
         await pollTo(world, "succeeded");
         const before = await ids(world);
-        await docker(world, "stop", "--time", "0", `${world.stack}-db-1`);
+        await docker(world, "stop", "--time", "1", `${world.stack}-db-1`);
         await docker(world, "kill", `${world.stack}-web-1`);
-        await until(runs(world));
+        await logged(world, /^repaired release 1: start web$/);
         assert.deepEqual(await ids(world), before);
         assert.deepEqual(await states(world), { "db-1": "exited", "web-1": "running" });
       }));
@@ -63,8 +69,7 @@ for (const engine of await engines()) {
         };
         for (let count = 1; count <= 2; count++) {
           await sicken();
-          await until(() => Promise.resolve(restarts() >= count));
-          await until(runs(world));
+          await logged(world, /^restarted: container \S+-web-1 is unhealthy$/, count);
           // A real container stays sick, which counts by itself.
           if (world.kind === "real") break;
         }

@@ -91,7 +91,8 @@ export const REFUSED_ROWS: readonly Row[] = [
         const restarts = () => world.proxy.calls.filter(({ path }) => path.includes("/restart?"));
         world.proxy.reset();
         world.fake.setHealth(`${stack}-web-1`, "unhealthy");
-        while (restarts().length === 0) await pause(5);
+        const isRestarted = /^restarted: container \S+-web-1 is unhealthy$/;
+        while (!world.lines.some((line) => isRestarted.test(line.message))) await pause(5);
         assert.match(restarts()[0]?.path ?? "", /\?t=5&signal=SIGINT$/);
         world.fake.setHealth(`${stack}-web-1`, "unhealthy");
         const suppressed = /was restarted 1 times within 60 s: it is left alone/;

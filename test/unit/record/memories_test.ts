@@ -229,3 +229,42 @@ describe("Pins", () => {
     }),
   );
 });
+
+describe("Reconciliations", () => {
+  const options = {
+    enabled: true,
+    events: ["unhealthy"],
+    restartTimeoutSeconds: 10,
+    restartSignal: "",
+    restartLimit: 5,
+    restartWindowSeconds: 300,
+  } as const;
+
+  it(
+    "remembers how each stack reacts until it is destroyed",
+    withLedger((ledger) => {
+      const { reconciliations } = ledger;
+      assert.equal(reconciliations.get(WEB), undefined);
+      reconciliations.settle(WEB, options);
+      reconciliations.settle(THERE, { ...options, enabled: false });
+      assert.deepEqual(reconciliations.get(WEB), options);
+      assert.equal(reconciliations.get(THERE)?.enabled, false);
+      ledger.destroyed(ledger.beginDestroy(WEB, {}), "gone");
+      assert.equal(reconciliations.get(WEB), undefined);
+      assert.equal(reconciliations.get(THERE)?.enabled, false);
+    }),
+  );
+
+  it(
+    "counts restarts of a container of a release within a window",
+    withLedger(({ reconciliations }) => {
+      const one = { key: WEB, release: "r1", container: "web-1" };
+      for (const minute of [1, 2, 9]) reconciliations.noteRestart(one, at(minute));
+      assert.equal(reconciliations.restartsSince(one, at(0)), 3);
+      assert.equal(reconciliations.restartsSince(one, at(2)), 1);
+      assert.equal(reconciliations.restartsSince({ ...one, release: "r2" }, at(0)), 0);
+      assert.equal(reconciliations.restartsSince({ ...one, container: "web-2" }, at(0)), 0);
+      assert.equal(reconciliations.restartsSince({ ...one, key: THERE }, at(0)), 0);
+    }),
+  );
+});
