@@ -47,9 +47,13 @@ export function externalObject(model: ComposeModel): string | undefined {
 /**
  * Every path of a rendered model that is read by compose or buildx, or mounted by the engine. What
  * compose and buildx read must lie in the tree; what is mounted from the host is the author's choice,
- * as long as it is not ours.
+ * as long as it is not ours. With `readsFiles` those of configs and secrets are read here, as for a
+ * swarm, which is given their content.
  */
-export function followedPaths(model: ComposeModel): FollowedPaths {
+export function followedPaths(
+  model: ComposeModel,
+  { readsFiles = false }: { readonly readsFiles?: boolean } = {},
+): FollowedPaths {
   const paths: FollowedPath[] = [];
   const refused: string[] = [];
   const containers: { what: string; name: string }[] = [];
@@ -99,7 +103,8 @@ export function followedPaths(model: ComposeModel): FollowedPaths {
     for (const [name, resource] of Object.entries(objectAt(model, kind))) {
       const file = isObject(resource) ? textAt(resource, "file") : "";
       if (isAbsolute(file)) {
-        paths.push({ what: `${kind}.${name}`, path: resolve(file), by: "engine" });
+        const by = readsFiles ? "us" as const : "engine" as const;
+        paths.push({ what: `${kind}.${name}`, path: resolve(file), by });
       }
     }
   }

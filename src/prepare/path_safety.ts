@@ -57,7 +57,7 @@ export async function requireSafeModel(
   signal: AbortSignal,
 ): Promise<void> {
   const name = target.key.name;
-  const found = followedPaths(model);
+  const found = followedPaths(model, { readsFiles: target.swarm !== undefined });
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
     ? found.refused

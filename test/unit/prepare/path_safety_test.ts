@@ -10,7 +10,11 @@ const OTHER = "fedcba9876543210".repeat(4);
 const IN_A_CONTAINER = `9 8 0:1 /var/lib/docker/containers/${OWN}/hostname /etc/hostname rw - ext4`;
 
 describe("requireSafeModel()", () => {
-  const check = (web: Record<string, unknown>, mountInfo: string) => {
+  const check = (
+    web: Record<string, unknown>,
+    mountInfo: string,
+    { rest = {}, more = {} }: { rest?: Record<string, unknown>; more?: Partial<Target> } = {},
+  ) => {
     const ids = new Map([["stackwright", OWN], [OWN.slice(0, 12), OWN], ["db", OTHER]]);
     const parts = {
       files: {
@@ -26,9 +30,9 @@ describe("requireSafeModel()", () => {
       },
       options: { protectedPaths: [] },
     } as unknown as PrepareParts;
-    const target = { key: { context: "default", name: "shop" } } as Target;
+    const target = { key: { context: "default", name: "shop" }, ...more } as Target;
     const signal = new AbortController().signal;
-    return requireSafeModel(parts, target, { services: { web } }, "/tree", signal);
+    return requireSafeModel(parts, target, { services: { web }, ...rest }, "/tree", signal);
   };
 
   for (const key of ["network_mode", "pid", "ipc"]) {
@@ -49,4 +53,20 @@ describe("requireSafeModel()", () => {
     await check({ network_mode: "container:stackwright" }, "9 8 0:1 / / rw - ext4");
     await check({ network_mode: "host", pid: "service:db" }, IN_A_CONTAINER);
   });
+
+  for (const kind of ["configs", "secrets"]) {
+    for (const file of ["/etc/shadow", "/proc/self/environ", "/root/.docker/config.json"]) {
+      it(`refuses ${kind} from ${file} for a swarm, which this process would read`, async () => {
+        const more = { swarm: {} } as unknown as Partial<Target>;
+        const rest = { [kind]: { s: { file } } };
+        await assert.rejects(check({}, "", { rest, more }), {
+          code: "path_escapes",
+          message: new RegExp(`^deployment shop: ${kind}\\.s leads out of the repository`),
+        });
+        await check({}, "", { rest: { [kind]: { s: { file: "/tree/a" } } }, more });
+        // The engine mounts it, as its author chose.
+        await check({}, "", { rest: { [kind]: { s: { file: "/etc/shadow" } } } });
+      });
+    }
+  }
 });
