@@ -2,6 +2,7 @@ import { receiveWebhookOperation, submitWebhook } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { createGate, type Gate } from "./app/gate.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
+import { JobBoard } from "./app/jobs.ts";
 import { localRepository } from "./app/local_repository.ts";
 import { onceDone } from "./app/remember.ts";
 import { createReconciliation } from "./app/reconciliation.ts";
@@ -72,11 +73,21 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     clock: system.clock,
     log,
   }, stop.signal);
+  const board = new JobBoard({
+    engine: assembly.engine,
+    intake: () => gate.intake,
+    clock: system.clock,
+    log: log.with({ component: "scheduler" }),
+    meter,
+    ids: assembly.ids,
+    timeZone: settings.timeZone,
+  }, stop.signal);
   const gate: Gate = createGate(settings, system, {
     assembly,
     performers: {
       sync: pipeline.execute,
       rollback: pipeline.rollBack,
+      job: board.perform(pipeline),
       recovery: (_work, reporter, signal) => pipeline.recover(signal, reporter),
     },
     onEnd(run, work) {
@@ -84,6 +95,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
       alarm.note(run, work);
       opening.note();
     },
+    jobs: (signal) => board.list(signal),
   });
   const { intake } = gate;
   meter.showStacks(() => stackFigures(assembly.ledger));
@@ -99,6 +111,9 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const recovered = tryRecover(system, tries, stop.signal);
   void recovered.then(() => stop.signal.aborted || opening.start());
   const polled = recovered.then(() => startPolls(settings, system, intake, stop.signal));
+  const scheduled = recovered.then(() =>
+    settings.deploy.schedulerEnabled ? board.scheduler.run() : undefined
+  );
   const finished = recovered.then((done) =>
     done ? undefined : keepRecovering(system, tries, stop.signal)
   );
@@ -110,7 +125,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     // Waiting clients get their answer, and new work its refusal, while the server still listens.
     await intake.close();
     stop.abort(new DOMException("shutting down", "AbortError"));
-    await Promise.all([polled, finished, reconciled]);
+    await Promise.all([polled, finished, reconciled, scheduled]);
     await Promise.all([server, metrics].map((each) => each.shutdown(REQUEST_GRACE_MS)));
     await assembly.close();
   });
@@ -132,6 +147,9 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
   return {
     execute: async (work, reporter, signal) => {
       await (await ready(signal)).execute(work, reporter, signal);
+    },
+    runJob: async (work, reporter, jobs, signal) => {
+      await (await ready(signal)).runJob(work, reporter, jobs, signal);
     },
     rollBack: async (work, reporter, signal) => {
       await (await ready(signal)).rollBack(work, reporter, signal);

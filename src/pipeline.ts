@@ -3,6 +3,7 @@ import {
   formatStackKey,
   type Heard,
   type Rollback,
+  type RunJob,
   type RunReporter,
   type StackKey,
   stackKey,
@@ -21,6 +22,7 @@ import {
   type FailedExpansion,
   hasClosed,
   holdOf,
+  type JobParts,
   noteDeferred,
   noteDiscovered,
   type OpenedSource,
@@ -34,6 +36,7 @@ import {
   resolveRequest,
   revisionOf,
   rollBack,
+  runJob,
   settleOwner,
   settleReconciliation,
   type SourceRun,
@@ -56,6 +59,8 @@ export interface Pipeline {
    * read, as an `AggregateError` where there are several sources.
    */
   execute(work: Sync, reporter: RunReporter, signal: AbortSignal): Promise<void>;
+  /** Runs a scheduled job; see {@link runJob}. */
+  runJob(work: RunJob, reporter: RunReporter, jobs: JobParts, signal: AbortSignal): Promise<void>;
   /** Puts a stack back to an earlier release; see {@link rollBack}. */
   rollBack(work: Rollback, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /**
@@ -77,6 +82,7 @@ export interface Pipeline {
 export function createPipeline(parts: PipelineParts): Pipeline {
   return {
     execute: (work, reporter, signal) => execute(parts, work, reporter, signal),
+    runJob: (work, reporter, jobs, signal) => runJob(parts, jobs, { work, reporter }, signal),
     rollBack: async ({ key, release, reason }, reporter, signal) => {
       await rollBack(parts, key, {
         number: release,

@@ -9,6 +9,7 @@ export * from "./diff_releases.ts";
 export * from "./get_deployment.ts";
 export * from "./health.ts";
 export * from "./hold.ts";
+export * from "./jobs.ts";
 export * from "./list_decisions.ts";
 export * from "./list_releases.ts";
 export * from "./operation.ts";

@@ -3,7 +3,15 @@ import { type ErrorCode, type Problem, StackwrightError } from "../model/mod.ts"
 import type { Log } from "../system/mod.ts";
 
 /** Groups of operations, in the order in which documents show them. */
-export const TAGS = ["Health", "Deployments", "Runs", "Projects", "Polling", "Webhooks"] as const;
+export const TAGS = [
+  "Health",
+  "Deployments",
+  "Runs",
+  "Projects",
+  "Jobs",
+  "Polling",
+  "Webhooks",
+] as const;
 
 /** One member of {@link TAGS}. */
 export type Tag = (typeof TAGS)[number];

@@ -12,6 +12,12 @@ import { diffReleasesOperation, type DiffView } from "./diff_releases.ts";
 import { type DeploymentDetail, getDeploymentOperation } from "./get_deployment.ts";
 import { healthOperation, type HealthView } from "./health.ts";
 import { holdOperation, type HoldView, resumeOperation, type ResumeView } from "./hold.ts";
+import {
+  type JobOperationParts,
+  type JobView,
+  listJobsOperation,
+  runJobOperation,
+} from "./jobs.ts";
 import { type DecisionsView, listDecisionsOperation } from "./list_decisions.ts";
 import { listReleasesOperation, type ReleasesView } from "./list_releases.ts";
 import {
@@ -63,6 +69,8 @@ export interface Operations {
   readonly getRun: Operation<RunView>;
   readonly runPolls: Operation<RunResult>;
   readonly syncWindows: Operation<SyncWindowsView>;
+  readonly listJobs: Operation<JobView[]>;
+  readonly runJob: Operation<RunResult>;
   readonly listProjects: Operation<ProjectView[]>;
   readonly getProject: Operation<ContainerView[]>;
   readonly controlProject: Operation<string>;
@@ -74,6 +82,7 @@ export interface OperationParts
   extends DeploymentParts, StackParts, SyncStackParts, SyncWindowParts {
   readonly intake: Intake;
   readonly runs: RunStore;
+  readonly jobs: JobOperationParts["jobs"];
   /** Proves that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
   readonly projects: Projects;
@@ -112,6 +121,8 @@ export function createOperations(parts: OperationParts): Operations {
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),
     syncWindows: syncWindowsOperation(parts),
+    listJobs: listJobsOperation(parts),
+    runJob: runJobOperation(parts),
     listProjects: listProjectsOperation(parts),
     getProject: getProjectOperation(parts),
     controlProject: controlProjectOperation(parts),

@@ -36,6 +36,8 @@ export interface AskedWork {
   readonly started: string;
   /** What a failure is called, where the message of the run is not that. */
   readonly failed?: string;
+  /** See the options of the intake. */
+  readonly lane?: string;
 }
 
 /**
@@ -43,16 +45,17 @@ export interface AskedWork {
  * ends it. Throws `shutting_down`; work that failed is a result.
  */
 export async function runWork(
-  { work, wait, started, failed }: AskedWork,
+  { work, wait, started, failed, lane }: AskedWork,
   { intake, timeZone }: RunWorkParts,
   { signal }: Pick<Call, "signal">,
 ): Promise<RunResult> {
   const view = createRunView(timeZone);
+  const inLane = lane === undefined ? {} : { lane };
   if (!wait) {
-    const { run } = intake.submit(work);
+    const { run } = intake.submit(work, inLane);
     return { outcome: "started", message: started, run: view(run) };
   }
-  const run = await intake.submit(work, { signal }).finished;
+  const run = await intake.submit(work, { signal, ...inLane }).finished;
   const end = describeEnd(run);
   const named = end.outcome === "failed" && failed !== undefined
     ? { ...end, message: failed, detail: run.message }

@@ -1,4 +1,4 @@
-import { createOperations, type Operations, stackStatuses } from "../api/mod.ts";
+import { createOperations, type JobFacts, type Operations, stackStatuses } from "../api/mod.ts";
 import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type Performers } from "../intake.ts";
 import type { Run, Work } from "../model/mod.ts";
@@ -26,13 +26,15 @@ export interface GateParts {
   readonly performers: Performers;
   /** Told of every run that ended, with the work behind it. */
   readonly onEnd?: (run: Run, work: Work) => void;
+  /** The scheduled jobs; a command knows none. */
+  readonly jobs?: (signal: AbortSignal) => Promise<readonly JobFacts[]>;
 }
 
 /** Opens the way in to an assembly. */
 export function createGate(
   settings: Settings,
   system: System,
-  { assembly, performers, onEnd }: GateParts,
+  { assembly, performers, onEnd, jobs = () => Promise.resolve([]) }: GateParts,
 ): Gate {
   const { clock, log, redactor } = system;
   const { ledger, engine, ids, pipelineParts } = assembly;
@@ -57,6 +59,7 @@ export function createGate(
   const operations = createOperations({
     intake,
     runs,
+    jobs,
     checkEngine: (signal) => engine.info(signal),
     projects: createProjects(assembly, { clock, watchMs: settings.deploy.watchMs }),
     deployments: (signal) => stackStatuses({ engine, ledger, runs, clock, ...limit }, signal),

@@ -2,6 +2,7 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   type ComposeModel,
+  isJobService,
   type ServiceExpectation,
 } from "../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, servicesOf, textAt } from "./model.ts";
@@ -17,7 +18,8 @@ export function expectationOf(name: string, model: ComposeModel): ServiceExpecta
     mayFinish: policy === "no" || policy === "on-failure",
     oneShot: behaviourLabel(labels, BEHAVIOUR_LABELS.oneShot) === "true" ||
       isAwaitedToComplete(name, model),
-    autostart: behaviourLabel(labels, BEHAVIOUR_LABELS.autostart) !== "false",
+    autostart: behaviourLabel(labels, BEHAVIOUR_LABELS.autostart) !== "false" &&
+      !isJobService(labels),
   };
 }
 
@@ -27,7 +29,8 @@ export function replicasOf(service: JsonObject): number {
   return Number(asked);
 }
 
-function restartPolicy(service: JsonObject): string {
+/** When the engine starts a container of a service again; `no` by default. */
+export function restartPolicy(service: JsonObject): string {
   const condition = textAt(objectAt(objectAt(service, "deploy"), "restart_policy"), "condition");
   if (condition === "none") return "no";
   if (condition === "any") return "always";

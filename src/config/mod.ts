@@ -25,6 +25,7 @@ export {
 export { deploymentSchema, type WrittenDeployment } from "./deployment_schema.ts";
 export * from "./discover.ts";
 export * from "./expand_discovery.ts";
+export * from "./job_labels.ts";
 export * from "./json_schema.ts";
 export * from "./located.ts";
 export * from "./located_json.ts";

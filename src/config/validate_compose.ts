@@ -8,6 +8,7 @@ import {
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
+import { readJobLabels } from "./job_labels.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 
 /** Faults in compose files, and what they use that is refused where they are deployed. */
@@ -93,9 +94,14 @@ function labelFindings(
   const warnings: Problem[] = [];
   for (const [service, labels] of labelsOf(text)) {
     const path = `services.${service}.labels`;
-    if (behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled) === "true") {
-      const message = "a scheduled job, which this version of Stackwright does not run yet";
-      warnings.push({ file, path, message });
+    if (!JSON.stringify(labels).includes("$")) {
+      try {
+        // What the project is called is not known here.
+        readJobLabels(labels, { project: "-", service });
+      } catch (error) {
+        if (!isStackwrightError(error, "config_invalid")) throw error;
+        problems.push({ file, path, message: error.message });
+      }
     }
     const { recreateIgnore, recreateIgnoreSignal } = BEHAVIOUR_LABELS;
     const ignore = behaviourLabel(labels, recreateIgnore);

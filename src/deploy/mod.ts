@@ -15,6 +15,8 @@ export * from "./destroy.ts";
 export * from "./engine_away.ts";
 export * from "./files_record.ts";
 export * from "./compose/half_replaced.ts";
+export * from "./jobs/execution.ts";
+export * from "./jobs/find_jobs.ts";
 export * from "./kept_services.ts";
 export * from "./new_networks.ts";
 export * from "./observe.ts";

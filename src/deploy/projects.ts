@@ -1,10 +1,9 @@
 import type { ContainerSummary, Engine, EngineClient } from "../docker/mod.ts";
 import {
-  BEHAVIOUR_LABELS,
-  behaviourLabel,
   COMPOSE_LABELS,
   DEFAULT_CONTEXT,
   formatStackKey,
+  isJobService,
   type ObservedContainer,
   type StackKey,
   StackwrightError,
@@ -118,7 +117,7 @@ export class Projects {
       const containers = ordered(await this.describe(key, within));
       const isOurs = this.#parts.hold(key, action === "stop");
       isHeld = isOurs && action === "stop";
-      const startable = containers.filter((each) => !isJob(each));
+      const startable = containers.filter((each) => !isJobService(each.labels));
       await this.#parts.told(key, action, async () => {
         if (action === "stop") return await this.#stop(containers.toReversed(), within);
         await this.#start(startable, action, within);
@@ -223,10 +222,6 @@ function ordered<Container extends ObservedContainer>(
   const labels = new Map(containers.map((each) => [each.service, each.labels]));
   const order = inOrder([...labels.keys()], (name) => dependenciesInLabels(labels.get(name) ?? {}));
   return containers.toSorted((a, b) => order.indexOf(a.service) - order.indexOf(b.service));
-}
-
-function isJob({ labels }: ObservedContainer): boolean {
-  return behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled) === "true";
 }
 
 function statusOf(containers: readonly ObservedContainer[]): string {

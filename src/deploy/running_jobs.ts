@@ -3,6 +3,7 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   COMPOSE_LABELS,
+  isJobService,
   JOB_INFIX,
   type ObservedContainer,
   type StackKey,
@@ -30,7 +31,7 @@ function isRunning({ state }: ObservedContainer): boolean {
 function isJob({ name, labels }: ObservedContainer): boolean {
   const isOneOff = labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
   if (isOneOff && name.includes(JOB_INFIX)) return true;
-  return truth(behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled)) === true;
+  return isJobService(labels);
 }
 
 function isAwaited({ labels }: ObservedContainer, byDefault: boolean): boolean {

@@ -25,6 +25,10 @@ export const LABELS = {
   content: "stackwright.content",
   /** What a config or secret of a swarm is called without the digest at the end of its name. */
   name: "stackwright.name",
+  /** On a container that was made for one run of a job: which one. */
+  jobRun: "stackwright.job.run",
+  /** On the same: the containers that are started again when it has ended, as JSON. */
+  jobStops: "stackwright.job.stops",
 } as const;
 
 /** Value of the manager label. */
@@ -59,7 +63,21 @@ export const BEHAVIOUR_LABELS = {
   updateSharesWrites: "stackwright.update.shares_writes",
   jobEnabled: "stackwright.job.enabled",
   jobWaitRunning: "stackwright.job.wait_running_jobs",
+  jobSchedule: "stackwright.job.schedule",
+  jobMode: "stackwright.job.execution_mode",
+  jobSkipRunning: "stackwright.job.skip_running",
+  jobNotifyOn: "stackwright.job.notify_on",
+  jobStopServices: "stackwright.job.stop_services",
+  jobStopTimeout: "stackwright.job.stop_services.timeout",
+  /** The longest that a run may take; ours alone. */
+  jobMaxDuration: "stackwright.job.max_duration",
 } as const;
+
+/** Whether the labels of a service say that it is a scheduled job. */
+export function isJobService(labels: Readonly<Record<string, string>>): boolean {
+  const text = behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled)?.trim().toLowerCase() ?? "";
+  return ["1", "t", "true"].includes(text);
+}
 
 /** Part of the names of one-off containers and services that run a job. */
 export const JOB_INFIX = "-stackwright-job-";

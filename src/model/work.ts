@@ -71,6 +71,8 @@ export interface RunJob extends Started {
   readonly kind: "job";
   readonly key: StackKey;
   readonly service: string;
+  /** The container of a run that a process began which has ended: it is waited for instead. */
+  readonly adopts?: string;
 }
 
 /** Make what is kept of these sources smaller. */

@@ -21,6 +21,7 @@ export * from "./recover.ts";
 export * from "./remove_obsolete.ts";
 export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";
+export * from "./run_job.ts";
 export * from "./stack_owner.ts";
 export { hasClosed, holdOf, noteDeferred } from "./sync_gate.ts";
 export * from "./waits.ts";

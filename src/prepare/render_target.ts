@@ -1,8 +1,22 @@
 import { join } from "node:path";
-import { labelsOf, requireHooksRun, tooLargeProject } from "../compose/mod.ts";
-import { type ComposeInvocation, type ComposeModel, StackwrightError } from "../model/mod.ts";
+import {
+  type JsonObject,
+  labelsOf,
+  replicasOf,
+  requireHooksRun,
+  restartPolicy,
+  servicesOf,
+  tooLargeProject,
+} from "../compose/mod.ts";
+import { type JobSpec, readJobLabels } from "../config/mod.ts";
+import {
+  type ComposeInvocation,
+  type ComposeModel,
+  isStackwrightError,
+  StackwrightError,
+} from "../model/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
-import { ignoredFields } from "../plan/mod.ts";
+import { checkSchedule, ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import { contentIds } from "./content.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
@@ -75,7 +89,7 @@ export async function renderTarget(
   const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree, signal);
   requireShortEnvironment(model);
-  requireNoJobs(model, target.key.name);
+  requireJobs(model, target.key.name, parts.clock.now());
   await requireHooksRun(model, target.key.name, () => parts.host.compose.version(signal));
   requirePlain(model, revealed);
   const complete = { ...invocation, values };
@@ -184,16 +198,29 @@ function requireSize(model: ComposeModel, name: string): void {
   throw new StackwrightError("config_invalid", `deployment ${name}: ${tooLarge}`);
 }
 
-function requireNoJobs(model: ComposeModel, name: string): void {
-  const services = model["services"];
-  for (const [service, definition] of Object.entries(services ?? {})) {
-    const labels = labelsOf(definition as Record<string, unknown>);
-    const job = labels["stackwright.job.enabled"] ?? labels["cd.doco.job.enabled"];
-    if (job === "true") {
-      throw new StackwrightError(
-        "unsupported",
-        `deployment ${name}: service ${service} is a scheduled job, which this version of Stackwright does not run yet`,
-      );
+/** Jobs that cannot run as they are written fail the deployment: nobody would see it until they are due. */
+function requireJobs(model: ComposeModel, name: string, now: Date): void {
+  for (const [service, definition] of Object.entries(servicesOf(model))) {
+    try {
+      const spec = readJobLabels(labelsOf(definition), { project: name, service });
+      if (spec?.enabled === true) requireJob(definition, spec, now);
+    } catch (error) {
+      if (!isStackwrightError(error, "config_invalid")) throw error;
+      const message = `deployment ${name}: service ${service}: ${error.message}`;
+      throw new StackwrightError("config_invalid", message);
     }
   }
+}
+
+function requireJob(service: JsonObject, { schedule, mode }: JobSpec, now: Date): void {
+  const isEvery = schedule.includes("@every ");
+  const replicas = replicasOf(service);
+  const problem = restartPolicy(service) !== "no"
+    ? "a scheduled job is started by its schedule alone: its restart policy must be no"
+    : mode === "restart" && replicas !== 1
+    ? `a job that restarts its container has one, not ${replicas}; execution_mode one_off takes more`
+    : isEvery
+    ? undefined
+    : checkSchedule(schedule, { now, timeZone: "UTC" });
+  if (problem !== undefined) throw new StackwrightError("config_invalid", problem);
 }

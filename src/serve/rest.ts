@@ -28,6 +28,7 @@ export function restRoutes(operations: Operations): OperationRoute[] {
     ...deploymentRoutes(operations),
     ...runRoutes(operations),
     ...projectRoutes(operations),
+    ...jobRoutes(operations),
     operationRoute({
       methods: ["GET"],
       path: "/v1/api/sync-windows",
@@ -72,6 +73,30 @@ function runRoutes({ listRuns, getRun }: Operations): OperationRoute[] {
       params: { jobID: "job_id" },
       success: { 200: "The run." },
       answer: (run) => ({ kind: "content", status: 200, content: run, jobId: run.job_id }),
+    }),
+  ];
+}
+
+function jobRoutes({ listJobs, runJob }: Operations): OperationRoute[] {
+  return [
+    operationRoute({
+      methods: ["GET"],
+      path: "/v1/api/jobs",
+      operation: listJobs,
+      query: { stack: text, context: text },
+      success: { 200: "Jobs, sorted by stack and name." },
+      failure: () => "failed to list scheduled jobs",
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: "/v1/api/job/{jobName}/run",
+      params: { jobName: "job_name" },
+      operation: runJob,
+      query: { stack: text, context: text, wait: boolean },
+      success: { 200: "With `wait`: it has run.", 202: "Accepted." },
+      refusals: [500, 503],
+      content: z.string().describe("One sentence on what came of it."),
+      answer: runAnswer,
     }),
   ];
 }

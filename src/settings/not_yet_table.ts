@@ -47,7 +47,6 @@ export const NOT_YET: readonly NotYetRow[] = [
   flag("MCP_ENABLED", "there is no tool server"),
   flag("SELF_UPDATE_ENABLED", "Stackwright does not update itself"),
   text("SELF_UPDATE_STRATEGY", "Stackwright does not update itself"),
-  flag("SCHEDULER_ENABLED", "no job is run, and a deployment with one is refused"),
   flag("GIT_COMMIT_STATUS", "no status is written to commits"),
   text("GIT_SCM_PROVIDER", "no status is written to commits"),
   text("GIT_SCM_API_URL", "no status is written to commits"),

@@ -55,6 +55,11 @@ export const METRICS = {
     "stage",
     "outcome",
   ),
+  scheduled_run_skipped_total: counter(
+    "Firings of jobs that were left out.",
+    "job",
+    "reason",
+  ),
   sync_window_blocked_total: counter(
     "Deployments that a sync window deferred, once for each window and look.",
     ...STACK,

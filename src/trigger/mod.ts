@@ -3,6 +3,7 @@
  * trigger only says that something should be looked at; it never decides what to do about it. What
  * happens to containers is one, too.
  */
+export * from "./job_scheduler.ts";
 export * from "./opening_alarm.ts";
 export { NEWS_ACTIONS, newsOf } from "./container_news.ts";
 export { followEvents } from "./event_stream.ts";

@@ -53,6 +53,29 @@ const breaking = (method: "list" | "get") => ({ runs }: HttpService) => {
   };
 };
 
+const jobs = (more: { readonly enabled?: boolean } = {}): HttpServiceOptions => ({
+  jobs: () =>
+    Promise.resolve([{
+      key: { context: "default", name: "shop" },
+      service: "backup",
+      name: "shop-backup-1",
+      status: "created",
+      repository: "acme/shop",
+      spec: {
+        enabled: true,
+        schedule: "@daily",
+        mode: "one_off",
+        skipRunning: false,
+        notifyOn: "all",
+        stopServices: [{ project: "shop", service: "web" }],
+        maxSeconds: 60,
+        ...more,
+      },
+      nextRunAt: new Date(0),
+    }]),
+});
+const noJobs = () => Promise.reject(new StackwrightError("engine_unreachable", "nobody answers"));
+
 /** Refusals of everything under /v1/api. */
 const guarded = (init: RequestInit = {}): Record<number, Case> => ({
   401: { init: { ...init, headers: { "x-api-key": "wrong" } } },
@@ -260,6 +283,22 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     404: { init: post, path: "/v1/api/project/none/stop" },
     500: { init: post, options: containers(true) },
   },
+  "GET /v1/api/jobs": {
+    ...guarded(get),
+    200: { init: get, options: jobs() },
+    400: { init: get, query: "?context=edge" },
+    500: { init: get, options: { jobs: noJobs } },
+  },
+  "POST /v1/api/job/{jobName}/run": {
+    ...guardedAct(post),
+    200: { init: post, options: { ...jobs(), ...succeeding } },
+    202: { init: post, query: "?wait=false", options: jobs() },
+    400: { init: post, query: "?context=edge" },
+    404: { init: post },
+    409: { init: post, options: jobs({ enabled: false }) },
+    500: { init: post, options: { ...jobs(), ...failing } },
+    503: { init: post, options: jobs(), prepare: closing },
+  },
   "POST /v1/api/poll/run": {
     ...guardedAct(poll()),
     200: { init: poll(), options: succeeding },
@@ -275,6 +314,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
 
 const VARIABLES: Readonly<Record<string, string>> = {
   "{jobID}": "x",
+  "{jobName}": "shop-backup-1",
   "{projectName}": "shop",
   "{action}": "stop",
   "{name}": "shop",

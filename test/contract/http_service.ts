@@ -76,6 +76,8 @@ export interface HttpServiceOptions {
   readonly engine?: MemoryEngine;
   /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
   readonly webhookSecret?: string;
+  /** The scheduled jobs; none by default. */
+  readonly jobs?: OperationParts["jobs"];
   /** The status of every stack; none by default. */
   readonly deployments?: OperationParts["deployments"];
   /** What planning finds; {@link planned} by default. */
@@ -105,6 +107,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     runs,
     performers: {
       sync: execute,
+      job: ({ trigger, origin }, reporter, signal) =>
+        execute({ kind: "sync", trigger, origin, sources: [] }, reporter, signal),
       rollback: ({ trigger, origin }, reporter, signal) =>
         execute({ kind: "sync", trigger, origin, sources: [] }, reporter, signal),
     },
@@ -136,6 +140,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     polls: [],
     windows: createSyncWindows([]),
+    jobs: options.jobs ?? (() => Promise.resolve([])),
     plan: options.plan ?? planned,
     clock,
     timeZone: TIME_ZONE,

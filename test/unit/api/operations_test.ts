@@ -65,6 +65,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     polls: [],
     windows: createSyncWindows([]),
+    jobs: () => Promise.resolve([]),
     plan: planned,
     timeZone: "UTC",
   });
@@ -86,6 +87,8 @@ describe("every operation", () => {
       getRun: { job_id: run.run.job_id },
       runPolls: { configs: [1] },
       syncWindows: {},
+      listJobs: {},
+      runJob: { job_name: "x" },
       listProjects: { all: true },
       getProject: shop,
       controlProject: { ...shop, action: "stop" },

@@ -31,15 +31,20 @@ describe("validateCompose()", () => {
     });
   }
 
-  it("warns of a job, which is not run yet", () => {
+  it("reports what is wrong with a job", () => {
     for (const labels of ['{stackwright.job.enabled: "true"}', "[cd.doco.job.enabled=true]"]) {
-      const { problems, warnings } = validateCompose(
-        `services: {a: {labels: ${labels}}}`,
-        { file: "c.yaml", base: "." },
-      );
-      assert.deepEqual(problems, []);
-      assert.match(warnings[0]?.message ?? "", /scheduled job/);
+      const { problems } = validateCompose(`services: {a: {labels: ${labels}}}`, {
+        file: "c.yaml",
+        base: ".",
+      });
+      assert.match(problems[0]?.message ?? "", /a job that is enabled needs a schedule/);
     }
+    const good = '{stackwright.job.enabled: "true", stackwright.job.schedule: "0 2 * * *"}';
+    const { problems } = validateCompose(`services: {a: {labels: ${good}}}`, {
+      file: "c.yaml",
+      base: ".",
+    });
+    assert.deepEqual(problems, []);
   });
 
   it("finds nothing in ordinary files, nor where a variable decides", () => {

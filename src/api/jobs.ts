@@ -1,0 +1,189 @@
+import * as z from "zod";
+import type { JobSpec } from "../config/mod.ts";
+import { formatDuration, type Run, type StackKey, StackwrightError } from "../model/mod.ts";
+import type { RunStore } from "../record/mod.ts";
+import { createTimeFormat } from "../system/mod.ts";
+import { audited } from "./audit.ts";
+import { contextInput, stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { createRunView, runView } from "./run_view.ts";
+import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
+import { timestamp } from "./stack_parts.ts";
+
+/** A service that its labels call a job, and what is known of its runs. */
+export interface JobFacts {
+  readonly key: StackKey;
+  readonly service: string;
+  /** Name of its container. */
+  readonly name: string;
+  /** What its labels say, or what is wrong with them. */
+  readonly spec?: JobSpec;
+  readonly problem?: string;
+  readonly status: string;
+  readonly repository: string;
+  readonly lastRunAt?: Date;
+  readonly nextRunAt?: Date;
+}
+
+/** Ports for the operations on jobs. */
+export interface JobOperationParts extends RunWorkParts {
+  /** The jobs there are, sorted by stack and name. */
+  readonly jobs: (signal: AbortSignal) => Promise<readonly JobFacts[]>;
+  readonly runs: Pick<RunStore, "list">;
+}
+
+/** A scheduled job on the wire; what is empty or unknown is left out. */
+export const jobView = z.strictObject({
+  name: z.string().describe("Name of the container."),
+  context: z.string(),
+  enabled: z.boolean(),
+  stack: z.string().optional(),
+  mode: z.enum(["container", "swarm"]),
+  schedule: z.string().optional(),
+  execution_mode: z.enum(["restart", "one_off"]).optional(),
+  skip_running: z.boolean(),
+  notify_on: z.enum(["all", "none", "success", "failure"]).optional(),
+  stop_services: z.array(z.string()).optional().describe("As `project/service`."),
+  max_duration: z.string().optional(),
+  status: z.string().optional(),
+  last_run_at: timestamp.optional(),
+  next_run_at: timestamp.optional(),
+  repository: z.string().optional(),
+  schedule_error: z.string().optional(),
+  valid: z.boolean(),
+  last_run: runView.nullable().describe("Its last run, while that is known."),
+});
+
+/** See {@link jobView}. */
+export type JobView = z.output<typeof jobView>;
+
+/** Runs that are looked at for the last one of each job. */
+const MOST_RUNS = 200;
+
+/** Lists the services that their labels call jobs. */
+export function listJobsOperation(
+  { jobs, runs, timeZone }: JobOperationParts,
+): Operation<JobView[]> {
+  const time = createTimeFormat(timeZone);
+  const view = createRunView(timeZone);
+  return defineOperation({
+    id: "listJobs",
+    summary: "List the scheduled jobs.",
+    tag: "Jobs",
+    power: "read",
+    input: z.strictObject({
+      stack: z.string().optional().describe("Only jobs of this stack."),
+      context: contextInput,
+    }),
+    output: z.array(jobView),
+    errors: ["bad_request"],
+  }, async ({ stack, context }, { signal }) => {
+    const { context: where } = stackKeyOf(context, "jobs");
+    const known = runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" });
+    return (await jobs(signal))
+      .filter(({ key }) => key.context === where && (stack === undefined || key.name === stack))
+      .map((job) => {
+        const last = known.find((run) => isOf(run, job));
+        return { ...viewJob(job, time), last_run: last === undefined ? null : view(last) };
+      });
+  });
+}
+
+/**
+ * Runs a job now, as a run. A call throws `not_found` for a name that no job has, and `conflict` for
+ * one that is disabled or that several have.
+ */
+export function runJobOperation(parts: JobOperationParts): Operation<RunResult> {
+  return defineOperation({
+    id: "runJob",
+    summary: "Run a scheduled job now.",
+    tag: "Jobs",
+    power: "act",
+    input: z.strictObject({
+      job_name: z.string().min(1).describe("Name of the job's container."),
+      stack: z.string().optional().describe("Its stack, where several jobs have the name."),
+      context: contextInput,
+      wait: waitInput,
+    }),
+    output: runResult,
+    errors: ["bad_request", "not_found", "conflict", "shutting_down"],
+  }, async ({ job_name: name, stack, context, wait }, call) => {
+    const { context: where } = stackKeyOf(context, "jobs");
+    const found = (await parts.jobs(call.signal)).filter((job) =>
+      job.name === name && job.key.context === where &&
+      (stack === undefined || job.key.name === stack)
+    );
+    const { key, service } = chosen(found);
+    return await audited(call, { action: "run a job of", what: "stack", key }, async () => {
+      const work = {
+        kind: "job",
+        trigger: "scheduled_job",
+        origin: "manual",
+        key,
+        service,
+      } as const;
+      const result = await runWork(
+        {
+          work,
+          wait,
+          started: "scheduled job trigger accepted",
+          failed: "failed to trigger scheduled job run",
+          lane: jobLane(work),
+        },
+        parts,
+        call,
+      );
+      return result.outcome === "complete"
+        ? { ...result, message: "scheduled job triggered" }
+        : result;
+    });
+  });
+}
+
+/** The lane of a job's runs: one runs, and at most one waits. */
+export function jobLane({ key, service }: { readonly key: StackKey; readonly service: string }) {
+  return JSON.stringify(["job", key.context, key.name, service]);
+}
+
+function chosen(found: readonly JobFacts[]): JobFacts {
+  if (found.length === 0) throw new StackwrightError("not_found", "scheduled job not found");
+  const able = found.filter(({ spec, problem }) => problem !== undefined || spec?.enabled === true);
+  const [job, another] = able;
+  if (job === undefined) throw new StackwrightError("conflict", "scheduled job is disabled");
+  if (another === undefined) return job;
+  const message = "multiple scheduled jobs matched, narrow your selection";
+  throw new StackwrightError("conflict", message);
+}
+
+function isOf({ repository, targets }: Run, { key, name }: JobFacts): boolean {
+  return repository === `scheduled:${name}` && targets.some(({ stack }) => stack === key.name);
+}
+
+function viewJob(
+  { key, name, spec, problem, status, repository, lastRunAt, nextRunAt }: JobFacts,
+  time: (instant: Date) => string,
+): Omit<JobView, "last_run"> {
+  const on = spec?.enabled === true ? spec : undefined;
+  const stops = on?.stopServices.map((each) => `${each.project}/${each.service}`) ?? [];
+  return {
+    name,
+    context: key.context,
+    enabled: problem !== undefined || on !== undefined,
+    ...(key.name === "" ? {} : { stack: key.name }),
+    mode: "container",
+    ...(on === undefined ? {} : {
+      schedule: on.schedule,
+      execution_mode: on.mode,
+      notify_on: on.notifyOn,
+      ...(stops.length === 0 ? {} : { stop_services: stops }),
+      ...(on.maxSeconds === undefined ? {} : { max_duration: formatDuration(on.maxSeconds) }),
+    }),
+    skip_running: on?.skipRunning ?? false,
+    ...(status === "" ? {} : { status }),
+    ...(lastRunAt === undefined ? {} : { last_run_at: time(lastRunAt) }),
+    ...(nextRunAt === undefined ? {} : { next_run_at: time(nextRunAt) }),
+    ...(repository === "" ? {} : { repository }),
+    ...(problem === undefined ? {} : { schedule_error: problem }),
+    valid: problem === undefined,
+  };
+}

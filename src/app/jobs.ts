@@ -1,0 +1,121 @@
+import { type JobFacts, jobLane } from "../api/mod.ts";
+import { readJobLabels } from "../config/mod.ts";
+import { findJobs, type FoundJob } from "../deploy/mod.ts";
+import type { EngineClient } from "../docker/mod.ts";
+import type { Intake, Performers } from "../intake.ts";
+import { COMPOSE_LABELS, LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
+import type { Pipeline } from "../pipeline.ts";
+import { checkSchedule } from "../plan/mod.ts";
+import type { Clock, Ids, Log, Meter } from "../system/mod.ts";
+import { JobScheduler, type ScheduledJob } from "../trigger/mod.ts";
+
+/** Ports of the jobs of one engine. */
+export interface JobBoardParts {
+  readonly engine: EngineClient;
+  readonly intake: () => Intake;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly ids: Ids;
+  readonly timeZone: string;
+}
+
+/** The jobs of an engine: when they run, what became of them, and who runs them. */
+export class JobBoard {
+  readonly scheduler: JobScheduler;
+  readonly #parts: JobBoardParts;
+  /** How the last run of each job ended, where it ended with a code. */
+  readonly #codes = new Map<string, number>();
+
+  /** A board whose scheduler works until `signal` aborts. */
+  constructor(parts: JobBoardParts, signal: AbortSignal) {
+    this.#parts = parts;
+    const { engine, intake, clock, log, meter, timeZone } = parts;
+    this.scheduler = new JobScheduler({
+      find: async (within) => (await this.#find(within)).map(({ job }) => job),
+      events: (within) =>
+        engine.containerEvents({
+          labels: { [COMPOSE_LABELS.project]: undefined },
+          actions: ["create", "start", "rename", "destroy"],
+        }, within),
+      submit: (work) => intake().submit(work, { lane: jobLane(work) }),
+      clock,
+      log,
+      meter,
+      timeZone,
+    }, signal);
+  }
+
+  /** Runs a job and takes note of it. */
+  readonly perform =
+    (pipeline: Pick<Pipeline, "runJob">): NonNullable<Performers["job"]> =>
+    async (work, reporter, signal) => {
+      const done = this.scheduler.begin(work);
+      try {
+        await pipeline.runJob(work, reporter, {
+          engine: this.#parts.engine,
+          results: { set: (key, service, code) => this.#note(key, service, code) },
+          // At the end of the process runs are left to the next one.
+          leaves: () => !this.#parts.intake().open,
+          nextId: () => this.#parts.ids.next(),
+        }, signal);
+      } finally {
+        done();
+      }
+    };
+
+  /** The jobs there are, as people see them. */
+  async list(signal: AbortSignal): Promise<JobFacts[]> {
+    return (await this.#find(signal)).map(({ job, found }) => {
+      const { isRunning, ...times } = this.scheduler.timesOf(job);
+      const status = this.#statusOf(job, found, isRunning);
+      const repository = found.container.labels[LABELS.sourceName] ?? "";
+      return { ...job, ...times, status, repository };
+    });
+  }
+
+  async #find(signal: AbortSignal): Promise<{ job: ScheduledJob; found: FoundJob }[]> {
+    const found = await findJobs(this.#parts.engine, signal);
+    return found.map((each) => ({ job: this.#read(each), found: each }));
+  }
+
+  #read({ key, service, container, executions }: FoundJob): ScheduledJob {
+    const job = {
+      key,
+      service,
+      name: container.name,
+      isRunning: container.state === "running",
+      executions: executions.map(({ id }) => id),
+    };
+    try {
+      const spec = readJobLabels(container.labels, { project: key.name, service });
+      const { clock, timeZone } = this.#parts;
+      const problem = spec?.enabled === true && !spec.schedule.includes("@every")
+        ? checkSchedule(spec.schedule, { now: clock.now(), timeZone })
+        : undefined;
+      if (problem !== undefined) return { ...job, problem: `schedule: ${problem}` };
+      return spec === undefined ? job : { ...job, spec };
+    } catch (error) {
+      return { ...job, problem: messageOf(error) };
+    }
+  }
+
+  #statusOf({ key, service, spec }: ScheduledJob, found: FoundJob, isRunning: boolean): string {
+    const { state, exitCode } = found.container;
+    const isOneOff = spec?.mode === "one_off";
+    if (isOneOff && (isRunning || found.executions.length > 0)) return "running";
+    const isInactive = ["created", "exited", "dead"].includes(state);
+    const code = isOneOff && isInactive ? this.#codes.get(nameOf(key, service)) : undefined;
+    if (code !== undefined) return `exited (${code})`;
+    return state === "exited" ? `exited (${exitCode ?? 0})` : state;
+  }
+
+  #note(key: StackKey, service: RunJob["service"], code: number | undefined): void {
+    if (code === undefined) this.#codes.delete(nameOf(key, service));
+    else this.#codes.set(nameOf(key, service), code);
+  }
+}
+
+function nameOf({ context, name }: StackKey, service: string): string {
+  return JSON.stringify([context, name, service]);
+}

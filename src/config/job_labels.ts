@@ -1,0 +1,142 @@
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  messageOf,
+  parseDuration,
+  StackwrightError,
+} from "../model/mod.ts";
+import { checkScheduleShape } from "./schedule_shape.ts";
+
+/** How a job runs: its own container is started, or one that is made for the run. */
+export const JOB_MODES = ["restart", "one_off"] as const;
+
+/** When somebody is told of a run. */
+export const JOB_NOTIFICATIONS = ["all", "none", "success", "failure"] as const;
+
+/** A service that a job stops while it runs. */
+export interface StopService {
+  readonly project: string;
+  readonly service: string;
+}
+
+/** What the labels of a service say about it as a scheduled job. */
+export interface JobSpec {
+  readonly enabled: boolean;
+  /** Cron expression, with its zone prefix if it has one; empty where it is not enabled. */
+  readonly schedule: string;
+  readonly mode: (typeof JOB_MODES)[number];
+  /** Whether a firing is left out while the run before is under way. */
+  readonly skipRunning: boolean;
+  readonly notifyOn: (typeof JOB_NOTIFICATIONS)[number];
+  readonly stopServices: readonly StopService[];
+  /** Seconds these have to end; as they say themselves when absent. */
+  readonly stopTimeoutSeconds?: number;
+  /** Seconds after which a run is ended and has failed; none when absent. */
+  readonly maxSeconds?: number;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Reads the job labels of a service; `undefined` where it has no label that says it may be a job.
+ *
+ * Throws `config_invalid`, naming the label.
+ */
+export function readJobLabels(labels: Labels, own: StopService): JobSpec | undefined {
+  const L = BEHAVIOUR_LABELS;
+  if (behaviourLabel(labels, L.jobEnabled) === undefined) return undefined;
+  const enabled = flag(labels, L.jobEnabled, false);
+  const schedule = (behaviourLabel(labels, L.jobSchedule) ?? "").trim();
+  if (enabled) requireSchedule(schedule);
+  const timeout = seconds(labels, L.jobStopTimeout);
+  const most = seconds(labels, L.jobMaxDuration);
+  if (enabled) flag(labels, L.jobWaitRunning, true);
+  return {
+    enabled,
+    schedule,
+    mode: modeOf(labels),
+    skipRunning: flag(labels, L.jobSkipRunning, false),
+    notifyOn: choice(labels, L.jobNotifyOn, JOB_NOTIFICATIONS, "all"),
+    stopServices: stopServices(labels, own),
+    ...(timeout === undefined ? {} : { stopTimeoutSeconds: timeout }),
+    ...(most === undefined ? {} : { maxSeconds: most }),
+  };
+}
+
+function requireSchedule(schedule: string): void {
+  const label = BEHAVIOUR_LABELS.jobSchedule;
+  if (schedule === "") throw invalid(label, "a job that is enabled needs a schedule");
+  const every = /^(?:(?:CRON_)?TZ=\S+\s+)?@every\s+(.*)$/.exec(schedule)?.[1];
+  const problem = every === undefined ? checkScheduleShape(schedule) : everyProblem(every);
+  if (problem !== undefined) throw invalid(label, problem);
+}
+
+/** For jobs there is no shortest interval but that of a second. */
+function everyProblem(text: string): string | undefined {
+  try {
+    if (parseDuration(text) >= 1) return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+  return "expected at least 1s after @every";
+}
+
+function modeOf(labels: Labels): JobSpec["mode"] {
+  const label = BEHAVIOUR_LABELS.jobMode;
+  // An old name of the peer's.
+  if (behaviourLabel(labels, label)?.trim() === "one_shot") return "one_off";
+  return choice(labels, label, JOB_MODES, "restart");
+}
+
+function flag(labels: Labels, label: string, fallback: boolean): boolean {
+  const text = behaviourLabel(labels, label)?.trim().toLowerCase() ?? "";
+  if (text === "") return fallback;
+  if (["1", "t", "true"].includes(text)) return true;
+  if (["0", "f", "false"].includes(text)) return false;
+  throw invalid(label, `expected true or false, found ${JSON.stringify(text)}`);
+}
+
+function choice<Word extends string>(
+  labels: Labels,
+  label: string,
+  words: readonly Word[],
+  fallback: Word,
+): Word {
+  const text = behaviourLabel(labels, label)?.trim() ?? "";
+  if (text === "") return fallback;
+  const found = words.find((word) => word === text);
+  if (found !== undefined) return found;
+  throw invalid(label, `expected one of ${words.join(", ")}; found ${JSON.stringify(text)}`);
+}
+
+function seconds(labels: Labels, label: string): number | undefined {
+  const text = behaviourLabel(labels, label)?.trim() ?? "";
+  if (text === "") return undefined;
+  try {
+    const value = parseDuration(text);
+    if (value > 0) return value;
+  } catch (error) {
+    throw invalid(label, messageOf(error));
+  }
+  throw invalid(label, "expected more than 0 seconds");
+}
+
+function stopServices(labels: Labels, own: StopService): StopService[] {
+  const label = BEHAVIOUR_LABELS.jobStopServices;
+  const entries = (behaviourLabel(labels, label) ?? "").split(",").map((each) => each.trim());
+  return entries.filter((entry) => entry !== "").map((entry) => {
+    const parts = entry.split("/").map((each) => each.trim());
+    const [project = "", service = ""] = parts.length === 1 ? [own.project, ...parts] : parts;
+    if (parts.length > 2 || project === "" || service === "") {
+      throw invalid(label, `expected service or project/service, found ${JSON.stringify(entry)}`);
+    }
+    if (project === own.project && service === own.service) {
+      throw invalid(label, "a job cannot stop itself");
+    }
+    return { project, service };
+  });
+}
+
+function invalid(label: string, why: string): StackwrightError {
+  return new StackwrightError("config_invalid", `label ${label}: ${why}`);
+}

@@ -1,0 +1,79 @@
+import type { ContainerRecipe, Engine } from "../../docker/engine.ts";
+import { COMPOSE_LABELS, JOB_INFIX, LABELS, StackwrightError } from "../../model/mod.ts";
+import { asRecord, asText } from "../../docker/json.ts";
+
+/** What a container that is made for one run is called, and has to remember. */
+export interface ExecutionFacts {
+  readonly runId: string;
+  /** Ids of containers that are started again when it has ended. */
+  readonly stops: readonly string[];
+}
+
+/**
+ * Makes a container for one run like that of the job: with its mounts, variables and networks, but
+ * not reached under its names, at its addresses or through its ports, and not started by the engine.
+ *
+ * Throws `not_found` when the job's container is gone.
+ */
+export async function makeExecution(
+  engine: Engine,
+  source: string,
+  { runId, stops }: ExecutionFacts,
+  signal: AbortSignal,
+): Promise<{ readonly id: string; readonly name: string }> {
+  const recipe = await engine.containerRecipe(source, signal);
+  if (recipe === undefined) {
+    throw new StackwrightError("not_found", "the container of the job is gone");
+  }
+  const name = `${recipe.name}${JOB_INFIX}${runId}`;
+  const labels = {
+    ...recipe.labels,
+    [COMPOSE_LABELS.oneOff]: "True",
+    [LABELS.jobRun]: runId,
+    [LABELS.jobStops]: JSON.stringify(stops),
+  };
+  const image = asText(recipe.body["Image"]);
+  const imageId = await engine.imageId(recipe.imageId, signal) ??
+    await engine.imageId(image, signal);
+  if (imageId === undefined) {
+    throw new StackwrightError("pull_failed", `the image ${image} is not on the engine`);
+  }
+  const made = executionRecipe({ ...recipe, imageId }, name, labels);
+  const id = await engine.createContainer(made, signal);
+  return { id, name };
+}
+
+function executionRecipe(
+  recipe: ContainerRecipe,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+): ContainerRecipe {
+  const { MacAddress: _mac, ...body } = recipe.body;
+  const { PortBindings: _ports, ...host } = asRecord(body["HostConfig"]);
+  const networks = asRecord(asRecord(body["NetworkingConfig"])["EndpointsConfig"]);
+  const places = Object.entries(networks).map(([network, place]) => {
+    const { Aliases: _names, IPAMConfig: _address, ...rest } = asRecord(place);
+    return [network, rest];
+  });
+  return {
+    ...recipe,
+    name,
+    labels,
+    body: {
+      ...body,
+      Labels: labels,
+      HostConfig: { ...host, RestartPolicy: { Name: "no" }, AutoRemove: false },
+      NetworkingConfig: { EndpointsConfig: Object.fromEntries(places) },
+    },
+  };
+}
+
+/** The containers that an execution is to start again, as its label says. */
+export function stopsOf(labels: Readonly<Record<string, string>>): string[] {
+  try {
+    const list: unknown = JSON.parse(labels[LABELS.jobStops] ?? "[]");
+    return Array.isArray(list) ? list.filter((each) => typeof each === "string") : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,67 @@
+import { isOneOff } from "../../docker/containers.ts";
+import type { Engine } from "../../docker/engine.ts";
+import {
+  BEHAVIOUR_LABELS,
+  COMPOSE_LABELS,
+  DEFAULT_CONTEXT,
+  LABELS,
+  MIGRATION_LABEL_PREFIX,
+  type ObservedContainer,
+  type StackKey,
+} from "../../model/mod.ts";
+
+/** A service with the label of a job, and what there is of it on the engine. */
+export interface FoundJob {
+  readonly key: StackKey;
+  readonly service: string;
+  /** The container that stands for it: one that runs, if any does. */
+  readonly container: ObservedContainer;
+  /** How many containers the service has. */
+  readonly scale: number;
+  /** Containers that were made for a run, and have not ended. */
+  readonly executions: readonly ObservedContainer[];
+}
+
+/** Every service of the engine that says whether it is a job, sorted by stack and name. */
+export async function findJobs(engine: Engine, signal: AbortSignal): Promise<FoundJob[]> {
+  const { jobEnabled } = BEHAVIOUR_LABELS;
+  const labels = [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
+  const lists = await Promise.all(
+    labels.map((label) => engine.listContainers({ [label]: undefined }, signal)),
+  );
+  const all = new Map(lists.flat().map((each) => [each.id, each]));
+  const services = Map.groupBy(all.values(), (each) => {
+    const project = each.labels[COMPOSE_LABELS.project] ?? "";
+    return JSON.stringify(project === "" ? [each.id] : [project, each.service]);
+  });
+  return [...services.values()].flatMap(jobOf)
+    .sort((a, b) =>
+      order(`${a.key.name}/${a.container.name}`, `${b.key.name}/${b.container.name}`)
+    );
+}
+
+function jobOf(containers: readonly ObservedContainer[]): FoundJob[] {
+  const own = containers.filter((each) => !isOneOff(each))
+    .sort((a, b) => order(a.name, b.name));
+  const container = own.find(({ state }) => state === "running") ?? own[0];
+  if (container === undefined) return [];
+  const name = container.labels[COMPOSE_LABELS.project] ?? "";
+  return [{
+    key: { context: DEFAULT_CONTEXT, name },
+    service: container.service,
+    container,
+    scale: own.length,
+    executions: containers.filter((each) =>
+      isExecution(each) && each.state !== "exited" && each.state !== "dead"
+    ),
+  }];
+}
+
+/** Whether a container was made for one run of a job. */
+export function isExecution(container: ObservedContainer): boolean {
+  return isOneOff(container) && container.labels[LABELS.jobRun] !== undefined;
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,109 @@
+import { type JobSpec, readJobLabels } from "../config/mod.ts";
+import { findJobs, type FoundJob } from "../deploy/mod.ts";
+import type { EngineClient } from "../docker/mod.ts";
+import {
+  formatStackKey,
+  type RunJob,
+  type RunReporter,
+  type StackKey,
+  StackwrightError,
+  toStackwrightError,
+} from "../model/mod.ts";
+import { JobRun } from "./job_run.ts";
+import type { PipelineParts } from "./parts.ts";
+import { waitForStack } from "./waits.ts";
+
+/** What the runs of jobs came to, in memory. */
+export interface JobResults {
+  /** Remembers how the last run of a job ended; without a code nobody knows. */
+  set(key: StackKey, service: string, exitCode: number | undefined): void;
+}
+
+/** Parts for running jobs, beside those of the pipeline. */
+export interface JobParts {
+  readonly engine: EngineClient;
+  readonly results: JobResults;
+  /** Whether an abort means that another process takes the run over: then it goes on by itself. */
+  readonly leaves: () => boolean;
+  /** A new name for one run. */
+  readonly nextId: () => string;
+}
+
+/**
+ * Runs a job: its own container is started, or one is made for the run and waited for. Services that
+ * it stops are started again in any case. What kept it from ending well is told of its target.
+ */
+export async function runJob(
+  parts: PipelineParts,
+  jobs: JobParts,
+  { work, reporter }: { readonly work: RunJob; readonly reporter: RunReporter },
+  signal: AbortSignal,
+): Promise<void> {
+  const { key, service } = work;
+  const tell = (status: "running" | "succeeded" | "failed", message: string) =>
+    reporter.target({ context: key.context, stack: key.name, status, message });
+  tell("running", "starting");
+  let code: number | undefined;
+  try {
+    const { found, spec } = await findJob(parts, work, signal);
+    reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
+    const progress = (text: string) => tell("running", text);
+    const run = new JobRun(parts, { found, spec, ...jobs, progress });
+    const locks = locksOf(key, spec);
+    const begin = () =>
+      work.adopts === undefined ? run.begin(signal) : run.adopt(work.adopts, signal);
+    // Who stops others has their stacks for itself, so that nobody starts them meanwhile. Any other
+    // only while it begins, since deployments look for its container.
+    const end = () => run.end(signal);
+    if (spec.stopServices.length > 0) {
+      code = await locked(parts, locks, async () => await begin().then(end), signal);
+    } else {
+      await locked(parts, locks, begin, signal);
+      code = await end();
+    }
+    if ((code ?? 0) !== 0) {
+      const what = `container ${key.name}/${service} exited with status ${code}`;
+      throw new StackwrightError("deploy_failed", `${what}${run.output}`);
+    }
+    tell("succeeded", `job ${service} ${code === undefined ? "was started" : "has run"}`);
+  } catch (thrown) {
+    const error = toStackwrightError(signal.aborted ? signal.reason : thrown, `running ${service}`);
+    tell("failed", error.message);
+  } finally {
+    jobs.results.set(key, service, code);
+  }
+}
+
+async function findJob(
+  { host: { engine } }: PipelineParts,
+  { key, service }: RunJob,
+  signal: AbortSignal,
+): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
+  const found = (await findJobs(engine, signal)).find((each) =>
+    formatStackKey(each.key) === formatStackKey(key) && each.service === service
+  );
+  const own = { project: key.name, service };
+  const spec = found && readJobLabels(found.container.labels, own);
+  if (found !== undefined && spec !== undefined) return { found, spec };
+  throw new StackwrightError("not_found", `${key.name} has no job ${service} any more`);
+}
+
+/** The stacks that a job is about: its own, and those of the services it stops. */
+function locksOf(key: StackKey, { stopServices }: JobSpec): StackKey[] {
+  const names = new Set([key.name, ...stopServices.map(({ project }) => project)]);
+  return [...names].sort().map((name) => ({ context: key.context, name }));
+}
+
+/** In order of their names, so that no two jobs wait for each other. */
+async function locked<T>(
+  parts: PipelineParts,
+  [first, ...rest]: readonly StackKey[],
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  if (first === undefined) return await work();
+  return await parts.stackLock.run(formatStackKey(first), async () => {
+    await waitForStack(parts, first, () => {}, signal);
+    return await locked(parts, rest, work, signal);
+  }, signal);
+}

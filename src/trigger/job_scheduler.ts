@@ -1,0 +1,240 @@
+import type { JobSpec } from "../config/mod.ts";
+import type { ContainerEvent } from "../docker/mod.ts";
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  isStackwrightError,
+  messageOf,
+  type RunJob,
+  type StackKey,
+} from "../model/mod.ts";
+import { nextFiring } from "../plan/mod.ts";
+import type { Clock, Log, Meter } from "../system/mod.ts";
+import { Alarm } from "./alarm.ts";
+
+/** A service that its labels call a job. */
+export interface ScheduledJob {
+  readonly key: StackKey;
+  readonly service: string;
+  /** Name of its container. */
+  readonly name: string;
+  readonly isRunning: boolean;
+  /** What its labels say, or what is wrong with them. */
+  readonly spec?: JobSpec;
+  readonly problem?: string;
+  /** Containers that were made for runs and are there: those of a process that ended. */
+  readonly executions: readonly string[];
+}
+
+/** Ports of the scheduler. */
+export interface JobSchedulerParts {
+  readonly find: (signal: AbortSignal) => Promise<readonly ScheduledJob[]>;
+  /** Container events until the stream ends, which throws. */
+  readonly events: (signal: AbortSignal) => AsyncIterable<ContainerEvent>;
+  /** Lets a run in; one of a job runs at a time, and at most one waits. Throws `shutting_down`. */
+  readonly submit: (work: RunJob) => unknown;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Pick<Meter, "count">;
+  /** IANA zone of schedules that name none. */
+  readonly timeZone: string;
+}
+
+/** When a job has run, and runs next. */
+export interface JobTimes {
+  readonly lastRunAt?: Date;
+  readonly nextRunAt?: Date;
+  readonly isRunning: boolean;
+}
+
+interface Planned {
+  readonly job: ScheduledJob;
+  readonly spec: JobSpec;
+  readonly fingerprint: string;
+  next: Date | undefined;
+}
+
+/** Milliseconds after which events that come together are looked at, and between attempts. */
+const QUIET_MS = 250;
+const AGAIN_MS = 1000;
+
+/**
+ * Starts jobs when they are due, with one timer for the next of all. It looks at what there is when
+ * containers come, go or are renamed, and when the stream of events was cut. Firings that pass while
+ * the process is down are not made up for.
+ */
+export class JobScheduler {
+  readonly #parts: JobSchedulerParts;
+  readonly #signal: AbortSignal;
+  readonly #alarm: Alarm;
+  readonly #planned = new Map<string, Planned>();
+  /** Runs that are under way or wait, by job. */
+  readonly #active = new Map<string, number>();
+  readonly #lastRuns = new Map<string, Date>();
+
+  constructor(parts: JobSchedulerParts, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#signal = signal;
+    this.#alarm = new Alarm(parts.clock, () => this.#fire(), signal);
+  }
+
+  /** Schedules until the signal aborts; never rejects. Call it once. */
+  async run(): Promise<void> {
+    const { clock, events, log } = this.#parts;
+    for (let isFirst = true; !this.#signal.aborted; isFirst = false) {
+      const looking = new AbortController();
+      const within = AbortSignal.any([this.#signal, looking.signal]);
+      try {
+        // First the stream, then the look: what comes in between is seen.
+        const changes = this.#follow(events(within), within);
+        // Where the look fails first, nobody waits for the stream any more.
+        changes.catch(() => {});
+        await this.refresh(isFirst);
+        await changes;
+      } catch (error) {
+        if (this.#signal.aborted) return;
+        log.debug("jobs are looked for again: the engine does not tell of containers", { error });
+      } finally {
+        looking.abort();
+      }
+      await clock.sleep(AGAIN_MS, this.#signal).catch(() => {});
+    }
+  }
+
+  /** Looks at what jobs there are. `adopts` takes over what an earlier process began. */
+  async refresh(adopts = false): Promise<void> {
+    const jobs = await this.#parts.find(this.#signal);
+    const now = this.#parts.clock.now();
+    const found = new Map(jobs.map((job) => [nameOf(job), job]));
+    for (const [name, { job }] of this.#planned) {
+      const still = found.get(name);
+      if (still?.spec?.enabled === true) continue;
+      this.#planned.delete(name);
+      const reason = still === undefined ? "removed" : "disabled";
+      this.#log(job).info("job unscheduled", { reason });
+    }
+    for (const [name, job] of found) this.#plan(name, job, now);
+    if (adopts) {
+      for (const job of jobs) {
+        for (const adopts of job.executions) this.#start(job, { origin: "automatic", adopts });
+      }
+    }
+    this.#arm();
+  }
+
+  /** Takes note of a run that begins; returns what says that it has ended. */
+  begin(job: Pick<ScheduledJob, "key" | "service">): () => void {
+    const name = nameOf(job);
+    this.#active.set(name, (this.#active.get(name) ?? 0) + 1);
+    this.#lastRuns.set(name, this.#parts.clock.now());
+    return () => {
+      const left = (this.#active.get(name) ?? 1) - 1;
+      if (left === 0) this.#active.delete(name);
+      else this.#active.set(name, left);
+    };
+  }
+
+  /** When a job has run and runs next. */
+  timesOf(job: Pick<ScheduledJob, "key" | "service">): JobTimes {
+    const name = nameOf(job);
+    const [last, next] = [this.#lastRuns.get(name), this.#planned.get(name)?.next];
+    return {
+      ...(last === undefined ? {} : { lastRunAt: last }),
+      ...(next === undefined ? {} : { nextRunAt: next }),
+      isRunning: this.#active.has(name),
+    };
+  }
+
+  /** Reads events, and looks anew a moment after one that is about a job. */
+  async #follow(events: AsyncIterable<ContainerEvent>, signal: AbortSignal): Promise<void> {
+    let waiting: Promise<void> | undefined;
+    for await (const { attributes } of events) {
+      if (behaviourLabel(attributes, BEHAVIOUR_LABELS.jobEnabled) === undefined) continue;
+      waiting ??= this.#parts.clock.sleep(QUIET_MS, signal)
+        .then(() => {
+          waiting = undefined;
+          return this.refresh();
+        })
+        .catch((error) => this.#parts.log.debug("jobs could not be looked at", { error }));
+    }
+  }
+
+  #plan(name: string, job: ScheduledJob, now: Date): void {
+    const { spec } = job;
+    const before = this.#planned.get(name);
+    if (spec === undefined || !spec.enabled) {
+      if (job.problem !== undefined && before !== undefined) this.#planned.delete(name);
+      return;
+    }
+    const fingerprint = JSON.stringify(spec);
+    if (before?.fingerprint === fingerprint) {
+      this.#planned.set(name, { ...before, job });
+      return;
+    }
+    const next = this.#nextOf(spec, now);
+    this.#planned.set(name, { job, spec, fingerprint, next });
+    const at = next?.toISOString() ?? "never";
+    this.#log(job).info("job scheduled", { schedule: spec.schedule, next_run: at });
+  }
+
+  #nextOf({ schedule }: JobSpec, after: Date): Date | undefined {
+    try {
+      return nextFiring(schedule, after, this.#parts.timeZone);
+    } catch (error) {
+      this.#parts.log.warning(`a job has no schedule: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  #arm(): void {
+    let earliest: number | undefined;
+    for (const { next } of this.#planned.values()) {
+      const at = next?.getTime();
+      if (at !== undefined && (earliest === undefined || at < earliest)) earliest = at;
+    }
+    this.#alarm.set(earliest);
+  }
+
+  #fire(): void {
+    const now = this.#parts.clock.now();
+    for (const [name, planned] of this.#planned) {
+      const { job, spec, next } = planned;
+      if (next === undefined || next > now) continue;
+      // Times that passed while the machine slept count as one.
+      planned.next = this.#nextOf(spec, now);
+      if (
+        spec.skipRunning && (this.#active.has(name) || job.isRunning && spec.mode === "restart")
+      ) {
+        this.#log(job).warning("the job is left out: its last run is under way");
+        this.#parts.meter.count("scheduled_run_skipped_total", {
+          job: job.name,
+          reason: "still_running",
+        });
+        continue;
+      }
+      this.#start(job, { origin: "automatic" });
+    }
+    this.#arm();
+  }
+
+  #start(job: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): void {
+    try {
+      void this.#parts.submit(this.#work(job, how));
+    } catch (error) {
+      if (isStackwrightError(error, "shutting_down")) return;
+      this.#log(job).error("BUG: a job could not be started", { error });
+    }
+  }
+
+  #work({ key, service }: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): RunJob {
+    return { kind: "job", trigger: "scheduled_job", key, service, ...how };
+  }
+
+  #log({ name, key }: ScheduledJob): Log {
+    return this.#parts.log.with({ job: name, stack: key.name, context: key.context });
+  }
+}
+
+function nameOf({ key, service }: Pick<ScheduledJob, "key" | "service">): string {
+  return JSON.stringify([key.context, key.name, service]);
+}

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { commit, docker, ids, inWorld, pollTo, states } from "./steps.ts";
+import { engines, type RunBody, type World } from "./world.ts";
+
+/** A service that is a job of these labels, and runs a line of shell. */
+function job(line: string, labels: Part = {}, more: Part = {}): Part {
+  const all = {
+    "stackwright.job.enabled": "true",
+    "stackwright.job.schedule": "0 0 1 1 *",
+    "stackwright.job.execution_mode": "one_off",
+    ...labels,
+  };
+  const own = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, String(value)]));
+  return service({ command: ["sh", "-c", line], labels: own, ...more });
+}
+
+interface JobBody {
+  readonly name: string;
+  readonly status?: string;
+  readonly valid: boolean;
+  readonly enabled: boolean;
+  readonly next_run_at?: string;
+  readonly last_run: RunBody | null;
+}
+
+async function jobsOf(world: World): Promise<JobBody[]> {
+  const answer = await world.request(`/v1/api/jobs?stack=${world.stack}`);
+  assert.equal(answer.status, 200);
+  return (await answer.json()).content;
+}
+
+/** Runs a job and waits for its end. */
+async function run(world: World, name: string, query = "") {
+  const path = `/v1/api/job/${world.stack}-${name}-1/run${query}`;
+  const answer = await world.request(path, { method: "POST" });
+  const { content, error } = await answer.json();
+  return { status: answer.status, text: String(content ?? ""), error };
+}
+
+/** Names of the containers that were made for runs and are still there. */
+async function executions(world: World): Promise<string[]> {
+  const out = await docker(world, "ps", "-aq", "--filter", "label=stackwright.job.run");
+  return out.trim() === "" ? [] : out.trim().split("\n");
+}
+
+describe("scheduled jobs on the fake engine", () => {
+  it("are created by a deployment, run when they are asked to, and are no drift", () =>
+    inWorld("fake", async (world) => {
+      world.fake?.setBehaviour("good", { exit: 0 });
+      world.fake?.setBehaviour("bad", { exit: 7 });
+      const off = { "stackwright.job.enabled": "false" };
+      await commit(world, {
+        "compose.yaml": composeFile({ good: job(""), bad: job(""), off: job("", off) }),
+      });
+      await pollTo(world, "succeeded");
+      const created = { "good-1": "created", "bad-1": "created" };
+      assert.deepEqual(await states(world), { ...created, "off-1": "running" });
+      assert.equal((await run(world, "good")).status, 200);
+      assert.match((await run(world, "bad")).text, /exited with status 7$/);
+      assert.equal((await run(world, "off")).status, 409);
+      const [bad, good, off1] = await jobsOf(world);
+      assert.deepEqual([bad?.status, good?.status], ["exited (7)", "exited (0)"]);
+      assert.deepEqual([off1?.enabled, off1?.next_run_at], [false, undefined]);
+      await pollTo(world, "skipped");
+      assert.deepEqual(await states(world), { ...created, "off-1": "running" });
+    }));
+
+  it("fail the deployment when they could not run as they are written", () =>
+    inWorld("fake", async (world) => {
+      const wrong: [Part, RegExp][] = [
+        [job("", { "stackwright.job.schedule": "61 * * * *" }), /service backup: .*61/],
+        [job("", {}, { restart: "always" }), /its restart policy must be no/],
+        [
+          job("", { "stackwright.job.execution_mode": "restart" }, { scale: 2 }),
+          /has one, not 2/,
+        ],
+      ];
+      for (const [backup, says] of wrong) {
+        await commit(world, { "compose.yaml": composeFile({ backup }) });
+        assert.match((await pollTo(world, "failed")).message ?? "", says);
+        assert.deepEqual(await states(world), {});
+      }
+    }));
+});
+
+for (const engine of await engines()) {
+  if (engine === "fake") continue;
+
+  describe(`scheduled jobs on the ${engine} engine`, () => {
+    it("are not run by a deployment, run once when they are asked to, and leave nothing", () =>
+      inWorld(engine, async (world) => {
+        const labels = { "stackwright.job.max_duration": "1s" };
+        await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+        await pollTo(world, "succeeded");
+        // An image of its own, which is there when it is deployed and not when the job runs.
+        await docker(world, "commit", `${world.stack}-web-1`, "localhost:1/gone:1");
+        await commit(world, {
+          "compose.yaml": composeFile({
+            web: service(),
+            good: job("cat /data.txt", {}, { configs: [{ source: "data", target: "/data.txt" }] }),
+            bad: job("echo out of space; exit 7"),
+            hung: job("echo begun; sleep 1000", labels, { stop_grace_period: "0s" }),
+            gone: job("true", {}, { image: "localhost:1/gone:1", pull_policy: "missing" }),
+          }, { configs: { data: { content: "hello" } } }),
+        }, {});
+        await pollTo(world, "succeeded");
+        await docker(world, "rmi", "--force", "localhost:1/gone:1");
+        const idle = { "good-1": "created", "bad-1": "created", "hung-1": "created" };
+        assert.deepEqual(await states(world), { "web-1": "running", ...idle, "gone-1": "created" });
+
+        assert.deepEqual(await run(world, "good"), {
+          status: 200,
+          text: "scheduled job triggered",
+          error: undefined,
+        });
+        const bad = await run(world, "bad");
+        assert.deepEqual([bad.status, bad.error], [500, "failed to trigger scheduled job run"]);
+        assert.match(bad.text, /bad exited with status 7: out of space$/);
+        const hung = await run(world, "hung");
+        assert.equal(hung.status, 500);
+        assert.match(hung.text, /job hung was ended after 1 seconds: begun$/);
+        const gone = await run(world, "gone");
+        assert.equal(gone.status, 500);
+        assert.match(gone.text, /localhost:1/);
+        assert.deepEqual(await executions(world), []);
+
+        const listed = new Map((await jobsOf(world)).map((each) => [each.name, each]));
+        const of = (name: string) => listed.get(`${world.stack}-${name}-1`);
+        assert.equal(listed.size, 4);
+        assert.deepEqual([of("good")?.status, of("bad")?.status], ["exited (0)", "exited (7)"]);
+        assert.deepEqual([of("hung")?.status, of("good")?.valid], ["created", true]);
+        assert.equal(of("bad")?.last_run?.status, "failed");
+        assert.equal(of("gone")?.status, "created");
+        assert.match(of("good")?.next_run_at ?? "", /-01-01T00:00:00/);
+        assert.equal((await run(world, "none")).status, 404);
+        // Nothing of it is a change.
+        await pollTo(world, "skipped");
+      }));
+
+    it("stop services of other stacks while they run, and start them again when they fail", () =>
+      inWorld(engine, async (world) => {
+        const other = `${world.stack}b`;
+        const stops = { "stackwright.job.stop_services": `web, ${other}/db` };
+        await world.repository.commit({
+          ".stackwright.yaml": configFile(
+            { name: world.stack, working_dir: "a" },
+            { name: other, working_dir: "b" },
+          ),
+          "a/compose.yaml": composeFile({
+            web: service(),
+            rest: service(),
+            backup: job("exit 3", stops),
+            again: job("exit 4", { ...stops, "stackwright.job.execution_mode": "restart" }),
+          }),
+          "b/compose.yaml": composeFile({ db: service() }),
+        });
+        await pollTo(world, "succeeded");
+        const startedAt = async (stack: string, name: string) =>
+          await docker(world, "inspect", "-f", "{{.State.StartedAt}}", `${stack}-${name}-1`);
+        const before = await Promise.all([
+          startedAt(world.stack, "web"),
+          startedAt(other, "db"),
+          startedAt(world.stack, "rest"),
+        ]);
+        const names = await ids(world);
+        assert.match((await run(world, "backup")).text, /exited with status 3$/);
+        assert.match((await run(world, "again")).text, /exited with status 4$/);
+        const after = await Promise.all([
+          startedAt(world.stack, "web"),
+          startedAt(other, "db"),
+          startedAt(world.stack, "rest"),
+        ]);
+        const restarted = after.map((time, index) => time !== before[index]);
+        assert.deepEqual(restarted, [true, true, false]);
+        assert.deepEqual(await ids(world), names);
+        assert.deepEqual(await states(world, other), { "db-1": "running" });
+        assert.equal(
+          (await jobsOf(world)).find(({ name }) => name.includes("again"))?.status,
+          "exited (4)",
+        );
+      }));
+
+    it("go on when the service ends, and are taken over by the next one", () =>
+      inWorld(engine, async (world) => {
+        const stops = { "stackwright.job.stop_services": "web" };
+        await commit(world, {
+          "compose.yaml": composeFile({
+            web: service(),
+            backup: job("while [ ! -e /go ]; do sleep 0.1; done; exit 5", stops),
+          }),
+        });
+        await pollTo(world, "succeeded");
+        assert.equal((await run(world, "backup", "?wait=false")).status, 202);
+        while ((await states(world))["web-1"] === "running") await setTimeout(20);
+        let id = "";
+        while (id === "") {
+          const [first = ""] = await executions(world);
+          const state = first === ""
+            ? ""
+            : await docker(world, "inspect", "-f", "{{.State.Running}}", first);
+          id = state.trim() === "true" ? first : "";
+          await setTimeout(20);
+        }
+        await world.restart();
+        assert.deepEqual(await executions(world), [id]);
+        while ((await jobsOf(world))[0]?.status !== "running") await setTimeout(20);
+        await docker(world, "exec", id, "touch", "/go");
+        while ((await jobsOf(world))[0]?.status === "running") await setTimeout(50);
+        const [listed] = await jobsOf(world);
+        assert.equal(listed?.status, "exited (5)");
+        assert.equal((await states(world))["web-1"], "running");
+        assert.deepEqual(await executions(world), []);
+      }));
+  });
+}

@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { readJobLabels } from "../../../src/config/mod.ts";
+import type { ContainerEvent } from "../../../src/docker/mod.ts";
+import { type RunJob, stackKey } from "../../../src/model/mod.ts";
+import { noMeter } from "../../../src/system/mod.ts";
+import { JobScheduler, type ScheduledJob } from "../../../src/trigger/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+const DAY = 24 * 60 * 60 * 1000;
+
+function job(name: string, schedule: string, more: Record<string, string> = {}): ScheduledJob {
+  const labels = { enabled: "true", schedule, ...more };
+  const own = { project: "shop", service: name };
+  const all = Object.entries(labels).map(([key, value]) => [`stackwright.job.${key}`, value]);
+  const spec = readJobLabels(Object.fromEntries(all), own);
+  assert.ok(spec);
+  const key = stackKey("", "shop");
+  return { key, service: name, name: `shop-${name}-1`, isRunning: false, spec, executions: [] };
+}
+
+function setUp(jobs: ScheduledJob[], start = "2026-01-01T00:00:00Z", isAway = () => false) {
+  const clock = createFakeClock(start);
+  const stop = new AbortController();
+  const started: string[] = [];
+  const log = createRecordingLog();
+  let events = Promise.withResolvers<void>();
+  const scheduler = new JobScheduler({
+    find: () => isAway() ? Promise.reject(new Error("nobody answers")) : Promise.resolve(jobs),
+    async *events(signal: AbortSignal): AsyncIterable<ContainerEvent> {
+      if (isAway()) throw new Error("no stream");
+      while (!signal.aborted) {
+        await Promise.race([
+          events.promise,
+          new Promise((_, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+          }),
+        ]);
+        const attributes = { "stackwright.job.enabled": "true" };
+        yield { action: "create", detail: "", containerId: "1", attributes, time: 0n };
+      }
+    },
+    submit: ({ service, adopts }: RunJob) =>
+      void started.push(adopts === undefined ? service : `${service} ${adopts}`),
+    clock,
+    log,
+    meter: noMeter,
+    timeZone: "Europe/Berlin",
+  }, stop.signal);
+  const running = scheduler.run();
+  return {
+    clock,
+    scheduler,
+    started,
+    log,
+    jobs,
+    changed() {
+      const before = events;
+      events = Promise.withResolvers<void>();
+      before.resolve();
+    },
+    async end() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+describe("the scheduler of jobs", () => {
+  it("starts each job at its times over a year, with one timer for all of them", async () => {
+    const { clock, started, end } = setUp([
+      job("daily", "0 3 * * *"),
+      job("night", "30 2 * * *"),
+      job("weekly", "@weekly"),
+      job("leap", "0 0 29 2 *"),
+      job("never", "0 0 30 2 *"),
+    ]);
+    await clock.advance(0);
+    assert.equal(clock.sleepers, 1);
+    await clock.advance(365 * DAY - 1);
+    const counts = Object.fromEntries(
+      ["daily", "night", "weekly", "leap", "never"].map((name) => [
+        name,
+        started.filter((each) => each === name).length,
+      ]),
+    );
+    // 02:30 is skipped once in spring and comes twice in autumn; 2026 has 52 Sundays.
+    assert.deepEqual(counts, { daily: 365, night: 365, weekly: 52, leap: 0, never: 0 });
+    assert.equal(clock.sleepers, 1);
+    await end();
+    assert.equal(clock.sleepers, 0);
+  });
+
+  it("follows what comes and goes, and keeps the next time of what stays", async () => {
+    const jobs = [job("a", "@every 1h")];
+    const { clock, scheduler, started, changed, end } = setUp(jobs);
+    await clock.advance(30 * 60_000);
+    const { nextRunAt } = scheduler.timesOf(job("a", "@daily"));
+    jobs.push(job("b", "@every 10m"));
+    changed();
+    await clock.advance(1000);
+    assert.deepEqual(scheduler.timesOf(job("a", "@daily")).nextRunAt, nextRunAt);
+    await clock.advance(10 * 60_000);
+    assert.deepEqual(started, ["b"]);
+    jobs.splice(0, 2, job("b", "@every 2h"));
+    changed();
+    await clock.advance(110 * 60_000);
+    assert.deepEqual(started, ["b"]);
+    await end();
+  });
+
+  it("leaves out a firing while the last run is under way, where that is wanted", async () => {
+    const { clock, scheduler, started, log, end } = setUp([
+      job("careful", "0 * * * *", { skip_running: "true" }),
+      job("other", "0 * * * *"),
+    ]);
+    await clock.advance(0);
+    const done = scheduler.begin(job("careful", "@daily"));
+    await clock.advance(60 * 60_000);
+    assert.deepEqual(started, ["other"]);
+    assert.match(JSON.stringify(log.lines), /left out/);
+    done();
+    await clock.advance(60 * 60_000);
+    assert.deepEqual(started, ["other", "careful", "other"]);
+    await end();
+  });
+
+  it("does not make up for times that passed, and takes over what was begun", async () => {
+    const one = { ...job("a", "*/5 * * * *"), executions: ["4711"] };
+    const { clock, started, end } = setUp([one], "2026-03-10T12:03:00Z");
+    await clock.advance(0);
+    assert.deepEqual(started, ["a 4711"]);
+    await clock.advance(2 * 60_000);
+    assert.deepEqual(started, ["a 4711", "a"]);
+    await end();
+  });
+
+  it("waits for an engine that is away, and ends while it is", async () => {
+    let isAway = true;
+    const { clock, started, end } = setUp([job("a", "* * * * *")], undefined, () => isAway);
+    await clock.advance(90_000);
+    assert.deepEqual(started, []);
+    isAway = false;
+    await clock.advance(60_000);
+    assert.deepEqual(started, ["a"]);
+    isAway = true;
+    await end();
+  });
+
+  it("starts nothing of what is disabled or has a mistake", async () => {
+    const { spec: _spec, ...broken } = job("broken", "@hourly");
+    const { clock, started, end } = setUp([
+      { ...broken, problem: "no schedule" },
+      { ...job("off", "@hourly"), spec: { ...job("off", "@hourly").spec!, enabled: false } },
+    ]);
+    await clock.advance(DAY);
+    assert.deepEqual(started, []);
+    await end();
+  });
+});
