@@ -65,7 +65,15 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     polls: [],
     windows: createSyncWindows([]),
-    jobs: () => Promise.resolve([]),
+    jobs: () =>
+      Promise.resolve([{
+        key: { context: "default", name: "shop" },
+        service: "x",
+        name: "x",
+        status: "created",
+        repository: "",
+        problem: "no schedule",
+      }]),
     plan: planned,
     timeZone: "UTC",
   });

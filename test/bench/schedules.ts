@@ -1,0 +1,61 @@
+/**
+ * What a thousand scheduled jobs cost: the processor time of a simulated day in which each is due once,
+ * and of ten simulated minutes in which each is due every minute, as shares of one core. One timer
+ * waits for the next of all. Run it as `deno task bench`.
+ */
+import process from "node:process";
+import { readJobLabels } from "../../src/config/mod.ts";
+import type { ContainerEvent } from "../../src/docker/mod.ts";
+import { stackKey } from "../../src/model/mod.ts";
+import { noMeter } from "../../src/system/mod.ts";
+import { JobScheduler, type ScheduledJob } from "../../src/trigger/mod.ts";
+import { createFakeClock } from "../fakes/fake_clock.ts";
+import { createRecordingLog } from "../fakes/recording_log.ts";
+
+const JOBS = 1000;
+
+function job(index: number, schedule: string): ScheduledJob {
+  const service = `job${index}`;
+  const labels = { "stackwright.job.enabled": "true", "stackwright.job.schedule": schedule };
+  const spec = readJobLabels(labels, { project: "shop", service });
+  if (spec === undefined) throw new Error("no job");
+  const key = stackKey("", "shop");
+  return { key, service, name: service, isRunning: false, spec, executions: [] };
+}
+
+async function simulate(schedule: (index: number) => string, minutes: number): Promise<void> {
+  const jobs = Array.from({ length: JOBS }, (_, index) => job(index, schedule(index)));
+  const clock = createFakeClock("2026-01-01T00:00:00Z");
+  const stop = new AbortController();
+  let firings = 0;
+  const scheduler = new JobScheduler({
+    find: () => Promise.resolve(jobs),
+    events: (signal): AsyncIterable<ContainerEvent> => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () =>
+          new Promise((_, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+          }),
+      }),
+    }),
+    submit: () => void firings++,
+    clock,
+    log: createRecordingLog(),
+    meter: noMeter,
+    timeZone: "Europe/Berlin",
+  }, stop.signal);
+  const running = scheduler.run();
+  await clock.advance(0);
+  const before = process.cpuUsage();
+  await clock.advance(minutes * 60_000);
+  const { user, system } = process.cpuUsage(before);
+  const share = (user + system) / 1e6 / (minutes * 60) * 100;
+  const timers = clock.sleepers;
+  stop.abort();
+  await running;
+  const what = `${JOBS} jobs, ${firings} firings in ${minutes} minutes, ${timers} timer`;
+  process.stdout.write(`${what}: ${share.toFixed(4)} % of a core\n`);
+}
+
+await simulate((index) => `${index % 60} ${index % 24} * * *`, 24 * 60);
+await simulate(() => "* * * * *", 10);
