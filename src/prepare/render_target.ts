@@ -89,7 +89,7 @@ export async function renderTarget(
   const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree, signal);
   requireShortEnvironment(model);
-  requireJobs(model, target.key.name, parts.clock.now());
+  requireJobs(model, target, parts.clock.now());
   await requireHooksRun(model, target.key.name, () => parts.host.compose.version(signal));
   requirePlain(model, revealed);
   const complete = { ...invocation, values };
@@ -199,11 +199,23 @@ function requireSize(model: ComposeModel, name: string): void {
 }
 
 /** Jobs that cannot run as they are written fail the deployment: nobody would see it until they are due. */
-function requireJobs(model: ComposeModel, name: string, now: Date): void {
+function requireJobs(
+  model: ComposeModel,
+  { key: { name }, swarm }: ResolvedTarget,
+  now: Date,
+): void {
   for (const [service, definition] of Object.entries(servicesOf(model))) {
     try {
       const spec = readJobLabels(labelsOf(definition), { project: name, service });
-      if (spec?.enabled === true) requireJob(definition, spec, now);
+      if (spec?.enabled !== true) continue;
+      if (swarm !== undefined) {
+        throw new StackwrightError(
+          "unsupported",
+          `deployment ${name}: service ${service} is a scheduled job, which this version of ` +
+            "Stackwright does not run in a swarm yet",
+        );
+      }
+      requireJob(definition, spec, now);
     } catch (error) {
       if (!isStackwrightError(error, "config_invalid")) throw error;
       const message = `deployment ${name}: service ${service}: ${error.message}`;
