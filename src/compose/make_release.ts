@@ -1,4 +1,5 @@
 import {
+  COMPOSE_LABELS,
   type ComposeInvocation,
   type ComposeModel,
   type InputClosure,
@@ -152,6 +153,23 @@ function unclaimed(resource: unknown): unknown {
   return { ...resource, labels: withoutOurs(labelsOf(resource)) };
 }
 
+/** Labels by which compose and we know whose a volume is. */
+const OF_OWNERS: ReadonlySet<string> = new Set([...OURS, ...Object.values(COMPOSE_LABELS)]);
+
+/** The same service, whose mounts make no volume that looks like another stack's. */
+function withoutForged(service: JsonObject): JsonObject {
+  const { volumes, deploy } = service;
+  const mounts = !Array.isArray(volumes) ? {} : {
+    volumes: volumes.map((mount: unknown) => {
+      const options = isObject(mount) ? mount["volume"] : undefined;
+      if (!isObject(mount) || !isObject(options) || options["labels"] === undefined) return mount;
+      const labels = Object.entries(labelsOf(options)).filter(([name]) => !OF_OWNERS.has(name));
+      return { ...mount, volume: { ...options, labels: Object.fromEntries(labels) } };
+    }),
+  };
+  return { ...service, ...mounts, ...(isObject(deploy) ? { deploy: unclaimed(deploy) } : {}) };
+}
+
 function withLabels(
   model: ComposeModel,
   parts: ReleaseParts,
@@ -165,7 +183,10 @@ function withLabels(
   const services = Object.fromEntries(
     Object.entries(servicesOf(model)).map(([name, service]) => [
       name,
-      labelled(service, { ...serviceLabels(parts), [LABELS.digest]: digests.get(name) ?? "" }),
+      labelled(withoutForged(service), {
+        ...serviceLabels(parts),
+        [LABELS.digest]: digests.get(name) ?? "",
+      }),
     ]),
   );
   const resources = (kind: "networks" | "volumes") => {

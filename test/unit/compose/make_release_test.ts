@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { livePaths, makeRelease, type ReleaseParts } from "../../../src/compose/mod.ts";
-import { LABELS } from "../../../src/model/mod.ts";
+import { COMPOSE_LABELS, LABELS } from "../../../src/model/mod.ts";
 
 const revision = {
   source: { kind: "git", url: "https://h/acme/shop", name: "h/acme/shop" },
@@ -55,6 +55,26 @@ describe("makeRelease()", () => {
     assert.equal(web?.labels[LABELS.sourceConfiguration], "h/acme/shop");
     assert.equal(web?.labels["mine"], "1");
     assert.equal(web?.labels["stackwright.deployment.autostart"], "true");
+  });
+
+  it("leaves no label of an owner to volumes that mounts make, or to services of a swarm", () => {
+    const owners = [...Object.values(LABELS), ...Object.values(COMPOSE_LABELS)];
+    const labels = { ...Object.fromEntries(owners.map((name) => [name, "forged"])), mine: "1" };
+    const volumes = [
+      { type: "volume", target: "/a", volume: { labels, nocopy: true } },
+      { type: "volume", source: "data", target: "/b", volume: {} },
+    ];
+    const ours = Object.fromEntries(Object.values(LABELS).map((name) => [name, "forged"]));
+    const deploy = { replicas: 2, labels: { ...ours, mine: "2" }, endpoint_mode: "vip" };
+    const { model } = makeRelease(parts({
+      rendered: { name: "shop", services: { web: { image: "x", volumes, deploy } } },
+    }));
+    const { web } = model.services as Record<string, Record<string, unknown>>;
+    assert.deepEqual(web?.["volumes"], [
+      { type: "volume", target: "/a", volume: { labels: { mine: "1" }, nocopy: true } },
+      { type: "volume", source: "data", target: "/b", volume: {} },
+    ]);
+    assert.deepEqual(web?.["deploy"], { labels: { mine: "2" }, endpoint_mode: "vip" });
   });
 
   it("names the source of the configuration where that is another", () => {
