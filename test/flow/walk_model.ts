@@ -406,6 +406,7 @@ const FIELDS = [
   "replicas",
   "usesVariable",
   "profile",
+  "startFirst",
 ] as const;
 
 /**

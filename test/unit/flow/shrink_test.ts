@@ -55,7 +55,7 @@ describe("a walk that fails", () => {
   };
   /** A product that does not notice that a follower's followed service changed. */
   const missesFollowers = (states: readonly WalkState[]) =>
-    Promise.resolve(states.some((state, at) => {
+    states.some((state, at) => {
       const before = states[at - 1];
       if (before === undefined) return false;
       const [now, then] = [expectedOf(state), expectedOf(before)];
@@ -64,14 +64,18 @@ describe("a walk that fails", () => {
         then[name]?.identity !== now[name]?.identity &&
         JSON.stringify(state.services[name]) === JSON.stringify(before.services[name])
       );
-    }));
+    });
+  const fails = (states: readonly WalkState[]) => Promise.resolve(missesFollowers(states));
 
-  for (const seed of [2, 3, 4, 20261121]) {
-    it(`shrinks to two states with two services in them (seed ${seed})`, async () => {
-      const states = walkOf(seed);
-      assert.ok(await missesFollowers(states), "this walk has no follower");
-      const shortest = await shrink(states, missesFollowers);
-      const simplest = await simplify(shortest, simplerWalks, missesFollowers);
+  // Which walks come to a follower depends on what else a step can do, so they are looked for.
+  const walks = numbers(40).map(walkOf).filter(missesFollowers).slice(0, 4);
+
+  for (const index of numbers(4)) {
+    it(`shrinks to two states with two services in them (walk ${index + 1})`, async () => {
+      const states = walks[index];
+      assert.ok(states !== undefined, "hardly a walk has a follower");
+      const shortest = await shrink(states, fails);
+      const simplest = await simplify(shortest, simplerWalks, fails);
       assert.equal(simplest.length, 2, JSON.stringify(simplest));
       for (const { services, noise } of simplest) {
         assert.equal(noise, 0);
