@@ -87,8 +87,12 @@ function oracle(
     return { decision: { allowed: true, manualOverride: true, windows: names } };
   }
   const decision = { allowed: false, manualOverride: false, windows: names };
+  const allows = active.filter((_, index) => windows[index]?.kind === "allow");
+  const denies = active.filter((_, index) => windows[index]?.kind === "deny");
   for (let at = minute + 1; at < BEFORE + AFTER; at++) {
-    if (blocking(at).length === 0) return { decision, opens: at };
+    const isDenied = denies.some((each) => each[at] === 1);
+    const isAllowed = allows.length === 0 || allows.some((each) => each[at] === 1);
+    if (!isDenied && isAllowed) return { decision, opens: at };
   }
   return { decision };
 }
