@@ -21,6 +21,7 @@ export function notYet(reader: VariableReader): readonly string[] {
 
 function nameOfSet(reader: VariableReader, row: NotYetRow): string | undefined {
   if (row.flag) return isOn(reader, row.name) ? row.name : undefined;
+  if (row.harmless !== undefined && reader.textOf(row.name) === row.harmless) return undefined;
   if (row.switchInside === true && isOffInside(reader.textOf(row.name))) return undefined;
   const names = [...reader.namesOf(row.name), ...(row.file ? [`${row.name}_FILE`] : [])];
   return names.find((name) => reader.isSet(name));

@@ -13,7 +13,12 @@ export interface NotYetRow {
   readonly settled?: true;
   /** Whether it is a YAML map that asks for nothing until its key `enabled` is true. */
   readonly switchInside?: true;
+  /** A value that asks for nothing but what is done anyway. */
+  readonly harmless?: string;
 }
+
+const EVERY_JOB = "all jobs of the engine are run, whoever deployed them, " +
+  "and by each instance that has SCHEDULER_ENABLED";
 
 /**
  * Variables that would change what may be deployed, or how, and that this version does not act on.
@@ -29,6 +34,12 @@ export const NOT_YET: readonly NotYetRow[] = [
     ...flag("INTERPOLATE_RESOLVED_SECRETS", "values of secrets are taken as they are"),
     refused: true,
   },
+  {
+    ...refused("DOCKER_CONTEXT", "the engine is that of DOCKER_HOST, or of this machine"),
+    harmless: "default",
+  },
+  refused("SCHEDULER_INSTANCE_ID", EVERY_JOB),
+  refused("SCHEDULER_REQUIRE_OWNER_CONTEXTS", EVERY_JOB),
   {
     ...text(
       "MAX_DEPLOYMENT_LOOP_COUNT",
@@ -62,7 +73,7 @@ export const NOT_YET: readonly NotYetRow[] = [
   text("SOURCE_GC_RETENTION_TTL", "mirrors of sources stay"),
 ];
 
-function refused(name: string, missing: string, file: boolean): NotYetRow {
+function refused(name: string, missing: string, file = false): NotYetRow {
   return { name, file, flag: false, refused: true, missing };
 }
 

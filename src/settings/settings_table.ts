@@ -312,7 +312,8 @@ function notYetRow(row: NotYetRow): string {
   const { name, file, flag, refused, missing } = row;
   const names = code([name, ...(file ? [`${name}_FILE`] : [])]);
   const isSwitch = flag ? " when true" : row.switchInside === true ? " with `enabled: true`" : "";
-  const reaction = `${refused ? "error" : "warning"}${isSwitch}`;
+  const unless = row.harmless === undefined ? "" : ` unless ${code([row.harmless])}`;
+  const reaction = `${refused ? "error" : "warning"}${isSwitch}${unless}`;
   return `| ${names} | ${reaction} | ${
     row.settled === true ? "Instead" : "Until then"
   }, ${missing}. |`;
