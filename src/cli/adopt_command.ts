@@ -11,6 +11,8 @@ export const adoptCommand: Command = {
 A stack belongs to the repository, and the branch, that deployed it. Another one with the same stack
 name is refused, until this command hands the stack to it; its next deployment then takes it over.
 Without --source it is the one that was refused. Whose it was before is refused from then on.
+
+Exits 0 when it is handed over, 1 when --source is missing and nobody, or several, were refused.
 `,
   async run(io) {
     const args = readArguments(io.args, 1, ["context", "source", "reference"]);

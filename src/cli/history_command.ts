@@ -23,7 +23,7 @@ export const historyCommand: Command = {
   help: `Usage: stackwright history [--json] [--context NAME] <stack>
 
 Newest first, with number, time, state, commit and what became of it; the current one is marked with
-a star. Numbers are what diff and rollback take.
+a star. Numbers are what diff and rollback take. Exits 1 when nothing is recorded.
 `,
   async run(io) {
     const args = readArguments(io.args, 1, ["context"]);

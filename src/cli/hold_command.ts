@@ -7,9 +7,11 @@ import { withOperations } from "./with_operations.ts";
 export const holdCommand: Command = {
   help: `Usage: stackwright hold [--json] [--context NAME] [--reason TEXT] [--until WHEN] <stack>
 
-Holds a stack as it is: no update reaches it, whoever asks, while what is missing of its release
-still comes back. WHEN is a time (2026-05-04T18:00:00Z) or a duration (36h); without it, the hold
-lasts until stackwright resume. The service may run meanwhile.
+Holds a stack as it is: no update of its source reaches it, whoever asks, while what is missing of
+its release still comes back. WHEN is a time (2026-05-04T18:00:00Z) or a duration (36h); without it,
+the hold lasts until stackwright resume. The service may run meanwhile.
+
+Exits 0 when the stack is held, 1 when nothing is recorded about it, 64 when WHEN is none.
 `,
   async run(io) {
     const args = readArguments(io.args, 1, ["context", "reason", "until"]);
@@ -30,7 +32,9 @@ lasts until stackwright resume. The service may run meanwhile.
 export const resumeCommand: Command = {
   help: `Usage: stackwright resume [--json] [--context NAME] <stack>
 
-Lets a stack that was held, or rolled back, follow its source again from the next look on.
+Lets a stack that was held, or rolled back, follow its source again from the next look on; until
+that look, status and explain still show what was decided before. Exits 0, also when nobody held it,
+and 1 when nothing is recorded about the stack.
 `,
   async run(io) {
     const args = readArguments(io.args, 1, ["context"]);

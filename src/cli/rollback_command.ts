@@ -7,7 +7,10 @@ export const rollbackCommand: Command = {
   help: `Usage: stackwright rollback [--json] [--context NAME] [--reason TEXT] <stack> [release]
 
 Deploys a recorded release again, by default the good one before the current. Updates then leave the
-stack alone until a commit changes its inputs, or until stackwright resume or unpin.
+stack alone until a commit changes its inputs, or until stackwright resume or unpin. The good one
+before the current is the newest that differs from it. A hold does not keep a person from this.
+
+Exits 0 when the release is back, 1 when it failed or there is none.
 `,
   async run(io) {
     const args = readArguments(io.args, 2, ["context", "reason"]);
@@ -46,7 +49,12 @@ stack says by now is deployed. Exits 1 when that fails too, and when nothing had
 
 /** `stackwright unpin` */
 export const unpinCommand: Command = {
-  help: "Usage: stackwright unpin [--json] [--context NAME] <stack>\n",
+  help: `Usage: stackwright unpin [--json] [--context NAME] <stack>
+
+Ends the pin of a rollback: the next look at the source deploys what it says by then. A hold stays;
+stackwright resume ends both. Exits 0, also when nothing was pinned, and 1 when nothing is recorded
+about the stack.
+`,
   async run(io) {
     const args = readArguments(io.args, 1, ["context"]);
     const key = stackOf(args);

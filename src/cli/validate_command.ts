@@ -10,10 +10,11 @@ import { type Command, EXIT } from "./io.ts";
 export const validateCommand: Command = {
   help: `Usage: stackwright validate [--json] [directory]
 
-Checks every .stackwright*.yaml of the checkout (the current directory unless given): syntax, keys
-and values with their positions, that compose files and dotenv files exist, also those that compose
-files name, names that occur twice; and with auto-discovery the directories it finds, each with the
-file of its own merged. Warns of what this version would refuse to deploy.
+Checks every .stackwright*.yaml of the checkout (the current directory unless given), or where there
+is none .doco-cd*.yml: syntax, keys and values with their positions, that compose files and dotenv
+files exist, also those that compose files name, names that occur twice; and with auto-discovery the
+directories it finds, each with the file of its own merged. What compose files say is not checked:
+that takes compose, and plan. Warns of what this version would refuse to deploy.
 
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 
