@@ -107,13 +107,21 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\
 
 /** The end of a hold. Throws `bad_request` for a text that is none, and for one that is past. */
 function untilFrom(text: string, now: Date): Date {
-  const until = INSTANT.test(text)
-    ? new Date(text)
-    : new Date(now.getTime() + parseDuration(text) * 1000);
-  if (until > now) return until;
+  const until = instantOf(text, now);
+  if (until !== undefined && until > now) return until;
+  const what = until === undefined ? "neither a time nor a duration" : "not in the future";
   throw new StackwrightError(
     "bad_request",
-    `until is ${text}, which is not in the future: give a time with its offset ` +
+    `until is ${text}, which is ${what}: give a time with its offset ` +
       "(2026-05-04T18:00:00Z) or a duration from now (36h)",
   );
+}
+
+function instantOf(text: string, now: Date): Date | undefined {
+  if (INSTANT.test(text)) return new Date(text);
+  try {
+    return new Date(now.getTime() + parseDuration(text) * 1000);
+  } catch {
+    return undefined;
+  }
 }

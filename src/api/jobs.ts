@@ -146,7 +146,11 @@ export function jobLane({ key, service }: { readonly key: StackKey; readonly ser
 }
 
 function chosen(found: readonly JobFacts[]): JobFacts {
-  if (found.length === 0) throw new StackwrightError("not_found", "scheduled job not found");
+  if (found.length === 0) {
+    const message = "no job has this name; they are called as their containers: GET /v1/api/jobs";
+    const problems = [{ file: "request", message }];
+    throw new StackwrightError("not_found", "scheduled job not found", { problems });
+  }
   const able = found.filter(({ spec, problem }) => problem !== undefined || spec?.enabled === true);
   const [job, another] = able;
   if (job === undefined) throw new StackwrightError("conflict", "scheduled job is disabled");

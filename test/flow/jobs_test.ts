@@ -135,7 +135,9 @@ for (const engine of await engines()) {
         assert.equal(of("bad")?.last_run?.status, "failed");
         assert.equal(of("gone")?.status, "created");
         assert.match(of("good")?.next_run_at ?? "", /-01-01T00:00:00/);
-        assert.equal((await run(world, "none")).status, 404);
+        const unknown = await run(world, "none");
+        assert.equal(unknown.status, 404);
+        assert.match(unknown.text, /called as their containers/);
         // Nothing of it is a change.
         await pollTo(world, "skipped");
       }));

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { adoptOperation } from "../../../src/api/adopt.ts";
 import { diffReleasesOperation } from "../../../src/api/diff_releases.ts";
 import { getDeploymentOperation } from "../../../src/api/get_deployment.ts";
+import { holdOperation } from "../../../src/api/hold.ts";
 import { listDecisionsOperation } from "../../../src/api/list_decisions.ts";
 import { listReleasesOperation } from "../../../src/api/list_releases.ts";
 import { unpinOperation } from "../../../src/api/unpin.ts";
@@ -42,6 +43,21 @@ async function pages<Page extends { readonly next?: number | undefined }>(
 }
 
 describe("the operations on one stack", () => {
+  it("say what a hold may last until, to who gives neither a time nor a duration", async () => {
+    const { parts, clock, call } = createWorld();
+    const operation = holdOperation({ ...parts, clock });
+    for (
+      const [until, what] of [["soon", "neither a time nor a duration"], ["-1h", "not in the"]]
+    ) {
+      await assert.rejects(operation.call({ name: "shop", until }, call), (error) => {
+        assert.ok(isStackwrightError(error) && error.code === "bad_request");
+        assert.ok(error.message.startsWith(`until is ${until}, which is ${what}`), error.message);
+        assert.match(error.message, /2026-05-04T18:00:00Z\) or a duration/);
+        return true;
+      });
+    }
+  });
+
   it("list releases in pages, newest first, and say which one is deployed", async () => {
     const { parts, call } = createWorld();
     const operation = listReleasesOperation(parts);
