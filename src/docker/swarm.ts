@@ -65,7 +65,7 @@ export type Distribution =
   | { readonly kind: "found"; readonly digest: string }
   /** It answered that there is no such image, or none for these credentials. */
   | { readonly kind: "refused"; readonly why: string }
-  /** It could not be asked. */
+  /** It could not be asked; `why` is empty where it was not to be asked. */
   | { readonly kind: "unknown"; readonly why: string };
 
 /** A service that is made or changed. */

@@ -59,7 +59,7 @@ export const UNTOUCHED_IMAGES: Images = {
   pull: () => Promise.resolve(),
   build: () => Promise.resolve(),
   point: () => Promise.resolve(),
-  distribution: () => Promise.resolve({ kind: "unknown", why: "nothing is asked while planning" }),
+  distribution: () => Promise.resolve({ kind: "unknown", why: "" }),
   credentials: () => Promise.resolve(""),
 };
 

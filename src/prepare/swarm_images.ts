@@ -24,6 +24,7 @@ export async function resolveImages(
 ): Promise<Record<string, string>> {
   const answers = new Map<string, Distribution>();
   const resolved: Record<string, string> = {};
+  const said = new Set<string>();
   for (const { name, image } of release.services) {
     if (!services.includes(name) || image === "") continue;
     if (image.includes("@")) {
@@ -47,11 +48,11 @@ export async function resolveImages(
     const before = own(known, name);
     const kept = before?.startsWith(`${tagged(image)}@`) === true ? before : undefined;
     const what = kept === undefined ? "run by its name" : "run as it was found before";
-    parts.log.warning(`image ${image} is ${what}: ${answer.why}`, {
-      stack: release.key.name,
-      context: release.key.context,
-    });
     resolved[name] = kept ?? image;
+    const text = `image ${image} is ${what}: ${answer.why}`;
+    if (answer.why === "" || said.has(text)) continue;
+    said.add(text);
+    parts.log.warning(text, { stack: release.key.name, context: release.key.context });
   }
   return resolved;
 }

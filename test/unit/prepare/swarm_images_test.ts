@@ -69,8 +69,13 @@ describe("resolveImages()", () => {
     const { found, warnings } = await resolve("app:1", { kind: "refused", why: "no" }, {
       isHere: true,
     });
-    assert.equal(found["web"], "app:1");
-    assert.ok(warnings > 0);
+    assert.deepEqual(found, { web: "app:1", worker: "app:1" });
+    assert.equal(warnings, 1, "once for an image, however many services have it");
+  });
+
+  it("has nothing to warn of where the registry was not to be asked", async () => {
+    const { warnings } = await resolve("app:1", { kind: "unknown", why: "" });
+    assert.equal(warnings, 0);
   });
 
   it("stays with what was found before while the registry is away", async () => {
