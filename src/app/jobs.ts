@@ -12,6 +12,8 @@ import { JobScheduler, type ScheduledJob } from "../trigger/mod.ts";
 /** Ports of the jobs of one engine. */
 export interface JobBoardParts {
   readonly engine: EngineClient;
+  /** Whether a stack is one that this service deployed. */
+  readonly isDeployed: (key: StackKey) => boolean;
   readonly intake: () => Intake;
   readonly clock: Clock;
   readonly log: Log;
@@ -75,7 +77,7 @@ export class JobBoard {
   }
 
   async #find(signal: AbortSignal): Promise<{ job: ScheduledJob; found: FoundJob }[]> {
-    const found = await findJobs(this.#parts.engine, signal);
+    const found = await findJobs(this.#parts, signal);
     return found.map((each) => ({ job: this.#read(each), found: each }));
   }
 

@@ -75,11 +75,12 @@ export async function runJob(
 }
 
 async function findJob(
-  { host: { engine } }: PipelineParts,
+  { host: { engine }, ledger }: PipelineParts,
   { key, service }: RunJob,
   signal: AbortSignal,
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
-  const found = (await findJobs(engine, signal)).find((each) =>
+  const isDeployed = (of: StackKey) => ledger.current(of) !== undefined;
+  const found = (await findJobs({ engine, isDeployed }, signal)).find((each) =>
     formatStackKey(each.key) === formatStackKey(key) && each.service === service
   );
   const own = { project: key.name, service };
