@@ -115,7 +115,7 @@ async function execute(
   reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
-  const { trigger, origin } = work;
+  const { trigger, origin, round } = work;
   const secretSession = parts.secrets.open();
   let acts = false;
   const acting: TargetListener = () => ({ kind }) => void (acts ||= kind === "started");
@@ -124,7 +124,7 @@ async function execute(
     work.sources.map((request) =>
       deploySource(
         parts,
-        { work, request, trigger, origin, secretSession },
+        { work, request, trigger, origin, round, secretSession },
         { reporter, listeners },
         signal,
       )

@@ -29,6 +29,15 @@ export interface SourceRequest {
   readonly deployments: readonly DeclaredDeployment[];
 }
 
+/**
+ * What polls of one repository at one moment have in common: the first question to the remote serves
+ * them all. They are of one round when they have the same object.
+ */
+export interface PollRound {
+  /** Every reference that they ask for. */
+  readonly references: readonly string[];
+}
+
 /** What all work has: what started it, and who is behind it. */
 interface Started {
   readonly trigger: Trigger;
@@ -41,6 +50,8 @@ export interface Sync extends Started {
   readonly sources: readonly SourceRequest[];
   /** The one stack that is meant; without it, all that the sources name. */
   readonly only?: StackKey;
+  /** The round that the poll is of. */
+  readonly round?: PollRound;
 }
 
 /** Put a stack back to an earlier release, and keep it there. */

@@ -4,6 +4,7 @@ import {
   type DeclaredDeployment,
   formatRevision,
   type Origin,
+  type PollRound,
   type Revision,
   type RunReporter,
   type SourceRequest,
@@ -29,6 +30,7 @@ export interface SourceRun {
   readonly request: SourceRequest;
   readonly trigger: Trigger;
   readonly origin: Origin;
+  readonly round?: PollRound | undefined;
   /** What the targets of one run read their external secrets with. */
   readonly secretSession?: SecretSession;
 }
@@ -58,7 +60,7 @@ export async function openSource(
   requireGit(request);
   const { name } = requestLocation(request);
   reporter.describe({ message: `resolving ${request.reference} of ${name}` });
-  const look = () => lookUp(parts, request, signal);
+  const look = () => lookUp(parts, run, signal);
   const { revision: configuration, away } = await preparing(parts, name, look, signal);
   const shown = formatRevision(configuration);
   if (away !== undefined) {

@@ -1,6 +1,7 @@
 import {
   type Deployment,
   isStackwrightError,
+  type PollRound,
   type Revision,
   type SourceLocation,
   type SourceRequest,
@@ -30,25 +31,28 @@ export interface Looked {
 }
 
 /**
- * As {@link resolveRequest}; but a source that is away is no reason to leave what is deployed from it
+ * As {@link resolveRequest}, with one question for a round of polls; but a source that is away is no reason to leave what is deployed from it
  * broken, so that the newest commit that is known serves instead.
  *
  * Throws what the source throws, when nothing is known of it or it answers and refuses.
  */
 export async function lookUp(
   parts: PipelineParts,
-  request: SourceRequest,
+  { request, round }: { readonly request: SourceRequest; readonly round?: PollRound | undefined },
   signal: AbortSignal,
 ): Promise<Looked> {
+  const { reference } = request;
+  const location = requestLocation(request);
   try {
-    return { revision: await resolveRequest(parts, request, 0, signal) };
+    return {
+      revision: await resolveAt(parts, { location, reference, gitDepth: 0, round }, signal),
+    };
   } catch (error) {
     signal.throwIfAborted();
     const isAway = isStackwrightError(error, "repository_unreachable") ||
       isStackwrightError(error, "timeout");
     if (!isAway) throw error;
-    const asked = { location: requestLocation(request), reference: request.reference, depth: 0 };
-    const revision = await parts.source.lastKnown(asked, signal);
+    const revision = await parts.source.lastKnown({ location, reference, depth: 0 }, signal);
     if (revision === undefined) throw error;
     return { revision, away: error };
   }
@@ -144,11 +148,12 @@ interface Wanted {
   readonly location: SourceLocation;
   readonly reference: string;
   readonly gitDepth: number;
+  readonly round?: PollRound | undefined;
 }
 
 async function resolveAt(
   parts: PipelineParts,
-  { location, reference, gitDepth }: Wanted,
+  { location, reference, gitDepth, round }: Wanted,
   signal: AbortSignal,
 ): Promise<Revision> {
   const depth = gitDepth > 0 ? gitDepth : parts.options.cloneDepth;
@@ -159,7 +164,7 @@ async function resolveAt(
         source: location.kind,
         outcome,
       }, time),
-    () => parts.source.resolve({ location, reference, depth }, signal),
+    () => parts.source.resolve({ location, reference, depth, round }, signal),
   );
 }
 

@@ -138,11 +138,11 @@ class GitSource implements Source {
   }
 
   async resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision> {
-    const { location, reference, depth } = request;
+    const { location, reference, depth, round } = request;
     const url = reach(location.url, this.#options.rewrites);
     await this.#checkPlace(url);
     const repository = this.#open(this.#layout.mirror(location), location.name);
-    const found = await repository.mirror.resolve({ url, reference, depth }, signal);
+    const found = await repository.mirror.resolve({ url, reference, depth, round }, signal);
     return { source: location, ...found };
   }
 

@@ -1,4 +1,4 @@
-import type { Revision, SourceLocation } from "../model/mod.ts";
+import type { PollRound, Revision, SourceLocation } from "../model/mod.ts";
 
 /** A question to a source. */
 export interface ResolveRequest {
@@ -7,6 +7,8 @@ export interface ResolveRequest {
   readonly reference: string;
   /** Commits of history to fetch; 0 is all of it. */
   readonly depth: number;
+  /** Where another question of the same round was answered, that answer is enough. */
+  readonly round?: PollRound | undefined;
 }
 
 /** One entry of a revision: a file, a directory, a link, or the root of a submodule. */

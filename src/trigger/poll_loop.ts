@@ -24,7 +24,7 @@ export interface PollParts extends PollLoopParts {
   readonly random: () => number;
 }
 
-/** Most entries that all start at once; more are spread. */
+/** Most rhythms that all start at once; more are spread. */
 const MOST_AT_ONCE = 8;
 /** Longest delay of a first poll, in seconds. */
 const LONGEST_SPREAD = 30;
@@ -33,51 +33,83 @@ const LONGEST_SLEEP_MS = 60 * 60 * 1000;
 /** Between looks at a watched repository. */
 const LOOK_EVERY_MS = 2000;
 
+/** Entries of one repository that are polled at the same times, so that the remote is asked once. */
+type Entries = readonly [PollEntry, ...PollEntry[]];
+
 /**
- * Polls every entry, each in a loop of its own, until `signal` aborts or no entry is due any more;
- * never rejects. Call it once.
+ * Polls every entry until `signal` aborts or no entry is due any more; never rejects. Entries of one
+ * repository with the same interval or schedule are polled together, see {@link runPollLoop}. Call it
+ * once.
  */
 export async function runPolls(
   entries: readonly PollEntry[],
   parts: PollParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const spread = entries.length > MOST_AT_ONCE;
-  const loops = entries.map((entry) => {
-    const most = spread ? Math.min(entry.intervalSeconds, LONGEST_SPREAD) : 0;
-    return runPollLoop(entry, { ...parts, firstDelaySeconds: most * parts.random() }, signal);
+  const together = byRhythm(entries, parts);
+  const spread = together.length > MOST_AT_ONCE;
+  const loops = together.map((each) => {
+    const most = spread ? Math.min(each[0].intervalSeconds, LONGEST_SPREAD) : 0;
+    return runPollLoop(each, { ...parts, firstDelaySeconds: most * parts.random() }, signal);
   });
   await Promise.all(loops);
 }
 
+/** One that is watched has a rhythm of its own: nobody asks a remote for it. */
+function byRhythm(entries: readonly PollEntry[], { look }: PollParts): Entries[] {
+  const found = new Map<string, [PollEntry, ...PollEntry[]]>();
+  for (const [index, entry] of entries.entries()) {
+    const { request: { kind, url }, schedule, intervalSeconds, runOnce, watch } = entry;
+    const isWatched = watch && look?.(entry.request) !== undefined;
+    const key = isWatched ? `${index}` : JSON.stringify([
+      kind,
+      url,
+      schedule ?? "",
+      intervalSeconds,
+      runOnce,
+    ]);
+    const others = found.get(key);
+    if (others === undefined) found.set(key, [entry]);
+    else others.push(entry);
+  }
+  return [...found.values()];
+}
+
 /**
- * Polls one entry until `signal` aborts; never rejects. An interval polls at once, or after
- * `firstDelaySeconds`, and then the interval after the end of each run, so that runs of an entry never
- * overlap. A watched repository on this machine is polled as soon as it changed, too; without an
+ * Polls entries of one repository that have the same interval or schedule until `signal` aborts;
+ * never rejects. Each has runs of its own, which never overlap, and those that start together are of
+ * one round. An interval polls at once, or after `firstDelaySeconds`, and then the interval after the
+ * end of the first of these runs; an entry whose run goes on by then is left out once. A watched
+ * repository on this machine, which comes alone, is polled as soon as it changed, too; without an
  * interval at the start and then only. A schedule polls at its firings only; those that pass while a
  * run is active count as missed. With `runOnce` it polls at once, whatever else is set, and ends after
  * that run, good or bad. An entry without any of them polls nothing.
  */
 export async function runPollLoop(
-  entry: PollEntry,
+  entries: Entries,
   parts: PollLoopParts & { readonly firstDelaySeconds?: number },
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await new PollLoop(entry, parts, signal).run(parts.firstDelaySeconds ?? 0);
+    await new PollLoop(entries, parts, signal).run(parts.firstDelaySeconds ?? 0);
   } catch (error) {
     if (signal.aborted || isStackwrightError(error, "shutting_down")) return;
-    parts.log.error("BUG: a poll loop ended", { error, target: entry.request.target });
+    parts.log.error("BUG: a poll loop ended", { error, target: entries[0].request.target });
   }
 }
 
 class PollLoop {
+  readonly #entries: Entries;
+  /** What all entries have in common is read here. */
   readonly #entry: PollEntry;
   readonly #parts: PollLoopParts;
   readonly #signal: AbortSignal;
+  /** The entries whose run goes on. */
+  readonly #busy = new Set<PollEntry>();
 
-  constructor(entry: PollEntry, parts: PollLoopParts, signal: AbortSignal) {
-    this.#entry = entry;
+  constructor(entries: Entries, parts: PollLoopParts, signal: AbortSignal) {
+    this.#entries = entries;
+    this.#entry = entries[0];
     this.#parts = parts;
     this.#signal = signal;
   }
@@ -87,20 +119,21 @@ class PollLoop {
     if (schedule !== undefined && !runOnce) return await this.#runScheduled(schedule);
     const look = watch && !runOnce ? this.#parts.look?.(request) : undefined;
     if (intervalSeconds === 0 && !runOnce && look === undefined) {
-      this.#parts.log.info("a poll entry has interval 0 and no schedule: it is not polled", {
-        target: this.#entry.request.target,
-      });
+      for (const each of this.#entries) {
+        this.#parts.log.info("a poll entry has interval 0 and no schedule: it is not polled", {
+          target: each.request.target,
+        });
+      }
       return;
     }
     await this.#sleep(firstDelaySeconds);
-    // Taken before each run: a change that comes while it runs is one for the next.
-    let seen = await look?.();
-    await this.#poll();
-    while (!runOnce) {
+    if (runOnce) return void await abortable(Promise.all(this.#poll()), this.#signal);
+    while (true) {
+      // Taken before each run: a change that comes while it runs is one for the next.
+      const seen = await look?.();
+      await abortable(Promise.race(this.#poll()), this.#signal);
       if (look === undefined) await this.#sleep(intervalSeconds);
       else await this.#sleepUntilChanged(look, seen);
-      seen = await look?.();
-      await this.#poll();
     }
   }
 
@@ -128,16 +161,26 @@ class PollLoop {
       }
       log.debug("next poll", { at: next.toISOString(), target: this.#entry.request.target });
       await this.#sleepUntil(next);
-      await this.#poll();
+      this.#poll();
     }
   }
 
-  /** One run, to its end; an abort ends the wait, the run itself is the intake's to end. */
-  async #poll(): Promise<void> {
+  /**
+   * The ends of the runs that start now: of all entries but those whose run goes on. An abort ends no
+   * run, that is the intake's to do.
+   */
+  #poll(): Promise<void>[] {
     this.#signal.throwIfAborted();
-    const sources = [this.#entry.request];
-    const work: Sync = { kind: "sync", trigger: "poll", origin: "automatic", sources };
-    await abortable(this.#parts.submit(work).finished, this.#signal);
+    const idle = this.#entries.filter((each) => !this.#busy.has(each));
+    const references = [...new Set(idle.map(({ request }) => request.reference))];
+    const round = idle.length > 1 ? { round: { references } } : {};
+    return idle.map((entry) => {
+      const sources = [entry.request];
+      const work: Sync = { kind: "sync", trigger: "poll", origin: "automatic", sources, ...round };
+      const { finished } = this.#parts.submit(work);
+      this.#busy.add(entry);
+      return finished.then(() => void this.#busy.delete(entry));
+    });
   }
 
   /** Counts time, not clock readings: setting the clock back does not stop polling. */

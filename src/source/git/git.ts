@@ -1,4 +1,4 @@
-import { StackwrightError } from "../../model/mod.ts";
+import { type PollRound, StackwrightError } from "../../model/mod.ts";
 import type { Clock, CommandResult, Commands, HttpClient, Redactor } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import {
@@ -49,6 +49,15 @@ export interface GitParts {
   readonly options: GitOptions;
 }
 
+/** A question for references. */
+export interface RefsQuestion {
+  readonly url: RepositoryUrl;
+  /** Full names; all references when there are none. */
+  readonly names: readonly string[];
+  /** Whoever is of the same round gets the same answer. */
+  readonly round: PollRound | undefined;
+}
+
 const FIRST_PAUSE_MS = 250;
 /** Most that a git prints where nobody says what it may: a remote decides what it says, for minutes. */
 const MOST_PRINTED = 64 * 1024 * 1024;
@@ -67,13 +76,12 @@ export class Git {
 
   /** Asks a remote for some names with `ask`, once for all who want to know the same now. */
   async asking(
-    url: RepositoryUrl,
-    names: readonly string[],
+    { url, names, round }: RefsQuestion,
     ask: (signal: AbortSignal) => Promise<RemoteRefs>,
     signal: AbortSignal,
   ): Promise<RemoteRefs> {
     const key = JSON.stringify([url.remote, url.user, url.password, ...names]);
-    return await this.#questions.ask(key, signal, ask);
+    return await this.#questions.ask(key, signal, ask, round);
   }
 
   /**

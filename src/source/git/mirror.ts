@@ -8,7 +8,7 @@ import { MirrorContent } from "./mirror_content.ts";
 import { MirrorExchange } from "./mirror_exchange.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest, type Wanted } from "./mirror_parts.ts";
-import { localName, parseReference } from "./reference.ts";
+import { localName, namesOf, parseReference } from "./reference.ts";
 import { pickRef, type RemoteRef } from "./remote_refs.ts";
 import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
@@ -47,8 +47,8 @@ export class Mirror {
       const id = await this.#ensure({ ...request, name: reference.id }, reference.id, signal);
       return { reference: reference.id, id };
     }
-    const candidates = reference.kind === "head" ? ["HEAD"] as const : reference.candidates;
-    const refs = await askRemote(this.#parts, request.url, [...candidates], signal);
+    const candidates = namesOf(reference);
+    const refs = await askRemote(this.#parts, request, candidates, signal);
     const picked = pickRef(refs, candidates);
     if (picked === undefined) throw await missingReference(this.#parts, request, signal);
     this.#refuseSha256(picked);

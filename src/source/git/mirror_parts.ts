@@ -1,4 +1,4 @@
-import type { StackwrightError } from "../../model/mod.ts";
+import type { PollRound, StackwrightError } from "../../model/mod.ts";
 import type { Clock, Files, KeyedLock, Log } from "../../system/mod.ts";
 import type { Git, GitResult } from "./git.ts";
 import type { ObjectReader } from "./object_reader.ts";
@@ -24,6 +24,7 @@ export interface MirrorRequest {
   readonly reference: string;
   /** Commits of history; 0 is all of it. */
   readonly depth: number;
+  readonly round?: PollRound | undefined;
 }
 
 /** The purpose of one fetch. */

@@ -24,6 +24,12 @@ export function parseReference(text: string): Reference {
   return { kind: "name", candidates: [`refs/heads/${text}`, `refs/tags/${text}`] };
 }
 
+/** Full names on the remote that answer for a reference, in the order they are tried. */
+export function namesOf(reference: Reference): readonly string[] {
+  if (reference.kind === "name") return reference.candidates;
+  return reference.kind === "head" ? ["HEAD"] : [];
+}
+
 /** True when a text looks like the beginning of a commit id, which git servers cannot look up. */
 export function isAbbreviatedId(text: string): boolean {
   return /^[0-9a-f]{4,39}$/i.test(text);
@@ -32,10 +38,14 @@ export function isAbbreviatedId(text: string): boolean {
 // deno-lint-ignore no-control-regex -- control characters are exactly what is refused
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)/;
 
+/** True when git could hold a reference of that name and would not take it for an option. */
+export function isReference(text: string): boolean {
+  return text !== "" && text !== "@" && !/^[-./]/.test(text) && !/[./]$/.test(text) &&
+    !FORBIDDEN.test(text) && text.length <= 1024;
+}
+
 function checkName(text: string): void {
-  const bad = text === "" || text === "@" || /^[-./]/.test(text) || /[./]$/.test(text) ||
-    FORBIDDEN.test(text) || text.length > 1024;
-  if (bad) {
+  if (!isReference(text)) {
     throw new StackwrightError(
       "bad_request",
       `${JSON.stringify(text.slice(0, 200))} is no Git reference: ` +

@@ -1,25 +1,44 @@
-import { StackwrightError } from "../../model/mod.ts";
+import { type PollRound, StackwrightError } from "../../model/mod.ts";
 import { lsRemoteArgs } from "./git_command.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest } from "./mirror_parts.ts";
-import { isAbbreviatedId, nearestNames } from "./reference.ts";
+import {
+  isAbbreviatedId,
+  isReference,
+  namesOf,
+  nearestNames,
+  parseReference,
+} from "./reference.ts";
 import { parseRemoteRefs, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
-/** The references that the remote has of some full names; all when there are none. */
+/** Most references of one round that are asked for at once; who wants another one asks alone. */
+const MOST_REFERENCES = 100;
+
+/** The references that the remote has of some full names, and maybe others; all when there are none. */
 export async function askRemote(
   parts: MirrorParts,
-  url: RepositoryUrl,
-  names: string[],
+  { url, round }: Pick<MirrorRequest, "url" | "round">,
+  names: readonly string[],
   signal: AbortSignal,
 ): Promise<RemoteRefs> {
-  const ask = (shared: AbortSignal) => askAlone(parts, url, names, shared);
-  return await parts.git.asking(url, names, ask, signal);
+  const wanted = round === undefined ? names : namesOfRound(round, names);
+  const ask = (shared: AbortSignal) => askAlone(parts, url, wanted, shared);
+  return await parts.git.asking({ url, names: wanted, round }, ask, signal);
+}
+
+/** What all of a round want to know, where these names are among that. */
+function namesOfRound(round: PollRound, names: readonly string[]): readonly string[] {
+  const all = new Set<string>();
+  for (const each of round.references.slice(0, MOST_REFERENCES)) {
+    if (isReference(each)) { for (const name of namesOf(parseReference(each))) all.add(name); }
+  }
+  return names.length > 0 && names.every((each) => all.has(each)) ? [...all] : names;
 }
 
 async function askAlone(
   parts: MirrorParts,
   url: RepositoryUrl,
-  names: string[],
+  names: readonly string[],
   signal: AbortSignal,
 ): Promise<RemoteRefs> {
   const answered = await parts.git.refs(url, names, signal);
@@ -40,7 +59,7 @@ export async function missingReference(
   signal: AbortSignal,
 ): Promise<StackwrightError> {
   const { name } = parts;
-  const refs = await askRemote(parts, request.url, [], signal);
+  const refs = await askRemote(parts, request, [], signal);
   const names = [...refs.ids.keys()].filter((each) =>
     /^refs\/(?:heads|tags)\//.test(each) && !each.endsWith("^{}")
   );

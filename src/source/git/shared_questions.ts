@@ -5,13 +5,15 @@ export interface SharedQuestions<Answer> {
   /**
    * The answer to the question under `key`: of whoever asks it in the same turn, or of `ask`. Nobody
    * gets an answer to a question that was asked before, because what made somebody ask may have
-   * happened since. The question is given up when everybody has given up; rejects with the reason of
-   * `signal`, or with what `ask` threw.
+   * happened since; but where `round` is given, whoever gives the same object gets the same answer or
+   * failure, however much later. It is kept as long as the object is. The question is given up when
+   * everybody has given up; rejects with the reason of `signal`, or with what `ask` threw.
    */
   ask(
     key: string,
     signal: AbortSignal,
     ask: (signal: AbortSignal) => Promise<Answer>,
+    round?: object,
   ): Promise<Answer>;
 }
 
@@ -25,6 +27,7 @@ interface Question<Answer> {
 export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
   /** Those that were not asked yet. */
   const open = new Map<string, Question<Answer>>();
+  const rounds = new WeakMap<object, Map<string, Question<Answer>>>();
   const begin = (key: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
     const given = new AbortController();
     const later = async () => {
@@ -39,8 +42,12 @@ export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
     return question;
   };
   return {
-    async ask(key, signal, ask) {
-      const question = open.get(key) ?? begin(key, ask);
+    async ask(key, signal, ask, round) {
+      const ofRound = round === undefined ? undefined : known(rounds, round);
+      const before = ofRound?.get(key);
+      const isGivenUp = before?.given.signal.aborted === true;
+      const question = (isGivenUp ? undefined : before) ?? open.get(key) ?? begin(key, ask);
+      ofRound?.set(key, question);
       question.askers++;
       try {
         return await abortable(question.answer, signal);
@@ -53,4 +60,13 @@ export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
       }
     },
   };
+}
+
+function known<Answer>(
+  rounds: WeakMap<object, Map<string, Question<Answer>>>,
+  round: object,
+): Map<string, Question<Answer>> {
+  const found = rounds.get(round) ?? new Map<string, Question<Answer>>();
+  rounds.set(round, found);
+  return found;
 }

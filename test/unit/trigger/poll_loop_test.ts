@@ -33,7 +33,7 @@ function createWorld({ seconds = 0, random = (): number => 0.5 } = {}) {
   };
   const toRun = () => ({ status: "failed" }) as Run;
   const parts = { submit, clock, log, timeZone: "UTC", random };
-  const start = (each: PollEntry) => runPollLoop(each, parts, stop.signal);
+  const start = (each: PollEntry) => runPollLoop([each], parts, stop.signal);
   return { clock, log, stop, began, works, parts, start };
 }
 
@@ -63,7 +63,7 @@ describe("runPollLoop()", () => {
     it("polls at once when it changed, and at the interval else", async () => {
       const { clock, began, parts, stop } = createWorld({ seconds: 7 });
       const { repository, look } = createRepository();
-      const loop = runPollLoop(entry({ intervalSeconds: 60 }), { ...parts, look }, stop.signal);
+      const loop = runPollLoop([entry({ intervalSeconds: 60 })], { ...parts, look }, stop.signal);
       await clock.advance(20_000);
       repository.state = "2";
       await clock.advance(2_000);
@@ -77,7 +77,7 @@ describe("runPollLoop()", () => {
     it("with interval 0 polls at the start, and then when it changed", async () => {
       const { clock, began, parts, stop, log } = createWorld({ seconds: 7 });
       const { repository, look } = createRepository();
-      const loop = runPollLoop(entry(), { ...parts, look }, stop.signal);
+      const loop = runPollLoop([entry()], { ...parts, look }, stop.signal);
       await clock.advance(100_000);
       assert.deepEqual(began, [0]);
       repository.state = "2";
@@ -100,7 +100,7 @@ describe("runPollLoop()", () => {
       it(`is not looked at with ${what}`, async () => {
         const { clock, parts, stop } = createWorld();
         const { repository, look } = createRepository();
-        const loop = runPollLoop(entry(changed), { ...parts, look }, stop.signal);
+        const loop = runPollLoop([entry(changed)], { ...parts, look }, stop.signal);
         await clock.advance(100_000);
         assert.equal(repository.looks, 0);
         stop.abort();
@@ -202,16 +202,25 @@ describe("runPollLoop()", () => {
     const submit = () => {
       throw new StackwrightError("shutting_down", "application is shutting down");
     };
-    await runPollLoop(entry({ intervalSeconds: 60 }), { ...parts, submit }, stop.signal);
+    await runPollLoop([entry({ intervalSeconds: 60 })], { ...parts, submit }, stop.signal);
     assert.deepEqual(log.lines, []);
   });
 });
 
+/** An entry of another repository than those with other names. */
+function of(name: string, rest: Partial<PollEntry> = {}, reference = "main"): PollEntry {
+  const { request } = entry();
+  return entry({ ...rest, request: { ...request, url: `https://example.org/${name}`, reference } });
+}
+
 describe("runPolls()", () => {
   const entries = (count: number, interval: number) =>
-    Array.from({ length: count }, () => entry({ intervalSeconds: interval, runOnce: true }));
+    Array.from(
+      { length: count },
+      (_, index) => of(`${index}`, { intervalSeconds: interval, runOnce: true }),
+    );
 
-  it("starts up to eight entries at once", async () => {
+  it("starts up to eight repositories at once", async () => {
     const { clock, parts, began, stop } = createWorld();
     const polls = runPolls(entries(8, 60), parts, stop.signal);
     await clock.advance(0);
@@ -232,5 +241,73 @@ describe("runPolls()", () => {
         values.map((v) => (v * span).toFixed(3)),
       );
     }
+  });
+
+  for (
+    const [what, rhythm, times] of [
+      ["interval", { intervalSeconds: 60 }, [0, 60, 120]],
+      ["schedule", { schedule: "*/10 * * * *" }, [150, 750, 1350]],
+    ] as const
+  ) {
+    it(`polls entries of one repository and ${what} in one round, each in a run of its own`, async () => {
+      const { clock, parts, began, works, stop } = createWorld();
+      const references = Array.from({ length: 20 }, (_, index) => `branch-${index % 2}`);
+      const all = references.map((each) => of("shop", rhythm, each));
+      const polls = runPolls(all, parts, stop.signal);
+      await clock.advance((times[2] + 1) * 1000);
+      assert.deepEqual(began, times.flatMap((each) => Array<number>(20).fill(each)));
+      assert.deepEqual(
+        works.map(({ sources }) => sources[0]),
+        [1, 2, 3].flatMap(() => all.map(({ request }) => request)),
+      );
+      const rounds = works.map(({ round }) => round);
+      assert.equal(new Set(rounds).size, 3, "one object for each of the times");
+      assert.deepEqual(rounds[0], { references: ["branch-0", "branch-1"] });
+      stop.abort();
+      await polls;
+    });
+  }
+
+  it("shares no rounds between repositories and rhythms, and with watched repositories", async () => {
+    const { clock, parts, works, stop } = createWorld();
+    const look = ({ url }: { readonly url: string }) =>
+      url.endsWith("local") ? () => Promise.resolve("same") : undefined;
+    const polls = runPolls(
+      [
+        of("shop", { intervalSeconds: 60 }),
+        of("shop", { intervalSeconds: 120 }),
+        of("shop", { runOnce: true }),
+        of("shop", { schedule: "* * * * *" }),
+        of("bank", { intervalSeconds: 60 }),
+        of("local", { intervalSeconds: 60 }),
+        of("local", { intervalSeconds: 60 }),
+      ],
+      { ...parts, look },
+      stop.signal,
+    );
+    await clock.advance(50_000);
+    assert.deepEqual(works.map(({ round }) => round), Array(7).fill(undefined));
+    stop.abort();
+    await polls;
+  });
+
+  it("leaves an entry out whose run goes on when the others are polled again", async () => {
+    const { clock, parts, began, works, stop } = createWorld();
+    const submit = (work: Sync) => {
+      const isSlow = work.sources[0]?.reference === "slow";
+      const { finished } = parts.submit(work);
+      if (!isSlow) return { finished };
+      return { finished: clock.sleep(100_000, new AbortController().signal).then(() => finished) };
+    };
+    const all = [of("shop", { intervalSeconds: 60 }, "slow"), of("shop", { intervalSeconds: 60 })];
+    const polls = runPolls(all, { ...parts, submit }, stop.signal);
+    await clock.advance(125_000);
+    assert.deepEqual(
+      works.map(({ sources }, index) => `${began[index]} ${sources[0]?.reference}`),
+      ["0 slow", "0 main", "60 main", "120 slow", "120 main"],
+    );
+    assert.equal(works[2]?.round, undefined);
+    stop.abort();
+    await polls;
   });
 });

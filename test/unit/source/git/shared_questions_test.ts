@@ -73,4 +73,50 @@ describe("shared questions", () => {
     const answers = [1, 2].map(() => shared.ask("a", never(), fail));
     for (const each of await Promise.allSettled(answers)) assert.equal(each.status, "rejected");
   });
+
+  it("of one round are asked once, however late somebody asks; of another they are asked anew", async () => {
+    const shared = createSharedQuestions<string>();
+    const { questions, ask } = createRemote();
+    const [round, next] = [{}, {}];
+    const first = shared.ask("a", never(), ask, round);
+    await settle();
+    const second = shared.ask("a", never(), ask, round);
+    await settle();
+    questions[0]?.answer("once");
+    assert.deepEqual(await Promise.all([first, second]), ["once", "once"]);
+    assert.equal(await shared.ask("a", never(), ask, round), "once");
+    assert.equal(questions.length, 1);
+    for (const [key, of] of [["b", round], ["a", next], ["a", undefined]] as const) {
+      const answer = shared.ask(key, never(), ask, of);
+      await settle();
+      questions.at(-1)?.answer("anew");
+      assert.equal(await answer, "anew");
+    }
+    assert.equal(questions.length, 4);
+  });
+
+  it("of one round that everybody gave up are asked again", async () => {
+    const shared = createSharedQuestions<string>();
+    const { questions, ask } = createRemote();
+    const [gone, round] = [new AbortController(), {}];
+    const given = Promise.allSettled([shared.ask("a", gone.signal, ask, round)]);
+    await settle();
+    gone.abort(new Error("gone"));
+    await given;
+    const answer = shared.ask("a", never(), ask, round);
+    await settle();
+    assert.equal(questions.length, 2);
+    questions[1]?.answer("here");
+    assert.equal(await answer, "here");
+  });
+
+  it("of one round fail for all of it", async () => {
+    const shared = createSharedQuestions<string>();
+    let asked = 0;
+    const fail = () => Promise.reject(new Error(`away ${++asked}`));
+    const round = {};
+    for (let turn = 0; turn < 2; turn++) {
+      await assert.rejects(shared.ask("a", never(), fail, round), /away 1$/);
+    }
+  });
 });
