@@ -111,7 +111,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const tries = { assembly, intake, pipeline };
   const recovered = tryRecover(system, tries, stop.signal);
   void recovered.then(() => stop.signal.aborted || opening.start());
-  const polled = recovered.then(() => startPolls(settings, system, intake, stop.signal));
+  const polled = recovered.then(() => startPolls(settings, system, tries, stop.signal));
   const scheduled = recovered.then(() =>
     settings.deploy.schedulerEnabled ? board.scheduler.run() : undefined
   );
@@ -208,7 +208,7 @@ async function keepRecovering(
 async function startPolls(
   settings: Settings,
   { clock, log, files }: System,
-  intake: Intake,
+  { assembly: { heldUntil }, intake }: Pick<RecoveryParts, "assembly" | "intake">,
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
@@ -223,6 +223,7 @@ async function startPolls(
     timeZone: settings.timeZone,
     random: Math.random,
     look,
+    heldUntil,
   }, signal);
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { registrySecrets } from "../compose/mod.ts";
 import { createEngine, type EngineClient } from "../docker/mod.ts";
-import type { TargetListener, ToldTarget } from "../model/mod.ts";
+import type { SourceRequest, TargetListener, ToldTarget } from "../model/mod.ts";
 import { createEncryptedFiles, type Host, plainSource, RenderedModels } from "../prepare/mod.ts";
 import {
   createTreeCollector,
@@ -24,6 +24,7 @@ import {
   createGitSource,
   type GitSourceWithTrees,
   type Source,
+  sourceLocation,
 } from "../source/mod.ts";
 import {
   createIds,
@@ -59,6 +60,8 @@ export interface Assembly {
   readonly stackLock: WatchedLock;
   /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
   readonly pipelineParts: Ask<PipelineParts>;
+  /** Until when the host of a source wants to be left alone by who asks on a timer, if it does. */
+  readonly heldUntil: (request: SourceRequest) => Date | undefined;
   /** Ends what is open. */
   close(): Promise<void>;
 }
@@ -125,6 +128,8 @@ export async function assemble(
     listeners,
     stackLock,
     pipelineParts,
+    heldUntil: ({ kind, url }) =>
+      kind === "git" ? source.heldUntil(sourceLocation(kind, url)) : undefined,
     async close() {
       await source.close();
       http.close();

@@ -51,6 +51,11 @@ export interface GitSourceOptions extends GitOptions, AccessOptions {
 /** The Git source, and the trees it made. */
 export interface GitSourceWithTrees extends Source {
   readonly trees: TreeStore;
+  /**
+   * Until when the host of a place wants to be left alone by who asks on a timer; `undefined` when it
+   * may be asked.
+   */
+  heldUntil(location: SourceLocation): Date | undefined;
 }
 
 /** Parts of the Git source. */
@@ -108,7 +113,7 @@ interface FirstPart {
   readonly part: TreePart;
 }
 
-class GitSource implements Source {
+class GitSource implements GitSourceWithTrees {
   readonly trees: TreeStore;
   readonly #parts: GitSourceParts;
   readonly #options: GitSourceOptions;
@@ -144,6 +149,10 @@ class GitSource implements Source {
     const repository = this.#open(this.#layout.mirror(location), location.name);
     const found = await repository.mirror.resolve({ url, reference, depth, round }, signal);
     return { source: location, ...found };
+  }
+
+  heldUntil({ url }: SourceLocation): Date | undefined {
+    return this.#git.heldUntil(reach(url, this.#options.rewrites));
   }
 
   async lastKnown(

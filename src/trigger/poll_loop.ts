@@ -7,8 +7,8 @@ import type { LookAtRepository } from "./repository_changes.ts";
 /** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
 export type Submit = (work: Sync) => { readonly finished: Promise<Run> };
 
-/** What one poll loop needs of the world. */
-export interface PollLoopParts {
+/** What poll loops need of the world. */
+export interface PollParts {
   readonly submit: Submit;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,11 +16,9 @@ export interface PollLoopParts {
   readonly timeZone: string;
   /** How changes of a source on this machine are seen; `undefined` for one that is elsewhere. */
   readonly look?: (request: SourceRequest) => LookAtRepository | undefined;
-}
-
-/** What all poll loops together need. */
-export interface PollParts extends PollLoopParts {
-  /** A number from 0 up to 1, to spread the first polls. */
+  /** Until when the host of a source wants to be left alone, if it does. */
+  readonly heldUntil?: (request: SourceRequest) => Date | undefined;
+  /** A number from 0 up to 1, to spread polls that would start at the same time. */
   readonly random: () => number;
 }
 
@@ -87,7 +85,7 @@ function byRhythm(entries: readonly PollEntry[], { look }: PollParts): Entries[]
  */
 export async function runPollLoop(
   entries: Entries,
-  parts: PollLoopParts & { readonly firstDelaySeconds?: number },
+  parts: PollParts & { readonly firstDelaySeconds?: number },
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -102,12 +100,12 @@ class PollLoop {
   readonly #entries: Entries;
   /** What all entries have in common is read here. */
   readonly #entry: PollEntry;
-  readonly #parts: PollLoopParts;
+  readonly #parts: PollParts;
   readonly #signal: AbortSignal;
   /** The entries whose run goes on. */
   readonly #busy = new Set<PollEntry>();
 
-  constructor(entries: Entries, parts: PollLoopParts, signal: AbortSignal) {
+  constructor(entries: Entries, parts: PollParts, signal: AbortSignal) {
     this.#entries = entries;
     this.#entry = entries[0];
     this.#parts = parts;
@@ -127,6 +125,7 @@ class PollLoop {
       return;
     }
     await this.#sleep(firstDelaySeconds);
+    await this.#waitForHost();
     if (runOnce) return void await abortable(Promise.all(this.#poll()), this.#signal);
     while (true) {
       // Taken before each run: a change that comes while it runs is one for the next.
@@ -134,6 +133,7 @@ class PollLoop {
       await abortable(Promise.race(this.#poll()), this.#signal);
       if (look === undefined) await this.#sleep(intervalSeconds);
       else await this.#sleepUntilChanged(look, seen);
+      await this.#waitForHost();
     }
   }
 
@@ -161,6 +161,7 @@ class PollLoop {
       }
       log.debug("next poll", { at: next.toISOString(), target: this.#entry.request.target });
       await this.#sleepUntil(next);
+      await this.#waitForHost();
       this.#poll();
     }
   }
@@ -181,6 +182,20 @@ class PollLoop {
       this.#busy.add(entry);
       return finished.then(() => void this.#busy.delete(entry));
     });
+  }
+
+  /** Waits for as long as the host wants, and then some, so that not all who wait start at once. */
+  async #waitForHost(): Promise<void> {
+    const { heldUntil, log, clock, random } = this.#parts;
+    const { request } = this.#entry;
+    for (let held = heldUntil?.(request); held !== undefined; held = heldUntil?.(request)) {
+      log.info("a poll waits, because the host asked to be left alone", {
+        until: held.toISOString(),
+        target: request.target,
+      });
+      const left = held.getTime() - clock.now().getTime();
+      await this.#sleep((Math.max(0, left) + random() * LONGEST_SPREAD * 1000) / 1000);
+    }
   }
 
   /** Counts time, not clock readings: setting the clock back does not stop polling. */

@@ -8,7 +8,7 @@ import {
   createGitSource,
   type GitCredentials,
   type GitSourceOptions,
-  type Source,
+  type GitSourceWithTrees,
   sourceLocation,
 } from "../../src/source/mod.ts";
 import {
@@ -27,7 +27,7 @@ import {
 
 /** A Git source on real files and real git, which tells what it ran. */
 export interface TestSource {
-  readonly source: Source;
+  readonly source: GitSourceWithTrees;
   /** New temporary directory that everything lies below. */
   readonly directory: string;
   readonly dataDir: string;

@@ -96,6 +96,11 @@ export class Git {
     return await this.#smart?.ask(url, names, signal);
   }
 
+  /** Until when the host of a remote wants to be left alone; `undefined` when it may be asked. */
+  heldUntil(url: RepositoryUrl): Date | undefined {
+    return this.#smart?.heldUntil(url);
+  }
+
   /** Runs a command that needs no remote. */
   async local(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
     const command = gitCommand(await this.#surroundings(), invocation);

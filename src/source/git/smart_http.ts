@@ -1,6 +1,8 @@
 import { Buffer } from "node:buffer";
-import type { Clock, HttpAnswer, HttpClient } from "../../system/mod.ts";
+import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import type { Clock, HttpAnswer, HttpClient, HttpRequest } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
+import { HostHolds } from "./host_holds.ts";
 import { lsRefsRequest, readAdvertisement, readLsRefs } from "./ls_refs.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
@@ -31,19 +33,30 @@ const AGENT = "git/2.39.0 (stackwright)";
  * Asks remotes for references over HTTP on a connection that is kept, without a program: what is
  * asked most often by far. It answers what git would, or nothing: whatever is not an ordinary
  * answer, be it an error, a redirect or a certificate, is left to git, which knows all of that and
- * says what is wrong.
+ * says what is wrong. Only a host that wants to be left alone is not asked by git, too.
  */
 export class SmartHttp {
   readonly #parts: SmartHttpParts;
   readonly #known = new Map<string, Known>();
   /** Until when a remote is left to git, in milliseconds since 1970. */
   readonly #left = new Map<string, number>();
+  readonly #holds: HostHolds;
 
   constructor(parts: SmartHttpParts) {
     this.#parts = parts;
+    this.#holds = new HostHolds(parts.clock);
   }
 
-  /** What the remote has of some full names; `undefined` when git has to ask. */
+  /** Until when the host of a remote wants to be left alone; `undefined` when it may be asked. */
+  heldUntil({ remote }: RepositoryUrl): Date | undefined {
+    return /^https?:/.test(remote) ? this.#holds.until(new URL(remote).host) : undefined;
+  }
+
+  /**
+   * What the remote has of some full names; `undefined` when git has to ask.
+   *
+   * Throws `repository_unreachable` when the host says that it is asked too much.
+   */
   async ask(
     url: RepositoryUrl,
     names: readonly string[],
@@ -58,8 +71,9 @@ export class SmartHttp {
     try {
       const refs = await this.#ask(url.remote, names, authorization, signal);
       if (refs !== undefined) return refs;
-    } catch {
+    } catch (error) {
       signal.throwIfAborted();
+      if (isStackwrightError(error, "repository_unreachable")) throw error;
     }
     this.#leave(url.remote);
     return undefined;
@@ -108,7 +122,19 @@ export class SmartHttp {
 
   #advertised(remote: string, authorization: string, signal: AbortSignal): Promise<HttpAnswer> {
     const url = `${remote}/info/refs?service=git-upload-pack`;
-    return this.#parts.http.send({ method: "GET", url, headers: headersOf(authorization) }, signal);
+    return this.#send({ method: "GET", url, headers: headersOf(authorization) }, signal);
+  }
+
+  async #send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    const answer = await this.#parts.http.send(request, signal);
+    const { host } = new URL(request.url);
+    const until = this.#holds.note(host, answer);
+    if (until === undefined) return answer;
+    throw new StackwrightError(
+      "repository_unreachable",
+      `${host} answered ${answer.status} to a question for references: it is asked too much. Polls ` +
+        `of this host wait until ${until.toISOString()}; poll less often, or use webhooks`,
+    );
   }
 
   async #lsRefs(
@@ -120,7 +146,7 @@ export class SmartHttp {
     },
     signal: AbortSignal,
   ): Promise<RemoteRefs | undefined> {
-    const answer = await this.#parts.http.send({
+    const answer = await this.#send({
       method: "POST",
       url: `${remote}/git-upload-pack`,
       headers: {

@@ -3,7 +3,12 @@ import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { type GitHttpServer, startGitHttpServer } from "../../fakes/git_http_server.ts";
+import { sourceLocation } from "../../../src/source/mod.ts";
+import {
+  type GitHttpAnswer,
+  type GitHttpServer,
+  startGitHttpServer,
+} from "../../fakes/git_http_server.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import {
   createTestSource,
@@ -139,6 +144,27 @@ describe("GitSource over http", () => {
       assert.equal(one.count("ls-remote"), attempts);
       await one.close();
     }
+  });
+
+  it("leaves a host alone that is asked too much: git asks nothing, and timers wait", async () => {
+    let answer: GitHttpAnswer | undefined;
+    const busy = await serve({ intercept: () => answer });
+    const one = await createTestSource();
+    const location = sourceLocation("git", url(busy.origin));
+    const seconds = () => ((one.source.heldUntil(location)?.getTime() ?? 0) - Date.now()) / 1000;
+    assert.equal((await one.resolve(url(busy.origin), "main")).id, head);
+    for (const status of [429, 503]) {
+      answer = { status, headers: { "retry-after": "3000" } };
+      const before = busy.seen.length;
+      const asked = one.resolve(url(busy.origin), "main");
+      await assert.rejects(asked, { code: "repository_unreachable", message: /asked too much/ });
+      assert.deepEqual([busy.seen.length - before, one.count("ls-remote")], [1, 0]);
+      assert.ok(seconds() > 2000 && seconds() <= 3000, `${seconds()}`);
+      answer = undefined;
+      assert.equal((await one.resolve(url(busy.origin), "main")).id, head, "who asks, asks");
+      assert.equal(one.source.heldUntil(location), undefined);
+    }
+    await one.close();
   });
 
   it("recovers when a failure passes", async () => {

@@ -310,4 +310,24 @@ describe("runPolls()", () => {
     stop.abort();
     await polls;
   });
+
+  for (
+    const [what, rhythm, times] of [
+      ["an interval", { intervalSeconds: 60 }, [0, 315, 375]],
+      ["a schedule", { schedule: "* * * * *" }, [30, 315, 330]],
+    ] as const
+  ) {
+    it(`waits for a host that wants to be left alone, and then some, with ${what}`, async () => {
+      const { clock, parts, began, stop, log } = createWorld();
+      const held = new Date(Date.parse(START) + 300_000);
+      const heldUntil = ({ url }: { readonly url: string }) =>
+        url.endsWith("shop") && began.length > 0 && clock.now() < held ? held : undefined;
+      const polls = runPolls([of("shop", rhythm)], { ...parts, heldUntil }, stop.signal);
+      await clock.advance(376_000);
+      assert.deepEqual(began.slice(0, 3), times);
+      assert.equal(log.lines.filter(({ level }) => level === "info").length, 1);
+      stop.abort();
+      await polls;
+    });
+  }
 });
