@@ -113,7 +113,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   void recovered.then(() => stop.signal.aborted || opening.start());
   const polled = recovered.then(() => startPolls(settings, system, tries, stop.signal));
   const scheduled = recovered.then(() =>
-    settings.deploy.schedulerEnabled ? board.scheduler.run() : undefined
+    settings.deploy.schedulerEnabled ? board.scheduler.run() : board.scheduler.adopt()
   );
   const finished = recovered.then((done) =>
     done ? undefined : keepRecovering(system, tries, stop.signal)

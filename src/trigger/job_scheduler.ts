@@ -71,6 +71,7 @@ export class JobScheduler {
   /** Runs that are under way or wait, by job. */
   readonly #active = new Map<string, number>();
   readonly #lastRuns = new Map<string, Date>();
+  #hasAdopted = false;
 
   constructor(parts: JobSchedulerParts, signal: AbortSignal) {
     this.#parts = parts;
@@ -81,7 +82,7 @@ export class JobScheduler {
   /** Schedules until the signal aborts; never rejects. Call it once. */
   async run(): Promise<void> {
     const { clock, events, log } = this.#parts;
-    for (let isFirst = true; !this.#signal.aborted; isFirst = false) {
+    while (!this.#signal.aborted) {
       const looking = new AbortController();
       const within = AbortSignal.any([this.#signal, looking.signal]);
       try {
@@ -89,7 +90,7 @@ export class JobScheduler {
         const changes = this.#follow(events(within), within);
         // Where the look fails first, nobody waits for the stream any more.
         changes.catch(() => {});
-        await this.refresh(isFirst);
+        await this.refresh();
         await changes;
       } catch (error) {
         if (this.#signal.aborted) return;
@@ -101,8 +102,24 @@ export class JobScheduler {
     }
   }
 
-  /** Looks at what jobs there are. `adopts` takes over what an earlier process began. */
-  async refresh(adopts = false): Promise<void> {
+  /**
+   * Takes over what an earlier process began, as soon as the engine answers, and starts nothing else;
+   * for who schedules nothing. Never rejects.
+   */
+  async adopt(): Promise<void> {
+    const { find, clock, log } = this.#parts;
+    while (!this.#signal.aborted) {
+      try {
+        return this.#adopt(await find(this.#signal));
+      } catch (error) {
+        log.debug("jobs that may be under way are looked for again", { error });
+      }
+      await clock.sleep(AGAIN_MS, this.#signal).catch(() => {});
+    }
+  }
+
+  /** Looks at what jobs there are; the first time it takes over what an earlier process began. */
+  async refresh(): Promise<void> {
     const jobs = await this.#parts.find(this.#signal);
     const now = this.#parts.clock.now();
     const found = new Map(jobs.map((job) => [nameOf(job), job]));
@@ -114,12 +131,17 @@ export class JobScheduler {
       this.#log(job).info("job unscheduled", { reason });
     }
     for (const [name, job] of found) this.#plan(name, job, now);
-    if (adopts) {
-      for (const job of jobs) {
-        for (const adopts of job.executions) this.#start(job, { origin: "automatic", adopts });
-      }
-    }
+    this.#adopt(jobs);
     this.#arm();
+  }
+
+  /** Once: what is begun later is of this process. */
+  #adopt(jobs: readonly ScheduledJob[]): void {
+    if (this.#hasAdopted) return;
+    this.#hasAdopted = true;
+    for (const job of jobs) {
+      for (const adopts of job.executions) this.#start(job, { origin: "automatic", adopts });
+    }
   }
 
   /** Takes note of a run that begins; returns what says that it has ended. */

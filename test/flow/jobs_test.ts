@@ -195,26 +195,28 @@ for (const engine of await engines()) {
           }),
         });
         await pollTo(world, "succeeded");
-        assert.equal((await run(world, "backup", "?wait=false")).status, 202);
-        while ((await states(world))["web-1"] === "running") await setTimeout(20);
-        let id = "";
-        while (id === "") {
-          const [first = ""] = await executions(world);
-          const state = first === ""
-            ? ""
-            : await docker(world, "inspect", "-f", "{{.State.Running}}", first);
-          id = state.trim() === "true" ? first : "";
-          await setTimeout(20);
+        for (const env of [{}, { SCHEDULER_ENABLED: "false" }]) {
+          assert.equal((await run(world, "backup", "?wait=false")).status, 202);
+          while ((await states(world))["web-1"] === "running") await setTimeout(20);
+          let id = "";
+          while (id === "") {
+            const [first = ""] = await executions(world);
+            const state = first === ""
+              ? ""
+              : await docker(world, "inspect", "-f", "{{.State.Running}}", first);
+            id = state.trim() === "true" ? first : "";
+            await setTimeout(20);
+          }
+          await world.restart(env);
+          assert.deepEqual(await executions(world), [id]);
+          while ((await jobsOf(world))[0]?.status !== "running") await setTimeout(20);
+          await docker(world, "exec", id, "touch", "/go");
+          while ((await jobsOf(world))[0]?.status === "running") await setTimeout(50);
+          const [listed] = await jobsOf(world);
+          assert.equal(listed?.status, "exited (5)");
+          assert.equal((await states(world))["web-1"], "running");
+          assert.deepEqual(await executions(world), []);
         }
-        await world.restart();
-        assert.deepEqual(await executions(world), [id]);
-        while ((await jobsOf(world))[0]?.status !== "running") await setTimeout(20);
-        await docker(world, "exec", id, "touch", "/go");
-        while ((await jobsOf(world))[0]?.status === "running") await setTimeout(50);
-        const [listed] = await jobsOf(world);
-        assert.equal(listed?.status, "exited (5)");
-        assert.equal((await states(world))["web-1"], "running");
-        assert.deepEqual(await executions(world), []);
       }));
   });
 }

@@ -20,7 +20,12 @@ function job(name: string, schedule: string, more: Record<string, string> = {}):
   return { key, service: name, name: `shop-${name}-1`, isRunning: false, spec, executions: [] };
 }
 
-function setUp(jobs: ScheduledJob[], start = "2026-01-01T00:00:00Z", isAway = () => false) {
+function setUp(
+  jobs: ScheduledJob[],
+  start = "2026-01-01T00:00:00Z",
+  isAway = () => false,
+  mode: "run" | "adopt" = "run",
+) {
   const clock = createFakeClock(start);
   const stop = new AbortController();
   const started: string[] = [];
@@ -48,7 +53,7 @@ function setUp(jobs: ScheduledJob[], start = "2026-01-01T00:00:00Z", isAway = ()
     meter: noMeter,
     timeZone: "Europe/Berlin",
   }, stop.signal);
-  const running = scheduler.run();
+  const running = scheduler[mode]();
   return {
     clock,
     scheduler,
@@ -133,6 +138,32 @@ describe("the scheduler of jobs", () => {
     assert.deepEqual(started, ["a 4711"]);
     await clock.advance(2 * 60_000);
     assert.deepEqual(started, ["a 4711", "a"]);
+    await end();
+  });
+
+  it("takes over what was begun once, also where the engine is away at first", async () => {
+    let isAway = true;
+    const one = { ...job("a", "@yearly"), executions: ["4711"] };
+    const { clock, started, changed, end } = setUp([one], undefined, () => isAway);
+    await clock.advance(60_000);
+    assert.deepEqual(started, []);
+    isAway = false;
+    await clock.advance(60_000);
+    assert.deepEqual(started, ["a 4711"]);
+    changed();
+    await clock.advance(60_000);
+    assert.deepEqual(started, ["a 4711"]);
+    await end();
+  });
+
+  it("takes over what was begun where nothing is scheduled, and starts nothing else", async () => {
+    let isAway = true;
+    const one = { ...job("a", "* * * * *"), executions: ["4711"] };
+    const { clock, started, end } = setUp([one], undefined, () => isAway, "adopt");
+    await clock.advance(60_000);
+    isAway = false;
+    await clock.advance(DAY);
+    assert.deepEqual([started, clock.sleepers], [["a 4711"], 0]);
     await end();
   });
 
