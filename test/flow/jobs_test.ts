@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { makeExecution } from "../../src/deploy/mod.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo, states } from "./steps.ts";
 import { engines, type RunBody, type World } from "./world.ts";
@@ -66,6 +67,29 @@ describe("scheduled jobs on the fake engine", () => {
       assert.deepEqual([off1?.enabled, off1?.next_run_at], [false, undefined]);
       await pollTo(world, "skipped");
       assert.deepEqual(await states(world), { ...created, "off-1": "running" });
+    }));
+
+  it("that a process had made and not started are put away, and what it stopped is started", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": composeFile({ web: service(), backup: job("") }) });
+      await pollTo(world, "succeeded");
+      const { engine } = world;
+      const [backup, web] = await world.containers();
+      assert.ok(backup !== undefined && web !== undefined);
+      await world.stop();
+      const signal = new AbortController().signal;
+      await makeExecution(engine, backup.id, { runId: "1", stops: [web.id] }, signal);
+      await engine.stopContainer(web.id, 0, signal);
+      await world.restart();
+      let ended: RunBody | undefined;
+      while (ended === undefined) {
+        const answer = await world.request("/v1/api/runs?trigger=scheduled_job&status=failed");
+        [ended] = (await answer.json()).content as RunBody[];
+        await setTimeout(20);
+      }
+      assert.match(ended.message ?? "", /ended before it was started/);
+      assert.deepEqual(await states(world), { "backup-1": "created", "web-1": "running" });
+      assert.deepEqual(await engine.listContainers({ "stackwright.job.run": "1" }, signal), []);
     }));
 
   it("fail the deployment when they could not run as they are written", () =>
