@@ -236,7 +236,7 @@ interface Served {
 async function listen(
   settings: Settings,
   system: System,
-  { assembly, gate: { intake, operations }, meter }: Served,
+  { assembly, gate: { intake, operations, runs }, meter }: Served,
 ): Promise<Server> {
   const { clock, log, redactor, files, hostname } = system;
   const { http, apiSecret, apiReadSecret, webhookSecret } = settings;
@@ -244,6 +244,7 @@ async function listen(
     handler: createHandler({
       operations,
       apiKeys: { full: apiSecret, read: apiReadSecret },
+      ...(http.mcpEnabled ? { mcp: { version: system.version, meter, runs } } : {}),
       ...(http.openApiEnabled ? { openApi: { version: system.version } } : {}),
       ...(webhookSecret === undefined ? {} : {
         webhooks: {

@@ -28,6 +28,6 @@ export * from "./sync_stack.ts";
 export * from "./sync_windows.ts";
 export * from "./unified_diff.ts";
 export * from "./unpin.ts";
-export { pollEntrySchema } from "../config/mod.ts";
+export { MOST_POLL_REQUESTS, pollEntrySchema } from "../config/mod.ts";
 export { PROJECT_ACTIONS } from "../deploy/mod.ts";
 export { STACK_STATES } from "../plan/mod.ts";

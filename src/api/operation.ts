@@ -31,6 +31,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Carries the id of the request. */
   readonly log: Log;
+  /** Is told the id of the run that a call started, as soon as it has one. */
+  readonly onRun?: (id: string) => void;
   /** Address of the caller, where there is one: for the log of who did what. */
   readonly client?: string;
 }

@@ -47,7 +47,7 @@ export interface AskedWork {
 export async function runWork(
   { work, wait, started, failed, lane }: AskedWork,
   { intake, timeZone }: RunWorkParts,
-  { signal }: Pick<Call, "signal">,
+  { signal, onRun }: Pick<Call, "signal" | "onRun">,
 ): Promise<RunResult> {
   const view = createRunView(timeZone);
   const inLane = lane === undefined ? {} : { lane };
@@ -55,7 +55,9 @@ export async function runWork(
     const { run } = intake.submit(work, inLane);
     return { outcome: "started", message: started, run: view(run) };
   }
-  const run = await intake.submit(work, { signal, ...inLane }).finished;
+  const admission = intake.submit(work, { signal, ...inLane });
+  onRun?.(admission.run.id);
+  const run = await admission.finished;
   const end = describeEnd(run);
   const named = end.outcome === "failed" && failed !== undefined
     ? { ...end, message: failed, detail: run.message }

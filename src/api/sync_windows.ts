@@ -36,7 +36,8 @@ const decisionView = z.strictObject({
   next_open: timestamp.optional().describe("The earliest time at which it may be deployed."),
 });
 
-const syncWindowsView = z.strictObject({
+/** The answer about sync windows. */
+export const syncWindowsView = z.strictObject({
   time: timestamp,
   windows: z.array(windowView),
   decision: decisionView.optional().describe("For what repository, deployment and context name."),

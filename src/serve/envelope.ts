@@ -29,6 +29,8 @@ type AnswerBody =
     readonly body: string;
     readonly headers: Readonly<Record<string, string>>;
   }
+  /** A response that is one already; its texts were redacted when it was made. */
+  | { readonly kind: "made"; readonly status: number; readonly response: Response }
   | {
     readonly kind: "refusal";
     readonly refusal: Refusal;
@@ -66,6 +68,10 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
     for (const [name, value] of Object.entries(answer.headers)) headers[name.toLowerCase()] = value;
     return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
   }
+  if (answer.kind === "made") {
+    for (const [name, value] of answer.response.headers) headers[name] = value;
+    return new Response(answer.response.body, { status, headers });
+  }
   const redact = remembering((text) => to.redactor.redact(text, answer.about));
   // Who asks at a terminal sees the prompt on a line of its own.
   const body = `${JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact))}\n`;
@@ -92,7 +98,10 @@ function headerText(value: string): string {
   return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }
 
-function bodyOf(answer: Exclude<Answer, { kind: "raw" }>, requestId: string): unknown {
+function bodyOf(
+  answer: Exclude<Answer, { kind: "raw" | "made" }>,
+  requestId: string,
+): unknown {
   switch (answer.kind) {
     case "plain":
       return answer.body;

@@ -8,6 +8,7 @@ import { clientAddress, type TrustedProxies } from "./client_address.ts";
 import { type Answer, toResponse } from "./envelope.ts";
 import { documentRoutes, openApiDocumentsOf } from "./documents.ts";
 import type { HttpRequest } from "./http_request.ts";
+import { type ToolParts, toolRoute } from "./mcp/tool_route.ts";
 import { type Refusal, refusalOf } from "./problem.ts";
 import { restRoutes } from "./rest.ts";
 import type { Route } from "./route.ts";
@@ -35,6 +36,8 @@ export interface HandlerParts {
   readonly webhooks?: ReceiveWebhooks;
   /** With it the OpenAPI documents of this version, and their pages, are served. */
   readonly openApi?: { readonly version: string };
+  /** With it, and with a key, the tool server is there. */
+  readonly mcp?: ToolParts;
   /** Who may say where a request comes from; nobody when absent. */
   readonly proxies?: TrustedProxies;
   /** Most bytes of a request body. */
@@ -54,6 +57,7 @@ export function createHandler(parts: HandlerParts): Handler {
   const hasApi = [apiKeys.full, apiKeys.read].some((key) => key !== undefined && key !== "");
   const enabled: Route[] = [
     ...restRoutes(operations).filter(({ access }) => access === "public" || hasApi),
+    ...parts.mcp === undefined || !hasApi ? [] : [toolRoute({ ...parts, ...parts.mcp })],
     ...webhooks === undefined ? [] : webhookRoutes(webhooks),
     ...openApi === undefined ? [] : documentRoutes(openApiDocumentsOf(operations, openApi.version)),
   ];
@@ -135,14 +139,16 @@ async function answerTo(
     const refusal = { status: 405, error: "invalid http method", content };
     return { kind: "refusal", refusal, allow: match.allow };
   }
+  let powers: ReadonlySet<Power> = new Set();
   if (match.value.access === "key") {
-    const powers = authenticate(request);
+    powers = authenticate(request);
     if (powers.size === 0) return refuse({ status: 401, error: "invalid api key" });
     if (!powers.has(match.value.power)) return refuse(tooLittlePower(match.value.power));
   }
   return await match.value.answer({
     params: match.params,
     query: queryOf(request.url),
+    powers,
     call: callOf(request, log, () => clientOf(request, peer, parts)),
     readJson: (empty) => readJson(request, parts, empty),
     headers: request.headers,

@@ -5,6 +5,7 @@
 export { API_KEY_HEADER } from "./authenticate.ts";
 export { type Documents, openApiDocumentsOf } from "./documents.ts";
 export { createHandler, type Handler, type HandlerParts, type Peer } from "./handler.ts";
+export type { ToolParts } from "./mcp/tool_route.ts";
 export { createMetricsHandler, type MetricsText } from "./metrics.ts";
 export { WEBHOOK_REFUSALS, WEBHOOK_SENDERS, WEBHOOK_SUCCESS } from "./webhook_facts.ts";
 export { type ReceiveWebhooks, WEBHOOK_PATH } from "./webhooks.ts";

@@ -12,6 +12,8 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly call: Call;
+  /** What the key of the request allows; nothing without one. */
+  readonly powers: ReadonlySet<Power>;
   /**
    * Reads the body as JSON; may be called once. An empty one is `empty`, where that is given. Throws
    * `bad_request` and `payload_too_large`.
@@ -108,7 +110,7 @@ export function operationRoute<Output>(table: RouteTable<Output>): OperationRout
       try {
         checkParams?.(exchange.params);
         input = await readInput(facts, exchange);
-        const about = isKeptMasked(operation) ? NO_STACK : stackIn(input);
+        const about = aboutWhom(operation, input);
         const answered = answer(await operation.call(input, exchange.call));
         return named({ ...answered, ...(about === undefined ? {} : { about }) });
       } catch (error) {
@@ -120,6 +122,14 @@ export function operationRoute<Output>(table: RouteTable<Output>): OperationRout
       }
     },
   };
+}
+
+/** The owner whose words are masked in what an operation answers: see {@link Answer}. */
+export function aboutWhom(
+  operation: Pick<OperationFacts<unknown>, "id" | "tag">,
+  input: Readonly<Record<string, unknown>>,
+): string | undefined {
+  return isKeptMasked(operation) ? NO_STACK : stackIn(input);
 }
 
 /** What engines say, and models, are made for the answer; the rest comes from records. */

@@ -55,7 +55,6 @@ export const NOT_YET: readonly NotYetRow[] = [
   text("APPRISE_NOTIFY_LEVEL", "no notification is sent"),
   text("APPRISE_NOTIFY_REPEAT_INTERVAL", "no notification is sent"),
   text("APPRISE_NOTIFY_BODY_TEMPLATE", "no notification is sent", true),
-  flag("MCP_ENABLED", "there is no tool server"),
   flag("SELF_UPDATE_ENABLED", "Stackwright does not update itself"),
   text("SELF_UPDATE_STRATEGY", "Stackwright does not update itself"),
   flag("GIT_COMMIT_STATUS", "no status is written to commits"),

@@ -22,6 +22,7 @@ import {
   createKeyedLock,
   createRedactor,
   formatTime,
+  type Meter,
   systemClock,
 } from "../../src/system/mod.ts";
 import { createLocate } from "../../src/trigger/mod.ts";
@@ -70,6 +71,8 @@ export interface HttpService {
 export interface HttpServiceOptions {
   readonly execute?: Execute;
   readonly apiSecret?: string;
+  /** Whether the tool server is served; what it counts goes to this meter. */
+  readonly mcp?: Meter;
   /** Whether OpenAPI documents and pages are served. */
   readonly documents?: boolean;
   /** What projects act on; empty by default. */
@@ -168,6 +171,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     log,
     ids,
     clock,
+    ...(options.mcp === undefined ? {} : { mcp: { version: VERSION, meter: options.mcp, runs } }),
     ...(options.documents === true ? { openApi: { version: VERSION } } : {}),
   };
   const handler = createHandler(handlerParts);

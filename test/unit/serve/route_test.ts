@@ -11,6 +11,7 @@ const exchange: Exchange = {
   params: { name: "shop" },
   query: new URLSearchParams("context=nas"),
   call: { signal: new AbortController().signal, log: createRecordingLog() },
+  powers: new Set(),
   headers: new Headers(),
   readJson: () => Promise.resolve({}),
   readBytes: () => Promise.resolve(new Uint8Array()),

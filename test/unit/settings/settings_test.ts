@@ -471,10 +471,10 @@ describe("readSettings for what this version does not have", () => {
     ]);
   });
 
-  it("readSettings() gives a notice for MCP_ENABLED once it is valid", () => {
-    const { notices } = read({ MCP_ENABLED: "true", API_SECRET: "s" });
-    assert.equal(notices.length, 1);
-    assert.match(notices[0] ?? "", /^MCP_ENABLED is set, but/);
+  it("readSettings() has nothing to say about a tool server with a key", () => {
+    const { notices, http } = read({ MCP_ENABLED: "true", API_SECRET: "s" });
+    assert.deepEqual(notices, []);
+    assert.equal(http.mcpEnabled, true);
   });
 
   it("readSettings() refuses a trust policy for artifacts, unless it is off", () => {

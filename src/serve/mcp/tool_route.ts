@@ -1,0 +1,139 @@
+import type { Operations } from "../../api/mod.ts";
+import { isStackwrightError } from "../../model/mod.ts";
+import type { RunStore } from "../../record/mod.ts";
+import type { Clock, Ids, Log, Meter, Redactor } from "../../system/mod.ts";
+import type { Answer } from "../envelope.ts";
+import type { RequestHeaders } from "../http_request.ts";
+import { refusalOf } from "../problem.ts";
+import type { Exchange, Route } from "../route.ts";
+import { RunningCalls } from "./running_calls.ts";
+import { createToolServer } from "./tool_server.ts";
+import { createTools } from "./tools.ts";
+
+/** Path of the tool server. */
+export const TOOL_PATH = "/mcp";
+
+/** Ports of the tool server beside those that all routes have. */
+export interface ToolParts {
+  /** Version of the program, which the server tells clients. */
+  readonly version: string;
+  readonly meter: Meter;
+  /** For the progress of runs that somebody waits for. */
+  readonly runs: Pick<RunStore, "subscribe">;
+}
+
+/** Ports of the route. */
+export interface ToolRouteParts extends ToolParts {
+  readonly operations: Operations;
+  readonly redactor: Redactor;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** Header with the word by which the later messages of a client find its calls. */
+const SESSION_HEADER = "mcp-session-id";
+
+/** Headers of a request that the protocol reads. */
+const PROTOCOL_HEADERS = [
+  "accept",
+  "content-type",
+  "mcp-protocol-version",
+  "mcp-method",
+  "mcp-name",
+];
+
+/** The tool server: Streamable HTTP, stateless; only POST is there. */
+export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route {
+  const running = new RunningCalls();
+  const answerMessage = createToolServer({ ...parts, running, tools: createTools(operations) });
+  return {
+    methods: ["POST"],
+    path: TOOL_PATH,
+    access: "key",
+    // What a call needs beyond reading, the tool says.
+    power: "read",
+    async answer(exchange) {
+      const { headers, call, powers } = exchange;
+      if (isForeign(headers)) return foreignOrigin();
+      const read = await readMessage(exchange);
+      if ("malformed" in read) return made(parseError(read.malformed));
+      const { body } = read;
+      const session = headers.get(SESSION_HEADER) ?? "";
+      const { method, params } = asMessage(body);
+      if (method === "notifications/cancelled") running.cancel(session, params?.requestId);
+      const request = new Request(`http://localhost${TOOL_PATH}`, {
+        method: "POST",
+        headers: protocolHeaders(headers),
+      });
+      const response = await answerMessage({ request, body, session, call, powers });
+      if (method === "initialize" && response.ok) response.headers.set(SESSION_HEADER, ids.next());
+      return made(untilGone(response, call.signal));
+    },
+  };
+}
+
+/**
+ * Whether a web page of another host sends this. Browsers say where a page is from, and no other
+ * client has to; the key is asked for in any case.
+ */
+function isForeign(headers: RequestHeaders): boolean {
+  const origin = headers.get("origin");
+  if (origin === null) return false;
+  const host = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1];
+  return host === undefined || host.toLowerCase() !== headers.get("host")?.toLowerCase();
+}
+
+function foreignOrigin(): Answer {
+  const content = "pages of other hosts may not use the tool server";
+  return { kind: "refusal", refusal: { status: 403, error: "foreign origin", content } };
+}
+
+/** The body as JSON, or what is wrong with it. Throws `payload_too_large` and `cancelled`. */
+async function readMessage(
+  { readJson }: Exchange,
+): Promise<{ readonly body: unknown } | { readonly malformed: string }> {
+  try {
+    return { body: await readJson() };
+  } catch (error) {
+    if (!isStackwrightError(error, "bad_request")) throw error;
+    return { malformed: refusalOf(error).content ?? error.message };
+  }
+}
+
+/** The protocol's own words for what is no JSON. */
+function parseError(why: string): Response {
+  const error = { code: -32700, message: `Parse error: ${why}` };
+  return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 400 });
+}
+
+interface LooseMessage {
+  readonly method?: unknown;
+  readonly params?: { readonly requestId?: unknown };
+}
+
+function asMessage(body: unknown): LooseMessage {
+  return typeof body === "object" && body !== null ? body : {};
+}
+
+function protocolHeaders(headers: RequestHeaders): Headers {
+  const kept = new Headers();
+  for (const name of PROTOCOL_HEADERS) {
+    const value = headers.get(name);
+    if (value !== null) kept.set(name, value);
+  }
+  return kept;
+}
+
+/** A stream ends with its client: nobody would read what comes, and it would never end. */
+function untilGone(response: Response, signal: AbortSignal): Response {
+  const { body, status, headers } = response;
+  if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {
+    return response;
+  }
+  return new Response(body.pipeThrough(new TransformStream(), { signal }), { status, headers });
+}
+
+function made(response: Response): Answer {
+  return { kind: "made", status: response.status, response };
+}

@@ -1,0 +1,225 @@
+import * as z from "zod";
+import type { Call, Power } from "../../api/mod.ts";
+import { isStackwrightError, messageOf, type Run, StackwrightError } from "../../model/mod.ts";
+import type { RunStore } from "../../record/mod.ts";
+import { type Clock, type Log, type Meter, type Redactor, redactTexts } from "../../system/mod.ts";
+import { refusalOf } from "../problem.ts";
+import type { RunningCalls } from "./running_calls.ts";
+import type { Tool, ToolInput, ToolResult } from "./tool.ts";
+
+/** Ports of the tool server. */
+export interface ToolServerParts {
+  readonly tools: readonly Tool[];
+  /** Version of the program, which the server tells clients. */
+  readonly version: string;
+  readonly running: RunningCalls;
+  /** For the progress of runs that somebody waits for. */
+  readonly runs: Pick<RunStore, "subscribe">;
+  readonly meter: Meter;
+  readonly redactor: Redactor;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** One message of a client. */
+export interface ToolMessage {
+  /** The request it came with; its body is not read. */
+  readonly request: Request;
+  /** The body, as JSON. */
+  readonly body: unknown;
+  /** The client's word for its calls, or empty. */
+  readonly session: string;
+  readonly call: Call;
+  readonly powers: ReadonlySet<Power>;
+}
+
+const INSTRUCTIONS =
+  "Stackwright deploys Docker Compose projects from Git. list_deployments, explain_deployment and " +
+  "plan_deployment say what there is, why, and what would change; they change nothing. Tools that " +
+  "start work wait for its end unless wait is false.";
+
+/**
+ * Makes what answers messages, each by a server of its own: nothing is kept from one to the next. The
+ * protocol's library is loaded with the first message.
+ */
+export function createToolServer(
+  parts: ToolServerParts,
+): (message: ToolMessage) => Promise<Response> {
+  const log = parts.log.with({ component: "mcp" });
+  const tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
+  const listed = parts.tools.map((tool) => ({ tool, shown: describeTool(tool) }));
+  return async (message) => {
+    const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await import(
+      "@modelcontextprotocol/server"
+    );
+    const serve = () => {
+      const server = new Server(
+        { name: "stackwright", version: parts.version },
+        { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+      );
+      server.setRequestHandler("tools/list", () => ({
+        // A key that may only read is shown only what it may call.
+        tools: listed.filter(({ tool }) => message.powers.has(tool.power)).map(({ shown }) =>
+          shown
+        ),
+      }));
+      server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+        const tool = tools.get(params.name);
+        if (tool === undefined) {
+          throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool: ${params.name}`);
+        }
+        const caller = AbortSignal.any([mcpReq.signal, message.call.signal]);
+        const turn = parts.running.begin(message.session, mcpReq.id, caller);
+        const token = mcpReq._meta?.progressToken;
+        const tell = token === undefined
+          ? undefined
+          : (progress: number, text: string) =>
+            mcpReq.notify({
+              method: "notifications/progress",
+              params: { progressToken: token, progress, message: text },
+            });
+        try {
+          const call = { ...callFacts(message.call, log), signal: turn.signal };
+          const { powers } = message;
+          return await callTool({ tool, input: params.arguments ?? {}, call, powers, tell }, parts);
+        } finally {
+          turn.end();
+        }
+      });
+      return server;
+    };
+    const handler = createMcpHandler(serve, {
+      // There is nothing to subscribe to: the tools never change.
+      maxSubscriptions: 0,
+      onerror: (error) => log.debug(`a message was refused: ${messageOf(error)}`),
+    });
+    return await handler.fetch(message.request, { parsedBody: message.body });
+  };
+}
+
+function callFacts({ client }: Call, log: Log): Omit<Call, "signal"> {
+  return { log, ...(client === undefined ? {} : { client }) };
+}
+
+function describeTool({ name, description, hints, input, output }: Tool) {
+  const shown = (schema: z.ZodType, io: "input" | "output"): { readonly type: "object" } => {
+    const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+    return { ...json, type: "object" };
+  };
+  return {
+    name,
+    description,
+    inputSchema: shown(input, "input"),
+    outputSchema: shown(output, "output"),
+    annotations: { ...hints },
+  };
+}
+
+/** One call of a tool. */
+interface ToolCall {
+  readonly tool: Tool;
+  readonly input: ToolInput;
+  readonly call: Call;
+  readonly powers: ReadonlySet<Power>;
+  /** Tells the client how far it is, where it asked for that. */
+  readonly tell: ((progress: number, text: string) => Promise<void>) | undefined;
+}
+
+/** The answer to a call: the value and the same as text, or what went wrong. */
+async function callTool(asked: ToolCall, parts: ToolServerParts) {
+  const { tool, input } = asked;
+  const problem = problemOf(tool, input);
+  if (problem !== undefined) return answerOf({ value: {}, failure: problem }, (text) => text);
+  const { clock, meter, redactor } = parts;
+  const labels = { tool: tool.name };
+  const began = clock.now().getTime();
+  const result = await runTool(asked, parts);
+  meter.count("mcp_requests_total", labels);
+  meter.count("mcp_errors_total", labels, result.failure === undefined ? 0 : 1);
+  meter.observe("mcp_request_duration_seconds", labels, (clock.now().getTime() - began) / 1000);
+  const about = tool.about(input);
+  return answerOf(result, (text) => redactor.redact(text, about));
+}
+
+/** What is wrong with the arguments, or nothing. */
+function problemOf(tool: Tool, input: ToolInput): string | undefined {
+  const checked = tool.input.safeParse(input);
+  if (checked.success) return undefined;
+  const problems = checked.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`
+  );
+  return `invalid arguments for ${tool.name}: ${problems.join("; ")}`;
+}
+
+/** Never rejects: what is thrown is a result as well. */
+async function runTool(asked: ToolCall, parts: ToolServerParts): Promise<ToolResult> {
+  const { tool, input, call, powers, tell } = asked;
+  const progress = tell === undefined ? undefined : followRun(parts, tell);
+  const onRun = progress === undefined ? {} : { onRun: progress.follow };
+  try {
+    if (!powers.has(tool.power)) throw tooLittlePower(tool);
+    call.log.debug("a tool was called", { tool: tool.name });
+    return await tool.run(input, { ...call, ...onRun });
+  } catch (error) {
+    logFailure(error, asked);
+    const { error: what, content } = refusalOf(error);
+    return { value: {}, failure: content === undefined ? what : `${what}: ${content}` };
+  } finally {
+    progress?.end();
+  }
+}
+
+function tooLittlePower({ name, power }: Tool): StackwrightError {
+  return new StackwrightError(
+    "forbidden",
+    `${name} needs a key with the power to ${power}: API_READ_SECRET may only read, API_SECRET may ` +
+      "do all",
+  );
+}
+
+/** What failed on our side is for the log as well. */
+function logFailure(error: unknown, { tool, call: { log, signal } }: ToolCall): void {
+  if (signal.aborted) return log.debug("the client of a tool went away", { tool: tool.name });
+  const isOurs = isStackwrightError(error) && error.code !== "internal";
+  if (isOurs) return log.debug(`a tool failed: ${error.message}`, { tool: tool.name });
+  const stack = error instanceof Error ? error.stack : undefined;
+  log.error(`a tool failed: ${messageOf(error)}`, { tool: tool.name, error, stack });
+}
+
+function answerOf({ value, failure }: ToolResult, redact: (text: string) => string) {
+  const structured = redactTexts(value, redact);
+  const isEmpty = Object.keys(structured).length === 0;
+  const text = failure === undefined ? JSON.stringify(structured) : redact(failure);
+  return {
+    content: [{ type: "text" as const, text }],
+    ...(isEmpty ? {} : { structuredContent: structured }),
+    ...(failure === undefined ? {} : { isError: true }),
+  };
+}
+
+/** Tells of every change of one run, once it is known which, until the end. */
+function followRun(
+  { runs, redactor }: ToolServerParts,
+  tell: (progress: number, text: string) => Promise<void>,
+): { readonly follow: (id: string) => void; readonly end: () => void } {
+  let followed: string | undefined;
+  let steps = 0;
+  let last = "";
+  const end = runs.subscribe((run) => {
+    if (run.id !== followed) return;
+    const text = stepOf(run);
+    if (text === last) return;
+    last = text;
+    // Who cannot be told any more has gone away, which the call notices by itself.
+    tell(++steps, redactor.redact(text)).catch(() => {});
+  });
+  return { follow: (id) => void (followed = id), end };
+}
+
+/** What is being done at this moment, in a few words. */
+function stepOf({ status, message, targets }: Run): string {
+  const steps = targets
+    .filter((each) => each.status === "running")
+    .map((each) => each.message === undefined ? each.stack : `${each.stack}: ${each.message}`);
+  return steps.length > 0 ? steps.join("; ") : message === "" ? status : message;
+}

@@ -1,0 +1,230 @@
+import * as z from "zod";
+import {
+  type ContainerView,
+  deploymentDetail,
+  deploymentsView,
+  jobView,
+  MOST_POLL_REQUESTS,
+  type Operations,
+  planView,
+  pollEntrySchema,
+  runView,
+  syncWindowsView,
+} from "../../api/mod.ts";
+import { absentTools } from "./absent_tools.ts";
+import { CHANGES, operationTool, startedView, type Tool, viewStarted } from "./tool.ts";
+
+const LONG = " With wait=false it answers at once with a job_id for get_deployment_run: " +
+  "use that for what takes longer than your client waits.";
+
+/** Every tool, in the order in which they are listed. */
+export function createTools(operations: Operations): Tool[] {
+  return [
+    healthTool(operations),
+    ...runTools(operations),
+    ...deploymentTools(operations),
+    ...projectTools(operations),
+    ...jobTools(operations),
+    ...absentTools(),
+  ];
+}
+
+function healthTool({ health }: Operations): Tool {
+  return operationTool({
+    name: "get_health",
+    operation: health,
+    output: z.strictObject({ status: z.literal("healthy") }),
+    view: ({ details, error = details }) =>
+      details === "healthy"
+        ? { status: details }
+        : { value: { status: details, error }, failure: error },
+  });
+}
+
+/** A poll that a tool starts happens once and at once. */
+const pollInput = pollEntrySchema.omit({
+  interval: true,
+  schedule: true,
+  run_once: true,
+  watch: true,
+});
+
+function runTools({ listRuns, getRun, runPolls }: Operations): Tool[] {
+  return [
+    operationTool({
+      name: "list_deployment_runs",
+      operation: listRuns,
+      output: z.strictObject({ runs: z.array(runView) }),
+      view: (runs) => ({ runs }),
+    }),
+    operationTool({
+      name: "get_deployment_run",
+      operation: getRun,
+      output: z.strictObject({ run: runView }),
+      view: (run) => ({ run }),
+    }),
+    operationTool({
+      name: "trigger_poll",
+      operation: runPolls,
+      description: runPolls.summary + LONG,
+      hints: CHANGES,
+      input: (runPolls.input as z.ZodObject).extend({
+        configs: z.array(pollInput).min(1).max(MOST_POLL_REQUESTS),
+      }),
+      output: startedView,
+      view: viewStarted,
+    }),
+  ];
+}
+
+/** The last two and the list are beyond the contract: eyes for an agent before it has hands. */
+function deploymentTools(operations: Operations): Tool[] {
+  const { syncWindows, listDeployments, planStack, getDeployment } = operations;
+  const windowsInput = (syncWindows.input as z.ZodObject).omit({ origin: true }).extend({
+    manual: z.boolean().default(false).describe("Decide as for what a person asks for."),
+  });
+  return [
+    operationTool({
+      name: "list_sync_windows",
+      operation: syncWindows,
+      input: windowsInput,
+      ask: ({ manual, ...rest }) => ({ ...rest, origin: manual === true ? "manual" : "automatic" }),
+      output: syncWindowsView,
+      view: (shown) => shown,
+    }),
+    operationTool({
+      name: "list_deployments",
+      operation: listDeployments,
+      output: deploymentsView,
+      view: (shown) => shown,
+    }),
+    operationTool({
+      name: "plan_deployment",
+      operation: planStack,
+      output: planView,
+      view: (shown) => shown,
+    }),
+    operationTool({
+      name: "explain_deployment",
+      operation: getDeployment,
+      output: deploymentDetail,
+      view: (shown) => shown,
+    }),
+  ];
+}
+
+const containerView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  service: z.string().optional(),
+  image: z.string(),
+  state: z.string(),
+  status: z.string(),
+  health: z.string().optional(),
+  published_ports: z.array(z.strictObject({
+    target_port: z.int(),
+    published_port: z.int(),
+    protocol: z.string().optional(),
+  })).optional(),
+});
+
+function projectTools(operations: Operations): Tool[] {
+  const { listProjects, getProject, controlProject, destroyProject } = operations;
+  return [
+    operationTool({
+      name: "list_projects",
+      operation: listProjects,
+      output: z.strictObject({
+        projects: z.array(
+          z.strictObject({ id: z.string(), name: z.string(), status: z.string() }),
+        ),
+      }),
+      view: (projects) => ({
+        projects: projects.map((each) => ({ id: each.ID, name: each.Name, status: each.Status })),
+      }),
+    }),
+    operationTool({
+      name: "get_project",
+      operation: getProject,
+      output: z.strictObject({ containers: z.array(containerView) }),
+      view: (containers) => ({ containers: containers.map(viewContainer) }),
+    }),
+    operationTool({
+      name: "control_project",
+      operation: controlProject,
+      hints: CHANGES,
+      output: z.strictObject({
+        project_name: z.string(),
+        action: z.string(),
+        status: z.literal("completed"),
+        message: z.string().describe("One sentence."),
+      }),
+      view: (message, { project_name, action }) => ({
+        project_name,
+        action,
+        status: "completed",
+        message,
+      }),
+    }),
+    operationTool({
+      name: "destroy_project",
+      operation: destroyProject,
+      hints: { ...CHANGES, idempotentHint: true },
+      output: z.strictObject({
+        project_name: z.string(),
+        status: z.literal("destroyed"),
+        volumes: z.boolean().describe("Whether its volumes were to be deleted."),
+        images: z.boolean().describe("Whether its images were to be removed."),
+        message: z.string().describe("One sentence; it names each volume that was deleted."),
+      }),
+      view: (message, { project_name, volumes = true, images = true }) => ({
+        project_name,
+        status: "destroyed",
+        volumes,
+        images,
+        message,
+      }),
+    }),
+  ];
+}
+
+/** Less than REST shows: neither labels nor mounts, which may hold what an agent should not read. */
+function viewContainer(container: ContainerView): z.output<typeof containerView> {
+  const { Service: service, Health: health } = container;
+  const ports = container.Publishers.filter((each) => each.PublishedPort !== 0);
+  return {
+    id: container.ID,
+    name: container.Name,
+    ...(service === "" ? {} : { service }),
+    image: container.Image,
+    state: container.State,
+    status: container.Status,
+    ...(health === "" ? {} : { health }),
+    ...(ports.length === 0 ? {} : {
+      published_ports: ports.map((each) => ({
+        target_port: each.TargetPort,
+        published_port: each.PublishedPort,
+        protocol: each.Protocol,
+      })),
+    }),
+  };
+}
+
+function jobTools({ listJobs, runJob }: Operations): Tool[] {
+  return [
+    operationTool({
+      name: "list_scheduled_jobs",
+      operation: listJobs,
+      output: z.strictObject({ jobs: z.array(jobView) }),
+      view: (jobs) => ({ jobs }),
+    }),
+    operationTool({
+      name: "trigger_scheduled_job",
+      operation: runJob,
+      description: runJob.summary + LONG,
+      hints: CHANGES,
+      output: startedView,
+      view: viewStarted,
+    }),
+  ];
+}

@@ -1,0 +1,397 @@
+/** The tool server, as the official client sees it. */
+import assert from "node:assert/strict";
+import { afterEach, describe, it } from "node:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StackwrightError } from "../../src/model/mod.ts";
+import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
+import {
+  API_SECRET,
+  type HttpService,
+  type HttpServiceOptions,
+  MAX_PAYLOAD,
+  READ_SECRET,
+  SECRET,
+  startHttpService,
+} from "./http_service.ts";
+
+/** The tools of the contract, and three more that look. */
+const TOOLS = [
+  "compact_mirrors",
+  "control_project",
+  "control_stack",
+  "destroy_project",
+  "explain_deployment",
+  "get_deployment_run",
+  "get_health",
+  "get_project",
+  "get_stack",
+  "list_deployment_runs",
+  "list_deployments",
+  "list_projects",
+  "list_scheduled_jobs",
+  "list_stacks",
+  "list_sync_windows",
+  "plan_deployment",
+  "remove_stack",
+  "trigger_poll",
+  "trigger_scheduled_job",
+];
+const POLL = { configs: [{ url: "https://git.example/shop.git", reference: "main" }] };
+
+describe("the tool server", () => {
+  let service: HttpService;
+  let counted: string[] = [];
+  const clients: Client[] = [];
+
+  async function start(options: HttpServiceOptions = {}): Promise<void> {
+    counted = [];
+    service = await startHttpService({
+      mcp: {
+        count: (name, labels, by = 1) => void counted.push(`${name} ${toolOf(labels)} ${by}`),
+        observe: (name, labels) => void counted.push(`${name} ${toolOf(labels)}`),
+        move() {},
+      },
+      ...options,
+    });
+  }
+
+  async function connect(key = API_SECRET): Promise<Client> {
+    const client = new Client({ name: "test", version: "1" });
+    const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
+      requestInit: { headers: { "x-api-key": key } },
+    });
+    await client.connect(transport);
+    clients.push(client);
+    return client;
+  }
+
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.close()));
+    await service.stop();
+  });
+
+  it("lists every tool with strict schemas and hints", async () => {
+    await start();
+    const { tools } = await (await connect()).listTools();
+    assert.deepEqual(tools.map(({ name }) => name).sort(), TOOLS);
+    for (const { name, inputSchema, outputSchema, annotations, description } of tools) {
+      assert.equal(inputSchema["additionalProperties"], false, name);
+      assert.equal(outputSchema?.type, "object", name);
+      assert.equal(typeof annotations?.readOnlyHint, "boolean", name);
+      assert.match(description ?? "", /\.$/, name);
+    }
+    const changing = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
+    assert.deepEqual(changing.map(({ name }) => name).sort(), [
+      "compact_mirrors",
+      "control_project",
+      "control_stack",
+      "destroy_project",
+      "remove_stack",
+      "trigger_poll",
+      "trigger_scheduled_job",
+    ]);
+  });
+
+  it("answers every tool that only looks with a value of its schema", async () => {
+    const web = runningContainer("shop", "web");
+    await start({ engine: createMemoryEngine([web]) });
+    const client = await connect();
+    // The client checks each value against the schema that the list has.
+    await client.listTools();
+    const run = await client.callTool({ name: "trigger_poll", arguments: POLL });
+    const { job_id } = run.structuredContent as { job_id: string };
+    const calls: readonly (readonly [string, Record<string, unknown>, string])[] = [
+      ["get_health", {}, "status"],
+      ["list_deployment_runs", { limit: 5 }, "runs"],
+      ["get_deployment_run", { job_id }, "run"],
+      ["list_scheduled_jobs", {}, "jobs"],
+      ["list_sync_windows", { deployment: "shop", manual: true }, "windows"],
+      ["list_projects", { all: true }, "projects"],
+      ["get_project", { project_name: "shop" }, "containers"],
+      ["list_deployments", {}, "deployments"],
+      ["plan_deployment", { name: "shop" }, "services"],
+      ["explain_deployment", { name: "shop" }, "decisions"],
+    ];
+    for (const [name, input, field] of calls) {
+      const { structuredContent, isError, content } = await client.callTool({
+        name,
+        arguments: input,
+      });
+      assert.notEqual(isError, true, `${name}: ${JSON.stringify(content)}`);
+      assert.ok(field in (structuredContent as Record<string, unknown>), name);
+      assert.deepEqual(JSON.parse(textOf(content)), structuredContent, name);
+    }
+  });
+
+  it("shows containers without labels and mounts", async () => {
+    const web = runningContainer("shop", "web", {
+      labels: { password: "in-a-label" },
+      mounts: ["in-a-mount"],
+    });
+    await start({ engine: createMemoryEngine([web]) });
+    const shown = await (await connect()).callTool({
+      name: "get_project",
+      arguments: { project_name: "shop" },
+    });
+    assert.deepEqual(shown.structuredContent, {
+      containers: [{
+        id: "web-id",
+        name: "shop-web-1",
+        service: "web",
+        image: "app:1",
+        state: "running",
+        status: "running",
+      }],
+    });
+  });
+
+  it("acts on projects", async () => {
+    const engine = createMemoryEngine([runningContainer("shop", "web")]);
+    await start({ engine });
+    const client = await connect();
+    const stopped = await client.callTool({
+      name: "control_project",
+      arguments: { project_name: "shop", action: "stop" },
+    });
+    const { project_name, action, status } = stopped.structuredContent as Record<string, unknown>;
+    assert.deepEqual({ project_name, action, status }, {
+      project_name: "shop",
+      action: "stop",
+      status: "completed",
+    });
+    assert.ok(engine.calls.some((call) => call.startsWith("stop ")));
+    const removed = await client.callTool({
+      name: "destroy_project",
+      arguments: { project_name: "shop", images: false },
+    });
+    const destroyed = removed.structuredContent as Record<string, unknown>;
+    assert.deepEqual({ ...destroyed, message: undefined }, {
+      project_name: "shop",
+      status: "destroyed",
+      volumes: true,
+      images: false,
+      message: undefined,
+    });
+  });
+
+  it("tells what work led to, and names the run also when it failed", async () => {
+    await start({
+      execute: () =>
+        Promise.reject(new StackwrightError("deploy_failed", `web broke with ${SECRET}`)),
+    });
+    const client = await connect();
+    const failed = await client.callTool({ name: "trigger_poll", arguments: POLL });
+    assert.equal(failed.isError, true);
+    const { job_id, status } = failed.structuredContent as Record<string, string>;
+    assert.equal(status, "failed");
+    assert.equal(service.runs.get(job_id ?? "")?.status, "failed");
+    assert.match(textOf(failed.content), /web broke/);
+    assert.doesNotMatch(JSON.stringify(failed), new RegExp(SECRET));
+    const started = await client.callTool({
+      name: "trigger_poll",
+      arguments: { ...POLL, wait: false },
+    });
+    assert.notEqual(started.isError, true);
+    assert.equal((started.structuredContent as Record<string, string>)["status"], "accepted");
+  });
+
+  it("refuses arguments that no tool has, and counts calls whose arguments are right", async () => {
+    await start();
+    const client = await connect();
+    const wrong: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
+      ["get_health", { more: 1 }, /more/],
+      ["list_deployment_runs", { limit: 0 }, /limit/],
+      ["get_deployment_run", {}, /job_id/],
+      ["control_project", { project_name: "shop", action: "recreate" }, /action/],
+      ["control_stack", { stack_name: "shop", action: "scale", replicas: -1 }, /replicas/],
+      ["trigger_poll", { configs: [] }, /configs/],
+      ["trigger_poll", { configs: [{ ...POLL.configs[0], run_once: true }] }, /run_once/],
+      ["trigger_poll", { configs: [{ ...POLL.configs[0], interval: "1m" }] }, /interval/],
+    ];
+    for (const [name, input, problem] of wrong) {
+      const { isError, content } = await client.callTool({ name, arguments: input });
+      assert.equal(isError, true, name);
+      assert.match(textOf(content), problem);
+    }
+    assert.deepEqual(counted, []);
+    const missing = await client.callTool({
+      name: "get_project",
+      arguments: { project_name: "x" },
+    });
+    assert.equal(missing.isError, true);
+    assert.equal(textOf(missing.content), "project not found: x");
+    assert.deepEqual(counted, [
+      "mcp_requests_total get_project 1",
+      "mcp_errors_total get_project 1",
+      "mcp_request_duration_seconds get_project",
+    ]);
+    await assert.rejects(client.callTool({ name: "drop_database", arguments: {} }), /unknown tool/);
+    const lines = service.log.lines.filter(({ fields }) => fields["component"] === "mcp");
+    assert.ok(lines.some(({ fields }) => fields["tool"] === "get_project"));
+    assert.ok(lines.every(({ level }) => level === "debug"));
+  });
+
+  it("says that tools without an operation do nothing", async () => {
+    await start();
+    const client = await connect();
+    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
+      ["list_stacks", {}],
+      ["get_stack", { stack_name: "shop" }],
+      ["control_stack", { stack_name: "shop", action: "restart" }],
+      ["remove_stack", { stack_name: "shop" }],
+      ["compact_mirrors", {}],
+    ];
+    for (const [name, input] of calls) {
+      const { isError, content } = await client.callTool({ name, arguments: input });
+      assert.equal(isError, true, name);
+      assert.match(textOf(content), /by this version/);
+    }
+  });
+
+  it("lets a key that may read call what only looks, and shows it nothing else", async () => {
+    const engine = createMemoryEngine([runningContainer("shop", "web")]);
+    await start({ engine });
+    const client = await connect(READ_SECRET);
+    const { tools } = await client.listTools();
+    assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint === true));
+    assert.equal((await client.callTool({ name: "get_health", arguments: {} })).isError, undefined);
+    const { isError, content } = await client.callTool({
+      name: "destroy_project",
+      arguments: { project_name: "shop" },
+    });
+    assert.equal(isError, true);
+    assert.match(textOf(content), /API_READ_SECRET may only read/);
+    assert.deepEqual(engine.calls, []);
+  });
+
+  it("ends the work of a call that its client cancels, and not work in the background", async () => {
+    const begun: AbortSignal[] = [];
+    const waiting: (() => void)[] = [];
+    await start({
+      execute: (_work, _reporter, signal) => {
+        begun.push(signal);
+        waiting.shift()?.();
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+        );
+      },
+    });
+    const client = await connect();
+    const next = () => new Promise<void>((resolve) => void waiting.push(resolve));
+
+    const background = next();
+    await client.callTool({ name: "trigger_poll", arguments: { ...POLL, wait: false } });
+    await background;
+
+    const cancelling = new AbortController();
+    const started = next();
+    const call = client.callTool({ name: "trigger_poll", arguments: POLL }, {
+      signal: cancelling.signal,
+    });
+    const cancelled = assert.rejects(call);
+    await started;
+    cancelling.abort();
+    await cancelled;
+    await ended(begun[1]);
+
+    const again = next();
+    const left = new AbortController();
+    const gone = assert.rejects(
+      fetch(`${service.url}/mcp`, {
+        ...post({
+          jsonrpc: "2.0",
+          id: 9,
+          method: "tools/call",
+          params: { name: "trigger_poll", arguments: POLL },
+        }),
+        signal: left.signal,
+      }).then((response) => response.text()),
+    );
+    await again;
+    left.abort();
+    await gone;
+    await ended(begun[2]);
+    assert.equal(begun[0]?.aborted, false);
+  });
+
+  it("tells a client that asks how far a run is", async () => {
+    await start({
+      execute: async (_work, reporter) => {
+        reporter.describe({ message: "looking" });
+        await Promise.resolve();
+        const shop = { context: "default", stack: "shop" } as const;
+        reporter.target({ ...shop, status: "running", message: `pulling ${SECRET}` });
+        await Promise.resolve();
+        reporter.target({ ...shop, status: "succeeded" });
+      },
+    });
+    const told: (string | undefined)[] = [];
+    await (await connect()).callTool({ name: "trigger_poll", arguments: POLL }, {
+      onprogress: ({ message }) => void told.push(message),
+    });
+    assert.ok(told.includes("looking"), JSON.stringify(told));
+    assert.ok(told.some((each) => each?.startsWith("shop: pulling ")), JSON.stringify(told));
+    assert.ok(told.every((each) => !each?.includes(SECRET)));
+  });
+
+  it("refuses who has no key, pages of other hosts, what is too large, and other methods", async () => {
+    await start();
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    const answer = async (init: RequestInit) => {
+      const response = await fetch(`${service.url}/mcp`, init);
+      return [response.status, await response.text()] as const;
+    };
+    assert.equal((await answer(post(ping)))[0], 200);
+    assert.equal((await answer(post(ping, { "x-api-key": "" })))[0], 401);
+    assert.equal((await answer(post(ping, { "x-api-key": "wrong" })))[0], 401);
+    for (
+      const origin of ["https://evil.example", "null", `https://127.0.0.1:${service.port + 1}`]
+    ) {
+      assert.equal((await answer(post(ping, { origin })))[0], 403, origin);
+    }
+    assert.equal((await answer(post(ping, { origin: service.url })))[0], 200);
+    const large = { ...ping, params: { _meta: { more: "x".repeat(MAX_PAYLOAD) } } };
+    assert.equal((await answer(post(large)))[0], 413);
+    const [status, text] = await answer({ ...post(ping), body: "{" });
+    assert.equal(status, 400);
+    assert.equal(JSON.parse(text).error.code, -32700);
+    for (const method of ["GET", "DELETE", "PUT"]) {
+      const { headers } = post(ping);
+      assert.equal((await answer({ method, headers: headers ?? {} }))[0], 405, method);
+    }
+  });
+
+  it("is not there unless it is switched on", async () => {
+    service = await startHttpService();
+    const { status } = await fetch(`${service.url}/mcp`, post({}));
+    assert.equal(status, 404);
+  });
+});
+
+function toolOf(labels: Readonly<Record<string, string>>): string {
+  return labels["tool"] ?? "";
+}
+
+function textOf(content: unknown): string {
+  const [first] = content as readonly { readonly text?: string }[];
+  return first?.text ?? "";
+}
+
+function post(message: unknown, headers: Record<string, string> = {}): RequestInit {
+  return {
+    method: "POST",
+    headers: {
+      "x-api-key": API_SECRET,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+    body: JSON.stringify(message),
+  };
+}
+
+async function ended(signal: AbortSignal | undefined): Promise<void> {
+  assert.ok(signal);
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}
