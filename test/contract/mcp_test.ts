@@ -123,10 +123,9 @@ describe("the tool server", () => {
     }
   });
 
-  it("shows containers without labels and mounts", async () => {
+  it("shows containers without labels", async () => {
     const web = runningContainer("shop", "web", {
       labels: { password: "in-a-label" },
-      mounts: ["in-a-mount"],
     });
     await start({ engine: createMemoryEngine([web]) });
     const shown = await (await connect()).callTool({
