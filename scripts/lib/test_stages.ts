@@ -82,7 +82,13 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     [
       {
         ...endToEnd(),
-        sample: { CRASH: "update", ATTACKS: "sample", IMAGE: "skip", START_FIRST_UPDATES: "3" },
+        sample: {
+          CRASH: "update",
+          ATTACKS: "sample",
+          IMAGE: "skip",
+          START_FIRST_UPDATES: "3",
+          TOOL_SERVERS: "one",
+        },
       },
       swarm(root),
       // These wait for containers half of the time; it only calculates.
@@ -234,7 +240,8 @@ function httpContracts(root: string): string[] {
     .filter((file) => WITH_SERVER.test(file)).map((file) => `./test/contract/${file}`).sort();
 }
 
-const WITH_SERVER = /^(server|http|webhooks|documents|documented_answers|refusals|slow_clients)_/;
+const WITH_SERVER =
+  /^(server|http|mcp|webhooks|documents|documented_answers|refusals|slow_clients)_/;
 
 /** Files of test/contract whose path speaks of compose. */
 function composeContracts(root: string): string[] {

@@ -1,0 +1,156 @@
+/** The official client of the tool server, against every program and the real engine. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
+import { freePort } from "../fakes/free_port.ts";
+import { createRepository } from "../fakes/git_repository.ts";
+import { findRealEngine } from "../fakes/real_engine.ts";
+import { BUN_PROGRAM, DENO_PROGRAM, executables, ServiceProcess } from "./service_process.ts";
+
+const KEY = "key-of-the-tool-server";
+const REAL = await findRealEngine();
+const EVERY = [DENO_PROGRAM, BUN_PROGRAM, ...executables()];
+/** `TOOL_SERVERS=one` takes the executable alone, where there is one. */
+const PROGRAMS = process.env["TOOL_SERVERS"] === "one" ? EVERY.slice(-1) : EVERY;
+/** What the tools without an operation say. */
+const ABSENT = /by this version/;
+
+type Value = Readonly<Record<string, unknown>>;
+
+if (REAL.unavailable === undefined) {
+  describe("the tool server on the real engine", () => {
+    for (const program of PROGRAMS) {
+      it(`lists every tool and answers every call: ${program.title}`, async () => {
+        await ensureBusyboxImage();
+        const directory = await mkdtemp(join(tmpdir(), "stackwright-tools-"));
+        const port = await freePort();
+        const service = new ServiceProcess(program, ["serve"], {
+          DATA_DIR: join(directory, "data"),
+          DOCKER_HOST: `unix://${REAL.socketPath}`,
+          API_SECRET: KEY,
+          MCP_ENABLED: "true",
+          ALLOW_LOCAL_REPOSITORY_URL: "true",
+          HTTP_HOST: "127.0.0.1",
+          HTTP_PORT: String(port),
+          METRICS_PORT: String(await freePort()),
+        });
+        try {
+          await service.until(() => service.stderr.includes("listening on"));
+          const stack = `tools-${directory.slice(-6).toLowerCase()}`;
+          const { url } = await repositoryOf(stack, directory);
+          await callEveryTool({ address: `http://127.0.0.1:${port}/mcp`, stack, url });
+        } finally {
+          await service.stop();
+          await rm(directory, { recursive: true, force: true });
+        }
+      });
+    }
+  });
+}
+
+async function repositoryOf(stack: string, directory: string) {
+  const repository = await createRepository(join(directory, "shop"));
+  await repository.commit({
+    ".stackwright.yaml": `name: ${stack}\n`,
+    "compose.yaml": [
+      "services:",
+      "  web:",
+      `    image: ${BUSYBOX_IMAGE}`,
+      `    command: ["sleep", "infinity"]`,
+      "    stop_grace_period: 0s",
+      "    environment: {PASSWORD: hunter2-of-the-tools}",
+    ].join("\n"),
+  });
+  return repository;
+}
+
+/** What is called: the address of the server, and the stack whose repository is at `url`. */
+interface Site {
+  readonly address: string;
+  readonly stack: string;
+  readonly url: string;
+}
+
+async function callEveryTool({ address, stack, url }: Site): Promise<void> {
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(address), {
+      requestInit: { headers: { "x-api-key": KEY } },
+    }),
+  );
+  const left = new Set((await client.listTools()).tools.map(({ name }) => name));
+  const said: string[] = [];
+  const ask = async (name: string, input: Value = {}) => {
+    left.delete(name);
+    const answer = await client.callTool({ name, arguments: { ...input } }, { timeout: 120_000 });
+    said.push(JSON.stringify(answer));
+    return answer;
+  };
+  const call = async (name: string, input: Value = {}): Promise<Value> => {
+    const { isError, structuredContent, content } = await ask(name, input);
+    assert.notEqual(isError, true, `${name}: ${JSON.stringify(content)}`);
+    return structuredContent as Value;
+  };
+  const polls = { configs: [{ url, reference: "main" }] };
+  const project = { project_name: stack };
+  try {
+    assert.deepEqual(await call("get_health"), { status: "healthy" });
+    const { status, job_id } = await call("trigger_poll", polls);
+    assert.equal(status, "succeeded");
+    const again = await call("trigger_poll", { ...polls, wait: false });
+    assert.equal(again["status"], "accepted");
+    await ended(String(again["job_id"]), call);
+    const { run } = await call("get_deployment_run", { job_id }) as { run: Value };
+    assert.equal(run["status"], "succeeded");
+    assert.ok((await call("list_deployment_runs", { trigger: "poll" }))["runs"]);
+    const { deployments } = await call("list_deployments") as { deployments: Value[] };
+    assert.deepEqual(deployments.map(({ name }) => name), [stack]);
+    assert.equal((await call("explain_deployment", { name: stack }))["name"], stack);
+    assert.equal((await call("plan_deployment", { name: stack }))["kind"], "skip");
+    assert.ok((await call("list_sync_windows", { deployment: stack }))["decision"]);
+    const { projects } = await call("list_projects") as { projects: Value[] };
+    assert.ok(projects.some(({ name }) => name === stack));
+    const { containers } = await call("get_project", project) as { containers: Value[] };
+    assert.deepEqual(containers.map(({ service, state }) => [service, state]), [[
+      "web",
+      "running",
+    ]]);
+    assert.deepEqual((await call("list_scheduled_jobs", { stack }))["jobs"], []);
+    const job = await ask("trigger_scheduled_job", { job_name: `${stack}-none` });
+    assert.equal(job.isError, true);
+    await call("control_project", { ...project, action: "restart" });
+    for (const name of ["list_stacks", "get_stack", "control_stack", "remove_stack"]) {
+      const input = name === "list_stacks" ? {} : { stack_name: stack };
+      const answer = await ask(name, {
+        ...input,
+        ...(name === "control_stack" ? { action: "restart" } : {}),
+      });
+      assert.match(JSON.stringify(answer.content), ABSENT);
+    }
+    assert.match(JSON.stringify((await ask("compact_mirrors")).content), ABSENT);
+  } finally {
+    const removed = await call("destroy_project", { ...project, images: false });
+    assert.equal(removed["status"], "destroyed");
+    await client.close();
+  }
+  assert.deepEqual([...left], [], "tools that nobody called");
+  assert.ok(said.every((each) => !each.includes("hunter2-of-the-tools")));
+}
+
+/** Asks for a run in the background until it has ended. */
+async function ended(
+  job_id: string,
+  call: (name: string, input: Value) => Promise<Value>,
+): Promise<void> {
+  for (;;) {
+    const { run } = await call("get_deployment_run", { job_id }) as { run: Value };
+    if (!["accepted", "running"].includes(String(run["status"]))) return;
+    await setTimeout(50);
+  }
+}
