@@ -72,6 +72,13 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       env: { DIFFERENTIAL_SERVICES: "500" },
       repeats: true,
     }],
+    [{
+      ...denoTests("contract", "5,000 malformed messages to the tool server", [
+        "test/contract/mcp_test.ts",
+      ]),
+      env: { MALFORMED_MESSAGES: "5000" },
+      repeats: true,
+    }],
     // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
     // They wait half of the time: two long walks, which only work, fit beside them.
     [

@@ -1,8 +1,12 @@
 /** The tool server, as the official client sees it. */
 import assert from "node:assert/strict";
+import process from "node:process";
 import { afterEach, describe, it } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StackwrightError } from "../../src/model/mod.ts";
+import type { HttpRequest } from "../../src/serve/http_request.ts";
+import { heapAfterCollection } from "../fakes/heap.ts";
+import { malformedMessages } from "../fakes/malformed_messages.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
 import {
   API_SECRET,
@@ -36,6 +40,8 @@ const TOOLS = [
   "trigger_poll",
   "trigger_scheduled_job",
 ];
+/** `MALFORMED_MESSAGES` says another number. */
+const MALFORMED = Number(process.env["MALFORMED_MESSAGES"] ?? 600);
 const POLL = { configs: [{ url: "https://git.example/shop.git", reference: "main" }] };
 
 describe("the tool server", () => {
@@ -349,6 +355,10 @@ describe("the tool server", () => {
       assert.equal((await answer(post(ping, { origin })))[0], 403, origin);
     }
     assert.equal((await answer(post(ping, { origin: service.url })))[0], 200);
+    const { handler } = service;
+    const rebound = { host: "evil.example", origin: "http://evil.example" };
+    const request = new Request("http://evil.example/mcp", post(ping, rebound));
+    assert.equal((await handler(asHttp(request, rebound), { remote: "127.0.0.1" })).status, 403);
     const large = { ...ping, params: { _meta: { more: "x".repeat(MAX_PAYLOAD) } } };
     assert.equal((await answer(post(large)))[0], 413);
     const [status, text] = await answer({ ...post(ping), body: "{" });
@@ -360,12 +370,59 @@ describe("the tool server", () => {
     }
   });
 
+  it("answers 200 calls at once", async () => {
+    await start();
+    const call = (id: number) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "tools/call",
+      params: { name: "list_deployment_runs", arguments: {} },
+    });
+    const answers = await Promise.all(Array.from({ length: 200 }, async (_, id) => {
+      const response = await fetch(`${service.url}/mcp`, post(call(id)));
+      return [response.status, messageIn(await response.text())["id"]];
+    }));
+    assert.deepEqual(answers, Array.from({ length: 200 }, (_, id) => [200, id]));
+  });
+
+  it(`survives ${MALFORMED} malformed messages, and keeps nothing of them`, async () => {
+    await start();
+    const round = async (seed: number) => {
+      for (const body of malformedMessages(seed, MALFORMED / 2)) {
+        const response = await fetch(`${service.url}/mcp`, { ...post({}), body });
+        await response.text();
+        assert.ok([200, 202, 400].includes(response.status), `${response.status}: ${body}`);
+      }
+      assert.deepEqual(service.log.lines.filter(({ level }) => level === "error"), []);
+      service.log.clear();
+      return await heapAfterCollection();
+    };
+    const first = await round(1);
+    const second = await round(2);
+    assert.ok(second - first < 5_000_000, `${first} bytes, then ${second}`);
+    assert.equal((await (await connect()).listTools()).tools.length, TOOLS.length);
+  });
+
   it("is not there unless it is switched on", async () => {
     service = await startHttpService();
     const { status } = await fetch(`${service.url}/mcp`, post({}));
     assert.equal(status, 404);
   });
 });
+
+/** Runtimes keep some headers to themselves; by the wire they come all the same. */
+function asHttp(request: Request, more: Readonly<Record<string, string>>): HttpRequest {
+  const { method, url, signal, body } = request;
+  const get = (name: string) => more[name.toLowerCase()] ?? request.headers.get(name);
+  return {
+    method,
+    url,
+    signal,
+    body,
+    headers: { get },
+    bytes: async () => new Uint8Array(await request.arrayBuffer()),
+  };
+}
 
 function toolOf(labels: Readonly<Record<string, string>>): string {
   return labels["tool"] ?? "";
@@ -393,4 +450,9 @@ async function ended(signal: AbortSignal | undefined): Promise<void> {
   assert.ok(signal);
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}
+
+/** The message in an answer, which is a stream of one or the message itself. */
+function messageIn(text: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
 }

@@ -6,8 +6,6 @@ import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { type App, startApp } from "../../src/app.ts";
 import { readSettings } from "../../src/settings/mod.ts";
 import {
@@ -18,6 +16,7 @@ import {
   systemFiles,
 } from "../../src/system/mod.ts";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
+import { heapAfterCollection } from "../fakes/heap.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
 import { githubPush, gitlabPush, type Sender, signed } from "../fakes/webhook_requests.ts";
 import { rawClient } from "./raw_client.ts";
@@ -264,16 +263,4 @@ function rowsOf(path: string): Record<string, unknown> {
   } finally {
     database.close();
   }
-}
-
-/** Bytes in use when nothing is left that nobody needs. */
-async function heapAfterCollection(): Promise<number> {
-  const { Bun: bun } = globalThis as { readonly Bun?: { gc(force: boolean): void } };
-  if (bun === undefined) setFlagsFromString("--expose-gc");
-  const collect: () => void = bun === undefined ? runInNewContext("gc") : () => bun.gc(true);
-  for (let time = 0; time < 3; time++) {
-    await systemClock.sleep(20, new AbortController().signal);
-    collect();
-  }
-  return process.memoryUsage().heapUsed;
 }

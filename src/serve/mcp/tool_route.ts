@@ -73,15 +73,19 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
   };
 }
 
+/** A host that no name server can lead elsewhere, with its port. */
+const FIXED_HOST = /^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d+)?$/i;
+
 /**
  * Whether a web page of another host sends this. Browsers say where a page is from, and no other
- * client has to; the key is asked for in any case.
+ * client has to. A page of our own host counts only where that is no name: the name of a page may be
+ * made to lead here after it was loaded (DNS rebinding). The key is asked for in any case.
  */
 function isForeign(headers: RequestHeaders): boolean {
   const origin = headers.get("origin");
   if (origin === null) return false;
-  const host = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1];
-  return host === undefined || host.toLowerCase() !== headers.get("host")?.toLowerCase();
+  const host = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]?.toLowerCase() ?? "";
+  return !FIXED_HOST.test(host) || host !== headers.get("host")?.toLowerCase();
 }
 
 function foreignOrigin(): Answer {
