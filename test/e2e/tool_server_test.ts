@@ -43,8 +43,11 @@ if (REAL.unavailable === undefined) {
         try {
           await service.until(() => service.stderr.includes("listening on"));
           const stack = `tools-${directory.slice(-6).toLowerCase()}`;
-          const { url } = await repositoryOf(stack, directory);
-          await callEveryTool({ address: `http://127.0.0.1:${port}/mcp`, stack, url });
+          const repository = await createRepository(join(directory, "shop"));
+          const commit = (word: string) => repository.commit(filesOf(stack, word));
+          await commit("one");
+          const { url } = repository;
+          await callEveryTool({ address: `http://127.0.0.1:${port}/mcp`, stack, url, commit });
         } finally {
           await service.stop();
           await rm(directory, { recursive: true, force: true });
@@ -54,9 +57,8 @@ if (REAL.unavailable === undefined) {
   });
 }
 
-async function repositoryOf(stack: string, directory: string) {
-  const repository = await createRepository(join(directory, "shop"));
-  await repository.commit({
+function filesOf(stack: string, word: string): Record<string, string> {
+  return {
     ".stackwright.yaml": `name: ${stack}\n`,
     "compose.yaml": [
       "services:",
@@ -64,10 +66,9 @@ async function repositoryOf(stack: string, directory: string) {
       `    image: ${BUSYBOX_IMAGE}`,
       `    command: ["sleep", "infinity"]`,
       "    stop_grace_period: 0s",
-      "    environment: {PASSWORD: hunter2-of-the-tools}",
+      `    environment: {PASSWORD: hunter2-of-the-tools, WORD: ${word}}`,
     ].join("\n"),
-  });
-  return repository;
+  };
 }
 
 /** What is called: the address of the server, and the stack whose repository is at `url`. */
@@ -75,19 +76,21 @@ interface Site {
   readonly address: string;
   readonly stack: string;
   readonly url: string;
+  /** Commits another release. */
+  readonly commit: (word: string) => Promise<unknown>;
 }
 
-async function callEveryTool({ address, stack, url }: Site): Promise<void> {
+async function callEveryTool({ address, stack, url, commit }: Site): Promise<void> {
   const client = new Client({ name: "test", version: "1" });
   await client.connect(
     new StreamableHTTPClientTransport(new URL(address), {
       requestInit: { headers: { "x-api-key": KEY } },
     }),
   );
-  const left = new Set((await client.listTools()).tools.map(({ name }) => name));
+  const uncalled = new Set((await client.listTools()).tools.map(({ name }) => name));
   const said: string[] = [];
   const ask = async (name: string, input: Value = {}) => {
-    left.delete(name);
+    uncalled.delete(name);
     const answer = await client.callTool({ name, arguments: { ...input } }, { timeout: 120_000 });
     said.push(JSON.stringify(answer));
     return answer;
@@ -125,6 +128,20 @@ async function callEveryTool({ address, stack, url }: Site): Promise<void> {
     const job = await ask("trigger_scheduled_job", { job_name: `${stack}-none` });
     assert.equal(job.isError, true);
     await call("control_project", { ...project, action: "restart" });
+    await commit("two");
+    const leaving = new AbortController();
+    const left = client.callTool({ name: "trigger_poll", arguments: polls }, {
+      signal: leaving.signal,
+      // It is being replaced: between its two releases, that is.
+      onprogress: ({ message }) => message?.startsWith(stack) && leaving.abort(),
+    });
+    await assert.rejects(left);
+    const { runs } = await call("list_deployment_runs", { limit: 1 }) as { runs: Value[] };
+    await ended(String(runs[0]?.["job_id"]), call);
+    const after = await call("get_project", project) as { containers: Value[] };
+    assert.deepEqual(after.containers.map(({ service, state }) => [service, state]), [
+      ["web", "running"],
+    ]);
     for (const name of ["list_stacks", "get_stack", "control_stack", "remove_stack"]) {
       const input = name === "list_stacks" ? {} : { stack_name: stack };
       const answer = await ask(name, {
@@ -139,7 +156,7 @@ async function callEveryTool({ address, stack, url }: Site): Promise<void> {
     assert.equal(removed["status"], "destroyed");
     await client.close();
   }
-  assert.deepEqual([...left], [], "tools that nobody called");
+  assert.deepEqual([...uncalled], [], "tools that nobody called");
   assert.ok(said.every((each) => !each.includes("hunter2-of-the-tools")));
 }
 
