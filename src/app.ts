@@ -75,7 +75,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   }, stop.signal);
   const board = new JobBoard({
     engine: assembly.engine,
-    isDeployed: (key) => ledger.current(key) !== undefined,
+    ledger,
     intake: () => gate.intake,
     clock: system.clock,
     log: log.with({ component: "scheduler" }),

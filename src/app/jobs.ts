@@ -5,6 +5,8 @@ import type { EngineClient } from "../docker/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
 import { COMPOSE_LABELS, LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
+import { calledJobs } from "../pipeline/mod.ts";
+import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import type { Clock, Ids, Log, Meter } from "../system/mod.ts";
 import { JobScheduler, type ScheduledJob } from "../trigger/mod.ts";
@@ -12,8 +14,7 @@ import { JobScheduler, type ScheduledJob } from "../trigger/mod.ts";
 /** Ports of the jobs of one engine. */
 export interface JobBoardParts {
   readonly engine: EngineClient;
-  /** Whether a stack is one that this service deployed. */
-  readonly isDeployed: (key: StackKey) => boolean;
+  readonly ledger: Ledger;
   readonly intake: () => Intake;
   readonly clock: Clock;
   readonly log: Log;
@@ -77,7 +78,8 @@ export class JobBoard {
   }
 
   async #find(signal: AbortSignal): Promise<{ job: ScheduledJob; found: FoundJob }[]> {
-    const found = await findJobs(this.#parts, signal);
+    const { engine, ledger } = this.#parts;
+    const found = calledJobs(ledger, await findJobs(engine, signal));
     return found.map((each) => ({ job: this.#read(each), found: each }));
   }
 

@@ -4,6 +4,7 @@
  * in order.
  */
 export { act } from "./act.ts";
+export * from "./called_job.ts";
 export * from "./carry_out.ts";
 export * from "./collect_trees.ts";
 export * from "./decide_target.ts";

@@ -9,6 +9,7 @@ import {
   StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
+import { calledJobs } from "./called_job.ts";
 import { JobRun } from "./job_run.ts";
 import type { PipelineParts } from "./parts.ts";
 import { waitForStack } from "./waits.ts";
@@ -79,8 +80,7 @@ async function findJob(
   { key, service }: RunJob,
   signal: AbortSignal,
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
-  const isDeployed = (of: StackKey) => ledger.current(of) !== undefined;
-  const found = (await findJobs({ engine, isDeployed }, signal)).find((each) =>
+  const found = calledJobs(ledger, await findJobs(engine, signal)).find((each) =>
     formatStackKey(each.key) === formatStackKey(key) && each.service === service
   );
   const own = { project: key.name, service };

@@ -1,5 +1,6 @@
 import { runningJobs } from "../deploy/mod.ts";
 import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
+import { awaitedJobs } from "./called_job.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
 
@@ -13,7 +14,7 @@ const INTERVAL_MS = 1000;
  * Throws `timeout`, naming the containers.
  */
 export async function waitForJobs(
-  { host: { engine }, clock, log }: Pick<PipelineParts, "clock" | "log"> & {
+  { host: { engine }, clock, ledger, log }: Pick<PipelineParts, "clock" | "ledger" | "log"> & {
     readonly host: Pick<Host, "engine">;
   },
   { key, deployment }: Pick<Target, "key" | "deployment">,
@@ -21,7 +22,8 @@ export async function waitForJobs(
 ): Promise<void> {
   const { waitRunningJobs, timeoutSeconds } = deployment;
   for (let waited = 0;; waited++) {
-    const jobs = await runningJobs(engine, key, { byDefault: waitRunningJobs }, signal);
+    const running = await runningJobs(engine, key, { byDefault: waitRunningJobs }, signal);
+    const jobs = awaitedJobs(ledger, key, running);
     if (jobs.length === 0) return;
     const names = jobs.map((each) => each.name).sort().join(", ");
     if (waited >= timeoutSeconds) {

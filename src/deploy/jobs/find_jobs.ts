@@ -22,21 +22,8 @@ export interface FoundJob {
   readonly executions: readonly ObservedContainer[];
 }
 
-/** Parts for finding jobs. */
-export interface FindJobsParts {
-  readonly engine: Engine;
-  /** Whether a stack is one that this service deployed. */
-  readonly isDeployed: (key: StackKey) => boolean;
-}
-
-/**
- * Every service of the engine that says whether it is a job, sorted by stack and name; without those
- * that another Stackwright on this engine deployed, which runs them itself.
- */
-export async function findJobs(
-  { engine, isDeployed }: FindJobsParts,
-  signal: AbortSignal,
-): Promise<FoundJob[]> {
+/** Every service of the engine that says whether it is a job, sorted by stack and name. */
+export async function findJobs(engine: Engine, signal: AbortSignal): Promise<FoundJob[]> {
   const { jobEnabled } = BEHAVIOUR_LABELS;
   const labels = [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
   const lists = await Promise.all(
@@ -48,9 +35,6 @@ export async function findJobs(
     return JSON.stringify(project === "" ? [each.id] : [project, each.service]);
   });
   return [...services.values()].flatMap(jobOf)
-    .filter(({ key, container }) =>
-      container.labels[LABELS.manager] === undefined || isDeployed(key)
-    )
     .sort((a, b) =>
       order(`${a.key.name}/${a.container.name}`, `${b.key.name}/${b.container.name}`)
     );

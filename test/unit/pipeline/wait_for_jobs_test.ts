@@ -4,6 +4,7 @@ import { parseDeployments } from "../../../src/config/mod.ts";
 import type { Engine } from "../../../src/docker/engine.ts";
 import { isStackwrightError, type ObservedContainer, stackKey } from "../../../src/model/mod.ts";
 import { waitForJobs } from "../../../src/pipeline/mod.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const KEY = stackKey("", "shop");
@@ -42,7 +43,9 @@ async function wait(looks: readonly (readonly ObservedContainer[])[], lines = ""
       return Promise.resolve();
     },
   };
-  const parts = { host: { engine: engine as Engine }, clock, log: createRecordingLog() };
+  const ledger = createMemoryLedger(clock);
+  const log = createRecordingLog();
+  const parts = { host: { engine: engine as Engine }, clock, ledger, log };
   await waitForJobs(parts, {
     key: KEY,
     deployment: declared.deployment,

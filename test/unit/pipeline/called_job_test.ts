@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import type { FoundJob } from "../../../src/deploy/mod.ts";
+import { isJobService, LABELS } from "../../../src/model/mod.ts";
+import { calledJobs, isCalledJob } from "../../../src/pipeline/mod.ts";
+import type { Ledger } from "../../../src/record/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger, SHOP } from "../../fakes/memory_ledger.ts";
+import { serviceOf } from "../plan/values.ts";
+import { releaseOf } from "../record/releases.ts";
+
+const JOB = { "stackwright.job.enabled": "true" };
+
+/** A release whose service `web` has these labels and this digest. */
+function release(labels: Readonly<Record<string, string>>, digest: string) {
+  const { expectation } = serviceOf("web");
+  return releaseOf(SHOP, "a".repeat(40), {
+    model: { services: { web: { image: "web:1", labels } } },
+    services: [
+      serviceOf("web", {
+        digest,
+        expectation: { ...expectation, autostart: !isJobService(labels) },
+      }),
+    ],
+  });
+}
+
+describe("isCalledJob()", () => {
+  let ledger: Ledger;
+  beforeEach(() => {
+    ledger = createMemoryLedger(createFakeClock());
+  });
+  const says = (digest: string | undefined, labels = JOB, service = "web") => {
+    const ours = digest === undefined ? {} : { [LABELS.digest]: digest };
+    return isCalledJob(ledger, SHOP, { service, labels: { ...labels, ...ours } });
+  };
+  const deploy = (labels: Readonly<Record<string, string>>, digest: string) =>
+    ledger.succeed(ledger.beginDeploy(release(labels, digest)), {}, "done");
+
+  it("does not believe labels that its author did not write", () => {
+    deploy({ other: "x" }, "1");
+    assert.equal(says("1"), false);
+  });
+
+  it("believes those of its author, also of one that is being deployed", () => {
+    deploy({}, "1");
+    ledger.beginDeploy(release(JOB, "2"));
+    assert.deepEqual([says("1"), says("2")], [false, true]);
+  });
+
+  it("does not believe them while its first release is being deployed", () => {
+    ledger.beginDeploy(release({}, "1"));
+    assert.equal(says("1"), false);
+  });
+
+  it("believes the author of a release that was recorded before there were jobs", () => {
+    const old = release(JOB, "1");
+    const services = old.services.map((each) => ({
+      ...each,
+      ...serviceOf("web", { digest: "1" }),
+    }));
+    ledger.succeed(ledger.beginDeploy({ ...old, services }), {}, "done");
+    assert.equal(says("1"), true);
+  });
+
+  it("believes what nothing is recorded about", () => {
+    assert.deepEqual([says("1"), says(undefined)], [true, true]);
+    deploy({}, "1");
+    assert.deepEqual([says("2"), says(undefined), says("1", JOB, "db")], [true, true, true]);
+  });
+});
+
+describe("calledJobs()", () => {
+  it("leaves out what another Stackwright on the engine deployed, which runs it itself", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
+    const job = (name: string, labels: Readonly<Record<string, string>>): FoundJob => ({
+      key: { context: SHOP.context, name },
+      service: "web",
+      container: {
+        id: name,
+        name,
+        service: "web",
+        state: "created",
+        health: "none",
+        exitCode: undefined,
+        imageId: "sha256:0",
+        labels: { ...JOB, ...labels },
+      },
+      scale: 1,
+      executions: [],
+    });
+    const managed = { [LABELS.manager]: "stackwright" };
+    const jobs = [job(SHOP.name, managed), job("strange", managed), job("by-hand", {})];
+    const called = calledJobs(ledger, jobs).map(({ key }) => key.name);
+    assert.deepEqual(called, [SHOP.name, "by-hand"]);
+  });
+});
