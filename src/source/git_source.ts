@@ -83,6 +83,7 @@ const DEFAULTS: GitSourceOptions = {
   localTimeoutMs: 5 * 60 * 1000,
   attempts: 3,
   mostBytes: 0,
+  mostMemory: 2 * 1024 ** 3,
   http: undefined,
   temporaryPrefix: "/tmp/stackwright-git-",
   httpProxy: "",

@@ -27,6 +27,8 @@ export interface GitOptions {
   readonly attempts: number;
   /** Most bytes of one pack that a remote sends, and of all files of one tree; 0 is no limit. */
   readonly mostBytes: number;
+  /** Memory of a git that talks to a remote: references, which it could list without end, are kept. */
+  readonly mostMemory: number;
   /** What asks for references over HTTP; without it git does. */
   readonly http: HttpClient | undefined;
 }
@@ -133,9 +135,10 @@ export class Git {
     signal: AbortSignal,
   ): Promise<GitResult> {
     const { clock, options } = this.#parts;
-    const { remoteTimeoutMs: timeoutMs, mostBytes } = options;
+    const { remoteTimeoutMs: timeoutMs, mostBytes, mostMemory } = options;
     // The kernel ends who writes more into one file, and a fetch writes one pack.
-    const bounds = { timeoutMs, ...(mostBytes === 0 ? {} : { mostFileBytes: mostBytes }) };
+    const file = mostBytes === 0 ? {} : { mostFileBytes: mostBytes };
+    const bounds = { timeoutMs, mostMemory, ...file };
     for (let attempt = 1;; attempt++) {
       const result = await this.#run({ ...command, ...bounds }, signal);
       if (result.failure === "too_large") throw tooLarge(mostBytes);

@@ -7,6 +7,7 @@ export type GitFailure =
   | "disk"
   | "host_key"
   | "locked"
+  | "memory"
   | "no_such_ref"
   | "other"
   | "too_large"
@@ -16,6 +17,7 @@ export type GitFailure =
 
 /** Tried from top to bottom: several lines of one failure may match, the first says most. */
 const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
+  ["memory", /^(?:fatal|error): Out of memory, /m],
   // Index-pack, whose file would be larger than it may be, is killed; when it fails it says why.
   [
     "too_large",
@@ -78,6 +80,7 @@ const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
   disk: "data_dir_unusable",
   host_key: "repository_denied",
   locked: "source_invalid",
+  memory: "source_invalid",
   no_such_ref: "reference_not_found",
   other: "source_invalid",
   too_large: "source_invalid",
@@ -96,6 +99,7 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
     "the host whether its key changed; if it did, take its line out of known_hosts in the data " +
     "directory (ssh-keygen -R HOST -f FILE), or put the new key into SSH_KNOWN_HOSTS_FILE",
   locked: "another process works on this mirror, or died doing so; it is tried again",
+  memory: "what the remote sends takes more memory than git may have",
   no_such_ref: "the reference does not exist there",
   other: "git gave no known reason",
   too_large: "what came at once is larger than GIT_MAX_BYTES",

@@ -3,7 +3,10 @@ import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
@@ -147,3 +150,43 @@ describe("a commit of a few objects that means very many files", () => {
     });
   });
 });
+
+describe("a remote that lists references without end", () => {
+  let server: Server;
+  let bounded: TestSource;
+  beforeEach(async () => {
+    server = createServer((_request, response) => {
+      const type = "application/x-git-upload-pack-advertisement";
+      response.writeHead(200, { "content-type": type });
+      const list = Readable.from(references()).on("error", () => {});
+      response.on("close", () => list.destroy());
+      list.pipe(response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    bounded = await createTestSource({ options: { mostMemory: 128 * 1024 * 1024 } });
+  });
+  afterEach(async () => {
+    await bounded.close();
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+
+  it("is refused before git has taken the machine's memory", async () => {
+    const { port } = server.address() as AddressInfo;
+    await assert.rejects(
+      bounded.resolve(`http://127.0.0.1:${port}/a.git`, "main"),
+      /more memory than git may have|bytes of memory/,
+    );
+  });
+});
+
+function* references(): Generator<string> {
+  const packet = (line: string) => (line.length + 4).toString(16).padStart(4, "0") + line;
+  yield `${packet("# service=git-upload-pack\n")}0000`;
+  const id = "a".repeat(40);
+  const lines = Array.from(
+    { length: 1000 },
+    (_, index) => packet(`${id} refs/heads/${"x".repeat(900)}${index}\n`),
+  );
+  for (const text = lines.join("");;) yield text;
+}

@@ -35,6 +35,10 @@ describe("classifyFailure()", () => {
         "error: RPC failed; curl 56\nfatal: early EOF\nfatal: fetch-pack: invalid index-pack output",
       ],
       ["too_large", "fatal: fetch-pack: invalid index-pack output\n"],
+      [
+        "memory",
+        "fatal: Out of memory, realloc failed\nfatal: the remote end hung up unexpectedly\n",
+      ],
       ["too_large", "remote: hello\nerror: index-pack died of signal 25\nfatal: index-pack failed"],
       [
         "too_large",
