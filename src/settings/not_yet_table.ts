@@ -17,8 +17,7 @@ export interface NotYetRow {
   readonly harmless?: string;
 }
 
-const EVERY_JOB = "all jobs of the engine are run, whoever deployed them, " +
-  "and by each instance that has SCHEDULER_ENABLED";
+const EVERY_JOB = "each instance runs the jobs of the stacks that it deployed";
 
 /**
  * Variables that would change what may be deployed, or how, and that this version does not act on.
