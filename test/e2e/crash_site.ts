@@ -31,6 +31,8 @@ export class Site {
   #killAt = 0;
   /** What the repository has as a submodule. */
   #library: FakeRepository | undefined;
+  /** What one service hands to another. */
+  #published: number | undefined;
   readonly #parts: SiteParts;
 
   constructor(parts: SiteParts) {
@@ -75,6 +77,18 @@ export class Site {
       "app/page.txt": revision,
       "real/page.txt": revision,
       "site": { link: "real" },
+    });
+  }
+
+  /**
+   * Commits a release that is, where it `isOdd`, another distribution of the same things: a service with
+   * another name has the data and the fixed address, and `vpn`, in whose network `app` then is, its port.
+   */
+  async commitHandOver(revision: string, isOdd: boolean): Promise<void> {
+    this.#published ??= await freePort();
+    await this.#parts.repository.commit({
+      ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
+      "compose.yaml": handOver(revision, isOdd, this.#published),
     });
   }
 
@@ -250,6 +264,9 @@ export class Site {
     for (const each of await engine.listNetworks({ [PROJECT]: this.stack }, never)) {
       await engine.removeNetwork(each.id, never);
     }
+    for (const each of await engine.listVolumes({ [PROJECT]: this.stack }, never)) {
+      await engine.removeVolume(each.name, never);
+    }
     for (const each of await engine.listImages(never)) {
       if (each.labels[PROJECT] === this.stack) await engine.removeImage(each.id, never);
     }
@@ -342,6 +359,36 @@ function shapes(revision: string): string {
       },
       worker: runs,
     },
+  });
+}
+
+/** Refuses to run beside another one on the same data. */
+const ALONE = "trap 'rm -f /data/lock; exit 0' TERM; test ! -e /data/lock || exit 9; " +
+  "touch /data/lock; while :; do sleep 0.1; done";
+
+function handOver(revision: string, isOdd: boolean, port: number): string {
+  const runs = { image: IMAGE, command: ["sleep", "100000"], stop_grace_period: "0s" };
+  const own = { ...runs, labels: { rev: revision } };
+  // Beside what engines choose by themselves, and another one for each site.
+  const subnet = `10.${150 + port % 50}.${(port >> 6) % 250}`;
+  const published = { ports: [`127.0.0.1:${port}:80`] };
+  return JSON.stringify({
+    services: {
+      cache: own,
+      [isOdd ? "shop" : "site"]: {
+        ...own,
+        command: ["sh", "-c", ALONE],
+        stop_grace_period: "10s",
+        volumes: ["data:/data"],
+        networks: { default: {}, lan: { ipv4_address: `${subnet}.9` } },
+        depends_on: { cache: { condition: "service_started", restart: true } },
+      },
+      app: { ...own, ...(isOdd ? { network_mode: "service:vpn" } : published) },
+      ...(isOdd ? { vpn: { ...own, ...published } } : {}),
+      worker: runs,
+    },
+    volumes: { data: {} },
+    networks: { lan: { ipam: { config: [{ subnet: `${subnet}.0/28` }] } } },
   });
 }
 

@@ -109,13 +109,37 @@ for (const program of PROGRAMS) {
           await site.close();
         }
       });
+
+      it("after changes of what hands data, an address and a port over has them at the new ones", async () => {
+        const site = await createSite(program, kind);
+        try {
+          await site.commitHandOver("rev-0", false);
+          await site.settle();
+          const commit = (k: number) => site.commitHandOver(`rev-${k}`, k % 2 === 1);
+          const total = await killAfterEach(site, commit, {
+            isRename: true,
+            // An odd number, so that it goes there and back in turn.
+            every: process.env["SWEEP"] === "full" ? 1 : 3,
+            expected: (k) => [
+              ["app", "running", `rev-${k}`],
+              ["cache", "running", `rev-${k}`],
+              [k % 2 === 1 ? "shop" : "site", "running", `rev-${k}`],
+              ...(k % 2 === 1 ? [["vpn", "running", `rev-${k}`] as const] : []),
+              ["worker", "running", undefined],
+            ],
+          });
+          assert.ok(total >= 9, `a hand-over makes ${total} changes`);
+        } finally {
+          await site.close();
+        }
+      });
     });
   }
 }
 
 /** What a sweep is told beside how to commit. */
 interface Sweep {
-  /** Whether a service has another name each time, which runs beside no other of these. */
+  /** Whether a service has another one of {@link RENAMED} each time, and never runs beside the other. */
   readonly isRename?: boolean;
   /** Steps between two kills; 1 by default. */
   readonly every?: number;
@@ -124,6 +148,9 @@ interface Sweep {
   /** Service, state and label `rev` of the containers in the end. */
   readonly expected: (k: number) => readonly (readonly [string, string, string | undefined])[];
 }
+
+/** What a service is called in turn. */
+const RENAMED = ["shop", "site"];
 
 const WEB_AND_WORKER: Sweep = {
   expected: (k) => [["web", "running", `rev-${k}`], ["worker", "running", undefined]],
@@ -175,10 +202,10 @@ async function assertEitherRelease(
   }
 }
 
-/** The old and the new one have one name, so that they never run side by side. */
+/** The old and the new one have one name, or data of one, so that they never run side by side. */
 async function assertOneRuns(site: Site, where: string): Promise<void> {
   const running = (await site.containers()).filter((each) =>
-    each.state === "running" && each.service !== "worker"
+    each.state === "running" && RENAMED.includes(each.service)
   );
   assert.ok(running.length <= 1, `${where}: ${running.map((each) => each.name).join(", ")} run`);
 }

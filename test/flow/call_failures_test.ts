@@ -58,8 +58,10 @@ const compose = (services: Readonly<Record<string, Part>>, rest: Part = {}): Fil
   "compose.yaml": composeFile(services, { volumes: { data: {} }, ...rest }),
 });
 const page = { volumes: ["./page.txt:/page.txt:ro"] };
-const FIRST = compose({ web: web("1"), worker });
-const SECOND = compose({ web: web("2"), worker });
+/** It has data in a volume that nobody named, which whoever takes its place has to get. */
+const unnamed = { volumes: ["/anonymous"] };
+const FIRST = compose({ web: web("1", unnamed), worker });
+const SECOND = compose({ web: web("2", unnamed), worker });
 
 /** A service that ends by itself. */
 const JOB = "migrate";
@@ -126,21 +128,24 @@ const SCENARIOS: readonly Scenario[] = [
     name: "a change of an image",
     reads: true,
     earlier: [FIRST],
-    next: compose({ web: web("2", { image: OTHER }), worker }),
+    next: compose({ web: web("2", { ...unnamed, image: OTHER }), worker }),
     before: { web: "1", worker: "w" },
     after: { web: "2", worker: "w" },
   },
   {
     name: "a removal of a service",
     earlier: [FIRST],
-    next: compose({ web: web("1") }),
+    next: compose({ web: web("1", unnamed) }),
     before: { web: "1", worker: "w" },
     after: { web: "1" },
   },
   {
     name: "a release that is rolled back",
     earlier: [FIRST],
-    next: compose({ web: web("2", { image: BROKEN, restart: "always" }), worker }),
+    next: compose({
+      web: web("2", { ...unnamed, image: BROKEN, restart: "always" }),
+      worker,
+    }),
     before: { web: "1", worker: "w" },
     after: { web: "1", worker: "w" },
     fails: true,
@@ -288,6 +293,7 @@ async function survive(
 ): Promise<void> {
   const where = `${scenario.name}, call ${fault.at}, ${fault.kind}`;
   await inScenario(scenario, fault.kind === "timeout" ? SHORT : PATIENT, async (world, git) => {
+    const data = volumes(world);
     breaks(world, git);
     await perform(world, scenario, git);
     world.proxy.reset();
@@ -307,6 +313,9 @@ async function survive(
       ? [scenario.after]
       : [scenario.after, scenario.before];
     assert.ok(either.some((each) => same(each, now)), `${where}: ${JSON.stringify(now)} runs`);
+    if (data !== undefined && now["web"] !== undefined) {
+      assert.deepEqual(volumes(world), data, `${where}: other data`);
+    }
     world.proxy.reset();
     await world.poll();
     if (scenario.fails !== true) {
@@ -394,6 +403,11 @@ async function running(world: World, watched?: string): Promise<Running> {
   );
   if (watched === undefined || found["web"] === undefined) return found;
   return { ...found, [watched]: await readInside(world, "web", watched) };
+}
+
+/** Names of the volumes of the container of `web`, one that nobody named among them. */
+function volumes(world: World): readonly string[] | undefined {
+  return world.fake?.containers().find((each) => each.service === "web")?.volumes;
 }
 
 function size(services: Running): number {
