@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -31,8 +32,8 @@ export class Site {
   #killAt = 0;
   /** What the repository has as a submodule. */
   #library: FakeRepository | undefined;
-  /** What one service hands to another. */
-  #published: number | undefined;
+  /** What no other site has: a network, and an address of this machine to publish on. */
+  readonly #own = randomInt(200_000);
   readonly #parts: SiteParts;
 
   constructor(parts: SiteParts) {
@@ -46,18 +47,21 @@ export class Site {
     };
   }
 
-  /** Commits a release of `worker` and `web`, or of one of another name that has a chosen container. */
+  /**
+   * Commits a release of `worker` and `web`, or of one of another name that has all that another one
+   * cannot have at the same time: a container's name, data, a port and an address.
+   */
   async commit(
     revision: string,
     { fails = false, name = "", startFirst = false } = {},
   ): Promise<void> {
     await this.#parts.repository.commit({
       ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
-      "compose.yaml": composeFile(revision, { fails, startFirst })
-        .replace(
-          "  web:",
-          name === "" ? "  web:" : `  ${name}:\n    container_name: ${this.chosenName}`,
-        ),
+      "compose.yaml": composeFile(revision, {
+        fails,
+        startFirst,
+        ...(name === "" ? {} : { name, renamed: renamed(this.chosenName, this.#own) }),
+      }),
     });
   }
 
@@ -85,10 +89,9 @@ export class Site {
    * another name has the data and the fixed address, and `vpn`, in whose network `app` then is, its port.
    */
   async commitHandOver(revision: string, isOdd: boolean): Promise<void> {
-    this.#published ??= await freePort();
     await this.#parts.repository.commit({
       ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
-      "compose.yaml": handOver(revision, isOdd, this.#published),
+      "compose.yaml": handOver(revision, isOdd, this.#own),
     });
   }
 
@@ -317,24 +320,71 @@ export async function createSite(program: Program, kind: "fake" | "real"): Promi
 
 function composeFile(
   revision: string,
-  { fails, startFirst }: { readonly fails: boolean; readonly startFirst: boolean },
+  { fails, startFirst, name = "web", renamed = { service: {}, rest: {} } }: {
+    readonly fails: boolean;
+    readonly startFirst: boolean;
+    readonly name?: string;
+    readonly renamed?: Renamed;
+  },
 ): string {
   // It ends well when it is told to: nothing about it says afterwards that it should run.
   const command = fails ? "exit 3" : "trap 'exit 0' TERM; while :; do sleep 0.1; done";
-  return `
-services:
-  web:
-    image: ${IMAGE}
-    command: [sh, -c, "${command}"]
-    stop_grace_period: 5s
-    labels: {rev: ${revision}}
-    healthcheck: {test: ["CMD", "true"], interval: 1s}
-    ${startFirst ? "deploy: {update_config: {order: start-first}}" : "volumes: [/anonymous]"}
-  worker:
-    image: ${IMAGE}
-    command: [sleep, "100000"]
-    stop_grace_period: 0s
-`;
+  return JSON.stringify({
+    services: {
+      [name]: {
+        image: IMAGE,
+        command: ["sh", "-c", command],
+        stop_grace_period: "5s",
+        labels: { rev: revision },
+        healthcheck: { test: ["CMD", "true"], interval: "1s" },
+        ...(startFirst
+          ? { deploy: { update_config: { order: "start-first" } } }
+          : { volumes: ["/anonymous"] }),
+        ...renamed.service,
+      },
+      worker: { image: IMAGE, command: ["sleep", "100000"], stop_grace_period: "0s" },
+    },
+    ...renamed.rest,
+  });
+}
+
+/** What a service takes along to another name, and what of it is not in services. */
+interface Renamed {
+  readonly service: Readonly<Record<string, unknown>>;
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+function renamed(container: string, own: number): Renamed {
+  const { service, rest } = fixedAddress(own);
+  return {
+    service: {
+      ...service,
+      ...published(own),
+      container_name: container,
+      volumes: ["/anonymous", "data:/data"],
+    },
+    rest: { ...rest, volumes: { data: {} } },
+  };
+}
+
+/** An address in a network beside what engines choose by themselves. */
+function fixedAddress(own: number) {
+  const network = `10.${octets(own, 0)}/28`;
+  return {
+    service: { networks: { default: {}, lan: { ipv4_address: `10.${octets(own, 9)}` } } },
+    rest: { networks: { lan: { ipam: { config: [{ subnet: network }] } } } },
+  };
+}
+
+/** A port of a loopback address of its own; no service that a test starts is told to listen there. */
+function published(own: number): Readonly<Record<string, unknown>> {
+  return { ports: [`127.${octets(own, 9)}:11080:80`] };
+}
+
+/** The last three numbers of the address of a host in one of 200,000 networks of 16 addresses. */
+function octets(network: number, host: number): string {
+  const last = 16 * Math.floor(network / 12_500) + host;
+  return `${150 + network % 50}.${Math.floor(network / 50) % 250}.${last}`;
 }
 
 function shapes(revision: string): string {
@@ -366,12 +416,11 @@ function shapes(revision: string): string {
 const ALONE = "trap 'rm -f /data/lock; exit 0' TERM; test ! -e /data/lock || exit 9; " +
   "touch /data/lock; while :; do sleep 0.1; done";
 
-function handOver(revision: string, isOdd: boolean, port: number): string {
+function handOver(revision: string, isOdd: boolean, ownNumber: number): string {
   const runs = { image: IMAGE, command: ["sleep", "100000"], stop_grace_period: "0s" };
   const own = { ...runs, labels: { rev: revision } };
-  // Beside what engines choose by themselves, and another one for each site.
-  const subnet = `10.${150 + port % 50}.${(port >> 6) % 250}`;
-  const published = { ports: [`127.0.0.1:${port}:80`] };
+  const address = fixedAddress(ownNumber);
+  const port = published(ownNumber);
   return JSON.stringify({
     services: {
       cache: own,
@@ -380,15 +429,15 @@ function handOver(revision: string, isOdd: boolean, port: number): string {
         command: ["sh", "-c", ALONE],
         stop_grace_period: "10s",
         volumes: ["data:/data"],
-        networks: { default: {}, lan: { ipv4_address: `${subnet}.9` } },
+        ...address.service,
         depends_on: { cache: { condition: "service_started", restart: true } },
       },
-      app: { ...own, ...(isOdd ? { network_mode: "service:vpn" } : published) },
-      ...(isOdd ? { vpn: { ...own, ...published } } : {}),
+      app: { ...own, ...(isOdd ? { network_mode: "service:vpn" } : port) },
+      ...(isOdd ? { vpn: { ...own, ...port } } : {}),
       worker: runs,
     },
     volumes: { data: {} },
-    networks: { lan: { ipam: { config: [{ subnet: `${subnet}.0/28` }] } } },
+    ...address.rest,
   });
 }
 

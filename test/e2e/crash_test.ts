@@ -6,6 +6,32 @@ import { engines } from "../flow/world.ts";
 import { createSite, idOf, MOST_MUTATIONS, type Site } from "./crash_site.ts";
 import { DENO_PROGRAM, executables } from "./service_process.ts";
 
+/*
+ * Shapes of releases, and where each is met: by the oracle of the walk (test/flow/walk_model.ts), by one
+ * failing call (its scenario in test/flow/call_failures_test.ts) and by kills (the test here; those that
+ * fail and are put back: crash_rollbacks_test.ts). Who adds a shape adds a row.
+ *
+ * | Shape                               | Walk  | One failing call              | Kills                       |
+ * | ----------------------------------- | ----- | ----------------------------- | --------------------------- |
+ * | waits for one that has started      | yes   | a build                       | hand-over                   |
+ * | is replaced with it (`restart`)     | yes   | a build                       | hand-over                   |
+ * | waits for one that is healthy       | yes   | a build                       | every shape                 |
+ * | waits for a job that has ended      | yes   | a rename with a port          | every shape                 |
+ * | rename with a volume                | yes   | a rename with a port          | rename, hand-over, put back |
+ * | rename with a port                  | yes   | a rename with a port          | rename, put back            |
+ * | rename with a fixed address         | yes   | a file in a submodule         | rename, hand-over, put back |
+ * | rename with a container's name      | no    | no                            | rename, put back            |
+ * | port to who owns the shared network | steps | a port that goes to a service | hand-over                   |
+ * | network of another service          | yes   | a port that goes to a service | every shape, hand-over      |
+ * | volume that nobody named            | no    | a change of one service       | update, rename, put back    |
+ * | writable link                       | yes   | a file behind a link          | every shape                 |
+ * | submodule                           | yes   | a file in a submodule         | every shape                 |
+ * | build                               | yes   | a build                       | every shape                 |
+ * | network that is made anew           | yes   | a file behind a link          | no                          |
+ * | start-first                         | yes   | a start-first update          | start-first                 |
+ * | replicas, profiles                  | yes   | no                            | no                          |
+ */
+
 /** `CRASH=update` kills one program in one kind of deployment only, `SWEEP=full` on both engines. */
 const UPDATE_ONLY = process.env["CRASH"] === "update";
 const PROGRAMS = UPDATE_ONLY ? [DENO_PROGRAM] : [DENO_PROGRAM, ...executables().slice(0, 1)];
