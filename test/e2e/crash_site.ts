@@ -67,16 +67,17 @@ export class Site {
 
   /**
    * Commits a release of which everything but `worker` changes with `revision`: `web` is built, shares
-   * the network of `vpn`, mounts through a link and from a submodule, and waits for a job and a database.
+   * the network of `vpn`, mounts through a link and from a submodule, and waits for a job and a database,
+   * which is in a network that is made anew when `isInternal` is another than before.
    */
-  async commitShapes(revision: string): Promise<void> {
+  async commitShapes(revision: string, isInternal: boolean): Promise<void> {
     const { repository } = this.#parts;
     this.#library ??= await createRepository(join(dirname(repository.path), "lib"));
     const id = await this.#library.commit({ "page.txt": revision });
     await repository.submodule("mod", "../lib/remote.git", id);
     await repository.commit({
       ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
-      "compose.yaml": shapes(revision),
+      "compose.yaml": shapes(revision, isInternal),
       "app/Dockerfile": `FROM ${IMAGE}\nCOPY page.txt /page.txt\n`,
       "app/page.txt": revision,
       "real/page.txt": revision,
@@ -387,12 +388,17 @@ function octets(network: number, host: number): string {
   return `${150 + network % 50}.${Math.floor(network / 50) % 250}.${last}`;
 }
 
-function shapes(revision: string): string {
+function shapes(revision: string, isInternal: boolean): string {
   const labels = { rev: revision };
   const runs = { image: IMAGE, command: ["sleep", "100000"], stop_grace_period: "0s" };
   return JSON.stringify({
     services: {
-      db: { ...runs, labels, healthcheck: { test: ["CMD", "true"], interval: "1s" } },
+      db: {
+        ...runs,
+        labels,
+        healthcheck: { test: ["CMD", "true"], interval: "1s" },
+        networks: ["default", "inner"],
+      },
       job: { ...runs, labels, command: ["true"] },
       vpn: { ...runs, labels },
       web: {
@@ -409,6 +415,7 @@ function shapes(revision: string): string {
       },
       worker: runs,
     },
+    networks: { inner: { internal: isInternal } },
   });
 }
 

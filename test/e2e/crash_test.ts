@@ -27,7 +27,7 @@ import { DENO_PROGRAM, executables } from "./service_process.ts";
  * | writable link                       | yes   | a file behind a link          | every shape                 |
  * | submodule                           | yes   | a file in a submodule         | every shape                 |
  * | build                               | yes   | a build                       | every shape                 |
- * | network that is made anew           | yes   | a file behind a link          | no                          |
+ * | network that is made anew           | yes   | a file behind a link          | every shape                 |
  * | start-first                         | yes   | a start-first update          | start-first                 |
  * | replicas, profiles                  | yes   | no                            | no                          |
  */
@@ -80,9 +80,10 @@ for (const program of PROGRAMS) {
       it("after changes of a release of every shape comes to the new one by itself", async () => {
         const site = await createSite(program, kind);
         try {
-          await site.commitShapes("rev-0");
+          await site.commitShapes("rev-0", false);
           await site.settle();
-          const total = await killAfterEach(site, (k) => site.commitShapes(`rev-${k}`), {
+          const commit = (k: number) => site.commitShapes(`rev-${k}`, k % 2 === 1);
+          const total = await killAfterEach(site, commit, {
             // Each of them costs as much as all others together; in turn, they are enough.
             every: process.env["SWEEP"] === "full" ? 1 : 3,
             expected: (k) => [
