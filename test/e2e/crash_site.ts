@@ -239,6 +239,8 @@ export class Site {
       DOCKER_HOST: proxy.host,
       DOCKER_CONFIG: configDirectory,
       LOG_LEVEL: "info",
+      // Jobs of other tests' stacks on the same engine would count as changes of this one.
+      SCHEDULER_ENABLED: "false",
     };
   }
 
