@@ -4,6 +4,7 @@
  */
 import { ActiveRuns } from "./intake/active_runs.ts";
 import type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
+import { cancelBetween } from "./intake/cancel_between.ts";
 import { cancellation, CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
 import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
@@ -138,9 +139,9 @@ class Gate implements Intake {
   }
 
   async #perform({ id, work }: Waiting, { controller, client }: Cancel): Promise<Run> {
-    const leave = () => controller.abort(cancellation(CANCELLED_BY_CLIENT));
-    client?.addEventListener("abort", leave, { once: true });
-    if (client?.aborted === true) leave();
+    const cancel = () => controller.abort(cancellation(CANCELLED_BY_CLIENT));
+    const { runs } = this.#parts;
+    const stopListening = client && cancelBetween({ runs, id, client, cancel });
     // The caller gets the run as accepted before anything happens to it.
     await Promise.resolve();
     try {
@@ -148,7 +149,7 @@ class Gate implements Intake {
       this.#parts.onEnd?.(run, work);
       return run;
     } finally {
-      client?.removeEventListener("abort", leave);
+      stopListening?.();
       this.#active.remove(id);
     }
   }

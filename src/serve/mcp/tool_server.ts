@@ -4,7 +4,6 @@ import { isStackwrightError, messageOf, type Run, StackwrightError } from "../..
 import type { RunStore } from "../../record/mod.ts";
 import { type Clock, type Log, type Meter, type Redactor, redactTexts } from "../../system/mod.ts";
 import { refusalOf } from "../problem.ts";
-import { cancelBetween } from "./cancel_between.ts";
 import type { RunningCalls } from "./running_calls.ts";
 import type { Tool, ToolInput, ToolResult } from "./tool.ts";
 
@@ -156,22 +155,17 @@ function problemOf(tool: Tool, input: ToolInput): string | undefined {
 async function runTool(asked: ToolCall, parts: ToolServerParts): Promise<ToolResult> {
   const { tool, input, call, powers, tell } = asked;
   const progress = tell === undefined ? undefined : followRun(parts, tell);
-  const wayOut = cancelBetween(parts.runs, call.signal);
-  const onRun = (id: string) => {
-    wayOut.follow(id);
-    progress?.follow(id);
-  };
+  const onRun = (id: string) => progress?.follow(id);
   try {
     if (!powers.has(tool.power)) throw tooLittlePower(tool);
     call.log.debug("a tool was called", { tool: tool.name });
-    return await tool.run(input, { ...call, signal: wayOut.signal, onRun });
+    return await tool.run(input, { ...call, onRun });
   } catch (error) {
     logFailure(error, asked);
     const { error: what, content } = refusalOf(error);
     return { value: {}, failure: content === undefined ? what : `${what}: ${content}` };
   } finally {
     progress?.end();
-    wayOut.end();
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Run, RunTarget } from "../../../src/model/mod.ts";
-import { cancelBetween } from "../../../src/serve/mcp/cancel_between.ts";
+import { cancelBetween } from "../../../src/intake/cancel_between.ts";
 
 /** A store of which only the listeners are there. */
 function createRuns() {
@@ -30,49 +30,49 @@ function createRuns() {
   };
 }
 
-describe("the way out of a call", () => {
-  it("is at once before anything is changed, and after", () => {
+describe("cancelBetween()", () => {
+  it("cancels at once before anything is changed, and after", () => {
     for (const statuses of [[], ["pending"], ["succeeded", "pending"]] as const) {
       const runs = createRuns();
-      const caller = new AbortController();
-      const { signal, follow } = cancelBetween(runs, caller.signal);
-      follow("one");
+      const [client, run] = [new AbortController(), new AbortController()];
+      const cancel = () => run.abort();
+      cancelBetween({ runs, id: "one", client: client.signal, cancel });
       runs.change("one", statuses);
-      caller.abort(new Error("gone"));
-      assert.equal(signal.aborted, true);
-      assert.match(String(signal.reason), /gone/);
+      assert.equal(run.signal.aborted, false);
+      client.abort();
+      assert.equal(run.signal.aborted, true);
     }
   });
 
   it("waits for the end of every change", () => {
     const runs = createRuns();
-    const caller = new AbortController();
-    const { signal, follow } = cancelBetween(runs, caller.signal);
-    follow("one");
+    const [client, run] = [new AbortController(), new AbortController()];
+    cancelBetween({ runs, id: "one", client: client.signal, cancel: () => run.abort() });
     runs.change("one", ["running", "running"]);
-    caller.abort();
-    assert.equal(signal.aborted, false);
+    client.abort();
+    assert.equal(run.signal.aborted, false);
     runs.change("one", ["succeeded", "running"]);
     runs.change("other", []);
-    assert.equal(signal.aborted, false);
+    assert.equal(run.signal.aborted, false);
     runs.change("one", ["succeeded", "failed"]);
-    assert.equal(signal.aborted, true);
+    assert.equal(run.signal.aborted, true);
   });
 
   it("does not wait for jobs", () => {
     const runs = createRuns();
-    const caller = new AbortController();
-    const { signal, follow } = cancelBetween(runs, caller.signal);
-    follow("one");
+    const [client, run] = [new AbortController(), new AbortController()];
+    cancelBetween({ runs, id: "one", client: client.signal, cancel: () => run.abort() });
     runs.change("one", ["running"], "scheduled_job");
-    caller.abort();
-    assert.equal(signal.aborted, true);
+    client.abort();
+    assert.equal(run.signal.aborted, true);
   });
 
-  it("is open for a caller who has gone already, and leaves nothing behind", () => {
+  it("cancels for a client who has gone already, and leaves nothing behind", () => {
     const runs = createRuns();
-    const { signal, end } = cancelBetween(runs, AbortSignal.abort());
-    assert.equal(signal.aborted, true);
+    let cancelled = 0;
+    const cancel = () => void cancelled++;
+    const end = cancelBetween({ runs, id: "one", client: AbortSignal.abort(), cancel });
+    assert.equal(cancelled, 1);
     end();
     assert.equal(runs.listeners.size, 0);
   });
