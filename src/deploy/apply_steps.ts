@@ -97,7 +97,9 @@ function startSteps(
     ].filter((each) => !stopped.has(each));
     const freed = [
       ...inTheWay(holders, names, input),
-      ...(isReplace(kind) ? exchange(names, input) : []),
+      // By rules, one service may be started long before the old containers of another are stopped.
+      ...(modeOf(kind) === "roll" ? inTheWay(names, names, input) : []),
+      ...(modeOf(kind) === "replace" ? exchange(names, input) : []),
     ];
     freed.forEach((name) => stopped.add(name));
     return [

@@ -164,6 +164,26 @@ const TABLE: readonly {
     after: ["remove old"],
   },
   {
+    what: "stops what gives a port to a service that is replaced by rules beside it",
+    given: {
+      actions: { a: "recreate", b: "recreate" },
+      rolled: new Set(["a", "b"]),
+      next: { a: {}, b: port("8080") },
+      previous: { a: port("8080"), b: {} },
+    },
+    before: ["stop a", "roll a=1 b=1"],
+  },
+  {
+    what: "stops nothing that keeps its port when it is replaced by rules",
+    given: {
+      actions: { a: "recreate", b: "recreate" },
+      rolled: new Set(["a", "b"]),
+      next: { a: port("8081"), b: port("8080") },
+      previous: { a: port("8081"), b: port("8080") },
+    },
+    before: ["roll a=1 b=1"],
+  },
+  {
     what: "removes last when only services that stay use the same port",
     given: {
       actions: { a: "keep", old: "remove" },
