@@ -16,7 +16,7 @@ import {
   Ledger,
   loadInstanceKey,
 } from "../record/mod.ts";
-import { createSyncWindows } from "../plan/mod.ts";
+import { createSyncWindows, type SyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
 import {
@@ -58,6 +58,8 @@ export interface Assembly {
   readonly listeners: TargetListener[];
   /** One piece of work on a stack at a time, whoever asked for it. */
   readonly stackLock: WatchedLock;
+  /** When deployments may be made. */
+  readonly windows: SyncWindows;
   /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
   readonly pipelineParts: Ask<PipelineParts>;
   /** Until when the host of a source wants to be left alone by who asks on a timer, if it does. */
@@ -109,10 +111,11 @@ export async function assemble(
   const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
   const listeners = listenersOf(system, ledger, meter);
+  const windows = createSyncWindows(settings.syncWindows);
   const pipelineParts = onceDone(async (signal) => {
     const looksOnly = scratchDir !== undefined;
     const host = await createHost(settings, system, { engine, meter, secrets, looksOnly }, signal);
-    const made = { key, ledger, source, host, meter, listeners, stackLock, secrets };
+    const made = { key, ledger, source, host, meter, listeners, stackLock, secrets, windows };
     return {
       ...parts(settings, system, made),
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
@@ -127,6 +130,7 @@ export async function assemble(
     engine,
     listeners,
     stackLock,
+    windows,
     pipelineParts,
     heldUntil: ({ kind, url }) =>
       kind === "git" ? source.heldUntil(sourceLocation(kind, url)) : undefined,
@@ -256,6 +260,7 @@ function parts(
     readonly listeners: readonly TargetListener[];
     readonly stackLock: WatchedLock;
     readonly secrets: ExternalSecrets;
+    readonly windows: SyncWindows;
   },
 ): Omit<PipelineParts, "options" | "trees"> {
   const { clock, files, log, commands, redactor, env } = system;
@@ -275,7 +280,6 @@ function parts(
     commands,
     clock,
     log,
-    windows: createSyncWindows(settings.syncWindows),
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
   };

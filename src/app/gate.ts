@@ -3,7 +3,7 @@ import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type Performers } from "../intake.ts";
 import type { Run, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
-import { checkSchedule, createSyncWindows, reduceTargets } from "../plan/mod.ts";
+import { checkSchedule, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
 import { createRuns, type RunStore } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
@@ -37,7 +37,7 @@ export function createGate(
   { assembly, performers, onEnd, jobs = () => Promise.resolve([]) }: GateParts,
 ): Gate {
   const { clock, log, redactor } = system;
-  const { ledger, engine, ids, pipelineParts } = assembly;
+  const { ledger, engine, ids, pipelineParts, windows } = assembly;
   const { timeZone } = settings;
   const limit = system.engineLimitMs === undefined ? {} : { limitMs: system.engineLimitMs };
   const runs = createRuns({ clock, kept: ledger.runs });
@@ -65,7 +65,7 @@ export function createGate(
     deployments: (signal) => stackStatuses({ engine, ledger, runs, clock, ...limit }, signal),
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     ledger,
-    windows: createSyncWindows(settings.syncWindows),
+    windows,
     shownModel: async (recorded, signal) =>
       shownModel(await pipelineParts(signal), ledger.open(recorded)),
     polls: settings.polls.map(({ request }) => request),

@@ -122,7 +122,7 @@ export class Reconciler {
 
   /** Looks at a stack until it is as it should be and nothing more was heard. */
   async #lookAfter(key: StackKey, stirred: Stirred, signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#parts;
+    const { clock, log, reconcile } = this.#parts;
     const name = formatStackKey(key);
     let retry: number = RETRY_MS.first;
     while (stirred.stirs) {
@@ -133,7 +133,7 @@ export class Reconciler {
       stirred.stirs = false;
       const { heard, all } = stirred;
       Object.assign(stirred, { heard: new Map(), all: false });
-      const end = await this.#reconcile(key, all ? undefined : heard, signal).catch((error) => {
+      const end = await reconcile(key, all ? undefined : heard, signal).catch((error) => {
         signal.throwIfAborted();
         log.warning(`${key.name} could not be looked after: ${messageOf(error)}`);
         return "failed" as const;
@@ -148,10 +148,6 @@ export class Reconciler {
     }
     this.#stirred.delete(name);
     if (stirred.heard.size > 0) this.#ending.set(name, stirred.heard);
-  }
-
-  async #reconcile(key: StackKey, heard: Heard | undefined, signal: AbortSignal) {
-    return await this.#parts.reconcile(key, heard, signal);
   }
 
   /** What was told to end, and did not yet. */

@@ -9,6 +9,24 @@ export type Keys = Readonly<Record<string, Shape>>;
 export const all = (...names: readonly string[]): Keys =>
   Object.fromEntries(names.map((name) => [name, "all" as const]));
 
+/** Keys of a service that mean the same for a container and for a task of a swarm. */
+export const SHARED_KEYS: Keys = {
+  healthcheck: {
+    keys: all(
+      "disable",
+      "test",
+      "interval",
+      "timeout",
+      "retries",
+      "start_period",
+      "start_interval",
+    ),
+  },
+  configs: { each: all("source", "target", "uid", "gid", "mode") },
+  secrets: { each: all("source", "target", "uid", "gid", "mode") },
+  logging: { keys: all("driver", "options") },
+};
+
 /** Path of the first key that a shape does not have; a key without a value says nothing. */
 export function unknownKey(value: unknown, shape: Shape): string | undefined {
   if (shape === "all" || !isFilled(value)) return undefined;

@@ -1,6 +1,6 @@
 import type { ComposeModel } from "../../model/mod.ts";
 import { type FileUse, fileUses, isValue } from "./injected_files.ts";
-import { all, isFilled, type Keys, unknownKey } from "./known_keys.ts";
+import { all, isFilled, type Keys, SHARED_KEYS, unknownKey } from "./known_keys.ts";
 import { LONGEST_PATH, pathBytes } from "./tar.ts";
 import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "../../compose/model.ts";
 
@@ -77,17 +77,7 @@ export const SERVICE_KEYS: Keys = {
     "pull_policy",
   ),
   depends_on: { each: all("condition", "required", "restart") },
-  healthcheck: {
-    keys: all(
-      "disable",
-      "test",
-      "interval",
-      "timeout",
-      "retries",
-      "start_period",
-      "start_interval",
-    ),
-  },
+  ...SHARED_KEYS,
   ports: {
     each: all("target", "published", "protocol", "host_ip", "mode", "name", "app_protocol"),
   },
@@ -99,8 +89,6 @@ export const SERVICE_KEYS: Keys = {
       tmpfs: { keys: all("size", "mode") },
     },
   },
-  configs: { each: all("source", "target", "uid", "gid", "mode") },
-  secrets: { each: all("source", "target", "uid", "gid", "mode") },
   networks: {
     each: all(
       "aliases",
@@ -114,7 +102,6 @@ export const SERVICE_KEYS: Keys = {
     ),
   },
   devices: { each: all("source", "target", "permissions") },
-  logging: { keys: all("driver", "options") },
   security_opt: "all",
   deploy: {
     keys: {

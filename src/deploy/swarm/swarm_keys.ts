@@ -7,7 +7,7 @@ import {
   servicesOf,
   textAt,
 } from "../../compose/mod.ts";
-import { all, isFilled, type Keys, unknownKey } from "../engine/known_keys.ts";
+import { all, isFilled, type Keys, SHARED_KEYS, unknownKey } from "../engine/known_keys.ts";
 
 /**
  * The keys of a rendered service that mean nothing in a swarm, and why that is fine. What they ask for
@@ -35,17 +35,7 @@ export const SWARM_SERVICE_KEYS: Keys = {
   ...all("mem_limit", "mem_reservation", "cpus", "pids_limit", "ulimits", "restart"),
   ...all("cap_add", "cap_drop", "security_opt"),
   credential_spec: { keys: all("config", "file", "registry") },
-  healthcheck: {
-    keys: all(
-      "disable",
-      "test",
-      "interval",
-      "timeout",
-      "retries",
-      "start_period",
-      "start_interval",
-    ),
-  },
+  ...SHARED_KEYS,
   ports: { each: all("target", "published", "protocol", "mode", "name", "app_protocol") },
   volumes: {
     each: {
@@ -55,10 +45,7 @@ export const SWARM_SERVICE_KEYS: Keys = {
       tmpfs: { keys: all("size", "mode") },
     },
   },
-  configs: { each: all("source", "target", "uid", "gid", "mode") },
-  secrets: { each: all("source", "target", "uid", "gid", "mode") },
   networks: { each: all("aliases", "driver_opts", "priority") },
-  logging: { keys: all("driver", "options") },
   deploy: {
     keys: {
       ...all("mode", "replicas", "labels", "endpoint_mode"),

@@ -19,6 +19,7 @@ import {
   startFirstRefused,
   textAt,
 } from "../../compose/mod.ts";
+import { imageReference } from "../engine/container_body.ts";
 import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
 import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
@@ -178,7 +179,7 @@ async function imageVolume(
   const mounted = objectsAt(service, "volumes").map((each) => textAt(each, "target"));
   const temporary = Array.isArray(service["tmpfs"]) ? service["tmpfs"].map(String) : [];
   const covered = [...mounted, ...temporary.map((each) => each.split(":")[0])];
-  const image = textAt(service, "image") || `${textAt(model, "name")}-${name}`;
-  const path = (await engine.imageVolumes(image, signal)).find((each) => !covered.includes(each));
+  const volumes = await engine.imageVolumes(imageReference(model, name), signal);
+  const path = volumes.find((each) => !covered.includes(each));
   return path === undefined ? undefined : `its image declares the volume ${path}, of one container`;
 }

@@ -1,42 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import {
-  LABELS,
-  MANAGER,
-  type ObservedContainer,
-  type ReconciliationEvent,
-  type ReconciliationOptions,
-  type ReleaseService,
+import type {
+  ObservedContainer,
+  ReconciliationEvent,
+  ReconciliationOptions,
 } from "../../../src/model/mod.ts";
 import { decideReconciliation, type ReconciliationInput } from "../../../src/plan/mod.ts";
-
-function service(name: string, fields: Partial<ReleaseService> = {}): ReleaseService {
-  return {
-    name,
-    digest: `${name}-1`,
-    inputs: {},
-    expectation: { replicas: 1, restarts: false, mayFinish: true, oneShot: false, autostart: true },
-    image: "app:1",
-    builds: false,
-    follows: {},
-    dependsOn: [],
-    ...fields,
-  };
-}
-
-function container(name: string, fields: Partial<ObservedContainer> = {}): ObservedContainer {
-  return {
-    id: `${name}-id`,
-    name: `stack-${name}-1`,
-    service: name,
-    state: "running",
-    health: "none",
-    exitCode: undefined,
-    imageId: "sha256:image",
-    labels: { [LABELS.manager]: MANAGER, [LABELS.digest]: `${name}-1` },
-    ...fields,
-  };
-}
+import { containerOf as container, serviceOf as service } from "./values.ts";
 
 const DEAD = { state: "exited", exitCode: 137 } as const;
 const SICK = { health: "unhealthy" } as const;

@@ -28,6 +28,17 @@ function createWork() {
   };
 }
 
+/** Checks that of two pieces of work the second begins when the first has ended, and that both end. */
+async function runsOneAtATime(limiter: ReturnType<typeof createLimiter>): Promise<void> {
+  const work = createWork();
+  const all = ["a", "b"].map((name) => limiter.run(work.of(name), never));
+  await settle();
+  assert.deepEqual(work.started, ["a"]);
+  await work.end("a");
+  await work.end("b");
+  await Promise.all(all);
+}
+
 describe("createLimiter", () => {
   it("run() never runs more at once than there are places, and the others in order", async () => {
     const limiter = createLimiter(2);
@@ -47,14 +58,7 @@ describe("createLimiter", () => {
 
   for (const places of [0, -1, 1]) {
     it(`run() runs one at a time with ${places} places`, async () => {
-      const limiter = createLimiter(places);
-      const work = createWork();
-      const all = ["a", "b"].map((name) => limiter.run(work.of(name), never));
-      await settle();
-      assert.deepEqual(work.started, ["a"]);
-      await work.end("a");
-      await work.end("b");
-      await Promise.all(all);
+      await runsOneAtATime(createLimiter(places));
     });
   }
 
@@ -136,14 +140,8 @@ describe("createLimiter", () => {
 
   it("run() frees no slot twice when it ends while its slot is lent", async () => {
     const limiter = createLimiter(1);
-    const work = createWork();
     await limiter.run((slot) => Promise.resolve(slot.leave()), never);
-    const all = ["a", "b"].map((name) => limiter.run(work.of(name), never));
-    await settle();
-    assert.deepEqual(work.started, ["a"]);
-    await work.end("a");
-    await work.end("b");
-    await Promise.all(all);
+    await runsOneAtATime(limiter);
   });
 
   it("run() does not wait for a lent slot beyond its signal", async () => {
