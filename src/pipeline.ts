@@ -17,7 +17,6 @@ import {
   createGlance,
   decideTarget,
   type Decision,
-  deploying,
   type ExpandedDeployment,
   type FailedExpansion,
   hasClosed,
@@ -28,7 +27,6 @@ import {
   type OpenedSource,
   openSource,
   type PipelineParts,
-  preparing,
   reconcile,
   recover,
   removeObsolete,
@@ -48,7 +46,7 @@ import {
 } from "./pipeline/mod.ts";
 import { webhookRefusal } from "./plan/mod.ts";
 import { type Glance, stage, type Target } from "./prepare/mod.ts";
-import type { Slot } from "./system/mod.ts";
+import { deploying, preparing, type Slot } from "./system/mod.ts";
 import { createTeller, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */

@@ -1,11 +1,10 @@
 import { type JobFacts, jobLane } from "../api/mod.ts";
 import { readJobLabels } from "../config/mod.ts";
-import { findJobs, type FoundJob } from "../deploy/mod.ts";
+import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
 import { COMPOSE_LABELS, LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { calledJobs } from "../pipeline/mod.ts";
 import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import type { Clock, Ids, Log, Meter } from "../system/mod.ts";

@@ -3,8 +3,10 @@
  * healthy, put the previous release back when it is not, remove and prune. Decisions come in as
  * plans; nothing here decides what should run.
  */
+export { adoptContainers } from "./adopt_containers.ts";
 export * from "./anothers_volumes.ts";
 export { type Backend, type Changes, composeBackend, type FailedUpdate } from "./backend.ts";
+export { withOldData } from "./bring_old_data.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";
 export * from "./compose/program.ts";
@@ -15,12 +17,12 @@ export * from "./destroy.ts";
 export * from "./engine_away.ts";
 export * from "./files_record.ts";
 export * from "./compose/half_replaced.ts";
-export * from "./jobs/execution.ts";
+export * from "./jobs/called_job.ts";
 export * from "./jobs/find_jobs.ts";
+export { JobRun } from "./jobs/job_run.ts";
 export * from "./kept_services.ts";
 export * from "./new_networks.ts";
 export * from "./observe.ts";
-export * from "./old_data.ts";
 export * from "./ownership.ts";
 export * from "./projects.ts";
 export { pointTags, startAgain } from "./put_back.ts";
@@ -49,5 +51,5 @@ export { STACK_LABELS } from "./swarm/stack_parts.ts";
 export type { SwarmParts } from "./swarm/stack_words.ts";
 export { meaninglessIn } from "./swarm/swarm_keys.ts";
 export { tarOf } from "./engine/tar.ts";
-export { injectedFiles } from "./engine/injected_files.ts";
+export { type InjectedFile, injectedFiles } from "./engine/injected_files.ts";
 export { wantedNetworks, wantedVolumes } from "./engine/resource_bodies.ts";

@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { planFor } from "../plan/mod.ts";
 import {
+  adoptContainers,
   type ReleaseOnDisk,
   type Rollout,
   rollout,
@@ -29,7 +30,6 @@ import {
   swarmSources,
   withValues,
 } from "../prepare/mod.ts";
-import { adoptContainers } from "./adopt_containers.ts";
 import type { PipelineParts } from "./parts.ts";
 import { pruneImages } from "./prune_images.ts";
 

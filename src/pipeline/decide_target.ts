@@ -17,7 +17,6 @@ import {
   swarmOf,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { withOldData } from "./bring_old_data.ts";
 import { decideDestroy, destroyerOf } from "./destroy_target.ts";
 import { look } from "./glance.ts";
 import {
@@ -42,7 +41,7 @@ import {
 } from "../prepare/mod.ts";
 import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
-import { withUpdateOrders } from "../deploy/mod.ts";
+import { withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { targetWindowHold } from "./sync_gate.ts";
 import { observeAnyway, requireSameMode } from "./stack_mode.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";

@@ -4,7 +4,6 @@
  * in order.
  */
 export { act } from "./act.ts";
-export * from "./called_job.ts";
 export * from "./carry_out.ts";
 export * from "./collect_trees.ts";
 export * from "./decide_target.ts";
@@ -13,7 +12,6 @@ export * from "./glance.ts";
 export * from "./hold.ts";
 export * from "./expand_deployments.ts";
 export * from "./parts.ts";
-export * from "./slots.ts";
 export * from "./open_source.ts";
 export * from "./plan_source.ts";
 export * from "./prune_images.ts";

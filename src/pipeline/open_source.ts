@@ -14,14 +14,13 @@ import {
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
-import { writtenSecrets } from "../system/mod.ts";
+import { preparing, writtenSecrets } from "../system/mod.ts";
 import {
   expandDeployments,
   type ExpandedDeployment,
   type Expansion,
 } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
-import { preparing } from "./slots.ts";
 import { lookUp, requestLocation } from "./resolve_revision.ts";
 import type { Target } from "../prepare/mod.ts";
 

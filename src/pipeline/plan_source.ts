@@ -17,7 +17,7 @@ import { decideDestroy } from "./destroy_target.ts";
 import type { ExpandedDeployment } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
 import type { PipelineParts } from "./parts.ts";
-import { preparing } from "./slots.ts";
+import { preparing } from "../system/mod.ts";
 import { planObsolete, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
 import { type Glance, shownModel } from "../prepare/mod.ts";

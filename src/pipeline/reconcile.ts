@@ -16,7 +16,7 @@ import { createTeller, type Teller } from "../tell/mod.ts";
 import { repairRelease } from "./act.ts";
 import { isMixed, pausedHold, prepareRepair, stopHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
-import { deploying } from "./slots.ts";
+import { deploying } from "../system/mod.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Records how a target's stack reacts to what happens to its containers: as what runs asks for it. */

@@ -24,7 +24,7 @@ import { destroyTarget } from "./destroy_target.ts";
 import type { Expansion, ScannedBase } from "./expand_deployments.ts";
 import { type Hold, personHold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
-import { deploying } from "./slots.ts";
+import { deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 
 /** A run, as far as obsolete stacks depend on it. */

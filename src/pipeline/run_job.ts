@@ -1,16 +1,25 @@
 import { type JobSpec, readJobLabels } from "../config/mod.ts";
-import { findJobs, type FoundJob } from "../deploy/mod.ts";
+import {
+  calledJobs,
+  findJobs,
+  type FoundJob,
+  type InjectedFile,
+  injectedFiles,
+  JobRun,
+  withPlainDollars,
+} from "../deploy/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import {
   formatStackKey,
+  type Progress,
   type RunJob,
   type RunReporter,
   type StackKey,
   StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
-import { calledJobs } from "./called_job.ts";
-import { JobRun } from "./job_run.ts";
+import { composeCall, requireImages } from "../prepare/mod.ts";
+import { bringToDisk } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
 import { waitForStack } from "./waits.ts";
 
@@ -49,7 +58,9 @@ export async function runJob(
     const { found, spec } = await findJob(parts, work, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
-    const run = new JobRun(parts, { found, spec, ...jobs, progress });
+    const { clock, log } = parts;
+    const ready = (within: AbortSignal) => readyJob(parts, work, progress, within);
+    const run = new JobRun({ ...jobs, clock, log, found, spec, ready, progress });
     const locks = locksOf(key, spec);
     const begin = () =>
       work.adopts === undefined ? run.begin(signal) : run.adopt(work.adopts, signal);
@@ -87,6 +98,27 @@ async function findJob(
   const spec = found && readJobLabels(found.container.labels, own);
   if (found !== undefined && spec !== undefined) return { found, spec };
   throw new StackwrightError("not_found", `${key.name} has no job ${service} any more`);
+}
+
+/**
+ * Sees to it that the image of a job is there, where its release is recorded; returns the files that a
+ * container of it is given.
+ */
+async function readyJob(
+  parts: PipelineParts,
+  { key, service }: RunJob,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<InjectedFile[]> {
+  const recorded = parts.ledger.current(key);
+  const placed = recorded && await bringToDisk(parts, recorded, signal);
+  if (recorded === undefined || placed === undefined) return [];
+  progress("looking for its image");
+  const services = [{ name: service, action: "create", because: ["its job runs"] }] as const;
+  const { images } = recorded;
+  await requireImages(parts, placed, { services, progress, images }, signal);
+  const { variables } = composeCall(parts, placed);
+  return injectedFiles(withPlainDollars(placed.release.model), service, variables);
 }
 
 /** The stacks that a job is about: its own, and those of the services it stops. */

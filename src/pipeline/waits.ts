@@ -1,6 +1,5 @@
-import { runningJobs } from "../deploy/mod.ts";
+import { awaitedJobs, runningJobs } from "../deploy/mod.ts";
 import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
-import { awaitedJobs } from "./called_job.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
 

@@ -23,6 +23,7 @@ export * from "./redact_texts.ts";
 export * from "./redactor.ts";
 export * from "./scratch.ts";
 export * from "./secret_texts.ts";
+export * from "./slots.ts";
 export * from "./time_format.ts";
 export * from "./visible.ts";
 export * from "./watched_lock.ts";

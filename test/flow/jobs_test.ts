@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { makeExecution } from "../../src/deploy/mod.ts";
+import { makeExecution } from "../../src/deploy/jobs/execution.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo, states } from "./steps.ts";
 import { engines, type RunBody, type World } from "./world.ts";

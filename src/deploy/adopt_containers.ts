@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { type RolloutResult, stackDirectories } from "../deploy/mod.ts";
 import type { ContainerRecipe } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -12,8 +11,17 @@ import {
   type StackKey,
   toStackwrightError,
 } from "../model/mod.ts";
-import { bringOldData } from "./bring_old_data.ts";
-import type { PipelineParts } from "./parts.ts";
+import { bringOldData, type OldDataParts } from "./bring_old_data.ts";
+import type { RolloutResult } from "./rollout_words.ts";
+import { stackDirectories } from "./stack_files.ts";
+
+/** Ports for adopting containers. */
+export interface AdoptionParts extends OldDataParts {
+  readonly options: OldDataParts["options"] & {
+    /** Whether a failed release is replaced by what ran before. */
+    readonly rollback: boolean;
+  };
+}
 
 /** A rollout that may replace containers which nobody of ours made. */
 export interface Adoption {
@@ -31,7 +39,7 @@ export interface Adoption {
  * from, with their volumes; what they wrote into themselves is gone, as with every replacement.
  */
 export async function adoptContainers(
-  parts: PipelineParts,
+  parts: AdoptionParts,
   adoption: Adoption,
   rollOut: () => Promise<RolloutResult>,
   signal: AbortSignal,
@@ -67,7 +75,7 @@ export async function adoptContainers(
 }
 
 async function recipesOf(
-  { host: { engine } }: PipelineParts,
+  { host: { engine } }: AdoptionParts,
   { containers }: ObservedStack,
   signal: AbortSignal,
 ): Promise<ContainerRecipe[]> {
@@ -89,7 +97,7 @@ function shared({ body }: ContainerRecipe): string | undefined {
 }
 
 async function putRecipesBack(
-  { host: { engine } }: PipelineParts,
+  { host: { engine } }: AdoptionParts,
   key: StackKey,
   recipes: readonly ContainerRecipe[],
   signal: AbortSignal,

@@ -1,30 +1,36 @@
-import type { JobSpec, StopService } from "../config/mod.ts";
-import type { EngineClient } from "../docker/mod.ts";
-import {
-  type FoundJob,
-  injectedFiles,
-  makeExecution,
-  stopsOf,
-  tarOf,
-  withPlainDollars,
-} from "../deploy/mod.ts";
+import type { EngineClient } from "../../docker/mod.ts";
 import {
   COMPOSE_LABELS,
   messageOf,
   type ObservedContainer,
   type Progress,
   StackwrightError,
-} from "../model/mod.ts";
-import { composeCall, requireImages } from "../prepare/mod.ts";
-import { withDeadline } from "../system/mod.ts";
-import { bringToDisk } from "./carry_out.ts";
-import type { PipelineParts } from "./parts.ts";
+} from "../../model/mod.ts";
+import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
+import type { InjectedFile } from "../engine/injected_files.ts";
+import { tarOf } from "../engine/tar.ts";
+import { makeExecution, stopsOf } from "./execution.ts";
+import type { FoundJob } from "./find_jobs.ts";
 
-/** What one run of a job is about. */
+/** How a job is run: the part of its labels that a run needs. */
+export interface JobOrder {
+  readonly mode: "restart" | "one_off";
+  readonly stopServices: readonly { readonly project: string; readonly service: string }[];
+  /** Seconds these have to end; as they say themselves when absent. */
+  readonly stopTimeoutSeconds?: number;
+  /** Seconds after which a run is ended and has failed; none when absent. */
+  readonly maxSeconds?: number;
+}
+
+/** Facts of one run of a job, and the ports it works with. */
 export interface JobRunFacts {
   readonly engine: EngineClient;
+  readonly clock: Clock;
+  readonly log: Log;
   readonly found: FoundJob;
-  readonly spec: JobSpec;
+  readonly spec: JobOrder;
+  /** Sees to it that the image is there; returns the files that a new container is given. */
+  readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
   readonly nextId: () => string;
   readonly leaves: () => boolean;
   readonly progress: Progress;
@@ -38,7 +44,6 @@ const CLEANUP_MS = 60_000;
 
 /** One run of a job: begun, then waited for and put away. */
 export class JobRun {
-  readonly #parts: PipelineParts;
   readonly #facts: JobRunFacts;
   /** The container that runs it, whose end is waited for. */
   #awaited: string | undefined;
@@ -47,8 +52,7 @@ export class JobRun {
   #stopped: readonly string[] = [];
   #output = "";
 
-  constructor(parts: PipelineParts, facts: JobRunFacts) {
-    this.#parts = parts;
+  constructor(facts: JobRunFacts) {
     this.#facts = facts;
   }
 
@@ -120,24 +124,15 @@ export class JobRun {
   }
 
   async #beginOneOff(signal: AbortSignal): Promise<void> {
-    const { found: { key, service, container }, progress, nextId } = this.#facts;
-    const recorded = this.#parts.ledger.current(key);
-    const placed = recorded && await bringToDisk(this.#parts, recorded, signal);
-    if (recorded !== undefined && placed !== undefined) {
-      progress("looking for its image");
-      const services = [{ name: service, action: "create", because: ["its job runs"] }] as const;
-      const { images } = recorded;
-      await requireImages(this.#parts, placed, { services, progress, images }, signal);
-    }
+    const { found: { container }, clock, ready, nextId } = this.#facts;
+    const files = await ready(signal);
     const stops = await this.#toStop(signal);
     const facts = { runId: nextId(), stops };
     const { id } = await makeExecution(this.#engine, container.id, facts, signal);
     [this.#awaited, this.#isOwn] = [id, true];
-    if (placed !== undefined) {
-      const { variables } = composeCall(this.#parts, placed);
-      const files = injectedFiles(withPlainDollars(placed.release.model), service, variables);
-      const seconds = Math.floor(this.#parts.clock.now().getTime() / 1000);
-      if (files.length > 0) await this.#engine.unpackInto(id, tarOf(files, seconds), signal);
+    if (files.length > 0) {
+      const seconds = Math.floor(clock.now().getTime() / 1000);
+      await this.#engine.unpackInto(id, tarOf(files, seconds), signal);
     }
     this.#stopped = stops;
     await this.#stop(signal);
@@ -155,7 +150,7 @@ export class JobRun {
   }
 
   async #containersOf(
-    { project, service }: StopService,
+    { project, service }: JobOrder["stopServices"][number],
     signal: AbortSignal,
   ): Promise<ObservedContainer[]> {
     const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
@@ -182,12 +177,12 @@ export class JobRun {
   }
 
   async #exitCode(id: string, signal: AbortSignal): Promise<number> {
-    const { found: { service }, spec: { maxSeconds } } = this.#facts;
+    const { clock, found: { service }, spec: { maxSeconds } } = this.#facts;
     const wait = (within: AbortSignal) => this.#engine.waitContainer(id, within);
     if (maxSeconds === undefined) return await wait(signal);
     const late = () =>
       new StackwrightError("timeout", `job ${service} was ended after ${maxSeconds} seconds`);
-    const deadline = { clock: this.#parts.clock, milliseconds: maxSeconds * 1000, late };
+    const deadline = { clock, milliseconds: maxSeconds * 1000, late };
     try {
       return await withDeadline(deadline, wait, signal);
     } catch (error) {
@@ -209,7 +204,7 @@ export class JobRun {
       const text = new TextDecoder().decode(bytes.slice(-KEPT_OUTPUT)).trim();
       this.#output = text === "" ? "" : `: ${text}`;
     } catch (error) {
-      this.#parts.log.debug("what a job printed could not be read", { error });
+      this.#facts.log.debug("what a job printed could not be read", { error });
     }
   }
 
@@ -218,11 +213,10 @@ export class JobRun {
    * At the end of the process it stays, and the next process takes it over.
    */
   async #putBack(signal: AbortSignal): Promise<void> {
-    const { leaves, found: { key, service } } = this.#facts;
+    const { clock, leaves, found: { key, service } } = this.#facts;
     if (signal.aborted && this.#isOwn && leaves()) return;
     const [stopped, own] = [this.#stopped, this.#isOwn ? this.#awaited : undefined];
     this.#stopped = [];
-    const { clock } = this.#parts;
     const late = () => new StackwrightError("timeout", "the engine did not answer");
     const results = await withDeadline(
       { clock, milliseconds: CLEANUP_MS, late },
@@ -237,7 +231,7 @@ export class JobRun {
     );
     for (const result of results) {
       if (result.status === "fulfilled") continue;
-      const log = this.#parts.log.with({ stack: key.name, context: key.context, job: service });
+      const log = this.#facts.log.with({ stack: key.name, context: key.context, job: service });
       log.error(`after the run of a job: ${messageOf(result.reason)}`);
     }
   }

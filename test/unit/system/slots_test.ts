@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { deploying } from "../../../src/pipeline/slots.ts";
+import { deploying } from "../../../src/system/slots.ts";
 import { createLimiter, type Meter } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 

@@ -1,12 +1,26 @@
-import { labelsOf, servicesOf } from "../compose/mod.ts";
-import { type FoundJob, isExecution } from "../deploy/mod.ts";
-import { isJobService, LABELS, type ObservedContainer, type StackKey } from "../model/mod.ts";
-import type { Ledger } from "../record/mod.ts";
+import { labelsOf, servicesOf } from "../../compose/mod.ts";
+import {
+  isJobService,
+  LABELS,
+  type ObservedContainer,
+  type Release,
+  type StackKey,
+} from "../../model/mod.ts";
+import { type FoundJob, isExecution } from "./find_jobs.ts";
 
 /** Newest releases that are looked at: one that is being deployed, and those it may go back to. */
 const MOST_RELEASES = 5;
 
-type Releases = Pick<Ledger, "current" | "history" | "open">;
+type Recorded = Pick<Release, "services">;
+
+/** Port for what is recorded of a stack's releases, as far as it tells what their author wrote. */
+export interface RecordedJobs<R extends Recorded> {
+  current(key: StackKey): R | undefined;
+  /** The newest releases of a stack, newest first. */
+  history(key: StackKey, count: number): readonly R[];
+  /** The same release with its model. */
+  open(release: R): Pick<Release, "model">;
+}
 
 /**
  * Whether it is their author who calls a service a job. A container has the labels of its image, too,
@@ -14,15 +28,15 @@ type Releases = Pick<Ledger, "current" | "history" | "open">;
  * waiting. The recorded release that a container belongs to knows its author's labels alone; where none
  * is recorded the container's are believed.
  */
-export function isCalledJob(
-  ledger: Releases,
+export function isCalledJob<R extends Recorded>(
+  ledger: RecordedJobs<R>,
   key: StackKey,
   container: Pick<ObservedContainer, "service" | "labels">,
 ): boolean {
   const { labels, service: name } = container;
   const digest = labels[LABELS.digest];
   if (digest === undefined || !isJobService(labels)) return true;
-  const made = (release: ReturnType<Releases["current"]>) => {
+  const made = (release: R | undefined) => {
     const found = release?.services.find((each) => each.name === name && each.digest === digest);
     return release && found && { release, autostart: found.expectation.autostart };
   };
@@ -38,15 +52,18 @@ export function isCalledJob(
  * The jobs of these that their authors call so; without those of stacks that another Stackwright on
  * the engine deployed, which runs them itself.
  */
-export function calledJobs(ledger: Releases, jobs: readonly FoundJob[]): FoundJob[] {
+export function calledJobs<R extends Recorded>(
+  ledger: RecordedJobs<R>,
+  jobs: readonly FoundJob[],
+): FoundJob[] {
   const isAnothers = ({ key, container }: FoundJob) =>
     container.labels[LABELS.manager] !== undefined && ledger.current(key) === undefined;
   return jobs.filter((each) => !isAnothers(each) && isCalledJob(ledger, each.key, each.container));
 }
 
 /** What runs of these keeps a deployment waiting: runs of jobs, and services that are called jobs. */
-export function awaitedJobs(
-  ledger: Releases,
+export function awaitedJobs<R extends Recorded>(
+  ledger: RecordedJobs<R>,
   key: StackKey,
   running: readonly ObservedContainer[],
 ): ObservedContainer[] {

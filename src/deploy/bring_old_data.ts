@@ -1,5 +1,4 @@
 import { dirname, join } from "node:path";
-import { findOldData, type OldData, stackDirectories } from "../deploy/mod.ts";
 import {
   messageOf,
   type ObservedStack,
@@ -9,7 +8,29 @@ import {
   type StackKey,
   StackwrightError,
 } from "../model/mod.ts";
-import type { PipelineParts } from "./parts.ts";
+import type { Engine } from "../docker/engine.ts";
+import type { Clock, Commands, Files } from "../system/mod.ts";
+import { findOldData, type OldData } from "./old_data.ts";
+import { stackDirectories } from "./stack_files.ts";
+
+/** Ports for bringing along what the containers of somebody else have written. */
+export interface OldDataParts {
+  readonly host: {
+    readonly engine: Engine;
+    /** The data directory as the engine's machine sees it. */
+    readonly dataDir: string;
+    /** Where this process sees a path of that machine; `undefined` where it does not. */
+    localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
+  };
+  readonly commands: Commands;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly ledger: { current(key: StackKey): unknown };
+  readonly options: {
+    /** The data directory as this process sees it. */
+    readonly dataDir: string;
+  };
+}
 
 /** How often it is told how far a copy is, in milliseconds. */
 const TELL_MS = 2000;
@@ -29,7 +50,7 @@ const PROGRAMS = {
  * starts without its data looks like loss.
  */
 export async function withOldData(
-  parts: PipelineParts,
+  parts: OldDataParts,
   release: Release,
   observed: ObservedStack,
   plan: Plan,
@@ -59,7 +80,7 @@ export async function withOldData(
  * Throws `conflict` as {@link withOldData} does, `data_dir_unusable` when it cannot be copied.
  */
 export async function bringOldData(
-  parts: PipelineParts,
+  parts: OldDataParts,
   { release, observed, progress }: {
     readonly release: Release;
     readonly observed: ObservedStack;
@@ -100,7 +121,7 @@ interface ToBring {
 }
 
 async function toBring(
-  parts: PipelineParts,
+  parts: OldDataParts,
   { key, model }: Release,
   observed: ObservedStack,
   signal: AbortSignal,
@@ -125,7 +146,7 @@ async function toBring(
   return wanted;
 }
 
-async function holdsSomething({ files }: PipelineParts, place: string): Promise<boolean> {
+async function holdsSomething({ files }: OldDataParts, place: string): Promise<boolean> {
   const info = await files.stat(place);
   if (info?.kind !== "directory") return info !== undefined;
   return (await files.list(place)).length > 0;
@@ -159,7 +180,7 @@ function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]
  * rights can be read and written. A `cp` that cannot do that says so, which is no failure.
  */
 async function rehearse(
-  parts: PipelineParts,
+  parts: OldDataParts,
   key: StackKey,
   { data, local }: ToBring,
   signal: AbortSignal,
@@ -175,7 +196,7 @@ async function rehearse(
 }
 
 async function copy(
-  parts: PipelineParts,
+  parts: OldDataParts,
   key: StackKey,
   { data, local, progress }: ToBring & { readonly progress: Progress },
   signal: AbortSignal,
@@ -190,7 +211,7 @@ async function copy(
 
 /** Does `work` with a free path for what is not finished, which is empty again when it returns. */
 async function placing(
-  { files, options }: PipelineParts,
+  { files, options }: OldDataParts,
   key: StackKey,
   data: OldData,
   signal: AbortSignal,
@@ -222,7 +243,7 @@ function failedCopy(code: number | null, stderr: string): Error {
 
 /** `cp` knows owners, sparse files and links, which no service may lose. */
 async function runCopy(
-  { commands, clock }: PipelineParts,
+  { commands, clock }: OldDataParts,
   { from, to, shown, progress }: {
     readonly from: string;
     readonly to: string;

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import type { FoundJob } from "../../../src/deploy/mod.ts";
-import { isJobService, LABELS } from "../../../src/model/mod.ts";
-import { calledJobs, isCalledJob } from "../../../src/pipeline/mod.ts";
-import type { Ledger } from "../../../src/record/mod.ts";
-import { createFakeClock } from "../../fakes/fake_clock.ts";
-import { createMemoryLedger, SHOP } from "../../fakes/memory_ledger.ts";
-import { serviceOf } from "../plan/values.ts";
-import { releaseOf } from "../record/releases.ts";
+import { isJobService, LABELS } from "../../../../src/model/mod.ts";
+import { calledJobs, type FoundJob, isCalledJob } from "../../../../src/deploy/mod.ts";
+import type { Ledger } from "../../../../src/record/mod.ts";
+import { createFakeClock } from "../../../fakes/fake_clock.ts";
+import { createMemoryLedger, SHOP } from "../../../fakes/memory_ledger.ts";
+import { serviceOf } from "../../plan/values.ts";
+import { releaseOf } from "../../record/releases.ts";
 
 const JOB = { "stackwright.job.enabled": "true" };
 

@@ -1,9 +1,14 @@
-import type { Limiter, Slot } from "../system/mod.ts";
-import { type Measured, seconds } from "../prepare/mod.ts";
+import type { Clock } from "./clock.ts";
+import type { Limiter, Slot } from "./limiter.ts";
+import type { Meter } from "./meter.ts";
 
 /** Ports for acquiring a slot. */
-export interface SlotParts extends Measured {
+export interface SlotParts {
+  readonly meter: Meter;
+  readonly clock: Clock;
+  /** Bounds everything that only reads and prepares. */
   readonly preparing: Limiter;
+  /** Bounds everything that changes containers. */
   readonly deploying: Limiter;
 }
 
@@ -64,7 +69,7 @@ async function inSlot<T>(
   meter.move(queued, { repository }, 1);
   const leaveQueue = (outcome: "admitted" | "gave_up") => {
     meter.move(queued, { repository }, -1);
-    waited(seconds(began, clock), outcome);
+    waited((clock.now().getTime() - began.getTime()) / 1000, outcome);
   };
   try {
     return await limiter.run(async (slot) => {
