@@ -67,7 +67,11 @@ const WORLD_MODULES = [
   "node:child_process",
   "node:tls",
 ];
-const WORLD_FILES = ["src/docker/transport.ts", "src/serve/listener.ts"];
+const WORLD_FILES = [
+  "src/docker/ssh_forward.ts",
+  "src/docker/transport.ts",
+  "src/serve/listener.ts",
+];
 const WORLD_ROOMS = ["system"];
 
 /** Modules that one room keeps for itself. */

@@ -45,7 +45,11 @@ export async function createHost(
   const { clock, files, log, commands, env } = system;
   const { quiet, swarmFeatures } = settings.deploy;
   const { dir, hostDir } = settings.data;
-  const program = programEnvironment(engineEnvironment(settings, env));
+  const bySsh = settings.docker.host?.startsWith("ssh:") === true;
+  const program = programEnvironment({
+    ...engineEnvironment(settings, env),
+    ...(bySsh ? await engine.programVariables() : {}),
+  });
   const clientConfigFile = clientConfigFileOf(settings, system);
   const { authConfig: logins } = settings.docker;
   const more = logins === undefined ? {} : { logins };

@@ -12,22 +12,30 @@ import {
   unpackInto,
 } from "./create.ts";
 import type { ContainerWish, EndpointBody, NetworkBody, VolumeBody } from "./create_bodies.ts";
-import { describeEndpoint, type EngineEnvironment, parseEndpoint } from "./endpoint.ts";
+import {
+  describeEndpoint,
+  type EngineEndpoint,
+  type EngineEnvironment,
+  parseEndpoint,
+} from "./endpoint.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
 import { containerEvents, type EventOptions } from "./events.ts";
 import * as images from "./images.ts";
 import { engineInfo } from "./info.ts";
 import * as resources from "./resources.ts";
 import { swarmCalls } from "./swarm_calls.ts";
+import { createSshForward, type SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
 
 /** What an engine client is made with. */
-export interface EngineOptions extends TransportOptions {
+export interface EngineOptions extends Omit<TransportOptions, "forward"> {
   /** Address; without it `DOCKER_HOST` of {@link EngineOptions.env}, else the default socket. */
   readonly host?: string;
+  /** The same, already read; goes before it. */
+  readonly endpoint?: EngineEndpoint;
   /**
-   * `DOCKER_HOST`, `DOCKER_TLS_VERIFY`, `DOCKER_CERT_PATH`, `DOCKER_CONFIG`, `HOME` and
-   * `DOCKER_API_VERSION` are read from here, and nowhere else.
+   * `DOCKER_HOST`, `DOCKER_TLS_VERIFY`, `DOCKER_CERT_PATH`, `DOCKER_CONFIG`, `HOME`,
+   * `DOCKER_API_VERSION`, and what the SSH program needs, are read from here and nowhere else.
    */
   readonly env?: EngineEnvironment;
   /** Told of every mutating call before it is sent. */
@@ -40,6 +48,8 @@ export interface EngineOptions extends TransportOptions {
 export interface EngineClient extends Engine {
   /** Where it listens, for people. */
   readonly description: string;
+  /** Variables by which the engine's own programs reach it; opens a way by SSH. */
+  programVariables(): Promise<EngineEnvironment>;
   /** The calls below the typed ones. */
   readonly api: EngineApi;
   /** As `listContainers`, with all that a list for people shows. */
@@ -55,17 +65,44 @@ export interface EngineClient extends Engine {
  */
 export function createEngine(options: EngineOptions = {}): EngineClient {
   const env = options.env ?? {};
-  const endpoint = parseEndpoint(options.host ?? env["DOCKER_HOST"] ?? "", env);
-  const api = new EngineApi(createTransport(endpoint, options), {
+  const endpoint = options.endpoint ??
+    parseEndpoint(options.host ?? env["DOCKER_HOST"] ?? "", env);
+  const forward = endpoint.kind === "ssh" ? createSshForward(endpoint, env) : undefined;
+  const transport = createTransport(
+    endpoint,
+    forward === undefined ? options : {
+      ...options,
+      forward,
+    },
+  );
+  const api = new EngineApi(transport, {
     apiVersion: env["DOCKER_API_VERSION"] ?? "",
     ...(options.onMutation === undefined ? {} : { onMutation: options.onMutation }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
-  return clientOf(api, describeEndpoint(endpoint));
+  return {
+    description: transport.description,
+    programVariables: () => programVariables(endpoint, forward),
+    api,
+    ...containerCalls(api),
+    ...resourceCalls(api),
+    close() {
+      api.close();
+      forward?.close();
+    },
+  };
 }
 
-function clientOf(api: EngineApi, description: string): EngineClient {
-  return { description, api, ...containerCalls(api), ...resourceCalls(api) };
+async function programVariables(
+  endpoint: EngineEndpoint,
+  forward: SshForward | undefined,
+): Promise<EngineEnvironment> {
+  const none = { DOCKER_TLS_VERIFY: undefined, DOCKER_CERT_PATH: undefined };
+  if (forward !== undefined) return { ...none, DOCKER_HOST: `unix://${await forward.open()}` };
+  const { tls, ...plain } = endpoint.kind === "tcp" ? endpoint : { ...endpoint, tls: undefined };
+  const DOCKER_HOST = describeEndpoint(plain);
+  if (tls === undefined) return { ...none, DOCKER_HOST };
+  return { DOCKER_HOST, DOCKER_TLS_VERIFY: "1", DOCKER_CERT_PATH: tls.certificates };
 }
 
 function containerCalls(api: EngineApi) {

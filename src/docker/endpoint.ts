@@ -9,12 +9,25 @@ export type EngineEndpoint =
     readonly port: number;
     /** Absent: plain HTTP. */
     readonly tls?: EndpointTls;
-  };
+  }
+  | SshEndpoint;
+
+/** An engine on a machine that is reached by SSH, and asked by its `docker system dial-stdio`. */
+export interface SshEndpoint {
+  readonly kind: "ssh";
+  readonly host: string;
+  readonly port?: number;
+  readonly user?: string;
+  /** The engine's socket there; absent: what the command line there takes. */
+  readonly socketPath?: string;
+}
 
 /** TLS towards an engine. The engine's certificate is always verified. */
 export interface EndpointTls {
   /** Directory with `ca.pem`, `cert.pem` and `key.pem`; absent: public authorities, no client certificate. */
   readonly certificates?: string;
+  /** Those of them that are to be read; all three when absent. */
+  readonly files?: readonly string[];
 }
 
 /** The variables that describe an engine, as the engine's own command line reads them. */
@@ -27,11 +40,12 @@ const PLAIN_PORT = 2375;
 const TLS_PORT = 2376;
 
 /**
- * Reads an engine address: `unix:///path`, `tcp://host[:port]`, `http://` or `https://`. An empty
- * one is the default socket. `DOCKER_TLS_VERIFY` or `DOCKER_CERT_PATH` in `env` turn TLS on for
+ * Reads an engine address: `unix:///path`, `tcp://host[:port]`, `http://`, `https://` or
+ * `ssh://[user@]host[:port][/path]`. An empty one is the default socket. `DOCKER_TLS_VERIFY` or `DOCKER_CERT_PATH` in `env` turn TLS on for
  * `tcp` addresses; certificates come from `DOCKER_CERT_PATH`, else from `~/.docker`.
  *
- * Throws `settings_invalid` for any other scheme, for user information and for paths.
+ * Throws `settings_invalid` for any other scheme, for passwords, and where only SSH has them, for
+ * users and paths.
  */
 export function parseEndpoint(host: string, env: EngineEnvironment = {}): EngineEndpoint {
   const text = host.trim();
@@ -41,6 +55,7 @@ export function parseEndpoint(host: string, env: EngineEnvironment = {}): Engine
   if (scheme === "tcp" || scheme === "http" || scheme === "https") {
     return tcpEndpoint(scheme, text, env);
   }
+  if (scheme === "ssh") return sshEndpoint(text);
   throw invalid(
     scheme === undefined ? "it has no scheme" : `${scheme}:// is not supported`,
   );
@@ -50,6 +65,12 @@ export function parseEndpoint(host: string, env: EngineEnvironment = {}): Engine
 export function describeEndpoint(endpoint: EngineEndpoint): string {
   if (endpoint.kind === "unix") return `unix://${endpoint.socketPath}`;
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
+  if (endpoint.kind === "ssh") {
+    const { user, port, socketPath = "" } = endpoint;
+    return `ssh://${user === undefined ? "" : `${user}@`}${host}${
+      port === undefined ? "" : `:${port}`
+    }${socketPath}`;
+  }
   return `tcp://${host}:${endpoint.port}${endpoint.tls === undefined ? "" : " (TLS)"}`;
 }
 
@@ -67,6 +88,20 @@ function tcpEndpoint(scheme: string, text: string, env: EngineEnvironment): Engi
   const tls = scheme === "http" ? undefined : tlsOf(env) ?? (scheme === "https" ? {} : undefined);
   const port = explicitPort(text) ?? defaultPort(scheme, tls !== undefined);
   return { kind: "tcp", host, port, ...(tls === undefined ? {} : { tls }) };
+}
+
+function sshEndpoint(text: string): SshEndpoint {
+  const url = parseUrl(text.replace(/^ssh:/i, "ws:"));
+  if (url.password !== "") throw invalid("it contains a password; use a key");
+  if (url.search !== "" || url.hash !== "") throw invalid("it has more than a path");
+  const port = /:(\d+)(?:\/|$)/.exec(text.slice("ssh://".length).replace(/^.*@/, ""))?.[1];
+  return {
+    kind: "ssh",
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(url.username === "" ? {} : { user: decodeURIComponent(url.username) }),
+    ...(url.pathname === "/" || url.pathname === "" ? {} : { socketPath: url.pathname }),
+  };
 }
 
 /** From the text: a URL drops a port that is its scheme's default. */
@@ -101,7 +136,7 @@ function parseUrl(text: string): URL {
 function invalid(why: string): StackwrightError {
   return new StackwrightError(
     "settings_invalid",
-    `the engine address (DOCKER_HOST) cannot be used: ${why}; ` +
-      "expected unix:///path, tcp://host:port, http://host:port or https://host:port",
+    `the engine address (DOCKER_HOST, or a context's) cannot be used: ${why}; ` +
+      "expected unix:///path, tcp://host:port, http://host:port, https://host:port or ssh://user@host",
   );
 }

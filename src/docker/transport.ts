@@ -3,6 +3,7 @@ import http, { type ClientRequest, type IncomingMessage, type RequestOptions } f
 import https from "node:https";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
+import type { SshForward } from "./ssh_forward.ts";
 
 /** One HTTP request to an engine. */
 export interface TransportRequest {
@@ -49,6 +50,10 @@ export interface TransportOptions {
   readonly connectTimeoutMs?: number;
   /** Longest time a GET may wait for the head of its answer. */
   readonly answerTimeoutMs?: number;
+  /** The context that the engine is known by, for people; none is the default one. */
+  readonly context?: string;
+  /** What leads to an engine reached by SSH. */
+  readonly forward?: SshForward;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -79,7 +84,8 @@ class HttpTransport implements Transport {
     this.#secure = endpoint.kind === "tcp" && endpoint.tls !== undefined;
     const settings = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS };
     this.#agent = this.#secure ? new https.Agent(settings) : new http.Agent(settings);
-    this.description = describeEndpoint(endpoint);
+    const of = options.context === undefined ? "" : ` (context ${options.context})`;
+    this.description = describeEndpoint(endpoint) + of;
   }
 
   async request(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
@@ -101,7 +107,7 @@ class HttpTransport implements Transport {
 
   /** Certificates are read when first needed, and again after they could not be read. */
   #connection(): Promise<Connector> {
-    this.#connector ??= connectorOf(this.#endpoint).catch((error) => {
+    this.#connector ??= connectorOf(this.#endpoint, this.#options.forward).catch((error) => {
       this.#connector = undefined;
       throw error;
     });
@@ -193,9 +199,11 @@ class HttpTransport implements Transport {
   #unreachable(request: TransportRequest, cause: unknown): StackwrightError {
     const what = `${request.method} ${request.path.split("?")[0]}`;
     const after = isRead(request.method) ? "" : "; the engine may have acted on it";
+    const trouble = this.#options.forward?.trouble ?? "";
     return new StackwrightError(
       "engine_unreachable",
       `no answer from the engine at ${this.description} to ${what}: ${messageOf(cause)}` +
+        `${trouble === "" ? "" : ` (ssh: ${trouble})`}` +
         `${isRefusedConnection(cause) ? "; is it running, and may this user connect?" : after}`,
       { cause },
     );
@@ -233,7 +241,12 @@ async function pump(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): P
   outgoing.end();
 }
 
-async function connectorOf(endpoint: EngineEndpoint): Promise<Connector> {
+async function connectorOf(
+  endpoint: EngineEndpoint,
+  forward: SshForward | undefined,
+): Promise<Connector> {
+  if (forward !== undefined) return { socketPath: await forward.open() };
+  if (endpoint.kind === "ssh") throw new Error("an engine by SSH takes a forward");
   if (endpoint.kind === "unix") return { socketPath: endpoint.socketPath };
   const address = { host: endpoint.host, port: endpoint.port };
   return endpoint.tls === undefined ? address : { ...address, ...await tlsFiles(endpoint.tls) };
@@ -241,14 +254,17 @@ async function connectorOf(endpoint: EngineEndpoint): Promise<Connector> {
 
 async function tlsFiles(tls: EndpointTls): Promise<https.AgentOptions> {
   if (tls.certificates === undefined) return {};
+  const files = tls.files ?? ["ca.pem", "cert.pem", "key.pem"];
   const read = (name: string) => fs.readFile(`${tls.certificates}/${name}`, "utf8");
   try {
-    const [ca, cert, key] = await Promise.all([read("ca.pem"), read("cert.pem"), read("key.pem")]);
-    return { ca, cert, key };
+    const entries = files.map(async (name) => [name.replace(/\.pem$/, ""), await read(name)]);
+    return Object.fromEntries(await Promise.all(entries));
   } catch (error) {
     throw new StackwrightError(
       "settings_invalid",
-      `cannot read ca.pem, cert.pem and key.pem in ${tls.certificates} (DOCKER_CERT_PATH): ` +
+      `cannot read ${
+        files.join(", ")
+      } in ${tls.certificates} (DOCKER_CERT_PATH, or a context's): ` +
         messageOf(error),
       { cause: error },
     );

@@ -241,7 +241,7 @@ export const SETTINGS_TABLE = [
   row("DATA_HOST_DIR", "path", "", "The same directory as the engine's host sees it.", {
     aliases: ["DATA_HOST_PATH"],
   }),
-  row("DOCKER_HOST", "text", "", "Address of the engine."),
+  row("DOCKER_HOST", "text", "", "Address of the engine: unix, tcp, http, https or ssh."),
   row("DOCKER_API_VERSION", "text", "", "API version to speak with the engine."),
   row("DOCKER_CONFIG", "path", "", "Directory of the engine client's configuration."),
   row(

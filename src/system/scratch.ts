@@ -6,7 +6,7 @@ import type { Files } from "./files.ts";
 import { type ProcessOwner, systemProcessOwner } from "./process_owner.ts";
 
 /** Purposes of private directories outside of the data directory. */
-export type ScratchPurpose = "git" | "plan" | "render";
+export type ScratchPurpose = "git" | "plan" | "render" | "ssh";
 
 /** The parent of such directories, the system's by default, and whose they are. */
 export interface ScratchPlace {
@@ -15,7 +15,7 @@ export interface ScratchPlace {
   readonly owner?: ProcessOwner;
 }
 
-const NAME = /^stackwright-(?:git|plan|render)-(\d+)-(\d+)-(\d+)-[^-]+$/;
+const NAME = /^stackwright-(?:git|plan|render|ssh)-(\d+)-(\d+)-(\d+)-[^-]+$/;
 /** How long the directory of a process that cannot be asked for is kept. */
 const STRANGERS_LIFETIME_MS = 24 * 60 * 60 * 1000;
 

@@ -21,6 +21,9 @@ describe("parseEndpoint()", () => {
     ["tcp://engine:9", { DOCKER_CERT_PATH: "/certs" }, "tcp://engine:9 (TLS)"],
     ["https://engine:2376", {}, "tcp://engine:2376 (TLS)"],
     ["https://engine", {}, "tcp://engine:443 (TLS)"],
+    ["ssh://engine", tls, "ssh://engine"],
+    ["ssh://me@engine:80", {}, "ssh://me@engine:80"],
+    ["ssh://me@[::1]:22/run/x.sock", {}, "ssh://me@[::1]:22/run/x.sock"],
   ] as const;
   for (const [host, env, expected] of cases) {
     it(`reads ${JSON.stringify(host)} with ${Object.keys(env).join(", ") || "no TLS"}`, () => {
@@ -42,7 +45,8 @@ describe("parseEndpoint()", () => {
   }
 
   const refused = [
-    ["ssh://user@host", /ssh:\/\/ is not supported/],
+    ["ssh://user:hunter2@host", /a password; use a key/],
+    ["ssh://host?a=b", /more than a path/],
     ["npipe:////./pipe/docker_engine", /npipe:\/\/ is not supported/],
     ["/var/run/docker.sock", /no scheme/],
     ["unix://run/docker.sock", /not absolute/],

@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { messageOf, StackwrightError } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+import { type EngineEndpoint, parseEndpoint } from "./endpoint.ts";
+import { asRecord, asText, type Json } from "./json.ts";
+
+/** The container contexts that the engine's command line knows, read anew at each call. */
+export interface ContextStore {
+  /** Names of all contexts, sorted; those that cannot be read are left out. */
+  names(): Promise<string[]>;
+  /**
+   * Where the engine of a context listens; `undefined` where there is no such context. Throws
+   * `settings_invalid` for one that is there and cannot be used.
+   */
+  find(name: string): Promise<EngineEndpoint | undefined>;
+}
+
+/** What the command line takes as the name of a context; no path could be made of it. */
+export const CONTEXT_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.+-]+$/;
+
+const CERTIFICATES = ["ca.pem", "cert.pem", "key.pem"] as const;
+
+/**
+ * The store below a directory of the engine client's configuration: one directory for each context,
+ * named by the digest of its name. Which of them a person has chosen for the command line does not
+ * matter here.
+ */
+export function createContextStore(files: Files, configDir: string): ContextStore {
+  const root = join(configDir, "contexts");
+  const read = async (id: string) => await readText(files, join(root, "meta", id, "meta.json"));
+  return {
+    async names() {
+      const ids = await files.list(join(root, "meta")).catch(() => []);
+      const texts = await Promise.all(ids.map((id) => read(id).catch(() => undefined)));
+      return texts.map((text, index) => nameIn(text, ids[index])).filter((each) => each !== "")
+        .sort();
+    },
+    async find(name) {
+      if (!CONTEXT_NAME.test(name)) return undefined;
+      const id = idOf(name);
+      const tls = join(root, "tls", id, "docker");
+      try {
+        const text = await read(id);
+        if (text === undefined) return undefined;
+        const found = new Set(await files.list(tls));
+        return readContext(text, { tls, files: CERTIFICATES.filter((each) => found.has(each)) });
+      } catch (error) {
+        throw new StackwrightError(
+          "settings_invalid",
+          `the context ${name} cannot be used: ${
+            messageOf(error)
+          }; see docker context inspect ${name}`,
+          { cause: error },
+        );
+      }
+    },
+  };
+}
+
+/** Certificates that lie beside a context. */
+interface ContextCertificates {
+  /** Their directory. */
+  readonly tls: string;
+  readonly files: readonly (typeof CERTIFICATES[number])[];
+}
+
+/**
+ * The endpoint that the metadata of a context names.
+ *
+ * Throws `settings_invalid` for what names no engine, or one that could not be told from another.
+ */
+export function readContext(text: string, { tls, files }: ContextCertificates): EngineEndpoint {
+  const endpoint = asRecord(asRecord(asRecord(parse(text))["Endpoints"])["docker"]);
+  const host = asText(endpoint["Host"]);
+  if (host === "") throw new StackwrightError("settings_invalid", "it names no engine");
+  if (endpoint["SkipTLSVerify"] === true) {
+    throw new StackwrightError(
+      "settings_invalid",
+      "it does not verify the engine's certificate (skip-tls-verify), so anybody could answer",
+    );
+  }
+  const found = parseEndpoint(host);
+  if (files.length === 0 || found.kind !== "tcp") return found;
+  const secured = parseEndpoint(host, { DOCKER_CERT_PATH: tls });
+  return { ...secured, tls: { certificates: tls, files } } as EngineEndpoint;
+}
+
+function nameIn(text: string | undefined, id: string | undefined): string {
+  try {
+    const name = asText(asRecord(parse(text ?? ""))["Name"]);
+    return CONTEXT_NAME.test(name) && idOf(name) === id ? name : "";
+  } catch {
+    return "";
+  }
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new StackwrightError("settings_invalid", "its meta.json is no JSON");
+  }
+}
+
+async function readText(files: Files, path: string): Promise<string | undefined> {
+  const bytes = await files.readIfExists(path);
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+}
+
+function idOf(name: string): string {
+  return createHash("sha256").update(name).digest("hex");
+}

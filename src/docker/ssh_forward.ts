@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import * as fs from "node:fs/promises";
+import net, { type Socket } from "node:net";
+import { join } from "node:path";
+import { scratchPrefix } from "../system/mod.ts";
+import type { EngineEnvironment, SshEndpoint } from "./endpoint.ts";
+
+/**
+ * A socket of ours that leads to an engine on a machine reached by SSH. Our client and compose both
+ * use it, so that no program which a repository could steer is started with a key agent.
+ */
+export interface SshForward {
+  /** Opens the socket, the first time; its path. */
+  open(): Promise<string>;
+  /** What SSH said last where a connection failed; empty where none did. */
+  readonly trouble: string;
+  /** Ends all connections and removes the socket. May be called twice. */
+  close(): void;
+}
+
+/** Seconds until SSH gives up connecting, and until it takes a silent machine for gone. */
+const CONNECT_SECONDS = 10;
+const ALIVE_SECONDS = 15;
+/** Most that is kept of what SSH says. */
+const MOST_TROUBLE = 500;
+
+/** Variables of ours that SSH needs: nothing else reaches it. */
+const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"] as const;
+
+/** The command that connects standard input and output with the engine of another machine. */
+export function sshCommand({ host, port, user, socketPath }: SshEndpoint): string[] {
+  const option = (text: string) => ["-o", text];
+  return [
+    "ssh",
+    // Nobody sits here who could answer a question.
+    ...option("BatchMode=yes"),
+    ...option(`ConnectTimeout=${CONNECT_SECONDS}`),
+    ...option(`ServerAliveInterval=${ALIVE_SECONDS}`),
+    "-T",
+    ...(user === undefined ? [] : ["-l", user]),
+    ...(port === undefined ? [] : ["-p", String(port)]),
+    "--",
+    host,
+    "docker",
+    ...(socketPath === undefined ? [] : ["--host", `unix://${socketPath}`]),
+    "system",
+    "dial-stdio",
+  ];
+}
+
+/** Makes a forward; nothing is opened or started before it is asked for. */
+export function createSshForward(endpoint: SshEndpoint, env: EngineEnvironment): SshForward {
+  return new Forward(endpoint, env);
+}
+
+class Forward implements SshForward {
+  trouble = "";
+  readonly #endpoint: SshEndpoint;
+  readonly #env: Record<string, string>;
+  readonly #children = new Set<ChildProcess>();
+  #opened: Promise<{ readonly server: net.Server; readonly directory: string }> | undefined;
+
+  constructor(endpoint: SshEndpoint, env: EngineEnvironment) {
+    this.#endpoint = endpoint;
+    const own = INHERITED.map((name) => [name, env[name]] as const);
+    this.#env = Object.fromEntries(
+      own.filter((each): each is [typeof each[0], string] => each[1] !== undefined),
+    );
+  }
+
+  async open(): Promise<string> {
+    this.#opened ??= this.#listen().catch((error) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    return socketIn((await this.#opened).directory);
+  }
+
+  close(): void {
+    for (const child of this.#children) child.kill("SIGTERM");
+    const opened = this.#opened;
+    this.#opened = undefined;
+    void opened?.then(async ({ server, directory }) => {
+      server.close();
+      await fs.rm(directory, { recursive: true, force: true });
+    }).catch(() => {});
+  }
+
+  async #listen() {
+    const directory = await fs.mkdtemp(scratchPrefix("ssh"));
+    const server = net.createServer({ allowHalfOpen: true }, (socket) => this.#connect(socket));
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(socketIn(directory), resolve);
+    });
+    return { server, directory };
+  }
+
+  #connect(socket: Socket): void {
+    const [program = "", ...args] = sshCommand(this.#endpoint);
+    const child = spawn(program, args, { env: this.#env, stdio: ["pipe", "pipe", "pipe"] });
+    this.#children.add(child);
+    let said = "";
+    let answered = false;
+    const end = (problem: string) => {
+      this.#children.delete(child);
+      if (!answered && problem !== "") this.trouble = problem;
+      // What was answered before the end still goes out.
+      if (answered) socket.end(() => socket.destroy());
+      else socket.destroy();
+    };
+    child.on("error", (error) => end(error.message));
+    child.stderr.on("data", (bytes) => said = (said + String(bytes)).slice(-MOST_TROUBLE));
+    child.stdout.once("data", () => {
+      answered = true;
+      this.trouble = "";
+    });
+    // "close" comes after the streams have ended: until then what it says is not all there.
+    child.on("close", (code) => end(said.trim() || `ssh ended with ${code}`));
+    socket.on("error", () => {});
+    child.stdin.on("error", () => {});
+    socket.pipe(child.stdin);
+    child.stdout.pipe(socket, { end: false });
+    socket.on("close", () => child.kill("SIGTERM"));
+  }
+}
+
+function socketIn(directory: string): string {
+  return join(directory, "engine.sock");
+}
