@@ -4,8 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { observe } from "../../src/deploy/mod.ts";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
-import type { ObservedContainer } from "../../src/model/mod.ts";
+import { type ObservedContainer, stackKey } from "../../src/model/mod.ts";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { createEngineProxy, type EngineProxy } from "../fakes/engine_proxy.ts";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
@@ -96,14 +97,32 @@ export class Site {
     });
   }
 
+  /**
+   * Commits a release of a stack of a swarm: `web`, whose config changes with the revision, `worker`, and
+   * `shop` where it is wanted.
+   */
+  async commitStack(
+    revision: string,
+    { fails = false, withShop = false }: { readonly fails?: boolean; readonly withShop?: boolean },
+  ): Promise<void> {
+    await this.#parts.repository.commit({
+      ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
+      "compose.yaml": stackFile(revision, { fails, withShop }),
+    });
+  }
+
   /** What the container is called whose service is renamed. */
   get chosenName(): string {
     return `${this.stack}-chosen`;
   }
 
+  /** Of a stack its tasks. */
   async containers(): Promise<ObservedContainer[]> {
-    const all = await this.#parts.engine.listContainers({ [PROJECT]: this.stack }, never);
-    return all.sort((a, b) => a.name < b.name ? -1 : 1);
+    const { engine, isSwarm } = this.#parts;
+    const all = isSwarm
+      ? (await observe(engine, { key: stackKey("", this.stack), swarm: {} }, never)).containers
+      : await engine.listContainers({ [PROJECT]: this.stack }, never);
+    return [...all].sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
   /** Revisions of the containers of a service that run and are found by its name. */
@@ -286,17 +305,22 @@ interface SiteParts {
   readonly repository: FakeRepository;
   readonly engine: EngineClient;
   readonly fake: FakeEngine | undefined;
+  readonly isSwarm: boolean;
   readonly proxy: EngineProxy;
   readonly configDirectory: string;
   onMutation(n: number, call: string): Promise<void>;
 }
 
-/** A site without a commit; `kind` is the engine behind the proxy. */
-export async function createSite(program: Program, kind: "fake" | "real"): Promise<Site> {
+/** A site without a commit; `kind` is the engine behind the proxy, a `swarm` the fake one as a manager. */
+export async function createSite(
+  program: Program,
+  kind: "fake" | "real" | "swarm",
+): Promise<Site> {
   const directory = await mkdtemp(join(tmpdir(), "stackwright-crash-"));
   const socketPath = join(directory, "engine.sock");
-  const fake = kind === "fake" ? await createFakeEngine({ socketPath }) : undefined;
+  const fake = kind === "real" ? undefined : await createFakeEngine({ socketPath });
   fake?.addImage(IMAGE, { where: "both" });
+  if (kind === "swarm") fake?.becomeManager();
   const real = fake === undefined ? await findRealEngine() : undefined;
   const upstream = real?.unavailable === undefined && real !== undefined
     ? real.socketPath
@@ -314,6 +338,7 @@ export async function createSite(program: Program, kind: "fake" | "real"): Promi
     repository: await createRepository(join(directory, "git")),
     engine: createEngine({ host: `unix://${upstream}` }),
     fake,
+    isSwarm: kind === "swarm",
     proxy,
     configDirectory: compose.configDirectory,
     onMutation: () => Promise.resolve(),
@@ -447,6 +472,26 @@ function handOver(revision: string, isOdd: boolean, ownNumber: number): string {
     },
     volumes: { data: {} },
     ...address.rest,
+  });
+}
+
+function stackFile(
+  revision: string,
+  { fails, withShop }: { readonly fails: boolean; readonly withShop: boolean },
+): string {
+  const service = (more: Readonly<Record<string, unknown>> = {}) => ({
+    image: IMAGE,
+    command: ["sh", "-c", fails ? "exit 3" : "sleep 100000"],
+    deploy: { labels: { rev: revision } },
+    ...more,
+  });
+  return JSON.stringify({
+    services: {
+      web: service({ configs: ["page"] }),
+      ...(withShop ? { shop: service({ command: ["sleep", "100000"] }) } : {}),
+      worker: { image: IMAGE, command: ["sleep", "100000"] },
+    },
+    configs: { page: { content: revision } },
   });
 }
 

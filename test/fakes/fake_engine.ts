@@ -76,6 +76,8 @@ export interface FakeEngine {
   setBehaviour(selector: string, behaviour: Behaviour): void;
   /** Says from now on that it manages a swarm. */
   becomeManager(): void;
+  /** Whether it does. */
+  isManager(): boolean;
   /** Ends a container's process, as a crash does: its restart policy applies. */
   crash(container: string, exitCode?: number): void;
   /** As {@link FakeEngine.crash}, by the kernel for want of memory. */
@@ -131,6 +133,7 @@ function script(state: EngineState) {
       state.behaviours.set(key, behaviour);
     },
     becomeManager: () => void (state.isManager = true),
+    isManager: () => state.isManager,
     crash: (key: string, exitCode = 1) => exit(state, running(state, key), exitCode),
     killForMemory: (key: string) => {
       const container = running(state, key);

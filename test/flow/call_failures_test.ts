@@ -22,6 +22,7 @@ const KINDS = ["error", "cut", "timeout"] as const;
 type Kind = (typeof KINDS)[number];
 /** Worlds at the same time: most of their time is waiting. */
 const AT_ONCE = 3;
+const never = new AbortController().signal;
 
 type Files = Readonly<Record<string, FakeFile>>;
 /** What runs: value of the label `v` by service, and what a mounted file says where one is watched. */
@@ -48,6 +49,8 @@ interface Scenario {
   readonly thorough?: boolean;
   /** Whether the step ends with what ran before, however often it is repeated. */
   readonly fails?: boolean;
+  /** Whether the engine manages a swarm, so that it is a stack. */
+  readonly swarm?: boolean;
 }
 
 const BROKEN = "stackwright-test/broken:1";
@@ -99,6 +102,23 @@ const built = (v: string): Files => {
 const module = { volumes: ["./mod/page.txt:/module.txt:ro"] };
 const lan = { networks: { lan: { ipam: { config: [{ subnet: "10.99.0.0/28" }] } } } };
 const fixed = { networks: { lan: { ipv4_address: "10.99.0.9" } } };
+
+/** A stack: `web` has a config and a secret, which are other objects when `v` is another one. */
+const stack = (
+  v: string,
+  more: Part = {},
+  others: Readonly<Record<string, Part>> = { worker },
+) => ({
+  ...compose({
+    web: web(v, { configs: ["page"], secrets: ["key"], deploy: { replicas: 2 }, ...more }),
+    ...others,
+  }, {
+    configs: { page: { file: "page.txt" } },
+    secrets: { key: { file: "key.txt" } },
+  }),
+  "page.txt": `page ${v}`,
+  "key.txt": `key ${v}`,
+});
 
 const SCENARIOS: readonly Scenario[] = [
   {
@@ -216,6 +236,31 @@ const SCENARIOS: readonly Scenario[] = [
     next: { "destroy": "true" },
     before: { web: "1", worker: "w" },
     after: {},
+  },
+  {
+    name: "an update of a stack",
+    swarm: true,
+    earlier: [stack("1")],
+    next: stack("2", {}, { worker, shop: web("s") }),
+    before: { web: "1", worker: "w" },
+    after: { web: "2", worker: "w", shop: "s" },
+  },
+  {
+    name: "a release of a stack that is rolled back",
+    swarm: true,
+    earlier: [stack("1")],
+    next: stack("2", { image: BROKEN }, { worker, shop: web("s") }),
+    before: { web: "1", worker: "w" },
+    after: { web: "1", worker: "w" },
+    fails: true,
+  },
+  {
+    name: "a removal of a service of a stack",
+    swarm: true,
+    earlier: [stack("1")],
+    next: stack("1", {}, {}),
+    before: { web: "1", worker: "w" },
+    after: { web: "1" },
   },
 ];
 
@@ -350,6 +395,7 @@ async function inScenario<T>(
     world.fake?.addImage(BROKEN, { where: "both", onStart: { exit: 3, afterMs: 0 } });
     world.fake?.addImage(OTHER, { where: "registry" });
     world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
+    if (scenario.swarm === true) world.fake?.becomeManager();
     const { library } = scenario;
     const pin = library === undefined ? undefined : await submodule(world);
     if (library !== undefined) await pin?.(library[0]);
@@ -395,6 +441,7 @@ async function commit(world: World, timeout: number, { destroy, ...files }: File
 
 /** Fails where a service has more than one container, which no scenario wants. */
 async function running(world: World, watched?: string): Promise<Running> {
+  if (world.fake?.isManager() === true) return await runningServices(world);
   const containers = (await world.containers()).filter((each) => each.state === "running");
   const services = containers.map((each) => each.service);
   assert.equal(new Set(services).size, services.length, `duplicates: ${services.join(", ")}`);
@@ -403,6 +450,24 @@ async function running(world: World, watched?: string): Promise<Running> {
   );
   if (watched === undefined || found["web"] === undefined) return found;
   return { ...found, [watched]: await readInside(world, "web", watched) };
+}
+
+/** The same of a stack: services as many of whose tasks run as each wants, and no one of before. */
+async function runningServices({ engine, stack: name }: World): Promise<Running> {
+  const label = { "com.docker.stack.namespace": name };
+  const services = await engine.swarm.services(label, never);
+  const tasks = await engine.swarm.tasks(label, never);
+  const found = services.flatMap((each) => {
+    const wanted = each.mode.kind === "replicated" ? each.mode.replicas : 1;
+    const alive = tasks.filter(({ serviceId, state }) =>
+      serviceId === each.id && state === "running"
+    );
+    assert.ok(alive.length <= wanted, `${each.name} has ${alive.length} tasks`);
+    const spec = each.spec as { TaskTemplate: { ContainerSpec: { Labels: { v: string } } } };
+    const { v } = spec.TaskTemplate.ContainerSpec.Labels;
+    return alive.length < wanted ? [] : [[each.name.slice(name.length + 1), v]];
+  });
+  return Object.fromEntries(found);
 }
 
 /** Names of the volumes of the container of `web`, one that nobody named among them. */
