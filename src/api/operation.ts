@@ -8,6 +8,7 @@ export const TAGS = [
   "Deployments",
   "Runs",
   "Projects",
+  "Stacks",
   "Jobs",
   "Polling",
   "Webhooks",

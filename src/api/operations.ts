@@ -1,4 +1,4 @@
-import type { Projects } from "../deploy/mod.ts";
+import type { Projects, Stacks } from "../deploy/mod.ts";
 import type { Intake } from "../intake.ts";
 import type { RunStore } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
@@ -43,6 +43,14 @@ import {
   type SyncStackParts,
 } from "./sync_stack.ts";
 import {
+  controlStackOperation,
+  getStackOperation,
+  listStacksOperation,
+  removeStackOperation,
+  type StackActionView,
+  type StackServiceView,
+} from "./stacks.ts";
+import {
   type SyncWindowParts,
   syncWindowsOperation,
   type SyncWindowsView,
@@ -75,6 +83,10 @@ export interface Operations {
   readonly getProject: Operation<ContainerView[]>;
   readonly controlProject: Operation<string>;
   readonly destroyProject: Operation<string>;
+  readonly listStacks: Operation<Record<string, StackServiceView[]>>;
+  readonly getStack: Operation<StackServiceView[]>;
+  readonly controlStack: Operation<StackActionView>;
+  readonly removeStack: Operation<string>;
 }
 
 /** Parts of all operations. */
@@ -86,6 +98,7 @@ export interface OperationParts
   /** Proves that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
   readonly projects: Projects;
+  readonly stacks: Stacks;
   readonly parsePollRequest: ParsePollRequest;
   readonly clock: Clock;
   /** IANA zone of the timestamps clients see. */
@@ -127,5 +140,9 @@ export function createOperations(parts: OperationParts): Operations {
     getProject: getProjectOperation(parts),
     controlProject: controlProjectOperation(parts),
     destroyProject: removeProjectOperation(parts),
+    listStacks: listStacksOperation(parts),
+    getStack: getStackOperation(parts),
+    controlStack: controlStackOperation(parts),
+    removeStack: removeStackOperation(parts),
   };
 }

@@ -64,10 +64,13 @@ const named = z.strictObject({
   project_name: z.string().min(1).describe("Name of the compose project."),
   context: contextInput,
 });
-const timed = named.extend({
-  timeout: z.int().min(1).max(MOST_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS)
-    .describe("Seconds it may take, waiting for a deployment under way included."),
-});
+
+/** How long an action on what runs may take. */
+export const timeoutInput = z.int().min(1).max(MOST_TIMEOUT_SECONDS)
+  .default(DEFAULT_TIMEOUT_SECONDS)
+  .describe("Seconds it may take, waiting for a deployment under way included.");
+
+const timed = named.extend({ timeout: timeoutInput });
 
 /** Lists compose projects, sorted by name, whoever deployed them. */
 export function listProjectsOperation(
@@ -201,4 +204,4 @@ function viewContainer(container: ContainerSummary): ContainerView {
 }
 
 /** Labels of other prefixes often carry what was interpolated from a secret. */
-const TOLD_LABELS = /^(?:com\.docker\.compose|stackwright|org\.opencontainers\.image)\./;
+export const TOLD_LABELS = /^(?:com\.docker\.compose|stackwright|org\.opencontainers\.image)\./;

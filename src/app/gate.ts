@@ -11,6 +11,7 @@ import { formatTime, type Log } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { planAside } from "./plan_aside.ts";
 import { createProjects } from "./projects.ts";
+import { createStacks } from "./stacks.ts";
 import type { System } from "./system.ts";
 
 /** The way in: everything that clients, commands and triggers can ask for. */
@@ -62,6 +63,7 @@ export function createGate(
     jobs,
     checkEngine: (signal) => engine.info(signal),
     projects: createProjects(assembly, { clock, watchMs: settings.deploy.watchMs }),
+    stacks: createStacks(assembly, clock),
     deployments: (signal) => stackStatuses({ engine, ledger, runs, clock, ...limit }, signal),
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     ledger,

@@ -46,6 +46,8 @@ export { withPlainDollars } from "./engine/plain_dollars.ts";
 export { destroyServices } from "./swarm/destroy_services.ts";
 export { registryAuth } from "./swarm/registry_auth.ts";
 export { requireStack } from "./swarm/stack_of.ts";
+export { STACK_ACTIONS, type StackAction } from "./swarm/stack_actions.ts";
+export { type StackActionResult, Stacks, type StackService } from "./swarm/stacks.ts";
 export { rolloutStack } from "./swarm/stack_rollout.ts";
 export { STACK_LABELS } from "./swarm/stack_parts.ts";
 export type { SwarmParts } from "./swarm/stack_words.ts";

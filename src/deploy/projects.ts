@@ -2,17 +2,17 @@ import type { ContainerSummary, Engine, EngineClient } from "../docker/mod.ts";
 import {
   COMPOSE_LABELS,
   DEFAULT_CONTEXT,
-  formatStackKey,
   isJobService,
   type ObservedContainer,
   type StackKey,
   StackwrightError,
 } from "../model/mod.ts";
-import { type Clock, type KeyedLock, withDeadline } from "../system/mod.ts";
+import type { Clock, KeyedLock } from "../system/mod.ts";
 import { destroyStack } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
+import { withinLock } from "./within_lock.ts";
 
 /** Actions on a project as a whole. */
 export const PROJECT_ACTIONS = ["start", "stop", "restart"] as const;
@@ -48,8 +48,8 @@ export interface ProjectParts {
   readonly watchMs: number;
   readonly stackLock: KeyedLock;
   /**
-   * Destroys a stack that the ledger knows, and returns its volumes that are gone; `undefined` when it
-   * knows none of that name.
+   * Destroys a project that the ledger knows, and returns its volumes that are gone; `undefined` when it
+   * knows none of that name, or a stack of a swarm.
    */
   readonly destroyRecorded: (
     key: StackKey,
@@ -167,15 +167,7 @@ export class Projects {
     work: (signal: AbortSignal) => Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { clock, stackLock } = this.#parts;
-    let locked = false;
-    const late = () => new StackwrightError("timeout", lateText(key, timeoutSeconds, locked));
-    await withDeadline({ clock, milliseconds: timeoutSeconds * 1000, late }, async (within) => {
-      await stackLock.run(formatStackKey(key), () => {
-        locked = true;
-        return work(within);
-      }, within);
-    }, signal);
+    await withinLock(this.#parts, { key, what: "project", timeoutSeconds }, work, signal);
   }
 
   async #start(
@@ -240,10 +232,4 @@ function configFilesOf(containers: readonly ObservedContainer[]): string {
 function unknownProject({ context, name }: StackKey): StackwrightError {
   const where = context === DEFAULT_CONTEXT ? "" : ` on context ${context}`;
   return new StackwrightError("not_found", `project not found: ${name}${where}`);
-}
-
-function lateText({ name }: StackKey, timeoutSeconds: number, locked: boolean): string {
-  return locked
-    ? `project ${name}: not done within ${timeoutSeconds} s; what was under way on the engine goes on`
-    : `project ${name}: a deployment was under way for all of the ${timeoutSeconds} s`;
 }

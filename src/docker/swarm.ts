@@ -8,16 +8,29 @@ export interface SwarmService {
   /** Changes with every update; an update names the one that it saw. */
   readonly version: number;
   readonly name: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
   readonly labels: Readonly<Record<string, string>>;
   /** As it was asked for, with what the engine added; a change of it is posted as a whole. */
   readonly spec: JsonRecord;
   /** What it was before the last update; absent when the engine would not go back to it. */
   readonly previousSpec?: JsonRecord;
   readonly mode: ServiceMode;
+  /** Where it is reached from outside, with the ports that the engine chose. */
+  readonly ports: readonly ServicePort[];
   /** The engine's own words on the last update; absent when there was none. */
   readonly update?: { readonly state: string; readonly message: string };
   /** Which run of a job is the last one; 0 for services. */
   readonly iteration: number;
+}
+
+/** A port of a service that is reached from outside. */
+export interface ServicePort {
+  readonly targetPort: number;
+  readonly publishedPort: number;
+  readonly protocol: string;
+  /** `ingress` at every node, `host` at those that have a task. */
+  readonly mode: string;
 }
 
 /** How many tasks a service wants, and whether they end. */

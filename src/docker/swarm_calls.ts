@@ -8,6 +8,7 @@ import type {
   ObjectKind,
   ServiceChange,
   ServiceMode,
+  ServicePort,
   Swarm,
   SwarmObject,
   SwarmService,
@@ -119,7 +120,8 @@ const REFUSED = new RegExp(
   "i",
 );
 
-function serviceOf(service: JsonRecord): SwarmService {
+/** A service as the engine tells of it. */
+export function serviceOf(service: JsonRecord): SwarmService {
   const spec = asRecord(service["Spec"]);
   const update = asRecord(service["UpdateStatus"]);
   const state = asText(update["State"]);
@@ -127,15 +129,27 @@ function serviceOf(service: JsonRecord): SwarmService {
     id: asText(service["ID"]),
     version: versionOf(service),
     name: asText(spec["Name"]),
+    createdAt: new Date(asText(service["CreatedAt"]) || 0),
+    updatedAt: new Date(asText(service["UpdatedAt"]) || 0),
     labels: asTexts(spec["Labels"]),
     spec,
     ...(service["PreviousSpec"] === undefined
       ? {}
       : { previousSpec: asRecord(service["PreviousSpec"]) }),
     mode: modeOf(asRecord(spec["Mode"])),
+    ports: portsOf(asRecord(service["Endpoint"])),
     ...(state === "" ? {} : { update: { state, message: asText(update["Message"]) } }),
     iteration: iterationOf(asRecord(service["JobStatus"])),
   };
+}
+
+function portsOf(endpoint: JsonRecord): ServicePort[] {
+  return asList(endpoint["Ports"]).map(asRecord).map((port) => ({
+    targetPort: asNumber(port["TargetPort"]) ?? 0,
+    publishedPort: asNumber(port["PublishedPort"]) ?? 0,
+    protocol: asText(port["Protocol"]),
+    mode: asText(port["PublishMode"]),
+  }));
 }
 
 function modeOf(mode: JsonRecord): ServiceMode {
@@ -150,7 +164,8 @@ function modeOf(mode: JsonRecord): ServiceMode {
   return { kind: "replicated", replicas };
 }
 
-function taskOf(task: JsonRecord): SwarmTask {
+/** A task as the engine tells of it. */
+export function taskOf(task: JsonRecord): SwarmTask {
   const status = asRecord(task["Status"]);
   const state = asText(status["State"]);
   const ended = asRecord(status["ContainerStatus"])["ExitCode"];

@@ -19,14 +19,16 @@ export const DECISION_KINDS = [
   "start",
   "stop",
   "restart",
+  "scale",
+  "run",
   "error",
 ] as const;
 
 /** The decision about one stack at one trigger, with everything that led to it. */
 export interface TargetDecision {
   /**
-   * `rollback` is a person who puts an earlier release back, `project` one who starts, stops, restarts or
-   * removes the stack as a compose project, `recovery` a start that finds what an ended process left
+   * `rollback` is a person who puts an earlier release back, `project` one who acts on what runs
+   * through the routes of projects and stacks, `recovery` a start that finds what an ended process left
    * open, `reconciliation` an event of a container.
    */
   readonly trigger: Trigger | "rollback" | "project" | "recovery" | "reconciliation";

@@ -32,6 +32,8 @@ import { repositoryOf } from "./resolve_revision.ts";
 export type DestroyWhat = {
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
+  /** Whether the volumes of a stack of a swarm stay; a destroy by its configuration deletes them. */
+  readonly keepsStackVolumes?: boolean;
 };
 
 /** The source that wants a stack removed. */
@@ -198,8 +200,8 @@ export async function finishDestroy(
 }
 
 /**
- * Removes what a swarm runs for a stack, always with the volumes of the node that is asked; nothing where
- * there is no swarm.
+ * Removes what a swarm runs for a stack, with the volumes of the node that is asked unless they are said
+ * to stay; nothing where there is no swarm.
  */
 async function destroyInSwarm(
   { host, clock, ledger }: PipelineParts,
@@ -208,6 +210,7 @@ async function destroyInSwarm(
 ): Promise<readonly string[]> {
   if ((await host.info(signal)).swarm !== "manager") return [];
   const isStack = ledger.current(key)?.swarm !== undefined;
-  const removeVolumes = isStack || options["removeVolumes"] === true;
+  const removeVolumes = options["removeVolumes"] === true ||
+    (isStack && options["keepsStackVolumes"] !== true);
   return await destroyServices({ engine: host.engine, clock }, { key, removeVolumes }, signal);
 }

@@ -1,3 +1,4 @@
+import { MOST_REPLICAS } from "../api/mod.ts";
 import { requestError } from "./problem.ts";
 
 /** Reads one query parameter; `undefined` when it is absent or empty. Throws `bad_request`. */
@@ -32,8 +33,19 @@ export function positiveInteger(query: URLSearchParams, name: string): number | 
   throw invalidParameter(name, `'${name}' parameter must be a positive integer`);
 }
 
-/** Seconds to wait, at most `most`. */
-export function seconds(most: number): QueryReader {
+/** A number of tasks. */
+export function replicas(query: URLSearchParams, name: string): number | undefined {
+  const given = spaceless(query, name);
+  if (given === "") return undefined;
+  if (/^\+?\d+$/.test(given) && Number(given) <= MOST_REPLICAS) return Number(given);
+  throw requestError(
+    `missing or invalid ${name} parameter`,
+    `'${name}' parameter is required and must be a non-negative integer`,
+  );
+}
+
+/** Seconds to wait, at most `most`, for something that is called `what` in errors. */
+export function seconds(most: number, what = "project"): QueryReader {
   return (query, name) => {
     const given = spaceless(query, name);
     if (given === "") return undefined;
@@ -41,7 +53,7 @@ export function seconds(most: number): QueryReader {
       throw invalidParameter(name, `'${name}' parameter must be an integer`);
     }
     if (Number(given) >= 1 && Number(given) <= most) return Number(given);
-    throw requestError("invalid project timeout", `must be between 1 and ${most} seconds`);
+    throw requestError(`invalid ${what} timeout`, `must be between 1 and ${most} seconds`);
   };
 }
 

@@ -4,12 +4,13 @@ import {
   MOST_TIMEOUT_SECONDS,
   type Operations,
   PROJECT_ACTIONS,
+  STACK_ACTIONS,
 } from "../api/mod.ts";
 import { RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
 import { deploymentRoutes } from "./deployment_routes.ts";
 import type { Answer } from "./envelope.ts";
 import { requestError } from "./problem.ts";
-import { boolean, choice, positiveInteger, seconds, text } from "./query.ts";
+import { boolean, choice, positiveInteger, replicas, seconds, text } from "./query.ts";
 import { type OperationRoute, operationRoute } from "./route.ts";
 import { runAnswer } from "./run_answer.ts";
 
@@ -28,6 +29,7 @@ export function restRoutes(operations: Operations): OperationRoute[] {
     ...deploymentRoutes(operations),
     ...runRoutes(operations),
     ...projectRoutes(operations),
+    ...stackRoutes(operations),
     ...jobRoutes(operations),
     operationRoute({
       methods: ["GET"],
@@ -143,11 +145,61 @@ function projectRoutes(
       methods: ["POST"],
       path: `${path}/{action}`,
       params: { ...params, action: "action" },
-      checkParams: requireAction,
+      checkParams: requireOneOf(PROJECT_ACTIONS),
       operation: controlProject,
       query: { timeout: seconds(MOST_TIMEOUT_SECONDS), context: text },
       success: { 200: "Done; after start and restart all of it is healthy." },
       failure: (input) => `failed to ${input["action"]} project`,
+    }),
+  ];
+}
+
+function stackRoutes(
+  { listStacks, getStack, controlStack, removeStack }: Operations,
+): OperationRoute[] {
+  const path = "/v1/api/stack/{stackName}";
+  const params = { stackName: "stack_name" };
+  const name = (input: Readonly<Record<string, unknown>>) => input["stack_name"];
+  const timeout = seconds(MOST_TIMEOUT_SECONDS, "stack");
+  return [
+    operationRoute({
+      methods: ["GET"],
+      path: "/v1/api/stacks",
+      operation: listStacks,
+      query: { context: text },
+      success: { 200: "The services of each stack, sorted by name." },
+      failure: () => "failed to get stacks",
+    }),
+    operationRoute({
+      methods: ["GET"],
+      path,
+      params,
+      operation: getStack,
+      query: { context: text },
+      success: { 200: "Its services, sorted by name." },
+      failure: (input) => `failed to get stack: ${name(input)}`,
+    }),
+    operationRoute({
+      methods: ["DELETE"],
+      path,
+      params,
+      operation: removeStack,
+      query: { timeout, context: text },
+      success: { 200: "Removed." },
+      failure: (input) => `failed to remove stack: ${name(input)}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: `${path}/{action}`,
+      params: { ...params, action: "action" },
+      checkParams: requireOneOf(STACK_ACTIONS),
+      operation: controlStack,
+      query: { service: text, replicas, wait: boolean, timeout, context: text },
+      success: { 200: "Done; a restart and a run as soon as the engine took them." },
+      failure: ({ action }) =>
+        action === "run" ? "failed to retrigger job service" : `failed to ${action} service`,
+      content: z.string().describe("One sentence on what was done."),
+      answer: ({ message }) => ({ kind: "content", status: 200, content: message }),
     }),
   ];
 }
@@ -161,9 +213,11 @@ function origin(query: URLSearchParams, name: string): string | undefined {
 }
 
 /** Other actions are a mistake in the request, not another path. */
-function requireAction({ action }: Readonly<Record<string, string>>): void {
-  if (PROJECT_ACTIONS.some((each) => each === action)) return;
-  throw requestError("invalid action", `action not supported: ${action}`);
+function requireOneOf(actions: readonly string[]) {
+  return ({ action = "" }: Readonly<Record<string, string>>): void => {
+    if (actions.includes(action)) return;
+    throw requestError("invalid action", `action not supported: ${action}`);
+  };
 }
 
 function healthAnswer(health: HealthView): Answer {

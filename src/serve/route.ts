@@ -141,7 +141,8 @@ function isKeptMasked({ id, tag }: Pick<OperationFacts<unknown>, "id" | "tag">):
 
 /** The stack that an input names, which is then what the answer is about. */
 function stackIn(input: Readonly<Record<string, unknown>>): string | undefined {
-  const { project_name: project, name = project, context = "" } = input;
+  const { context = "" } = input;
+  const name = input["name"] ?? input["stack_name"] ?? input["project_name"];
   if (typeof name !== "string" || typeof context !== "string") return undefined;
   return stackAsOwner(stackKey(context, name));
 }

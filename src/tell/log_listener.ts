@@ -10,6 +10,8 @@ const STARTED: Readonly<Record<Tried, string>> = {
   start: "starting the stack",
   stop: "stopping the stack",
   restart: "restarting the stack",
+  scale: "scaling the stack",
+  run: "running jobs of the stack",
 };
 const FAILED: Readonly<Record<Tried, string>> = {
   deploy: "deployment failed",
@@ -18,6 +20,8 @@ const FAILED: Readonly<Record<Tried, string>> = {
   start: "the stack was not started",
   stop: "the stack was not stopped",
   restart: "the stack was not restarted",
+  scale: "the stack was not scaled",
+  run: "jobs of the stack were not run",
 };
 
 /**

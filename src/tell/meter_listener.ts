@@ -27,7 +27,7 @@ export function meterListener(
       if (event.kind === "pending") waits = true;
       else if (event.kind === "admitted") leaveQueue("admitted");
       else if (event.kind === "decided") {
-        deploys = !["start", "stop", "restart"].includes(event.decision.kind);
+        deploys = !["start", "stop", "restart", "scale", "run"].includes(event.decision.kind);
       } else if (event.kind === "ended") {
         leaveQueue("gave_up");
         const { status } = event.end;

@@ -4,6 +4,7 @@ import type { StackStatus } from "../../src/api/mod.ts";
 import { openApiDocuments } from "../../src/app/documents.ts";
 import { type RunTarget, StackwrightError } from "../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
+import { createMemorySwarm } from "../fakes/memory_swarm.ts";
 import { githubPush, signed } from "../fakes/webhook_requests.ts";
 import {
   API_SECRET,
@@ -45,6 +46,17 @@ const containers = (broken = false): HttpServiceOptions => {
     throw new StackwrightError("engine_unreachable", "nobody answers");
   };
   if (broken) Object.assign(engine, { onList: fail, onCall: fail });
+  return { engine };
+};
+const services = (broken = false): HttpServiceOptions => {
+  const engine = createMemorySwarm([{ stack: "shop", service: "web" }]);
+  const fail = () => {
+    throw new StackwrightError("engine_unreachable", "nobody answers");
+  };
+  if (broken) {
+    Object.assign(engine, { onCall: fail });
+    Object.assign(engine.swarm, { services: fail });
+  }
   return { engine };
 };
 const breaking = (method: "list" | "get") => ({ runs }: HttpService) => {
@@ -283,6 +295,37 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     404: { init: post, path: "/v1/api/project/none/stop" },
     500: { init: post, options: containers(true) },
   },
+  "GET /v1/api/stacks": {
+    ...guarded(get),
+    200: { init: get, options: services() },
+    400: { init: get, query: "?context=edge" },
+    409: { init: get },
+    500: { init: get, options: services(true) },
+  },
+  "GET /v1/api/stack/{stackName}": {
+    ...guarded(get),
+    200: { init: get, options: services() },
+    400: { init: get, query: "?context=edge" },
+    404: { init: get, path: "/v1/api/stack/none", options: services() },
+    409: { init: get },
+    500: { init: get, options: services(true) },
+  },
+  "DELETE /v1/api/stack/{stackName}": {
+    ...guardedAct(remove),
+    200: { init: remove, options: services() },
+    400: { init: remove, query: "?timeout=0" },
+    404: { init: remove, path: "/v1/api/stack/none", options: services() },
+    409: { init: remove },
+    500: { init: remove, options: services(true) },
+  },
+  "POST /v1/api/stack/{stackName}/{action}": {
+    ...guardedAct({ ...post }),
+    200: { init: post, path: "/v1/api/stack/shop/restart", options: services() },
+    400: { init: post, path: "/v1/api/stack/shop/scale", options: services() },
+    404: { init: post, path: "/v1/api/stack/none/restart", options: services() },
+    409: { init: post, path: "/v1/api/stack/shop/restart" },
+    500: { init: post, path: "/v1/api/stack/shop/restart", options: services(true) },
+  },
   "GET /v1/api/jobs": {
     ...guarded(get),
     200: { init: get, options: jobs() },
@@ -316,6 +359,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   "{jobID}": "x",
   "{jobName}": "shop-backup-1",
   "{projectName}": "shop",
+  "{stackName}": "shop",
   "{action}": "stop",
   "{name}": "shop",
   "{target}": "edge",

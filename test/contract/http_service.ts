@@ -5,7 +5,7 @@ import {
   receiveWebhookOperation,
 } from "../../src/api/mod.ts";
 import { parsePollRequest } from "../../src/config/mod.ts";
-import { Projects } from "../../src/deploy/mod.ts";
+import { Projects, Stacks } from "../../src/deploy/mod.ts";
 import { createIntake, type Execute, type Intake } from "../../src/intake.ts";
 import { reduceTargets } from "../../src/plan/mod.ts";
 import { createRuns, type Ledger, type RunStore } from "../../src/record/mod.ts";
@@ -123,6 +123,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     log,
     ...(options.bursts ? {} : { quietMs: 0 }),
   });
+  const engine = options.engine ?? createMemoryEngine();
+  const stackLock = createKeyedLock();
   const operations = createOperations({
     intake,
     runs,
@@ -130,13 +132,21 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     parsePollRequest,
     projects: new Projects({
       watchMs: 2000,
-      engine: options.engine ?? createMemoryEngine(),
+      engine,
       clock,
-      stackLock: createKeyedLock(),
+      stackLock,
       destroyRecorded: () => Promise.resolve(undefined),
       told: (_key, _action, work) => work(),
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
+    }),
+    stacks: new Stacks({
+      engine,
+      clock,
+      stackLock,
+      isManager: async (signal) => (await engine.info(signal)).swarm === "manager",
+      destroyRecorded: () => Promise.resolve(false),
+      told: (_key, _action, work) => work(),
     }),
     deployments: options.deployments ?? (() => Promise.resolve([])),
     ledger,

@@ -8,6 +8,7 @@ import type { HttpRequest } from "../../src/serve/http_request.ts";
 import { heapAfterCollection } from "../fakes/heap.ts";
 import { malformedMessages } from "../fakes/malformed_messages.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
+import { createMemorySwarm } from "../fakes/memory_swarm.ts";
 import {
   API_SECRET,
   type HttpService,
@@ -239,18 +240,65 @@ describe("the tool server", () => {
   it("says that tools without an operation do nothing", async () => {
     await start();
     const client = await connect();
-    const calls: readonly (readonly [string, Record<string, unknown>])[] = [
-      ["list_stacks", {}],
-      ["get_stack", { stack_name: "shop" }],
-      ["control_stack", { stack_name: "shop", action: "restart" }],
-      ["remove_stack", { stack_name: "shop" }],
-      ["compact_mirrors", {}],
-    ];
-    for (const [name, input] of calls) {
-      const { isError, content } = await client.callTool({ name, arguments: input });
-      assert.equal(isError, true, name);
-      assert.match(textOf(content), /by this version/);
-    }
+    const { isError, content } = await client.callTool({ name: "compact_mirrors", arguments: {} });
+    assert.equal(isError, true);
+    assert.match(textOf(content), /by this version/);
+  });
+
+  it("shows and changes the stacks of a swarm, without what REST shows beside that", async () => {
+    const engine = createMemorySwarm([
+      { stack: "shop", service: "web", labels: { secret: "a-word" } },
+      { stack: "shop", service: "backup", mode: { GlobalJob: {} } },
+    ]);
+    await start({ engine });
+    const client = await connect();
+    const call = async (name: string, input: Record<string, unknown> = {}) => {
+      const { isError, structuredContent } = await client.callTool({ name, arguments: input });
+      assert.notEqual(isError, true, name);
+      return structuredContent as Record<string, unknown>;
+    };
+    const shop = { stack_name: "shop" };
+    const { services } = await call("get_stack", shop);
+    assert.deepEqual(await call("list_stacks"), { stacks: { shop: services } });
+    const [, web] = services as unknown[];
+    assert.deepEqual(web, {
+      id: "shop_web-id",
+      name: "shop_web",
+      image: "busybox:1@sha256:1",
+      mode: "replicated",
+      desired_tasks: 1,
+      running_tasks: 1,
+      published_ports: [{
+        target_port: 80,
+        published_port: 8080,
+        protocol: "tcp",
+        mode: "ingress",
+      }],
+    });
+    const scale = { ...shop, action: "scale", replicas: 3, wait: false };
+    assert.deepEqual(await call("control_stack", scale), {
+      stack_name: "shop",
+      action: "scale",
+      results: [{
+        service: "shop_backup",
+        status: "skipped",
+        reason: "it runs once on every node, which no number changes",
+      }, { service: "shop_web", status: "ok" }],
+      message: "stack scaled: shop to 3 replicas",
+    });
+    assert.deepEqual(await call("remove_stack", shop), { stack_name: "shop", status: "removed" });
+    const again = await client.callTool({ name: "get_stack", arguments: shop });
+    assert.equal(again.isError, true);
+    assert.equal(textOf(again.content), "stack not found: shop");
+    assert.deepEqual(await call("list_stacks"), { stacks: {} });
+  });
+
+  it("says of stacks that there is no swarm, where there is none", async () => {
+    await start();
+    const client = await connect();
+    const { isError, content } = await client.callTool({ name: "list_stacks", arguments: {} });
+    assert.equal(isError, true);
+    assert.match(textOf(content), /not an active swarm manager/);
   });
 
   it("lets a key that may read call what only looks, and shows it nothing else", async () => {

@@ -264,6 +264,73 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
       }),
     );
 
+    it(
+      "is scaled, restarted, run and removed over REST, until something deploys it",
+      inSwarm(async (world) => {
+        const files = {
+          "compose.yaml": composeFile({
+            web: service(),
+            job: { image: IMAGE, command: ["true"], deploy: { mode: "replicated-job" } },
+          }),
+        };
+        await commit(world, files);
+        await pollTo(world, "succeeded");
+        const ask = async (method: string, path = "") => {
+          const response = await world.request(`/v1/api/stack/${world.stack}${path}`, { method });
+          const { content, error } = await response.json();
+          return [response.status, content ?? error];
+        };
+        const [status, shown] = await ask("GET");
+        assert.equal(status, 200);
+        assert.deepEqual(shown.map(({ Spec }: { Spec: { Name: string } }) => Spec.Name), [
+          `${world.stack}_job`,
+          `${world.stack}_web`,
+        ]);
+        assert.deepEqual(shown[1].ServiceStatus, {
+          RunningTasks: 1,
+          DesiredTasks: 1,
+          CompletedTasks: 0,
+        });
+        const [first] = await ids(world, "web");
+        assert.deepEqual(await ask("POST", "/scale?replicas=3&service=web"), [
+          200,
+          "service scaled: web to 3 replicas",
+        ]);
+        assert.equal((await ids(world, "web")).length, 3);
+        assert.ok((await ids(world, "web")).includes(first ?? ""));
+        assert.match(reasons(await pollTo(world, "succeeded"), "web"), /3 of 1 containers exist/);
+        assert.equal((await ids(world, "web")).length, 1);
+        const [job] = await services(world);
+        assert.deepEqual(await ask("POST", "/run"), [
+          200,
+          `1 job(s) retriggered in stack: ${world.stack}`,
+        ]);
+        assert.ok(((await services(world))[0]?.iteration ?? 0) > (job?.iteration ?? 0));
+        assert.deepEqual(await ask("POST", "/restart"), [200, `stack restarted: ${world.stack}`]);
+        const { ForceUpdate } = (await services(world))[1]?.spec["TaskTemplate"] as {
+          ForceUpdate?: number;
+        };
+        assert.equal(ForceUpdate, 1);
+        const projects = await world.request(`/v1/api/project/${world.stack}`, {
+          method: "DELETE",
+        });
+        assert.equal(projects.status, 404);
+        await projects.body?.cancel();
+        assert.deepEqual(await ask("DELETE", "?timeout=120"), [
+          200,
+          `stack removed: ${world.stack}`,
+        ]);
+        assert.deepEqual(await services(world), []);
+        const explained = await commandTo(world, 0, ["explain", world.stack]);
+        assert.match(explained.out, /a person asked for it over the API/);
+        assert.equal((await ask("GET"))[0], 404);
+        assert.deepEqual(actions(await pollTo(world, "succeeded")), {
+          web: "create",
+          job: "create",
+        });
+      }),
+    );
+
     more(
       "comes back to an earlier release by command",
       inSwarm(async (world) => {

@@ -1,3 +1,4 @@
+import { asRecord, asText, asTexts } from "../../docker/json.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import {
   type ContainerHealth,
@@ -45,8 +46,12 @@ export function wantedTasks({ mode }: SwarmService): number {
 
 /** The image that the tasks of a service run, as it stands in its template. */
 export function imageOf({ spec }: SwarmService): string {
-  const template = spec["TaskTemplate"] as { ContainerSpec?: { Image?: unknown } } | undefined;
-  return String(template?.ContainerSpec?.Image ?? "");
+  return asText(asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["Image"]);
+}
+
+/** The labels of a service's containers, where its author's are. */
+export function taskLabels({ spec }: SwarmService): Record<string, string> {
+  return asTexts(asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["Labels"]);
 }
 
 /** The newest task of each place of a service, of the last run of a job. */

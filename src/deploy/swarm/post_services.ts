@@ -63,7 +63,7 @@ async function post(
   }
   await swarm.updateService(existing, {
     ...change,
-    body: forced(body, existing, isForced(plan, body, existing, service)),
+    body: withForce(body, existing, isForced(plan, body, existing, service)),
   }, signal);
 }
 
@@ -98,7 +98,7 @@ function isForced(
 }
 
 /** The number by which a swarm sees that tasks are to be replaced never goes back. */
-function forced(body: ServiceBody, { spec }: SwarmService, isForced: boolean): ServiceBody {
+function withForce(body: ServiceBody, { spec }: SwarmService, isForced: boolean): ServiceBody {
   const before = asNumber(asRecord(spec["TaskTemplate"])["ForceUpdate"]) ?? 0;
   const ForceUpdate = before + (isForced ? 1 : 0);
   if (ForceUpdate === 0) return body;

@@ -12,6 +12,7 @@ import {
   syncWindowsView,
 } from "../../api/mod.ts";
 import { absentTools } from "./absent_tools.ts";
+import { stackTools } from "./stack_tools.ts";
 import { CHANGES, operationTool, startedView, type Tool, viewStarted } from "./tool.ts";
 
 const LONG = " With wait=false it answers at once with a job_id for get_deployment_run: " +
@@ -25,6 +26,7 @@ export function createTools(operations: Operations): Tool[] {
     ...deploymentTools(operations),
     ...projectTools(operations),
     ...jobTools(operations),
+    ...stackTools(operations),
     ...absentTools(),
   ];
 }

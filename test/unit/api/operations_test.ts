@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createOperations, type Operations } from "../../../src/api/operations.ts";
-import { Projects } from "../../../src/deploy/mod.ts";
+import { Projects, Stacks } from "../../../src/deploy/mod.ts";
 import { createIntake, type Execute } from "../../../src/intake.ts";
 import { type SourceRequest, StackwrightError } from "../../../src/model/mod.ts";
 import { createSyncWindows } from "../../../src/plan/mod.ts";
@@ -11,6 +11,7 @@ import { createKeyedLock, createRedactor } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger, planned, recordShop } from "../../fakes/memory_ledger.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { createMemorySwarm } from "../../fakes/memory_swarm.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const source: SourceRequest = {
@@ -55,6 +56,14 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),
+    stacks: new Stacks({
+      engine: createMemorySwarm([{ stack: "shop", service: "web" }]),
+      clock,
+      stackLock: createKeyedLock(),
+      isManager: () => Promise.resolve(true),
+      destroyRecorded: () => Promise.resolve(false),
+      told: (_key, _action, work) => work(),
+    }),
     deployments: () => Promise.resolve([]),
     parsePollRequest: (value) => {
       parsed.push(value);
@@ -85,6 +94,7 @@ describe("every operation", () => {
   it("has an id of its own, a summary, and an answer that its schema describes", async () => {
     const { operations, call } = createWorld();
     const shop = { project_name: "shop" };
+    const stack = { stack_name: "shop" };
     const run = await operations.runPolls.call({ configs: [1] }, call);
     const ids = Object.values(operations).map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
@@ -101,6 +111,10 @@ describe("every operation", () => {
       getProject: shop,
       controlProject: { ...shop, action: "stop" },
       destroyProject: shop,
+      listStacks: {},
+      getStack: stack,
+      controlStack: { ...stack, action: "restart" },
+      removeStack: stack,
       getDeployment: { name: "shop" },
       listReleases: { name: "shop" },
       listDecisions: { name: "shop" },
@@ -136,14 +150,16 @@ describe("every operation", () => {
 });
 
 describe("the log of who did what", () => {
-  const lines: [name: "controlProject" | "destroyProject", input: object, text: string][] = [
+  const lines: [name: "controlProject" | "destroyProject" | "controlStack", object, string][] = [
+    ["controlStack", { action: "restart" }, "the API was asked to restart stack shop: done"],
     ["controlProject", { action: "stop" }, "the API was asked to stop project shop: done"],
     ["destroyProject", {}, "the API was asked to remove project shop: done"],
   ];
   for (const [name, input, text] of lines) {
     it(`has a line: ${text}`, async () => {
       const { operations, call, log } = createWorld();
-      const asked = { project_name: "shop", ...input };
+      const what = name === "controlStack" ? "stack_name" : "project_name";
+      const asked = { [what]: "shop", ...input };
       await operations[name].call(asked, { ...call, client: "192.0.2.7" });
       const [line, ...more] = log.lines;
       assert.deepEqual([line?.level, line?.message, more], ["info", text, []]);

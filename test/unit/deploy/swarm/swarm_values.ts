@@ -6,9 +6,12 @@ export function swarmService(more: Partial<SwarmService> = {}): SwarmService {
     id: "web-id",
     version: 1,
     name: "shop_web",
+    createdAt: new Date(0),
+    updatedAt: new Date(0),
     labels: {},
     spec: { TaskTemplate: { ContainerSpec: { Image: "app:1" } } },
     mode: { kind: "replicated", replicas: 1 },
+    ports: [],
     iteration: 0,
     ...more,
   };

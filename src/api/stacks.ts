@@ -1,0 +1,282 @@
+import * as z from "zod";
+import {
+  STACK_ACTIONS,
+  STACK_LABELS,
+  type StackActionResult,
+  type Stacks,
+  type StackService,
+} from "../deploy/mod.ts";
+import { type StackKey, StackwrightError } from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import { audited } from "./audit.ts";
+import { contextInput, stackKeyOf } from "./context.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { timeoutInput, TOLD_LABELS } from "./projects.ts";
+
+const count = z.int().min(0);
+
+/**
+ * One service of a stack on the wire, as far as nothing in it can be a secret. The names are those of
+ * the engine's own API.
+ */
+export const stackServiceView = z.strictObject({
+  ID: z.string(),
+  Version: z.strictObject({ Index: z.int() }),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+  Spec: z.strictObject({
+    Name: z.string(),
+    Labels: z.record(z.string(), z.string()).describe(
+      "Those of stacks, Stackwright and the image's origin; others may hold secrets.",
+    ),
+    TaskTemplate: z.strictObject({
+      ContainerSpec: z.strictObject({ Image: z.string() }).describe("Nothing but its image."),
+    }),
+    Mode: z.union([
+      z.strictObject({ Replicated: z.strictObject({ Replicas: count }) }),
+      z.strictObject({ Global: z.strictObject({}) }),
+      z.strictObject({ ReplicatedJob: z.strictObject({ TotalCompletions: count }) }),
+      z.strictObject({ GlobalJob: z.strictObject({}) }),
+    ]),
+  }),
+  Endpoint: z.strictObject({
+    Ports: z.array(z.strictObject({
+      Protocol: z.string(),
+      TargetPort: z.int(),
+      PublishedPort: z.int(),
+      PublishMode: z.string(),
+    })),
+  }),
+  ServiceStatus: z.strictObject({
+    RunningTasks: count,
+    DesiredTasks: count,
+    CompletedTasks: count.describe("Of the last run of a job."),
+  }),
+  UpdateStatus: z.strictObject({ State: z.string(), Message: z.string() }).optional(),
+});
+
+/** See {@link stackServiceView}. */
+export type StackServiceView = z.output<typeof stackServiceView>;
+
+/** What an action on a stack came to. */
+export const stackActionView = z.strictObject({
+  message: z.string().describe("One sentence."),
+  results: z.array(z.strictObject({
+    service: z.string().describe("Its name on the engine."),
+    status: z.enum(["ok", "skipped"]),
+    reason: z.string().optional().describe("Why the action was not for it."),
+  })),
+});
+
+/** See {@link stackActionView}. */
+export type StackActionView = z.output<typeof stackActionView>;
+
+/** Parts of the operations on stacks. */
+export interface StackOperationParts {
+  readonly stacks: Stacks;
+  readonly clock: Clock;
+}
+
+const named = z.strictObject({
+  stack_name: z.string().min(1).describe("Name of the stack."),
+  context: contextInput,
+});
+
+/** Lists the stacks of the swarm with their services, whoever deployed them. */
+export function listStacksOperation(
+  { stacks }: StackOperationParts,
+): Operation<Record<string, StackServiceView[]>> {
+  return defineOperation({
+    id: "listStacks",
+    summary: "List the stacks of a swarm and their services.",
+    tag: "Stacks",
+    power: "read",
+    input: z.strictObject({ context: contextInput }),
+    output: z.record(z.string(), z.array(stackServiceView)),
+    errors: ["bad_request", "conflict", "engine_refused", "engine_unreachable"],
+  }, async ({ context }, { signal }) => {
+    stackKeyOf(context, "");
+    const found = await stacks.list(signal);
+    return Object.fromEntries([...found].map(([name, own]) => [name, own.map(viewService)]));
+  });
+}
+
+/** The services of one stack. A call throws `not_found`. */
+export function getStackOperation(
+  { stacks }: StackOperationParts,
+): Operation<StackServiceView[]> {
+  return defineOperation({
+    id: "getStack",
+    summary: "The services of one stack of a swarm.",
+    tag: "Stacks",
+    power: "read",
+    input: named,
+    output: z.array(stackServiceView),
+    errors: ["bad_request", "not_found", "conflict", "engine_refused", "engine_unreachable"],
+  }, async ({ stack_name: name, context }, { signal }) => {
+    return (await stacks.describe(stackKeyOf(context, name), signal)).map(viewService);
+  });
+}
+
+/**
+ * Scales, restarts or runs the services of a stack that the action is for, or a named one, under the
+ * stack's lock. A call throws `not_found`, and `conflict` for a service that it is not for.
+ */
+export function controlStackOperation(
+  { stacks, clock }: StackOperationParts,
+): Operation<StackActionView> {
+  return defineOperation({
+    id: "controlStack",
+    summary: "Scale or restart services of a stack, or run its jobs, until something deploys it.",
+    tag: "Stacks",
+    power: "act",
+    input: named.extend({
+      action: z.enum(STACK_ACTIONS),
+      service: z.string().min(1).optional().describe(
+        "Name in the compose file; all services that the action is for without one.",
+      ),
+      replicas: z.int().min(0).max(MOST_REPLICAS).optional().describe("For `scale`: how many."),
+      wait: z.boolean().default(true).describe(
+        "Whether a scale is waited for until as many tasks run.",
+      ),
+      timeout: timeoutInput,
+    }),
+    output: stackActionView,
+    errors: ["bad_request", "not_found", "conflict", "unhealthy", "timeout", "engine_refused"],
+  }, async ({ stack_name: name, context, action, service, replicas, wait, timeout }, call) => {
+    const key = stackKeyOf(context, name);
+    const order = action === "scale"
+      ? { action, replicas: replicas ?? missingReplicas() }
+      : action === "run"
+      ? { action, at: clock.now() }
+      : { action };
+    const control = {
+      order,
+      wait,
+      timeoutSeconds: timeout,
+      ...(service === undefined ? {} : { service }),
+    };
+    const more = { service, replicas };
+    const results = await audited(
+      call,
+      { action, what: "stack", key, more },
+      () => stacks.control(key, control, call.signal),
+    );
+    const message = textOf({ key, action, service, replicas }, results);
+    return { message, results: results.map(viewResult) };
+  });
+}
+
+/** Removes a stack under its lock. A call throws `not_found`. */
+export function removeStackOperation({ stacks }: StackOperationParts): Operation<string> {
+  return defineOperation({
+    id: "removeStack",
+    summary: "Remove a stack from a swarm with its configs, secrets and networks; volumes stay.",
+    tag: "Stacks",
+    power: "act",
+    input: named.extend({ timeout: timeoutInput }),
+    output: z.string(),
+    errors: [
+      "bad_request",
+      "not_found",
+      "conflict",
+      "timeout",
+      "engine_refused",
+      "engine_unreachable",
+    ],
+  }, async ({ stack_name: name, context, timeout }, call) => {
+    const key = stackKeyOf(context, name);
+    await audited(
+      call,
+      { action: "remove", what: "stack", key },
+      () => stacks.remove(key, { timeoutSeconds: timeout }, call.signal),
+    );
+    return `stack removed: ${name}`;
+  });
+}
+
+/** More tasks than a swarm takes. */
+export const MOST_REPLICAS = 1_000_000;
+
+function missingReplicas(): never {
+  const message = "'replicas' parameter is required and must be a non-negative integer";
+  const problems = [{ file: "request", message }];
+  throw new StackwrightError("bad_request", "missing or invalid replicas parameter", { problems });
+}
+
+function textOf(
+  { key: { name }, action, service, replicas }: {
+    readonly key: StackKey;
+    readonly action: (typeof STACK_ACTIONS)[number];
+    readonly service: string | undefined;
+    readonly replicas: number | undefined;
+  },
+  results: readonly StackActionResult[],
+): string {
+  const done = results.filter(({ skipped }) => skipped === undefined).length;
+  const full = `${name}_${service}`;
+  switch (action) {
+    case "scale": {
+      const what = service === undefined ? `stack scaled: ${name}` : `service scaled: ${service}`;
+      return `${what} to ${replicas} replicas`;
+    }
+    case "restart":
+      return service === undefined ? `stack restarted: ${name}` : `service restarted: ${full}`;
+    case "run":
+      return service === undefined
+        ? `${done} job(s) retriggered in stack: ${name}`
+        : `job retriggered: ${full}`;
+  }
+}
+
+function viewResult({ service, skipped }: StackActionResult): StackActionView["results"][number] {
+  return skipped === undefined
+    ? { service, status: "ok" }
+    : { service, status: "skipped", reason: skipped };
+}
+
+function viewService(
+  { service, image, desired, running, completed }: StackService,
+): StackServiceView {
+  const { labels, update } = service;
+  const told = Object.entries(labels).filter(([name]) =>
+    TOLD_LABELS.test(name) || Object.values<string>(STACK_LABELS).includes(name)
+  );
+  return {
+    ID: service.id,
+    Version: { Index: service.version },
+    CreatedAt: service.createdAt.toISOString(),
+    UpdatedAt: service.updatedAt.toISOString(),
+    Spec: {
+      Name: service.name,
+      Labels: Object.fromEntries(told),
+      TaskTemplate: { ContainerSpec: { Image: image } },
+      Mode: viewMode(service.mode),
+    },
+    Endpoint: {
+      Ports: service.ports.map((port) => ({
+        Protocol: port.protocol,
+        TargetPort: port.targetPort,
+        PublishedPort: port.publishedPort,
+        PublishMode: port.mode,
+      })),
+    },
+    ServiceStatus: { RunningTasks: running, DesiredTasks: desired, CompletedTasks: completed },
+    ...(update === undefined
+      ? {}
+      : { UpdateStatus: { State: update.state, Message: update.message } }),
+  };
+}
+
+function viewMode(mode: StackService["service"]["mode"]): StackServiceView["Spec"]["Mode"] {
+  switch (mode.kind) {
+    case "replicated":
+      return { Replicated: { Replicas: mode.replicas } };
+    case "global":
+      return { Global: {} };
+    case "replicated-job":
+      return { ReplicatedJob: { TotalCompletions: mode.completions } };
+    case "global-job":
+      return { GlobalJob: {} };
+  }
+}

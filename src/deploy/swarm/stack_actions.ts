@@ -1,0 +1,64 @@
+import { asNumber, asRecord, type JsonRecord } from "../../docker/json.ts";
+import type { SwarmService } from "../../docker/swarm.ts";
+import { isJobService } from "../../model/mod.ts";
+import { taskLabels } from "./observed_services.ts";
+
+/** Actions on the services of a stack. */
+export const STACK_ACTIONS = ["scale", "restart", "run"] as const;
+
+/** One member of {@link STACK_ACTIONS}. */
+export type StackAction = (typeof STACK_ACTIONS)[number];
+
+/** An action with what it takes. */
+export type StackOrder =
+  | { readonly action: "scale"; readonly replicas: number }
+  | { readonly action: "restart" }
+  /** `at` is told to the engine as a label, by whose change it sees that there is something new. */
+  | { readonly action: "run"; readonly at: Date };
+
+/** What an action makes of a service, or why it is not for it. */
+export type StackChange = { readonly body: JsonRecord } | { readonly skipped: string };
+
+/** Label of a service with the time of the last run that a person asked for. */
+const LAST_RUN = "stackwright.job.last_run";
+
+/** What an order changes about a service; everything else stays as it was posted. */
+export function changeOf(service: SwarmService, order: StackOrder): StackChange {
+  const { spec, mode: { kind } } = service;
+  const isJob = kind.endsWith("-job");
+  if (isJobService(taskLabels(service))) {
+    return { skipped: "it is a scheduled job, which the routes of jobs run" };
+  }
+  switch (order.action) {
+    case "scale": {
+      if (kind === "replicated") {
+        return { body: { ...spec, Mode: { Replicated: { Replicas: order.replicas } } } };
+      }
+      if (kind !== "replicated-job") {
+        return { skipped: "it runs once on every node, which no number changes" };
+      }
+      const job = { MaxConcurrent: order.replicas, TotalCompletions: order.replicas };
+      return { body: { ...withoutUpdates(spec), Mode: { ReplicatedJob: job } } };
+    }
+    case "restart":
+      return isJob ? { skipped: "it is a job, which ends by itself" } : { body: forced(spec) };
+    case "run": {
+      if (!isJob) return { skipped: "it is no job" };
+      const labels = { ...asRecord(spec["Labels"]), [LAST_RUN]: order.at.toISOString() };
+      return { body: { ...withoutUpdates(spec), Labels: labels } };
+    }
+  }
+}
+
+/** The same with a number by which a swarm sees that tasks are to be replaced. */
+export function forced(spec: JsonRecord): JsonRecord {
+  const template = asRecord(spec["TaskTemplate"]);
+  const ForceUpdate = (asNumber(template["ForceUpdate"]) ?? 0) + 1;
+  return { ...spec, TaskTemplate: { ...template, ForceUpdate } };
+}
+
+/** Jobs have no updates; the engine refuses what it showed of them. */
+function withoutUpdates(spec: JsonRecord): JsonRecord {
+  const { UpdateConfig: _update, RollbackConfig: _rollback, ...rest } = spec;
+  return rest;
+}

@@ -1,0 +1,288 @@
+import type { Engine } from "../../docker/engine.ts";
+import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
+import {
+  DEFAULT_CONTEXT,
+  JOB_INFIX,
+  messageOf,
+  type StackKey,
+  StackwrightError,
+  toStackwrightError,
+} from "../../model/mod.ts";
+import type { Clock, KeyedLock } from "../../system/mod.ts";
+import { withinLock } from "../within_lock.ts";
+import { destroyServices } from "./destroy_services.ts";
+import { currentTasks, imageOf, isWanted, shortName, wantedTasks } from "./observed_services.ts";
+import { changeOf, type StackAction, type StackOrder } from "./stack_actions.ts";
+import { STACK_LABELS } from "./stack_parts.ts";
+import { waitConverged } from "./wait_converged.ts";
+
+/** How often a service is read and posted again because somebody else changed it in between. */
+const MOST_POSTS = 3;
+
+/** One service of a stack with how many tasks it has. */
+export interface StackService {
+  readonly service: SwarmService;
+  /** The image that its tasks run. */
+  readonly image: string;
+  /** Tasks that it wants; of a global one, as many as nodes that have one. */
+  readonly desired: number;
+  readonly running: number;
+  /** Tasks of a job's last run that ended well. */
+  readonly completed: number;
+}
+
+/** What a person wants done to a stack, or to one service of it. */
+export interface StackControl {
+  readonly order: StackOrder;
+  /** Name in the compose file; all services that it is for without one. */
+  readonly service?: string;
+  /** Whether a scale waits until as many tasks run. */
+  readonly wait: boolean;
+  readonly timeoutSeconds: number;
+}
+
+/** What became of one service; its name is that on the engine. */
+export interface StackActionResult {
+  readonly service: string;
+  /** Why the action is not for it; absent when it was done. */
+  readonly skipped?: string;
+}
+
+/** Parts for acting on stacks. */
+export interface StacksParts {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly stackLock: KeyedLock;
+  /** Whether the engine manages a swarm, and may. */
+  readonly isManager: (signal: AbortSignal) => Promise<boolean>;
+  /** Removes a stack that the ledger knows, but its volumes; false when it knows none of that name. */
+  readonly destroyRecorded: (key: StackKey, signal: AbortSignal) => Promise<boolean>;
+  /** Does what a person asks for to a stack that is there, and tells what becomes of it. */
+  readonly told: (
+    key: StackKey,
+    action: StackAction | "remove",
+    work: () => Promise<void>,
+    signal: AbortSignal,
+  ) => Promise<void>;
+}
+
+/**
+ * The stacks of a swarm, whether Stackwright deployed them or not. What changes one holds its lock, so
+ * it never meets a deployment. Nothing that is done here becomes a part of what a stack should be: the
+ * next deployment or look at what drifted sets what its file says.
+ *
+ * Every call throws `conflict` where the engine manages no swarm, and what the engine throws.
+ */
+export class Stacks {
+  readonly #parts: StacksParts;
+
+  constructor(parts: StacksParts) {
+    this.#parts = parts;
+  }
+
+  /** The services of every stack, by its name, both sorted. */
+  async list(signal: AbortSignal): Promise<ReadonlyMap<string, readonly StackService[]>> {
+    await this.#requireSwarm(signal);
+    const all = await this.#read(undefined, signal);
+    const stacks = Map.groupBy(
+      all,
+      ({ service }) => service.labels[STACK_LABELS.namespace] ?? "",
+    );
+    return new Map([...stacks].sort(([a], [b]) => byText(a, b)));
+  }
+
+  /** The services of a stack, sorted by name. Throws `not_found`. */
+  async describe(key: StackKey, signal: AbortSignal): Promise<readonly StackService[]> {
+    await this.#requireSwarm(signal);
+    return await this.#services(key, signal);
+  }
+
+  /**
+   * Scales, restarts or runs services, one after the other, and returns what became of each. A restart
+   * and a run are done when the engine took them.
+   *
+   * Throws `not_found` for a stack or service that is not there, and where the action is for none of
+   * them; `conflict` for a named service that it is not for; `unhealthy` and `timeout`. Services that
+   * were changed before one could not be stay changed, and the error names them.
+   */
+  async control(
+    key: StackKey,
+    { order, service, wait, timeoutSeconds }: StackControl,
+    signal: AbortSignal,
+  ): Promise<readonly StackActionResult[]> {
+    const deadline = new Date(this.#parts.clock.now().getTime() + timeoutSeconds * 1000);
+    const results: StackActionResult[] = [];
+    const work = async (within: AbortSignal) => {
+      const chosen = await this.#chosen(key, service, within);
+      requireOne(key, chosen, { order, named: service !== undefined });
+      await this.#parts.told(key, order.action, async () => {
+        for (const { name } of chosen) {
+          results.push(await this.#change(key, { name, order, done: results }, within));
+        }
+        if (order.action === "scale" && wait) await this.#converged(key, results, deadline, within);
+      }, within);
+    };
+    await this.#requireSwarm(signal);
+    await withinLock(this.#parts, { key, what: "stack", timeoutSeconds }, work, signal);
+    return results;
+  }
+
+  /**
+   * Removes a stack, but the data in its volumes. May be called again after it failed. Throws
+   * `not_found` and `timeout`.
+   */
+  async remove(
+    key: StackKey,
+    { timeoutSeconds }: { readonly timeoutSeconds: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { engine, clock, destroyRecorded, told } = this.#parts;
+    const remove = async (within: AbortSignal) => {
+      if (await destroyRecorded(key, within)) return;
+      await this.#services(key, within);
+      await destroyServices({ engine, clock }, { key, removeVolumes: false }, within);
+    };
+    await this.#requireSwarm(signal);
+    const bounded = { key, what: "stack", timeoutSeconds };
+    await withinLock(this.#parts, bounded, async (within) => {
+      await told(key, "remove", () => remove(within), within);
+    }, signal);
+  }
+
+  async #requireSwarm(signal: AbortSignal): Promise<void> {
+    if (await this.#parts.isManager(signal)) return;
+    throw new StackwrightError(
+      "conflict",
+      "swarm features are disabled, or the container engine is not an active swarm manager",
+    );
+  }
+
+  async #read(stack: string | undefined, signal: AbortSignal): Promise<StackService[]> {
+    const { swarm } = this.#parts.engine;
+    const label = { [STACK_LABELS.namespace]: stack };
+    const services = (await swarm.services(label, signal))
+      .filter(({ name }) => !name.includes(JOB_INFIX));
+    const tasks = services.length === 0 ? [] : await swarm.tasks(label, signal);
+    return services.sort((a, b) => byText(a.name, b.name)).map((each) => counted(each, tasks));
+  }
+
+  async #services(key: StackKey, signal: AbortSignal): Promise<StackService[]> {
+    const found = await this.#read(key.name, signal);
+    if (found.length === 0) throw unknown("stack", key.name, key);
+    return found;
+  }
+
+  async #chosen(
+    key: StackKey,
+    service: string | undefined,
+    signal: AbortSignal,
+  ): Promise<SwarmService[]> {
+    const all = (await this.#services(key, signal)).map(({ service }) => service);
+    if (service === undefined) return all;
+    const name = `${key.name}_${service}`;
+    const found = all.filter((each) => each.name === name);
+    if (found.length === 0) throw unknown("service", name, key);
+    return found;
+  }
+
+  /** The service is read anew each time: the engine takes a change only of what it has now. */
+  async #change(
+    key: StackKey,
+    { name, order, done }: {
+      readonly name: string;
+      readonly order: StackOrder;
+      readonly done: readonly StackActionResult[];
+    },
+    signal: AbortSignal,
+  ): Promise<StackActionResult> {
+    const { swarm } = this.#parts.engine;
+    for (let attempt = 1;; attempt++) {
+      try {
+        const all = await swarm.services({ [STACK_LABELS.namespace]: key.name }, signal);
+        const now = all.find((each) => each.name === name);
+        if (now === undefined) throw unknown("service", name, key);
+        const change = changeOf(now, order);
+        if ("skipped" in change) return { service: name, skipped: change.skipped };
+        // Without credentials the engine keeps those that it was given.
+        await swarm.updateService(now, { body: change.body, auth: "" }, signal);
+        return { service: name };
+      } catch (thrown) {
+        signal.throwIfAborted();
+        if (attempt < MOST_POSTS && /update out of sequence/.test(messageOf(thrown))) continue;
+        const { code, message } = toStackwrightError(thrown, `${order.action} of ${name}`);
+        const before = done.filter(({ skipped }) => skipped === undefined);
+        const stays = before.length === 0
+          ? ""
+          : `; done before: ${before.map(({ service }) => service).join(", ")}`;
+        throw new StackwrightError(code, `service ${name}: ${message}${stays}`, { cause: thrown });
+      }
+    }
+  }
+
+  async #converged(
+    key: StackKey,
+    results: readonly StackActionResult[],
+    deadline: Date,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { engine, clock } = this.#parts;
+    const now = await engine.swarm.services({ [STACK_LABELS.namespace]: key.name }, signal);
+    // A job that is scaled runs to its end, which nobody waits for.
+    const scaled = results.filter(({ service, skipped }) =>
+      skipped === undefined &&
+      now.some((each) => each.name === service && each.mode.kind === "replicated")
+    );
+    const services = new Map(
+      scaled.map(({ service }) => [shortName(key.name, service), { waitsForEnd: false }]),
+    );
+    const wait = { engine, clock, stack: key.name, services, deadline, progress: () => {} };
+    await waitConverged(wait, signal);
+  }
+}
+
+/** Somebody who names a service means that one; who names none means those that it is for. */
+function requireOne(
+  key: StackKey,
+  chosen: readonly SwarmService[],
+  { order, named }: { readonly order: StackOrder; readonly named: boolean },
+): void {
+  const skipped = chosen.map((each) => changeOf(each, order))
+    .flatMap((each) => "skipped" in each ? [each.skipped] : []);
+  if (skipped.length < chosen.length) return;
+  const [name = ""] = chosen.map((each) => each.name);
+  if (named) {
+    const message = `service ${name} is not ${PAST[order.action]}: ${skipped[0]}`;
+    throw new StackwrightError("conflict", message);
+  }
+  const what = order.action === "run"
+    ? "job services found to retrigger"
+    : `services found to ${order.action}`;
+  throw new StackwrightError("not_found", `no ${what} in stack: ${key.name}`);
+}
+
+const PAST: Readonly<Record<StackAction, string>> = {
+  scale: "scaled",
+  restart: "restarted",
+  run: "run",
+};
+
+function counted(service: SwarmService, tasks: readonly SwarmTask[]): StackService {
+  const current = currentTasks(service, tasks);
+  const isGlobal = service.mode.kind === "global" || service.mode.kind === "global-job";
+  return {
+    service,
+    image: imageOf(service),
+    desired: isGlobal ? current.filter(isWanted).length : wantedTasks(service),
+    running: current.filter((each) => isWanted(each) && each.state === "running").length,
+    completed: current.filter(({ state }) => state === "complete").length,
+  };
+}
+
+function unknown(what: string, name: string, { context }: StackKey): StackwrightError {
+  const where = context === DEFAULT_CONTEXT ? "" : ` on context ${context}`;
+  return new StackwrightError("not_found", `${what} not found: ${name}${where}`);
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
