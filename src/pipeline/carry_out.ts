@@ -81,6 +81,7 @@ export async function carryOut(
   await keepTree(parts, release, signal);
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
+    removeOrphans: work.removeOrphans,
     ...(pin === undefined ? {} : { pin }),
   });
   if (intent === undefined) return undefined;

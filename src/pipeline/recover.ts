@@ -146,7 +146,8 @@ async function resumeDeploy(
   const observed = await observe(parts.host.engine, next.release, signal);
   const desired = next.release.services;
   const deployed = parts.ledger.current(intent.key)?.services;
-  const plan = planFor(desired, observed, { kind: "resumed", deployed });
+  const { removeOrphans = false } = intent.options;
+  const plan = planFor(desired, observed, { kind: "resumed", deployed, removeOrphans });
   const services = swarm === undefined
     ? startAgain(plan.services, intent.ranBefore, { desired, observed })
     : plan.services;
@@ -169,7 +170,7 @@ async function resumeDeploy(
       images,
       verify: changedSince(deployed, desired),
       observed,
-      removeOrphans: false,
+      removeOrphans,
       pruneImages: false,
       timeoutSeconds: next.release.timeoutSeconds,
       automatic: true,

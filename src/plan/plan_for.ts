@@ -24,8 +24,8 @@ export type Why =
   }
   /** It is deployed, and what is missing of it comes back: nothing is removed beyond that. */
   | { readonly kind: "repaired" }
-  /** A process ended while it was rolled out: what is not its own stays. */
-  | { readonly kind: "resumed"; readonly deployed: Deployed }
+  /** A process ended while it was rolled out, which was to remove orphans or not. */
+  | { readonly kind: "resumed"; readonly deployed: Deployed; readonly removeOrphans: boolean }
   /** A person puts it back in the place of a later one. */
   | { readonly kind: "put_back"; readonly deployed: Deployed; readonly images: Images }
   /** Another one failed: what that one added goes, whatever the policy says about orphans. */
@@ -50,8 +50,10 @@ export function planFor(
     }
     case "repaired":
       return decide({ ...common, previous: desired, policy: leaving });
-    case "resumed":
-      return decide({ ...common, previous: why.deployed ?? desired, policy: leaving });
+    case "resumed": {
+      const policy = { forceRecreate: false, removeOrphans: why.removeOrphans };
+      return decide({ ...common, previous: why.deployed ?? desired, policy });
+    }
     case "put_back": {
       const policy = { forceRecreate: false, removeOrphans: true };
       return decide({ ...common, previous: why.deployed, policy, images: why.images });

@@ -9,7 +9,9 @@ export interface Intent {
   readonly kind: "deploy" | "destroy";
   /** The release being deployed; absent for a destroy. */
   readonly releaseId?: string;
-  /** What a destroy removes besides containers and networks. */
+  /**
+   * What a destroy removes besides containers and networks; of a deploy, whether `removeOrphans`.
+   */
   readonly options: Readonly<Record<string, boolean>>;
   /** Services of which a container ran when a deploy was begun; what it stops is started again. */
   readonly ranBefore: readonly string[];

@@ -22,6 +22,14 @@ import { Stops } from "./stops.ts";
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
 
+/** What a finishing of a deployment must know, if its process ends: nothing by default. */
+interface Begun {
+  /** Services that ran then. */
+  readonly ranBefore?: readonly string[];
+  /** Whether services go that the release does not have. */
+  readonly removeOrphans?: boolean;
+}
+
 /**
  * The durable memory: which release each stack has, every release before it, and what was under way
  * when the process ended. Calls are synchronous, and durable when they return
@@ -137,21 +145,21 @@ export class Ledger {
   }
 
   /**
-   * The same for a release that was decided when {@link mark} was `since`; `ranBefore` are the
-   * services that run then, and `pin` holds from then on, unless the intent fails.
+   * The same for a release that was decided when {@link mark} was `since`; `pin` holds from then on,
+   * unless the intent fails.
    * Returns `undefined`, and nothing is recorded, when another process has the stack in its hands or
    * had it since: then what was decided is out of date.
    */
   beginDecided(
     release: Release,
     since: string,
-    { ranBefore = [], pin }: { readonly ranBefore?: readonly string[]; readonly pin?: Pin } = {},
+    { pin, ...begun }: Begun & { readonly pin?: Pin } = {},
   ): Intent | undefined {
     const { key } = release;
     let intent: Intent | undefined;
     this.#database.transaction(() => {
       if (this.#intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) return;
-      intent = this.#record(release, ranBefore);
+      intent = this.#record(release, begun);
       if (pin !== undefined) this.pins.begin(key, pin, intent.id);
     });
     return intent;
@@ -290,11 +298,12 @@ export class Ledger {
     this.#database.close();
   }
 
-  #record(release: Release, ranBefore: readonly string[] = []): Intent {
+  #record(release: Release, { ranBefore = [], removeOrphans = false }: Begun = {}): Intent {
     const { key } = release;
     const releaseId = this.#ids.next();
     const id = this.#ids.next();
-    const intent: Intent = { id, key, kind: "deploy", releaseId, options: {}, ranBefore };
+    const options = { removeOrphans };
+    const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore };
     this.#takeOver(key);
     this.#releases.add(releaseId, release, this.#now());
     this.#intents.add(intent, this.#now());

@@ -88,7 +88,8 @@ export class Site {
 
   /**
    * Commits a release that is, where it `isOdd`, another distribution of the same things: a service with
-   * another name has the data and the fixed address, and `vpn`, in whose network `app` then is, its port.
+   * another name has the data and the fixed address in a network that is made anew for it, and `vpn`, in
+   * whose network `app` then is, its port.
    */
   async commitHandOver(revision: string, isOdd: boolean): Promise<void> {
     await this.#parts.repository.commit({
@@ -453,7 +454,7 @@ const ALONE = "trap 'rm -f /data/lock; exit 0' TERM; test ! -e /data/lock || exi
 function handOver(revision: string, isOdd: boolean, ownNumber: number): string {
   const runs = { image: IMAGE, command: ["sleep", "100000"], stop_grace_period: "0s" };
   const own = { ...runs, labels: { rev: revision } };
-  const address = fixedAddress(ownNumber);
+  const { service: address, rest: { networks: { lan } } } = fixedAddress(ownNumber);
   const port = published(ownNumber);
   return JSON.stringify({
     services: {
@@ -463,7 +464,7 @@ function handOver(revision: string, isOdd: boolean, ownNumber: number): string {
         command: ["sh", "-c", ALONE],
         stop_grace_period: "10s",
         volumes: ["data:/data"],
-        ...address.service,
+        ...address,
         depends_on: { cache: { condition: "service_started", restart: true } },
       },
       app: { ...own, ...(isOdd ? { network_mode: "service:vpn" } : port) },
@@ -471,7 +472,7 @@ function handOver(revision: string, isOdd: boolean, ownNumber: number): string {
       worker: runs,
     },
     volumes: { data: {} },
-    ...address.rest,
+    networks: { lan: { ...lan, internal: isOdd } },
   });
 }
 

@@ -27,7 +27,7 @@ import { DENO_PROGRAM, executables } from "./service_process.ts";
  * | writable link                       | yes   | a file behind a link          | every shape                 |
  * | submodule                           | yes   | a file in a submodule         | every shape                 |
  * | build                               | yes   | a build                       | every shape                 |
- * | network that is made anew           | yes   | a file behind a link          | every shape                 |
+ * | network that is made anew           | yes   | a file behind a link          | every shape, hand-over      |
  * | start-first                         | yes   | a start-first update          | start-first                 |
  * | replicas, profiles                  | yes   | no                            | no                          |
  */

@@ -41,9 +41,14 @@ describe("planFor()", () => {
     ],
     ["a repair brings back what is missing and removes nothing", { kind: "repaired" }, "create db"],
     [
-      "a rollout that is finished later removes nothing either",
-      { kind: "resumed", deployed: FORMER },
+      "a rollout that is finished later leaves orphans where it was to leave them",
+      { kind: "resumed", deployed: FORMER, removeOrphans: false },
       "create db",
+    ],
+    [
+      "a rollout that is finished later removes orphans where it was to remove them",
+      { kind: "resumed", deployed: FORMER, removeOrphans: true },
+      "create db; remove old",
     ],
     [
       "a release that a person puts back removes what came after it",
