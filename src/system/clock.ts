@@ -4,7 +4,7 @@ export interface Clock {
   now(): Date;
   /**
    * Waits. Rejects with the signal's reason as soon as it is aborted, also when it already was; the
-   * timer never outlives the wait. Waits of more than 24 days are over sooner.
+   * timer never outlives the wait.
    */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
@@ -13,20 +13,31 @@ export interface Clock {
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** The real clock. */
-export const systemClock: Clock = {
-  now: () => new Date(),
-  sleep(milliseconds, signal) {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const onAbort = () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      };
-      const timer = setTimeout(() => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      }, Math.min(milliseconds, LONGEST_MS));
-      signal.addEventListener("abort", onAbort, { once: true });
-    });
-  },
-};
+export const systemClock: Clock = createSystemClock(LONGEST_MS);
+
+/** The real clock with timers of at most `longestMs`: longer waits take one after the other. */
+export function createSystemClock(longestMs: number): Clock {
+  return {
+    now: () => new Date(),
+    async sleep(milliseconds, signal) {
+      let rest = milliseconds;
+      for (; rest > longestMs; rest -= longestMs) await sleepOnce(longestMs, signal);
+      await sleepOnce(rest, signal);
+    },
+  };
+}
+
+function sleepOnce(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    }, milliseconds);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,6 +1,6 @@
 import type { Clock } from "../system/mod.ts";
 
-/** Longest single sleep: timers take at most 24 days, and the clock may be set meanwhile. */
+/** Longest single sleep: the clock may be set meanwhile. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000;
 
 /** One timer, for whoever waits for the earliest of many things. */

@@ -26,7 +26,7 @@ export interface PollParts {
 const MOST_AT_ONCE = 8;
 /** Longest delay of a first poll, in seconds. */
 const LONGEST_SPREAD = 30;
-/** Longest single sleep: timers take at most 24 days, and the clock may be set meanwhile. */
+/** Longest single sleep: the clock may be set meanwhile. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000;
 /** Between looks at a watched repository. */
 const LOOK_EVERY_MS = 2000;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { systemClock } from "../../../src/system/mod.ts";
+import { createSystemClock, systemClock } from "../../../src/system/clock.ts";
 
 const HOUR = 3_600_000;
 
@@ -13,6 +13,17 @@ describe("systemClock", () => {
     };
     await Promise.all([sleep(40), sleep(1)]);
     assert.deepEqual(order, [1, 40]);
+  });
+
+  it("sleep() takes its time also where that is longer than a timer can be", async () => {
+    const order: string[] = [];
+    const long = createSystemClock(5).sleep(40, new AbortController().signal);
+    const short = systemClock.sleep(20, new AbortController().signal);
+    await Promise.all([
+      long.then(() => order.push("long")),
+      short.then(() => order.push("short")),
+    ]);
+    assert.deepEqual(order, ["short", "long"]);
   });
 
   it("sleep() leaves no listener on a signal that outlives it", async () => {
