@@ -31,7 +31,7 @@ import {
   recover,
   removeObsolete,
   repositoryOf,
-  resolveRequest,
+  resolveOther,
   revisionOf,
   rollBack,
   runJob,
@@ -198,7 +198,7 @@ async function deployTarget(
   deployment: ExpandedDeployment,
   signal: AbortSignal,
 ): Promise<void> {
-  const { request } = opened;
+  const { request, round } = opened;
   const begun = targetOf(opened, deployment, (text) => teller.tell({ kind: "step", text }));
   const { key, trigger, origin, configuration } = begun;
   const told = { key, repository: repositoryOf(begun), trigger, origin, configuration };
@@ -211,7 +211,7 @@ async function deployTarget(
     await parts.stackLock.run(formatStackKey(key), async () => {
       teller.tell({ kind: "admitted" });
       let target: Target = { ...begun, glance };
-      while (await decideAndAct(parts, { target, request, teller }, signal) === "moved") {
+      while (await decideAndAct(parts, { target, request, round, teller }, signal) === "moved") {
         const log = parts.log.with({ stack: key.name, context: key.context });
         log.info("what was decided about the stack is out of date: deciding again");
         // What the stacks of the run were looked at with may be out of date for this one.
@@ -226,6 +226,7 @@ async function deployTarget(
 interface DecidingWork {
   readonly target: Target;
   readonly request: OpenedSource["request"];
+  readonly round?: OpenedSource["round"];
   readonly teller: Teller;
 }
 
@@ -235,7 +236,7 @@ interface DecidingWork {
  */
 async function decideAndAct(
   parts: PipelineParts,
-  { target: asked, request, teller }: DecidingWork,
+  { target: asked, request, round, teller }: DecidingWork,
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
   const { key, repository } = teller.target;
@@ -243,7 +244,7 @@ async function decideAndAct(
   const since = parts.ledger.mark(key);
   let target = asked;
   const decide = async () => {
-    target = { ...asked, revision: await revisionOf(parts, request, asked, signal) };
+    target = { ...asked, revision: await revisionOf(parts, { request, round }, asked, signal) };
     teller.lookAt(target.revision);
     return await decideTarget(parts, target, signal);
   };
@@ -293,7 +294,7 @@ async function refusalOf(
   const plan = await webhookRefusal(
     { request, declared, revision: configuration },
     (reference) =>
-      parts.preparing.run(() => resolveRequest(parts, request, 0, signal, reference), signal),
+      parts.preparing.run(() => resolveOther(parts, request, reference, signal), signal),
   );
   return plan && { kind: "skip" as const, plan, changes: [] };
 }

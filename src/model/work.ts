@@ -34,8 +34,10 @@ export interface SourceRequest {
  * them all. They are of one round when they have the same object.
  */
 export interface PollRound {
-  /** Every reference that they ask for. */
+  /** Every reference that they ask for, and those that their deployments named before. */
   readonly references: readonly string[];
+  /** Told of each reference that a deployment names: later rounds ask for it as well. */
+  note(reference: string): void;
 }
 
 /** What all work has: what started it, and who is behind it. */

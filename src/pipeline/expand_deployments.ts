@@ -8,14 +8,13 @@ import {
   type DeclaredDeployment,
   type DiscoveredStack,
   type Revision,
-  type SourceRequest,
   type StackKey,
   stackKey,
   StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import { deployedRevision } from "./resolve_revision.ts";
+import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
 
 /** A deployment that is no discovery any more. */
 export interface ExpandedDeployment {
@@ -49,8 +48,7 @@ export interface Expansion {
 }
 
 /** A configuration to expand. */
-export interface ToExpand {
-  readonly request: SourceRequest;
+export interface ToExpand extends RequestOfRound {
   readonly declared: readonly DeclaredDeployment[];
   /** Where the configuration was read. */
   readonly configuration: Revision;
@@ -69,14 +67,14 @@ const MOST_DEPLOYMENTS = 500;
  */
 export async function expandDeployments(
   parts: PipelineParts,
-  { request, declared, configuration }: ToExpand,
+  { request, round, declared, configuration }: ToExpand,
   signal: AbortSignal,
 ): Promise<Expansion> {
   requireFew(declared.length);
   const expansions = await Promise.all(
     declared.map((each) =>
       each.deployment.autoDiscovery.enabled
-        ? discover(parts, { request, base: each, configuration }, signal)
+        ? discover(parts, { request, round, base: each, configuration }, signal)
         : { deployments: [{ declared: each }], failures: [], scans: [] }
     ),
   );
@@ -90,8 +88,7 @@ export async function expandDeployments(
   return expansion;
 }
 
-interface ToDiscover {
-  readonly request: SourceRequest;
+interface ToDiscover extends RequestOfRound {
   readonly base: DeclaredDeployment;
   readonly configuration: Revision;
 }
@@ -101,10 +98,11 @@ async function discover(
   work: ToDiscover,
   signal: AbortSignal,
 ): Promise<Expansion> {
-  const { base, configuration, request } = work;
+  const { base, configuration, request, round } = work;
   const { deployment } = base;
   try {
-    const revision = await deployedRevision(parts, { request, deployment, configuration }, signal);
+    const asked = { request, round, deployment, configuration };
+    const revision = await deployedRevision(parts, asked, signal);
     const found = await lookInto(parts, { base, revision, configuration }, signal);
     return expansionOf(work, revision, found, parts);
   } catch (thrown) {

@@ -67,7 +67,7 @@ export async function openSource(
   }
   reporter.describe({ repository: configuration.source.name, revision: shown });
   const declared = await readDeployments(parts, request, configuration, signal);
-  const toExpand = { request, declared, configuration };
+  const toExpand = { request, round: run.round, declared, configuration };
   const expand = () => expandDeployments(parts, toExpand, signal);
   const expansion = await preparing(parts, name, expand, signal);
   return { ...run, configuration, expansion, ...(away === undefined ? {} : { away }) };

@@ -128,7 +128,7 @@ async function planDeployment(
     observe: async (stack) => observed = await observe(parts.host.engine, stack, signal),
   };
   const decide = async () => {
-    const revision = await revisionOf(parts, opened.request, told, signal);
+    const revision = await revisionOf(parts, opened, told, signal);
     return await decideTarget(parts, { ...told, revision, glance }, signal);
   };
   const before = deployedText(parts, key);

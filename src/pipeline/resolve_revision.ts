@@ -11,16 +11,21 @@ import { sourceLocation } from "../source/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
-/** The revision that a request's reference, or another one of its source, leads to now. */
-export async function resolveRequest(
+/** The revision that another reference of a request's source leads to now. */
+export async function resolveOther(
   parts: PipelineParts,
   request: SourceRequest,
-  gitDepth: number,
+  reference: string,
   signal: AbortSignal,
-  reference = request.reference,
 ): Promise<Revision> {
   const location = requestLocation(request);
-  return await resolveAt(parts, { location, reference, gitDepth }, signal);
+  return await resolveAt(parts, { location, reference, gitDepth: 0 }, signal);
+}
+
+/** A request, and the round of polls that it is of. */
+export interface RequestOfRound {
+  readonly request: SourceRequest;
+  readonly round?: PollRound | undefined;
 }
 
 /** The revision to work with, and why it may be an old one. */
@@ -31,14 +36,15 @@ export interface Looked {
 }
 
 /**
- * As {@link resolveRequest}, with one question for a round of polls; but a source that is away is no reason to leave what is deployed from it
- * broken, so that the newest commit that is known serves instead.
+ * The revision that a request's reference leads to now, with one question for a round of polls. A
+ * source that is away is no reason to leave what is deployed from it broken, so that the newest commit
+ * that is known serves instead.
  *
  * Throws what the source throws, when nothing is known of it or it answers and refuses.
  */
 export async function lookUp(
   parts: PipelineParts,
-  { request, round }: { readonly request: SourceRequest; readonly round?: PollRound | undefined },
+  { request, round }: RequestOfRound,
   signal: AbortSignal,
 ): Promise<Looked> {
   const { reference } = request;
@@ -65,8 +71,7 @@ export function requestLocation({ kind, url, identity }: SourceRequest): SourceL
 }
 
 /** A deployment, and the configuration that asks for it. */
-export interface Asked {
-  readonly request: SourceRequest;
+export interface Asked extends RequestOfRound {
   readonly deployment: Deployment;
   /** Where the configuration was read. */
   readonly configuration: Revision;
@@ -81,20 +86,23 @@ export interface Asked {
  */
 export async function deployedRevision(
   parts: PipelineParts,
-  { request, deployment, configuration }: Asked,
+  { request, round, deployment, configuration }: Asked,
   signal: AbortSignal,
 ): Promise<Revision> {
   const { name, repositoryUrl, reference, gitDepth } = deployment;
+  if (reference !== "") round?.note(reference);
   if (repositoryUrl !== "") {
-    return await asWritten(name, resolveElsewhere(parts, request, deployment, signal));
+    return await asWritten(name, resolveElsewhere(parts, { request, round }, deployment, signal));
   }
   if (reference !== "" && reference !== request.reference) {
-    return await asWritten(name, resolveRequest(parts, request, gitDepth, signal, reference));
+    const wanted = { location: requestLocation(request), reference, gitDepth, round };
+    return await asWritten(name, resolveAt(parts, wanted, signal));
   }
   const { cloneDepth } = parts.options;
   if (cloneDepth > 0 && gitDepth > cloneDepth) {
     // Only for the history it fetches: a commit that came in between is the next run's.
-    await resolveRequest(parts, request, gitDepth, signal);
+    const wanted = { location: requestLocation(request), reference: request.reference, gitDepth };
+    await resolveAt(parts, { ...wanted, round }, signal);
   }
   return configuration;
 }
@@ -125,12 +133,12 @@ function fault(name: string, error: unknown): unknown {
 
 async function resolveElsewhere(
   parts: PipelineParts,
-  request: SourceRequest,
+  { request, round }: RequestOfRound,
   { name, repositoryUrl, reference, gitDepth }: Deployment,
   signal: AbortSignal,
 ): Promise<Revision> {
   const location = repositoryNamed(name, repositoryUrl);
-  const wanted = { location, reference: reference || request.reference, gitDepth };
+  const wanted = { location, reference: reference || request.reference, gitDepth, round };
   try {
     return await resolveAt(parts, wanted, signal);
   } catch (error) {
@@ -173,12 +181,12 @@ async function resolveAt(
  */
 export async function revisionOf(
   parts: PipelineParts,
-  request: SourceRequest,
+  { request, round }: RequestOfRound,
   { deployment, configuration, discovered, revision }: Target,
   signal: AbortSignal,
 ): Promise<Revision> {
   if (discovered !== undefined || deployment.destroy.enabled) return revision;
-  return await deployedRevision(parts, { request, deployment, configuration }, signal);
+  return await deployedRevision(parts, { request, round, deployment, configuration }, signal);
 }
 
 /** Name of the repository that a target is deployed from. */

@@ -5,6 +5,11 @@ import { type GitHttpServer, startGitHttpServer } from "../fakes/git_http_server
 import { createWorld, IMAGE, type RunBody, type World } from "./world.ts";
 
 const ENTRIES = 50;
+const [CAPABILITIES, QUESTION] = [
+  "GET /remote.git/info/refs?service=git-upload-pack",
+  "POST /remote.git/git-upload-pack",
+];
+const ONE_QUESTION = [CAPABILITIES, QUESTION];
 
 describe("50 poll entries of one repository", () => {
   let world: World;
@@ -26,10 +31,10 @@ describe("50 poll entries of one repository", () => {
   async function poll(references: readonly string[]): Promise<RunBody[]> {
     const url = `${server.origin}/remote.git`;
     const entries = references.map((reference) => ({ url, reference, run_once: true }));
-    const before = new Set((await ended(world)).map((each) => each.job_id));
+    const started = new Date();
     await world.restart({ POLL_CONFIG: JSON.stringify(entries) });
     for (let turn = 0; turn < 3000; turn++) {
-      const runs = (await ended(world)).filter((each) => !before.has(each.job_id));
+      const runs = (await ended(world)).filter((each) => new Date(each.created_at) >= started);
       if (runs.length === references.length) return runs;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -46,16 +51,39 @@ describe("50 poll entries of one repository", () => {
     );
     assert.deepEqual(
       server.seen.map(({ method, url }) => `${method} ${url}`),
-      ["GET /remote.git/info/refs?service=git-upload-pack", "POST /remote.git/git-upload-pack"],
+      ONE_QUESTION,
       "a service that has just started asks what the server can do, and then its question",
     );
     const settled = (each: RunBody) => each.status === "succeeded" || each.status === "skipped";
     assert.deepEqual(runs.filter((each) => !settled(each)), []);
   });
+
+  it("ask once for all references that deployments name, where an entry or a round before did", async () => {
+    const { stack, repository } = world;
+    const own = ["a", "b", "c"].map((each) => `name: ${stack}-${each}\nreference: release\n`);
+    await repository.commit({
+      ".stackwright.yaml": [`name: ${stack}\n`, ...own].join("---\n"),
+      "compose.yaml": `services: {web: {image: ${IMAGE}}}\n`,
+    });
+    await repository.branch("release");
+    await poll(["main"]);
+    server.seen.length = 0;
+    const [alone] = await poll(["main"]);
+    const seen = () => server.seen.map(({ method, url }) => `${method} ${url}`);
+    assert.deepEqual(seen(), [...ONE_QUESTION, QUESTION], JSON.stringify(alone));
+    server.seen.length = 0;
+    await poll(["main", "release"]);
+    assert.deepEqual(seen(), ONE_QUESTION);
+  });
 });
 
-async function ended(world: World): Promise<RunBody[]> {
+/** A run that is over. */
+interface Ended extends RunBody {
+  readonly created_at: string;
+}
+
+async function ended(world: World): Promise<Ended[]> {
   const answer = await world.request("/v1/api/runs?limit=200");
-  const runs = (await answer.json()).content as RunBody[];
-  return runs.filter(({ status }) => status !== "accepted" && status !== "running");
+  const runs = (await answer.json()).content as Ended[];
+  return runs.filter(({ status }) => !["accepted", "pending", "running"].includes(status));
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PollEntry } from "../../../src/config/mod.ts";
 import { type Run, StackwrightError, type Sync } from "../../../src/model/mod.ts";
-import { runPollLoop, runPolls } from "../../../src/trigger/poll_loop.ts";
+import { runPolls } from "../../../src/trigger/poll_loop.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
@@ -33,11 +33,11 @@ function createWorld({ seconds = 0, random = (): number => 0.5 } = {}) {
   };
   const toRun = () => ({ status: "failed" }) as Run;
   const parts = { submit, clock, log, timeZone: "UTC", random };
-  const start = (each: PollEntry) => runPollLoop([each], parts, stop.signal);
+  const start = (each: PollEntry) => runPolls([each], parts, stop.signal);
   return { clock, log, stop, began, works, parts, start };
 }
 
-describe("runPollLoop()", () => {
+describe("runPolls() of one entry", () => {
   it("polls at once, then the interval after the end of each run, failed or not", async () => {
     const { clock, began, works, start, stop } = createWorld({ seconds: 7 });
     const loop = start(entry({ intervalSeconds: 60 }));
@@ -63,7 +63,7 @@ describe("runPollLoop()", () => {
     it("polls at once when it changed, and at the interval else", async () => {
       const { clock, began, parts, stop } = createWorld({ seconds: 7 });
       const { repository, look } = createRepository();
-      const loop = runPollLoop([entry({ intervalSeconds: 60 })], { ...parts, look }, stop.signal);
+      const loop = runPolls([entry({ intervalSeconds: 60 })], { ...parts, look }, stop.signal);
       await clock.advance(20_000);
       repository.state = "2";
       await clock.advance(2_000);
@@ -77,7 +77,7 @@ describe("runPollLoop()", () => {
     it("with interval 0 polls at the start, and then when it changed", async () => {
       const { clock, began, parts, stop, log } = createWorld({ seconds: 7 });
       const { repository, look } = createRepository();
-      const loop = runPollLoop([entry()], { ...parts, look }, stop.signal);
+      const loop = runPolls([entry()], { ...parts, look }, stop.signal);
       await clock.advance(100_000);
       assert.deepEqual(began, [0]);
       repository.state = "2";
@@ -100,7 +100,7 @@ describe("runPollLoop()", () => {
       it(`is not looked at with ${what}`, async () => {
         const { clock, parts, stop } = createWorld();
         const { repository, look } = createRepository();
-        const loop = runPollLoop([entry(changed)], { ...parts, look }, stop.signal);
+        const loop = runPolls([entry(changed)], { ...parts, look }, stop.signal);
         await clock.advance(100_000);
         assert.equal(repository.looks, 0);
         stop.abort();
@@ -202,7 +202,7 @@ describe("runPollLoop()", () => {
     const submit = () => {
       throw new StackwrightError("shutting_down", "application is shutting down");
     };
-    await runPollLoop([entry({ intervalSeconds: 60 })], { ...parts, submit }, stop.signal);
+    await runPolls([entry({ intervalSeconds: 60 })], { ...parts, submit }, stop.signal);
     assert.deepEqual(log.lines, []);
   });
 });
@@ -213,7 +213,7 @@ function of(name: string, rest: Partial<PollEntry> = {}, reference = "main"): Po
   return entry({ ...rest, request: { ...request, url: `https://example.org/${name}`, reference } });
 }
 
-describe("runPolls()", () => {
+describe("runPolls() of many entries", () => {
   const entries = (count: number, interval: number) =>
     Array.from(
       { length: count },
@@ -262,21 +262,19 @@ describe("runPolls()", () => {
       );
       const rounds = works.map(({ round }) => round);
       assert.equal(new Set(rounds).size, 3, "one object for each of the times");
-      assert.deepEqual(rounds[0], { references: ["branch-0", "branch-1"] });
+      assert.deepEqual(rounds[0]?.references, ["branch-0", "branch-1"]);
       stop.abort();
       await polls;
     });
   }
 
-  it("shares no rounds between repositories and rhythms, and with watched repositories", async () => {
+  it("shares no rounds between repositories, with watched ones and with other times", async () => {
     const { clock, parts, works, stop } = createWorld();
     const look = ({ url }: { readonly url: string }) =>
       url.endsWith("local") ? () => Promise.resolve("same") : undefined;
     const polls = runPolls(
       [
         of("shop", { intervalSeconds: 60 }),
-        of("shop", { intervalSeconds: 120 }),
-        of("shop", { runOnce: true }),
         of("shop", { schedule: "* * * * *" }),
         of("bank", { intervalSeconds: 60 }),
         of("local", { intervalSeconds: 60 }),
@@ -286,7 +284,90 @@ describe("runPolls()", () => {
       stop.signal,
     );
     await clock.advance(50_000);
-    assert.deepEqual(works.map(({ round }) => round), Array(7).fill(undefined));
+    assert.equal(works.length, 5);
+    assert.equal(new Set(works.map(({ round }) => round)).size, 5);
+    stop.abort();
+    await polls;
+  });
+
+  /** When each of these was polled within ten minutes, and in how many rounds. */
+  async function roundsOf(entries: readonly PollEntry[], seconds = 0) {
+    const { clock, parts, began, works, stop } = createWorld({ seconds });
+    const polls = runPolls(entries, parts, stop.signal);
+    await clock.advance(600_000);
+    stop.abort();
+    await polls;
+    const times: Record<string, number[]> = {};
+    for (const [index, { sources: [request] }] of works.entries()) {
+      (times[request?.reference ?? ""] ??= []).push(began[index] ?? 0);
+    }
+    return { times, rounds: new Set(works.map(({ round }) => round)).size };
+  }
+
+  it("begins what has a longer interval with what has a shorter one, and once with all", async () => {
+    const { times, rounds } = await roundsOf([
+      of("shop", { intervalSeconds: 60 }, "fine"),
+      of("shop", { intervalSeconds: 150 }, "coarse"),
+      of("shop", { intervalSeconds: 400 }, "coarser"),
+      of("shop", { intervalSeconds: 60, runOnce: true }, "once"),
+    ]);
+    assert.deepEqual(times, {
+      fine: [0, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600],
+      // 30 seconds early at most, else with the next one.
+      coarse: [0, 120, 240, 360, 480, 600],
+      coarser: [0, 420],
+      once: [0],
+    });
+    assert.equal(rounds, 11);
+  });
+
+  it("waits with what has a longer interval for no run of what has a shorter one", async () => {
+    const { times } = await roundsOf([
+      of("shop", { intervalSeconds: 100 }, "fine"),
+      of("shop", { intervalSeconds: 110 }, "coarse"),
+    ], 300);
+    assert.deepEqual(times, { fine: [0, 400], coarse: [0, 400] });
+    const world = createWorld();
+    const submit = (work: Sync) => {
+      const { finished } = world.parts.submit(work);
+      const hangs = work.sources[0]?.reference === "fine";
+      return { finished: hangs ? new Promise<Run>(() => {}) : finished };
+    };
+    const entries = [
+      of("shop", { intervalSeconds: 100 }, "fine"),
+      of("shop", { intervalSeconds: 110 }, "coarse"),
+    ];
+    const polls = runPolls(entries, { ...world.parts, submit }, world.stop.signal);
+    await world.clock.advance(250_000);
+    assert.deepEqual(world.began, [0, 0, 110, 220]);
+    world.stop.abort();
+    await polls;
+  });
+
+  it("begins schedules that fire at the same moment together", async () => {
+    const { times, rounds } = await roundsOf([
+      of("shop", { schedule: "*/2 * * * *" }, "even"),
+      of("shop", { schedule: "*/4 * * * *" }, "four"),
+      of("shop", { schedule: "0 0 30 2 *" }, "never"),
+    ]);
+    assert.deepEqual(times, { even: [30, 150, 270, 390, 510], four: [30, 270, 510] });
+    assert.equal(rounds, 5);
+  });
+
+  it("asks in the next rounds for what deployments named as well, the last fifty of it", async () => {
+    const { clock, parts, works, stop } = createWorld();
+    const polls = runPolls([of("shop", { intervalSeconds: 60 })], parts, stop.signal);
+    await clock.advance(1000);
+    for (let index = 0; index < 60; index++) works[0]?.round?.note(`release-${index}`);
+    works[0]?.round?.note("release-10");
+    await clock.advance(60_000);
+    const references = works[1]?.round?.references ?? [];
+    assert.equal(references.length, 51);
+    assert.deepEqual([references[0], references[1], references.at(-1)], [
+      "main",
+      "release-11",
+      "release-10",
+    ]);
     stop.abort();
     await polls;
   });
@@ -306,7 +387,7 @@ describe("runPolls()", () => {
       works.map(({ sources }, index) => `${began[index]} ${sources[0]?.reference}`),
       ["0 slow", "0 main", "60 main", "120 slow", "120 main"],
     );
-    assert.equal(works[2]?.round, undefined);
+    assert.deepEqual(works[2]?.round?.references, ["main"]);
     stop.abort();
     await polls;
   });

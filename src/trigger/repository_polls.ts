@@ -1,0 +1,250 @@
+import type { PollEntry } from "../config/mod.ts";
+import type { PollRound, Sync } from "../model/mod.ts";
+import { nextFiring } from "../plan/mod.ts";
+import { abortable } from "../system/mod.ts";
+import { LONGEST_SPREAD, type PollParts } from "./poll_parts.ts";
+import type { LookAtRepository } from "./repository_changes.ts";
+
+/** Longest single sleep: the clock may be set meanwhile. */
+const LONGEST_SLEEP_MS = 60 * 60 * 1000;
+/** Between looks at a watched repository. */
+const LOOK_EVERY_MS = 2000;
+/** Most references of deployments that are remembered for the next round. */
+const MOST_REMEMBERED = 50;
+
+/** Entries of one repository. */
+export type Entries = readonly [PollEntry, ...PollEntry[]];
+
+/** Entries with the same interval. */
+interface Rhythm {
+  readonly seconds: number;
+  readonly entries: readonly PollEntry[];
+  /** Whether it waits for the end of a run, and starts nothing by itself before. */
+  isBusy: boolean;
+  /** Takes the ends of the runs that were started for it; there while others may start them. */
+  take: ((ends: readonly Promise<void>[]) => void) | undefined;
+}
+
+/**
+ * The polls of one repository. Each entry has runs of its own, which never overlap, and those that
+ * start together are of one round, for which the remote is asked once. An interval polls at once, or
+ * after a first delay, and then the interval after the end of the first of its runs; an entry whose
+ * run goes on by then is left out once. What has a longer interval starts with what has a shorter one,
+ * up to half of the shorter one early or all of it late, unless that is kept by its runs. A watched
+ * repository on this machine, which comes alone, is polled as soon as it changed, too; without an
+ * interval at the start and then only. A schedule polls at its firings only; those that pass while a
+ * run is active count as missed. With `runOnce` an entry is polled at once, whatever else is set, and
+ * never again. An entry without any of them polls nothing.
+ */
+export class RepositoryPolls {
+  readonly #entries: Entries;
+  readonly #parts: PollParts;
+  readonly #signal: AbortSignal;
+  /** Entries that have no interval, by schedule. */
+  readonly #scheduled: ReadonlyMap<string, readonly PollEntry[]>;
+  readonly #once: readonly PollEntry[];
+  readonly #rhythms: readonly Rhythm[];
+  /** The entries whose run goes on. */
+  readonly #busy = new Set<PollEntry>();
+  /** References that deployments named, the last one last. */
+  readonly #named = new Set<string>();
+
+  /** The polls of these, until `signal` aborts. */
+  constructor(entries: Entries, parts: PollParts, signal: AbortSignal) {
+    this.#entries = entries;
+    this.#parts = parts;
+    this.#signal = signal;
+    const repeated = entries.filter((each) => !each.runOnce);
+    this.#once = entries.filter((each) => each.runOnce);
+    const scheduled = repeated.filter((each) => each.schedule !== undefined);
+    this.#scheduled = Map.groupBy(scheduled, ({ schedule = "" }) => schedule);
+    const timed = repeated.filter((each) => each.schedule === undefined);
+    const bySeconds = Map.groupBy(timed, (each) => each.intervalSeconds);
+    this.#rhythms = [...bySeconds].map(([seconds, entries]) => (
+      { seconds, entries, isBusy: false, take: undefined }
+    ));
+  }
+
+  /**
+   * Polls until nothing is due any more. Rejects when it is aborted, and with what `submit` throws.
+   */
+  async run(firstDelaySeconds: number): Promise<void> {
+    const [{ watch, request }] = this.#entries;
+    const look = watch ? this.#parts.look?.(request) : undefined;
+    const [rhythm] = this.#rhythms;
+    if (look !== undefined && rhythm !== undefined) {
+      await this.#sleep(firstDelaySeconds);
+      return await this.#runWatched(rhythm, look);
+    }
+    const idle = this.#rhythms.find(({ seconds }) => seconds === 0);
+    for (const each of idle?.entries ?? []) {
+      this.#parts.log.info("a poll entry has interval 0 and no schedule: it is not polled", {
+        target: each.request.target,
+      });
+    }
+    await Promise.all([this.#runScheduled(), this.#runIntervals(firstDelaySeconds)]);
+  }
+
+  async #runIntervals(firstDelaySeconds: number): Promise<void> {
+    const rhythms = this.#rhythms.filter(({ seconds }) => seconds > 0);
+    if (rhythms.length + this.#once.length === 0) return;
+    await this.#sleep(firstDelaySeconds);
+    await this.#waitForHost();
+    const started = rhythms.map((each) => this.#started(each));
+    const once = this.#start(this.#once);
+    const loops = rhythms.map(async (rhythm, index) => {
+      for (let ends = await started[index] ?? [];; ends = await this.#nextStart(rhythm)) {
+        await abortable(Promise.race(ends), this.#signal);
+        rhythm.isBusy = false;
+      }
+    });
+    await Promise.all([...loops, ...once.map((each) => abortable(each, this.#signal))]);
+  }
+
+  /** The ends of the runs of a rhythm, once it or another one has started them. */
+  #started(rhythm: Rhythm): Promise<readonly Promise<void>[]> {
+    return new Promise((resolve) => void (rhythm.take = resolve));
+  }
+
+  /** The same for a rhythm whose runs begin the interval from now, or with those of another one. */
+  async #nextStart(rhythm: Rhythm): Promise<readonly Promise<void>[]> {
+    const others = this.#rhythms.map(({ seconds }) => seconds).filter((each) => each > 0);
+    const early = Math.min(...others) < rhythm.seconds ? Math.min(...others) / 2 : 0;
+    await this.#sleep(rhythm.seconds - early);
+    const started = this.#started(rhythm);
+    const { take } = rhythm;
+    const startItself = async () => {
+      await this.#sleep(early);
+      const comesSoon = (each: Rhythm) =>
+        each.seconds > 0 && each.seconds < rhythm.seconds && !each.isBusy;
+      if (rhythm.take !== take || this.#rhythms.some(comesSoon)) return await started;
+      await this.#waitForHost();
+      if (rhythm.take === take) this.#start([]);
+      return await started;
+    };
+    return await Promise.race([started, startItself()]);
+  }
+
+  async #runWatched(rhythm: Rhythm, look: LookAtRepository): Promise<void> {
+    for (;;) {
+      await this.#waitForHost();
+      // Taken before each run: a change that comes while it runs is one for the next.
+      const seen = await look();
+      await abortable(Promise.race(this.#start(rhythm.entries)), this.#signal);
+      await this.#sleepUntilChanged(rhythm, look, seen);
+    }
+  }
+
+  /** Sleeps for the interval, for ever where it is 0, or until the repository changed. */
+  async #sleepUntilChanged(
+    { seconds }: Rhythm,
+    look: LookAtRepository,
+    seen: string | undefined,
+  ): Promise<void> {
+    const whole = seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000;
+    for (let rest = whole; rest > 0; rest -= LOOK_EVERY_MS) {
+      await this.#parts.clock.sleep(Math.min(rest, LOOK_EVERY_MS), this.#signal);
+      if (await look() === seen) continue;
+      this.#parts.log.debug("a watched repository changed: it is polled", {
+        target: this.#entries[0].request.target,
+      });
+      return;
+    }
+  }
+
+  async #runScheduled(): Promise<void> {
+    const { clock, log, timeZone } = this.#parts;
+    const over = new Set<string>();
+    for (;;) {
+      const now = clock.now();
+      const firings = [...this.#scheduled].flatMap(([schedule, entries]) => {
+        const at = over.has(schedule) ? undefined : nextFiring(schedule, now, timeZone);
+        if (at !== undefined) return [{ at: at.getTime(), entries }];
+        if (!over.has(schedule)) {
+          log.warning(`the schedule ${schedule} never fires again: its entry is not polled`);
+        }
+        over.add(schedule);
+        return [];
+      });
+      if (firings.length === 0) return;
+      const next = new Date(Math.min(...firings.map(({ at }) => at)));
+      log.debug("next poll", {
+        at: next.toISOString(),
+        target: this.#entries[0].request.target,
+      });
+      await this.#sleepUntil(next);
+      await this.#waitForHost();
+      const reached = clock.now().getTime();
+      this.#start(firings.filter(({ at }) => at <= reached).flatMap(({ entries }) => entries));
+    }
+  }
+
+  /**
+   * Starts runs of these entries and of the rhythms that can come along, without those whose run goes
+   * on; returns the ends of the former. An abort ends no run, that is the intake's to do.
+   */
+  #start(entries: readonly PollEntry[]): Promise<void>[] {
+    this.#signal.throwIfAborted();
+    const along = this.#rhythms.flatMap((rhythm) => {
+      const { take } = rhythm;
+      if (take === undefined) return [];
+      rhythm.take = undefined;
+      rhythm.isBusy = true;
+      return [{ entries: rhythm.entries, take }];
+    });
+    const all = [...entries, ...along.flatMap((each) => each.entries)];
+    const idle = new Set(all.filter((each) => !this.#busy.has(each)));
+    const round = this.#round([...idle].map(({ request }) => request.reference));
+    const submit = (entry: PollEntry) => {
+      const sources = [entry.request];
+      const work: Sync = { kind: "sync", trigger: "poll", origin: "automatic", sources, round };
+      const { finished } = this.#parts.submit(work);
+      this.#busy.add(entry);
+      return finished.then(() => void this.#busy.delete(entry));
+    };
+    const submitAll = (some: readonly PollEntry[]) =>
+      some.filter((each) => idle.has(each)).map(submit);
+    const ends = submitAll(entries);
+    for (const each of along) each.take(submitAll(each.entries));
+    return ends;
+  }
+
+  #round(references: readonly string[]): PollRound {
+    return {
+      references: [...new Set([...references, ...this.#named])],
+      note: (reference) => {
+        this.#named.delete(reference);
+        this.#named.add(reference);
+        const [first = reference] = this.#named;
+        if (this.#named.size > MOST_REMEMBERED) this.#named.delete(first);
+      },
+    };
+  }
+
+  /** Waits for as long as the host wants, and then some, so that not all who wait start at once. */
+  async #waitForHost(): Promise<void> {
+    const { heldUntil, log, clock, random } = this.#parts;
+    const [{ request }] = this.#entries;
+    for (let held = heldUntil?.(request); held !== undefined; held = heldUntil?.(request)) {
+      log.info("a poll waits, because the host asked to be left alone", {
+        until: held.toISOString(),
+        target: request.target,
+      });
+      const left = held.getTime() - clock.now().getTime();
+      await this.#sleep((Math.max(0, left) + random() * LONGEST_SPREAD * 1000) / 1000);
+    }
+  }
+
+  /** Counts time, not clock readings: setting the clock back does not stop polling. */
+  async #sleep(seconds: number): Promise<void> {
+    if (seconds > 0) await this.#parts.clock.sleep(seconds * 1000, this.#signal);
+  }
+
+  async #sleepUntil(instant: Date): Promise<void> {
+    const { clock } = this.#parts;
+    const left = () => instant.getTime() - clock.now().getTime();
+    for (let rest = left(); rest > 0; rest = left()) {
+      await clock.sleep(Math.min(rest, LONGEST_SLEEP_MS), this.#signal);
+    }
+  }
+}
