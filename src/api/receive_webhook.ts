@@ -5,7 +5,7 @@ import {
   CANCELLED_BY_SHUTDOWN,
   type Intake,
 } from "../intake.ts";
-import type { Run, RunTarget, SourceRequest } from "../model/mod.ts";
+import { requestKey, type Run, type RunTarget, type SourceRequest } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import type { OperationFacts } from "./operation.ts";
 
@@ -112,14 +112,13 @@ export function submitWebhook(
   { intake }: WebhookParts,
   waits: boolean,
 ): Admission {
-  const { kind, url, reference, target } = source;
-  const repository = source.identity ?? sourceLocation(kind, url).name;
+  const repository = source.identity ?? sourceLocation(source.kind, source.url).name;
   return intake.submit(
     { kind: "sync", trigger: "webhook", origin: "automatic", sources: [source] },
     {
       repository,
       waits,
-      lane: JSON.stringify(["webhook", kind, repository.toLowerCase(), reference, target]),
+      lane: `webhook ${requestKey(source, repository.toLowerCase())}`,
     },
   );
 }

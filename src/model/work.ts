@@ -30,6 +30,17 @@ export interface SourceRequest {
 }
 
 /**
+ * A text that requests for the same have in common, whatever they say of deployments. `repository`
+ * stands for the URL where URLs that differ are known to mean one repository.
+ */
+export function requestKey(
+  { kind, url, reference, target }: SourceRequest,
+  repository = url,
+): string {
+  return JSON.stringify([kind, repository, reference, target]);
+}
+
+/**
  * What polls of one repository at one moment have in common: the first question to the remote serves
  * them all. They are of one round when they have the same object.
  */

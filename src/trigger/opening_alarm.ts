@@ -1,4 +1,4 @@
-import { isStackwrightError, type StackKey, type Sync } from "../model/mod.ts";
+import { isStackwrightError, requestKey, type StackKey, type Sync } from "../model/mod.ts";
 import type { Deferred, DeferredDeployments } from "../record/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
@@ -53,9 +53,12 @@ export class OpeningAlarm {
     const works = new Map<string, Sync>();
     for (const { key, trigger, request } of due) {
       deferred.putOff(key, again);
-      const { kind, url, reference, target } = request;
-      const name = JSON.stringify([trigger, kind, url, reference, target]);
-      works.set(name, { kind: "sync", trigger, origin: "automatic", sources: [request] });
+      works.set(`${trigger} ${requestKey(request)}`, {
+        kind: "sync",
+        trigger,
+        origin: "automatic",
+        sources: [request],
+      });
     }
     try {
       for (const work of works.values()) submit(work);

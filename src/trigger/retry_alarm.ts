@@ -1,5 +1,6 @@
 import {
   isStackwrightError,
+  requestKey,
   type Run,
   type SourceRequest,
   type StackKey,
@@ -50,8 +51,7 @@ export class RetryAlarm {
     if (work.kind !== "sync" || work.trigger !== "webhook") return;
     const [source, ...more] = work.sources;
     if (source === undefined || more.length > 0) return;
-    const { kind, url, reference, target } = source;
-    const name = JSON.stringify([kind, url, reference, target]);
+    const name = requestKey(source);
     const again = targets.flatMap(({ context, stack, retryAt }) =>
       retryAt === undefined ? [] : [{ key: { context, name: stack }, at: retryAt.getTime() }]
     );
