@@ -15,6 +15,9 @@ const MIDDLE = {
   word: "-$+/%=_:.",
 } as const;
 
+/** Name of the needles of {@link TAG}. */
+const MARK = "a mark";
+
 /** Kinds of values. */
 export type CanaryKind = keyof typeof MIDDLE;
 
@@ -23,10 +26,13 @@ export type CanaryKind = keyof typeof MIDDLE;
  * however it was written. It needs no list: every canary begins and ends with the same mark.
  */
 export class Canaries {
-  /** Texts of a form that cannot hold the mark, such as keys, by name. */
-  readonly #given = new Map<string, readonly Buffer[]>();
   readonly #made = new Map<string, string>();
-  readonly #needles: readonly Buffer[] = needlesOf(TAG);
+  /** The mark, and texts of a form that cannot hold it, such as the lines of keys. */
+  readonly #needles = new Needles();
+
+  constructor() {
+    this.#needles.add(MARK, needlesOf(TAG));
+  }
 
   /** A new value; `name` says where it is planted. */
   make(name: string, kind: CanaryKind = "any"): string {
@@ -41,21 +47,19 @@ export class Canaries {
     const lines = value.split(/\r?\n/).filter((line) =>
       line.length >= 16 && !line.startsWith("--")
     );
-    lines.forEach((line, index) => this.#given.set(`${name}, line ${index + 1}`, needlesOf(line)));
+    lines.forEach((line, index) =>
+      this.#needles.add(`${name}, line ${index + 1}`, needlesOf(line))
+    );
     return value;
   }
 
   /** What of the canaries is in there: places and surroundings; empty when there is nothing. */
   find(content: string | Uint8Array): string[] {
     const bytes = Buffer.from(content as string);
-    const found = this.#needles.flatMap((needle) => {
-      const at = bytes.indexOf(needle);
-      return at < 0 ? [] : [this.#describe(bytes, at)];
-    });
-    for (const [name, needles] of this.#given) {
-      if (needles.some((needle) => bytes.includes(needle))) found.push(name);
-    }
-    return found;
+    const found = this.#needles.in(bytes);
+    const marks = found.filter(({ name }) => name === MARK);
+    const names = found.filter(({ name }) => name !== MARK).map(({ name }) => name);
+    return [...marks.map(({ at }) => this.#describe(bytes, at)), ...new Set(names)];
   }
 
   /** The surroundings of a finding, with the name of the canary where it can be told. */
@@ -64,6 +68,38 @@ export class Canaries {
     const id = bytes.subarray(at + TAG.length, at + TAG.length + 6).toString("utf8");
     const named = [...this.#made].find(([, value]) => value.includes(`${TAG}${id}`));
     return `${named?.[0] ?? "a canary"} in …${text}…`;
+  }
+}
+
+/** Bytes to look for: a thousand of them at once, in one pass. */
+class Needles {
+  /** Whether a needle begins with these two bytes. */
+  readonly #starts = new Uint8Array(1 << 16);
+  /** Needles by their first four bytes, as a number. */
+  readonly #byHead = new Map<number, { readonly name: string; readonly bytes: Buffer }[]>();
+
+  /** Adds needles of one name. Each has four bytes or more. */
+  add(name: string, needles: readonly Buffer[]): void {
+    for (const bytes of needles) {
+      const head = bytes.readUInt32BE(0);
+      this.#starts[head >>> 16] = 1;
+      this.#byHead.set(head, [...this.#byHead.get(head) ?? [], { name, bytes }]);
+    }
+  }
+
+  /** The needles that are in there, each with its first place, in the order of places. */
+  in(bytes: Buffer): { readonly name: string; readonly at: number }[] {
+    const found = new Map<Buffer, { readonly name: string; readonly at: number }>();
+    for (let at = 0; at + 4 <= bytes.length; at++) {
+      if (this.#starts[(bytes[at] as number) << 8 | (bytes[at + 1] as number)] === 0) continue;
+      for (const needle of this.#byHead.get(bytes.readUInt32BE(at)) ?? []) {
+        const there = bytes.subarray(at, at + needle.bytes.length);
+        if (there.equals(needle.bytes) && !found.has(needle.bytes)) {
+          found.set(needle.bytes, { name: needle.name, at });
+        }
+      }
+    }
+    return [...found.values()];
   }
 }
 
