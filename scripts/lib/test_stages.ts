@@ -162,9 +162,9 @@ function walk(engine: "fake" | "real", steps: number, seed: number): Stage {
 const COSTS: Readonly<Record<string, number>> = {
   bad_input_test: 8,
   call_failures_test: 80,
-  canaries_test: 45,
-  canary_broken_files_test: 75,
-  canary_providers_test: 15,
+  canaries_test: 15,
+  canary_broken_files_test: 17,
+  canary_providers_test: 8,
   design_traps_test: 9,
   discovery_test: 9,
   examples_test: 14,
