@@ -62,12 +62,14 @@ export interface SwarmTask {
   readonly iteration: number;
 }
 
-/** A config or secret, without its content. */
+/** A config or secret. */
 export interface SwarmObject {
   readonly id: string;
   readonly name: string;
   readonly version: number;
   readonly labels: Readonly<Record<string, string>>;
+  /** The content of a config, in base64; an engine tells nobody that of a secret. */
+  readonly data?: string;
 }
 
 /** Whether an object is a config or a secret. */

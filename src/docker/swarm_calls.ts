@@ -190,11 +190,13 @@ function iterationOf(holder: JsonRecord): number {
 
 function objectOf(object: JsonRecord): SwarmObject {
   const spec = asRecord(object["Spec"]);
+  const data = asText(spec["Data"]);
   return {
     id: asText(object["ID"]),
     name: asText(spec["Name"]),
     version: versionOf(object),
     labels: asTexts(spec["Labels"]),
+    ...(data === "" ? {} : { data }),
   };
 }
 

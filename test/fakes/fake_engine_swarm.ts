@@ -331,10 +331,11 @@ function listObjects(request: RouteRequest): RouteAnswer {
   const found = objects.filter(({ spec }) => matchesLabels(asTexts(spec["Labels"]), filters));
   return {
     status: 200,
-    json: found.map(({ id, version, spec: { Data: _data, ...spec } }) => ({
+    json: found.map(({ id, version, spec }) => ({
       ID: id,
       Version: { Index: version },
-      Spec: spec,
+      // What a secret holds nobody is told.
+      Spec: request.params[0] === "configs" ? spec : { ...spec, Data: undefined },
     })),
   };
 }

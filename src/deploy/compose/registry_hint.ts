@@ -31,10 +31,15 @@ export function registryHint(
     .join("; ");
 }
 
-/** The registry of an image reference: its first part when that is a host, else Docker Hub. */
+/**
+ * The registry of an image reference: its first part when that is a host, else Docker Hub. An engine
+ * takes a first part with a capital letter for a host as well: no name at Docker Hub has one, and the
+ * credentials for Docker Hub must not go to it.
+ */
 export function registryOf(image: string): string {
   const [first = "", ...rest] = image.split("/");
-  const isHost = rest.length > 0 && (/[.:]/.test(first) || first === "localhost");
+  const isHost = rest.length > 0 &&
+    (/[.:]/.test(first) || first === "localhost" || first !== first.toLowerCase());
   return isHost && !DOCKER_HUB_KEYS.includes(first) ? first : DOCKER_HUB;
 }
 

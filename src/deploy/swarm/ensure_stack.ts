@@ -10,7 +10,8 @@ const OF_NODES = ["host", "bridge", "none"];
  * Makes the networks, configs and secrets of a stack that are missing; those that are there are left as
  * they are. Returns where its configs and secrets are found.
  *
- * Throws `conflict` where something external is missing.
+ * Throws `conflict` where something external is missing, and where a config of the same name has other
+ * content: the digits in it are few enough that somebody can make one beforehand.
  */
 export async function ensureStack(
   { swarm, ...engine }: Pick<Engine, "swarm" | "makeNetwork">,
@@ -32,13 +33,19 @@ export async function ensureStack(
   for (const kind of ["configs", "secrets"] as const) {
     const wanted = stack.objects.filter((each) => each.kind === kind);
     if (wanted.length === 0) continue;
-    const there = new Map(
-      (await swarm.objects(kind, {}, signal)).map((each) => [each.name, each.id]),
-    );
+    const there = new Map((await swarm.objects(kind, {}, signal)).map((each) => [each.name, each]));
     for (const { key, name, body } of wanted) {
       const known = there.get(name);
       if (known === undefined && body === undefined) throw missing(`${kind.slice(0, -1)} ${name}`);
-      const id = known ?? (body === undefined ? "" : await swarm.createObject(kind, body, signal));
+      if (body !== undefined && known?.data !== undefined && known.data !== body.Data) {
+        throw new StackwrightError(
+          "conflict",
+          `stack ${stack.name}: ${kind}.${key}: there is a config ${name} with other content, which ` +
+            "was not made from this file; find out who made it, and remove it",
+        );
+      }
+      const id = known?.id ??
+        (body === undefined ? "" : await swarm.createObject(kind, body, signal));
       ids.set(`${kind} ${key}`, { id, name });
     }
   }

@@ -3,10 +3,11 @@ import type { ObjectKind } from "../../docker/swarm.ts";
 import { type ComposeModel, own, StackwrightError } from "../../model/mod.ts";
 import { isObject, objectAt, textAt } from "../../compose/mod.ts";
 import type { Files } from "../../system/mod.ts";
+import { LONGEST_CONTENT, tooLong } from "./stack_objects.ts";
 
 /** Where the contents of configs and secrets come from. */
 export interface ContentSources {
-  readonly files: Pick<Files, "readIfExists">;
+  readonly files: Pick<Files, "readPlain" | "realPath" | "stat">;
   /** Directory of the release's tree. */
   readonly tree: string;
   /** Directory of the stack as the model names it, which holds `current` and `live`. */
@@ -19,7 +20,8 @@ export interface ContentSources {
  * The bytes of every config and secret of a model, with plain dollars, that is not external. Those of the
  * repository are read from the release's own tree, whatever `current` leads to.
  *
- * Throws `config_invalid` where there is nothing to read.
+ * Throws `config_invalid` where there is nothing to read, and `unsupported` for more than a swarm takes,
+ * which is not read.
  */
 export async function readContents(
   model: ComposeModel,
@@ -29,7 +31,11 @@ export async function readContents(
   for (const kind of ["configs", "secrets"] as const) {
     for (const [key, value] of Object.entries(objectAt(model, kind))) {
       if (!isObject(value) || value["external"] === true) continue;
-      contents.set(`${kind} ${key}`, await contentOf(`${kind}.${key}`, value, sources));
+      const most = LONGEST_CONTENT[kind];
+      contents.set(
+        `${kind} ${key}`,
+        await contentOf(`${kind}.${key}`, value, { ...sources, most }),
+      );
     }
   }
   return (kind, key) => contents.get(`${kind} ${key}`) ?? new Uint8Array();
@@ -38,7 +44,7 @@ export async function readContents(
 async function contentOf(
   name: string,
   definition: { readonly [key: string]: unknown },
-  { files, tree, stackDirectory, variables }: ContentSources,
+  { files, tree, stackDirectory, variables, most }: ContentSources & { readonly most: number },
 ): Promise<Uint8Array> {
   const missing = (what: string) =>
     new StackwrightError("config_invalid", `${name}: ${what}. Nothing was changed`);
@@ -54,7 +60,10 @@ async function contentOf(
   const inside = [`${stackDirectory}/current/`, `${stackDirectory}/live/`]
     .find((place) => file.startsWith(place));
   const path = inside === undefined ? file : join(tree, file.slice(inside.length));
-  const bytes = await files.readIfExists(path);
-  if (bytes === undefined) throw missing(`there is no file ${file}`);
-  return bytes;
+  const real = await files.realPath(path);
+  const size = real === undefined ? 0 : (await files.stat(real))?.size ?? 0;
+  if (size > most) throw tooLong(name, size, most);
+  const read = real === undefined ? undefined : await files.readPlain(real, most);
+  if (read === undefined) throw missing(`there is no file ${file}`);
+  return read.data;
 }

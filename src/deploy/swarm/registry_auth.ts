@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { isObject, objectAt, textAt } from "../../compose/mod.ts";
+import { registryOf } from "../compose/registry_hint.ts";
 
 const HUB = "https://index.docker.io/v1/";
 
@@ -28,13 +29,6 @@ export function registryAuth(configuration: string | undefined, image: string): 
     serveraddress: registry === "docker.io" ? HUB : registry,
   };
   return Buffer.from(JSON.stringify(credentials)).toString("base64url");
-}
-
-/** The host that an image is fetched from; the first part of its name if that looks like one. */
-export function registryOf(image: string): string {
-  const [first = "", ...rest] = image.split("/");
-  const isHost = rest.length > 0 && (/[.:]/.test(first) || first === "localhost");
-  return isHost && first !== "index.docker.io" ? first : "docker.io";
 }
 
 function parsed(text: string) {

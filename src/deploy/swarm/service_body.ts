@@ -17,6 +17,7 @@ import {
 import { numberOf } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { taskBody, time } from "./task_body.ts";
+import { withoutCompose } from "./task_mounts.ts";
 
 /**
  * A service of a stack as a swarm is asked for it: a pure function of its parts, whose model has nothing
@@ -29,7 +30,7 @@ export function serviceBody(name: string, parts: StackParts): ServiceBody {
   return {
     Name: `${stack}_${name}`,
     Labels: {
-      ...labelsOf(deploy),
+      ...withoutCompose(labelsOf(deploy)),
       ...ourLabels(labelsOf(service)),
       [STACK_LABELS.namespace]: stack,
       [STACK_LABELS.image]: textAt(service, "image"),

@@ -31,7 +31,8 @@ export interface ObjectParts {
 
 /** A name has 64 characters at most, of which nine are the digest. */
 const LONGEST_BASE = 55;
-const LONGEST_CONTENT: Readonly<Record<ObjectKind, number>> = {
+/** Bytes that one config or secret of a swarm may have. */
+export const LONGEST_CONTENT: Readonly<Record<ObjectKind, number>> = {
   configs: 1_024_000,
   secrets: 512_000,
 };
@@ -68,9 +69,17 @@ export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedOb
   );
 }
 
+/** The error for content that a swarm does not take; `name` is its path in the model. */
+export function tooLong(name: string, bytes: number, most: number): StackwrightError {
+  return refusedObject(name, `it has ${bytes} bytes; a swarm takes at most ${most}`);
+}
+
+function refusedObject(name: string, why: string): StackwrightError {
+  return new StackwrightError("unsupported", `${name}: ${why}. Nothing was changed`);
+}
+
 function requireFits(kind: ObjectKind, key: string, base: string, bytes: Uint8Array): void {
-  const refuse = (why: string) =>
-    new StackwrightError("unsupported", `${kind}.${key}: ${why}. Nothing was changed`);
+  const refuse = (why: string) => refusedObject(`${kind}.${key}`, why);
   if (base.length > LONGEST_BASE) {
     throw refuse(
       `its name ${base} has ${base.length} characters; a swarm takes 64, of which nine are the ` +
@@ -79,9 +88,7 @@ function requireFits(kind: ObjectKind, key: string, base: string, bytes: Uint8Ar
   }
   if (bytes.length === 0) throw refuse("it is empty, which a swarm does not take");
   const most = LONGEST_CONTENT[kind];
-  if (bytes.length > most) {
-    throw refuse(`it has ${bytes.length} bytes; a swarm takes at most ${most}`);
-  }
+  if (bytes.length > most) throw tooLong(`${kind}.${key}`, bytes.length, most);
 }
 
 /** The networks of a model as a swarm is asked for them: for all nodes, unless something else is said. */

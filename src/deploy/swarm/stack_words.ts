@@ -13,7 +13,7 @@ export interface Retention {
 /** What only a stack of a swarm is made with. */
 export interface SwarmParts {
   /** Reads the files of a tree. */
-  readonly contents: Pick<Files, "readIfExists">;
+  readonly contents: Pick<Files, "readPlain" | "realPath" | "stat">;
   /** Keyed digest of a text, in hex digits. */
   digest(text: string): string;
   /** Credentials for the registry of an image, as `X-Registry-Auth` has them; empty for none. */

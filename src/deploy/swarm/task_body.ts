@@ -20,7 +20,7 @@ import { ulimits } from "../engine/resource_limits.ts";
 import { amountOf, nanoCpus, nanoseconds, numberOf } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { texts } from "./swarm_keys.ts";
-import { taskMounts } from "./task_mounts.ts";
+import { taskMounts, withoutCompose } from "./task_mounts.ts";
 
 /** What each task of a service is made from. */
 export function taskBody(name: string, parts: StackParts): TaskBody {
@@ -86,7 +86,8 @@ function taskLabels(
   const labels = Object.entries(labelsOf(service)).filter(([label]) => !moving.has(label));
   const seen = content[name];
   return {
-    ...Object.fromEntries(labels),
+    // A task that looks like a container of a project would be stopped, or run as a job, with it.
+    ...withoutCompose(Object.fromEntries(labels)),
     [STACK_LABELS.namespace]: stack,
     ...(seen === undefined ? {} : { [LABELS.content]: seen }),
   };

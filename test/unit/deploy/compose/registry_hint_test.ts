@@ -26,6 +26,8 @@ describe("registryOf()", () => {
       ["localhost/app", "localhost"],
       ["127.0.0.1:5000/app@sha256:00", "127.0.0.1:5000"],
       ["app:1.2", "docker.io"],
+      ["host:5000/app", "host:5000"],
+      ["Evil/app", "Evil"],
     ] as const
   ) {
     it(`registryOf() finds ${registry} in ${image}`, () => {

@@ -301,6 +301,24 @@ describe("serviceBody()", () => {
     assert.equal(made.TaskTemplate.ContainerSpec.Labels?.["stackwright.content"], "digest");
   });
 
+  it("does not let a task look like a container of a compose project", () => {
+    const forged = {
+      "com.docker.compose.project": "blog",
+      "com.docker.compose.service": "db",
+      "com.docker.compose.oneoff": "False",
+      "com.docker.stack.namespace": "blog",
+    };
+    const made = body({ labels: { mine: "1", ...forged }, deploy: { labels: forged } });
+    assert.deepEqual(made.TaskTemplate.ContainerSpec.Labels, {
+      "mine": "1",
+      "com.docker.stack.namespace": "shop",
+    });
+    assert.deepEqual(made.Labels, {
+      "com.docker.stack.namespace": "shop",
+      "com.docker.stack.image": "app:1",
+    });
+  });
+
   it("makes a named volume with its driver and labels, and leaves an external one alone", () => {
     const volumes = ["data", "theirs"].map((source) => ({
       type: "volume",

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { ObjectKind, Swarm, SwarmObject } from "../../../../src/docker/swarm.ts";
+import { ensureStack } from "../../../../src/deploy/swarm/ensure_stack.ts";
+import { isStackwrightError } from "../../../../src/model/mod.ts";
+
+const NO_SIGNAL = new AbortController().signal;
+const body = { Name: "shop_c_12345678", Labels: {}, Data: "bWluZQ==" };
+
+/** What a stack with one config is made with, where these objects are there. */
+function ensure(there: readonly SwarmObject[]) {
+  const created: string[] = [];
+  const swarm: Pick<Swarm, "networks" | "objects" | "createObject"> = {
+    networks: () => Promise.resolve([]),
+    objects: () => Promise.resolve([...there]),
+    createObject(_kind: ObjectKind, wanted) {
+      created.push(wanted.Name);
+      return Promise.resolve("made");
+    },
+  };
+  const stack = {
+    name: "shop",
+    model: {},
+    networks: [],
+    objects: [{ kind: "configs" as const, key: "c", name: body.Name, body }],
+    parts: { stack: "shop", model: {}, api: "1.45", replicas: {}, content: {} },
+  };
+  const engine = { swarm: swarm as Swarm, makeNetwork: () => Promise.reject(new Error()) };
+  return { created, found: ensureStack(engine, stack, NO_SIGNAL) };
+}
+
+describe("ensureStack()", () => {
+  const known = { id: "theirs", name: body.Name, version: 1, labels: {} };
+
+  it("makes a config that is missing, and uses one with the same content", async () => {
+    const missing = ensure([]);
+    assert.deepEqual((await missing.found)("configs", "c"), { id: "made", name: body.Name });
+    assert.deepEqual(missing.created, [body.Name]);
+    const there = ensure([{ ...known, data: body.Data }]);
+    assert.deepEqual((await there.found)("configs", "c"), { id: "theirs", name: body.Name });
+    assert.deepEqual(there.created, []);
+  });
+
+  it("gives no service a config that another stack made under its name with other content", async () => {
+    await assert.rejects(
+      ensure([{ ...known, data: "ZXZpbA==" }]).found,
+      (error) => isStackwrightError(error, "conflict") && /other content/.test(error.message),
+    );
+  });
+});
