@@ -7,6 +7,8 @@ import { STACK_LABELS } from "./swarm/stack_parts.ts";
 export interface Destroy {
   readonly key: StackKey;
   readonly removeVolumes: boolean;
+  /** Whether volumes with a name stay all the same: who uses them besides goes later. */
+  readonly keepsNamed?: boolean;
   readonly removeImages: boolean;
   /** Images that somebody needs although no container uses them; none are by default. */
   readonly keptImages?: ReadonlySet<string>;
@@ -39,7 +41,8 @@ export async function destroyStack(
   for (const network of await engine.listNetworks(project, signal)) {
     await engine.removeNetwork(network.id, signal);
   }
-  const volumes = destroy.removeVolumes ? await volumesOf(engine, destroy, signal) : [];
+  const goes = destroy.removeVolumes && destroy.keepsNamed !== true;
+  const volumes = goes ? await volumesOf(engine, destroy.key, signal) : [];
   for (const name of volumes) await engine.removeVolume(name, signal);
   if (!destroy.removeImages) return volumes;
   const images = containers.map((each) => each.imageId)
@@ -48,15 +51,20 @@ export async function destroyStack(
   return volumes;
 }
 
-/** Names of the volumes of a stack, which a destroy deletes unless they are to stay, sorted. */
+/**
+ * Names of the volumes of a stack, which a destroy deletes unless they are to stay, sorted: those made
+ * for its containers, and those made for its tasks in a swarm, for it may have been the other before.
+ */
 export async function volumesOf(
   engine: Pick<Engine, "listVolumes">,
-  { key, isStack = false }: { readonly key: StackKey; readonly isStack?: boolean },
+  { name }: StackKey,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const label = isStack ? STACK_LABELS.namespace : COMPOSE_LABELS.project;
-  const found = await engine.listVolumes({ [label]: key.name }, signal);
-  return found.map((each) => each.name).sort();
+  const labels = [COMPOSE_LABELS.project, STACK_LABELS.namespace];
+  const found = await Promise.all(
+    labels.map((each) => engine.listVolumes({ [each]: name }, signal)),
+  );
+  return [...new Set(found.flat().map((each) => each.name))].sort();
 }
 
 /** The volumes that go, to be added to a sentence: each by name, since its data goes with it. */

@@ -32,6 +32,7 @@ import {
 } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { pruneImages } from "./prune_images.ts";
+import { changeMode, isSameMode } from "./stack_mode.ts";
 
 /** A rollout that was decided, before it is known what it replaces, and how it is remembered. */
 export interface DecidedRollout
@@ -115,24 +116,30 @@ export async function finishRollout(
   const { key } = work.next.release;
   const recorded = parts.ledger.current(key);
   const previous = recorded === undefined ? undefined : await bringToDisk(parts, recorded, signal);
-  const change = { previous, recorded };
-  const rollOut = () =>
-    work.next.release.swarm !== undefined
-      ? rollOutStack(parts, work, change, signal)
-      : rollout(rolloutParts(parts, work), {
-        ...work,
-        previous,
-        // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
-        ranBefore: [...new Set([...intent.ranBefore, ...runningServices(work.observed)])],
-        liveNow: recorded?.live ?? NOTHING_LIVE,
-        previousImages: recorded?.images ?? {},
-        rollback: parts.options.rollback,
-      }, signal);
+  // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
+  const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
+  const change = { previous, recorded, ranBefore, liveNow: recorded?.live ?? NOTHING_LIVE };
   const { observed, progress, next: { release } } = work;
   const adoption = { release, observed, progress, hasPrevious: previous !== undefined };
-  const result = release.swarm !== undefined
-    ? await rollOut()
-    : await adoptContainers(parts, adoption, rollOut, signal);
+  const result = recorded !== undefined && !isSameMode(recorded, release)
+    ? await changeMode(parts, {
+      work,
+      recorded,
+      previous,
+      rollOut: (each, way) => {
+        const liveNow = way === "on" ? recorded.live : release.live;
+        const nothing = { previous: undefined, recorded: undefined, ranBefore: [], liveNow };
+        return rollOutRelease(parts, each, nothing, signal);
+      },
+    }, signal)
+    : release.swarm !== undefined
+    ? await rollOutRelease(parts, work, change, signal)
+    : await adoptContainers(
+      parts,
+      adoption,
+      () => rollOutRelease(parts, work, change, signal),
+      signal,
+    );
   if (result.kind === "deployed") {
     const keepsFailure = work.remembers === false;
     parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
@@ -196,14 +203,37 @@ export async function bringToDisk(
   }
 }
 
+/** What a release takes the place of. */
+interface Replaced {
+  readonly previous: ReleaseOnDisk | undefined;
+  readonly recorded: RecordedRelease | undefined;
+  readonly ranBefore: readonly string[];
+  readonly liveNow: LiveManifest;
+}
+
+async function rollOutRelease(
+  parts: PipelineParts,
+  work: DecidedRollout,
+  replaced: Replaced,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  if (work.next.release.swarm !== undefined) {
+    return await rollOutStack(parts, work, replaced, signal);
+  }
+  const { recorded, ...rest } = replaced;
+  return await rollout(rolloutParts(parts, work), {
+    ...work,
+    ...rest,
+    previousImages: recorded?.images ?? {},
+    rollback: parts.options.rollback,
+  }, signal);
+}
+
 /** The same for a stack of a swarm. */
 async function rollOutStack(
   parts: PipelineParts,
   work: DecidedRollout,
-  { previous, recorded }: {
-    readonly previous: ReleaseOnDisk | undefined;
-    readonly recorded: RecordedRelease | undefined;
-  },
+  { previous, recorded, liveNow }: Replaced,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { engine, clock, log, files, progress, replan } = rolloutParts(parts, work);
@@ -220,7 +250,7 @@ async function rollOutStack(
     ...work,
     next: { ...work.next, images: work.images ?? {} },
     previous: previous && { ...previous, images: recorded?.images ?? {} },
-    liveNow: recorded?.live ?? NOTHING_LIVE,
+    liveNow,
     rollback: parts.options.rollback,
   }, signal);
 }

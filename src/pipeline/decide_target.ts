@@ -43,7 +43,7 @@ import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
 import { withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { targetWindowHold } from "./sync_gate.ts";
-import { observeAnyway, requireSameMode } from "./stack_mode.ts";
+import { isSameMode, observeAnyway, planOfChange, requireChangeableMode } from "./stack_mode.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
 
 /** The decision about a target, made before anything was touched. */
@@ -109,7 +109,7 @@ export async function decideTarget(
   const swarm = swarmOf(deployment, info);
   const target = swarm === undefined ? asked : { ...asked, swarm };
   const recorded = parts.ledger.current(key);
-  await requireSameMode(parts, target, recorded, signal);
+  await requireChangeableMode(parts, target, recorded, signal);
   requireNotAnothers(parts, target);
   const hold = await pinHold(parts, target, signal);
   if (hold !== undefined) return await held(parts, target, hold, signal);
@@ -128,7 +128,7 @@ export async function decideTarget(
     const deployed = recorded.services;
     const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy: deployment });
     const plan = await withFiles(parts, key, recorded, compared);
-    if (plan.kind === "skip") {
+    if (plan.kind === "skip" && isSameMode({ ...(swarm && { swarm }) }, recorded)) {
       moveRevision(parts, target, recorded);
       forgetOtherFailure(parts, target, recorded.digest);
       return { kind: "skip", plan, changes };
@@ -192,9 +192,10 @@ async function decideRendered(
   const decided = planAfterFailure(release, planned, earlier);
   const connected = await withNetworks(parts, prepared, decided, earlier, signal);
   const needed = await withFiles(parts, target.key, release, connected);
-  const plan = release.swarm === undefined
+  const settled = release.swarm === undefined
     ? await withContainers(parts, prepared, observed, needed, signal)
     : needed;
+  const plan = planOfChange(settled, release, recorded ?? release);
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
     forgetOtherFailure(parts, target, release.digest);

@@ -1,32 +1,20 @@
 import {
   destroyServices,
   destroyStack,
-  ownerOf,
   stackDirectories,
   StackFiles,
   volumesOf,
   volumesText,
 } from "../deploy/mod.ts";
-import {
-  formatOwner,
-  isSameOwner,
-  LABELS,
-  MANAGER,
-  type ObservedStack,
-  ownerFrom,
-  type Plan,
-  type StackKey,
-  type StackOwner,
-  StackwrightError,
-} from "../model/mod.ts";
-import type { Intent, RecordedRelease } from "../record/ledger.ts";
-import type { RecordedOwner } from "../record/owners.ts";
+import { type ObservedStack, ownerFrom, type Plan, type StackKey } from "../model/mod.ts";
+import type { Intent } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { imagesOfOthers } from "./prune_images.ts";
 import type { Target } from "../prepare/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
 import { repositoryOf } from "./resolve_revision.ts";
+import { requireOwner, type SourceIdentity } from "./stack_owner.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 export type DestroyWhat = {
@@ -35,14 +23,6 @@ export type DestroyWhat = {
   /** Whether the volumes of a stack of a swarm stay; a destroy by its configuration deletes them. */
   readonly keepsStackVolumes?: boolean;
 };
-
-/** The source that wants a stack removed. */
-export interface SourceIdentity {
-  /** The source with the configuration. */
-  readonly configuration: StackOwner;
-  /** Name of the repository that the configuration deploys from, where that is another one. */
-  readonly repository?: string;
-}
 
 /**
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
@@ -95,9 +75,7 @@ export async function decideDestroy(
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
-  const volumes = removeVolumes || isStack
-    ? await volumesOf(parts.host.engine, { key, isStack }, signal)
-    : [];
+  const volumes = removeVolumes || isStack ? await volumesOf(parts.host.engine, key, signal) : [];
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({
     name,
@@ -120,42 +98,9 @@ function isThere(
 ): boolean {
   const recorded = ledger.current(key);
   if (observed.containers.length === 0 && recorded === undefined) return false;
-  requireOwner(key, by, { observed, recorded, owner: ledger.owners.get(key) });
+  const owner = ledger.owners.get(key);
+  requireOwner(key, by, { parts: observed.containers, recorded, owner }, "destroyed");
   return true;
-}
-
-interface Owned {
-  readonly observed: ObservedStack;
-  readonly recorded: RecordedRelease | undefined;
-  readonly owner: RecordedOwner | undefined;
-}
-
-function requireOwner(
-  key: StackKey,
-  { configuration, repository }: SourceIdentity,
-  { observed, recorded, owner }: Owned,
-): void {
-  const isOwner = (name: string | undefined) =>
-    name !== undefined && (name === configuration.source || name === repository);
-  const refuse = (whose: string) =>
-    new StackwrightError(
-      "conflict",
-      `${key.name} is not destroyed: ${whose}, not to ${formatOwner(configuration)}`,
-    );
-  if (owner !== undefined && !isSameOwner(owner, configuration) && owner.source !== repository) {
-    throw refuse(`it belongs to ${formatOwner(owner)}`);
-  }
-  const foreign = observed.containers.find(({ labels }) =>
-    labels[LABELS.manager] !== MANAGER || (owner?.adopted !== true && !isOwner(ownerOf(labels)))
-  );
-  if (foreign !== undefined) {
-    const whose = ownerOf(foreign.labels) ?? "nobody Stackwright knows";
-    throw refuse(`its container ${foreign.name} belongs to ${whose}`);
-  }
-  // Without containers the volumes are all that is left, and their labels are not looked at.
-  if (observed.containers.length > 0 || recorded === undefined || owner !== undefined) return;
-  const { source } = recorded.configuration ?? recorded.revision;
-  if (!isOwner(source.name)) throw refuse(`it belongs to ${source.name}`);
 }
 
 /**
@@ -183,34 +128,29 @@ export async function finishDestroy(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { key, options } = intent;
-  const services = parts.ledger.current(key)?.services ?? [];
+  const current = parts.ledger.current(key);
   const removeImages = options["removeImages"] === true;
-  const volumes = await destroyStack(parts.host.engine, {
+  const isManager = (await parts.host.info(signal)).swarm === "manager";
+  const isStack = current?.swarm !== undefined;
+  const removeVolumes = options["removeVolumes"] === true ||
+    (isStack && options["keepsStackVolumes"] !== true);
+  const { host: { engine }, clock } = parts;
+  const own = await destroyStack(engine, {
     key,
-    removeVolumes: options["removeVolumes"] === true,
+    removeVolumes,
+    // Tasks may use them, which go next.
+    keepsNamed: isManager,
     removeImages,
     ...(removeImages ? { keptImages: await imagesOfOthers(parts, key, signal) } : {}),
-    dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
+    dependsOn: Object.fromEntries(
+      (current?.services ?? []).map((each) => [each.name, each.dependsOn]),
+    ),
   }, signal);
-  const others = await destroyInSwarm(parts, intent, signal);
+  const volumes = isManager
+    ? await destroyServices({ engine, clock }, { key, removeVolumes }, signal)
+    : own;
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`);
   parts.secrets.forget(stackAsOwner(key));
-  return [...new Set([...volumes, ...others])].sort();
-}
-
-/**
- * Removes what a swarm runs for a stack, with the volumes of the node that is asked unless they are said
- * to stay; nothing where there is no swarm.
- */
-async function destroyInSwarm(
-  { host, clock, ledger }: PipelineParts,
-  { key, options }: Intent,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  if ((await host.info(signal)).swarm !== "manager") return [];
-  const isStack = ledger.current(key)?.swarm !== undefined;
-  const removeVolumes = options["removeVolumes"] === true ||
-    (isStack && options["keepsStackVolumes"] !== true);
-  return await destroyServices({ engine: host.engine, clock }, { key, removeVolumes }, signal);
+  return volumes;
 }

@@ -1,46 +1,273 @@
-import { observe, observeServices } from "../deploy/mod.ts";
-import { type ObservedStack, type Release, type StackKey, StackwrightError } from "../model/mod.ts";
+/**
+ * The mode of a stack: whether it is made of containers, or of services of a swarm. A stack whose
+ * configuration or engine says another one is changed to it: what it was goes, its volumes stay.
+ */
+import {
+  destroyServices,
+  destroyStack,
+  engineWasAway,
+  observe,
+  observeServices,
+  type ReleaseOnDisk,
+  type RolloutResult,
+  STACK_LABELS,
+} from "../deploy/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ObservedStack,
+  type Plan,
+  type Release,
+  type StackKey,
+  StackwrightError,
+  toStackwrightError,
+} from "../model/mod.ts";
+import { planFor } from "../plan/mod.ts";
+import { requireImages, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import type { Target } from "../prepare/mod.ts";
+import type { DecidedRollout } from "./carry_out.ts";
 import type { PipelineParts } from "./parts.ts";
+import { claimantOf, type Owned, requireOwner } from "./stack_owner.ts";
+
+type Mode = Pick<Release, "swarm">;
+
+/** How often something is begun while the engine goes away in the middle. */
+const MOST_ATTEMPTS = 3;
+/** Milliseconds before a release is put back once more; twice as many before the next time. */
+const PAUSE_MS = 1000;
+/** The name of a volume that nobody named. */
+const UNNAMED = /^[0-9a-f]{64}$/;
+
+/** Whether two releases are both made of containers, or both of services of a swarm. */
+export function isSameMode(a: Mode, b: Mode): boolean {
+  return (a.swarm === undefined) === (b.swarm === undefined);
+}
 
 /**
- * Refuses a stack that runs in the other mode: as containers where a swarm is to run it, or the other way
- * round. Its volumes would be mounted by both.
+ * Refuses a stack that runs in the other mode and cannot be changed to that of the target, before
+ * anything is touched: when something of its name is not of our making and of this source, when it is
+ * not known what ran, or when its data is in a volume without a name, which no task would get.
  *
  * Throws `conflict`.
  */
-export async function requireSameMode(
-  { host: { engine } }: Pick<PipelineParts, "host">,
-  { key, swarm }: Pick<Target, "key" | "swarm">,
+export async function requireChangeableMode(
+  parts: PipelineParts,
+  target: Target,
   recorded: RecordedRelease | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  if (recorded !== undefined) return requireModeOf(key, { ...(swarm && { swarm }) }, recorded);
-  if (swarm === undefined) return;
-  const { containers } = await observe(engine, { key }, signal);
-  const [first] = containers;
-  if (first === undefined) return;
-  throw otherMode(key, `container ${first.name} of a compose project of that name is there`);
-}
-
-/** The same for a release that takes the place of another one. */
-export function requireModeOf(
-  key: StackKey,
-  { swarm }: Pick<Release, "swarm">,
-  current: Pick<Release, "swarm">,
-): void {
-  if ((swarm === undefined) === (current.swarm === undefined)) return;
-  const runs = current.swarm === undefined ? "as containers" : "as services of a swarm";
-  throw otherMode(key, `it runs ${runs}`);
-}
-
-function otherMode({ name }: StackKey, why: string): StackwrightError {
-  return new StackwrightError(
-    "conflict",
-    `${name} cannot change between containers and a swarm: ${why}; set swarm.enabled to what it is, or ` +
-      "destroy it first. Nothing was changed",
+  const { key, swarm } = target;
+  const wanted: Mode = swarm === undefined ? {} : { swarm };
+  if (recorded === undefined) {
+    const [first] = await ofMode(parts, key, swarm === undefined ? { swarm: {} } : {}, signal);
+    if (first === undefined) return;
+    throw cannotChange(
+      key,
+      `${first.name} of that name runs, and no release of it is known; remove it first`,
+    );
+  }
+  if (isSameMode(wanted, recorded)) return;
+  const all = [
+    ...await ofMode(parts, key, wanted, signal),
+    ...await ofMode(parts, key, recorded, signal),
+  ];
+  const claimant = claimantOf(target);
+  const owned = { parts: all, recorded, owner: parts.ledger.owners.get(key) };
+  requireOwner(
+    key,
+    { configuration: claimant, repository: claimant.repository },
+    owned,
+    `changed to ${wordsFor(wanted)}`,
   );
+  if (swarm !== undefined) await requireNamedVolumes(parts, key, signal);
+}
+
+/** Containers or services of a stack's name, also those that nobody deployed. */
+async function ofMode(
+  { host }: Pick<PipelineParts, "host">,
+  { name }: StackKey,
+  { swarm }: Mode,
+  signal: AbortSignal,
+): Promise<Owned["parts"]> {
+  if (swarm === undefined) {
+    return await host.engine.listContainers({ [COMPOSE_LABELS.project]: name }, signal);
+  }
+  if ((await host.info(signal)).swarm !== "manager") return [];
+  return await host.engine.swarm.services({ [STACK_LABELS.namespace]: name }, signal);
+}
+
+async function requireNamedVolumes(
+  { host: { engine } }: Pick<PipelineParts, "host">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { id, service } of (await observe(engine, { key }, signal)).containers) {
+    const mounts = (await engine.inspectContainer(id, signal))?.mounts ?? [];
+    const unnamed = mounts.find(({ kind, name }) => kind === "volume" && UNNAMED.test(name));
+    if (unnamed === undefined) continue;
+    throw cannotChange(
+      key,
+      `service ${service} has data at ${unnamed.destination} in a volume without a name, which a ` +
+        "task of a swarm would not get; give it a name in the compose file and deploy that with " +
+        "swarm.enabled: false, or destroy the stack first",
+    );
+  }
+}
+
+/** Refuses a release that would change the mode of a stack. Throws `conflict`. */
+export function requireModeOf(key: StackKey, wanted: Mode, current: Mode): void {
+  if (isSameMode(wanted, current)) return;
+  throw cannotChange(
+    key,
+    `that release was ${wordsFor(wanted)}, and what runs is ${wordsFor(current)}; deploy it with ` +
+      "swarm.enabled set to what it was",
+  );
+}
+
+function cannotChange({ name }: StackKey, why: string): StackwrightError {
+  const text = `${name} cannot change between containers and a swarm: ${why}. Nothing was changed`;
+  return new StackwrightError("conflict", text);
+}
+
+function wordsFor({ swarm }: Mode): string {
+  return swarm === undefined ? "containers" : "services of a swarm";
+}
+
+/** The plan for a release that changes the mode: everything of it is new. */
+export function planOfChange(plan: Plan, wanted: Mode, current: Mode): Plan {
+  if (plan.kind === "destroy" || isSameMode(wanted, current)) return plan;
+  const how = `${wordsFor(current)} become ${wordsFor(wanted)}`;
+  const services = plan.services.map((each) =>
+    each.action === "create" ? { ...each, because: [how] } : each
+  );
+  const message = plan.kind === "skip" ? how : `${how}: ${plan.message}`;
+  return { kind: "deploy", message, services };
+}
+
+/** A rollout that changes the mode. */
+export interface ModeChange {
+  readonly work: DecidedRollout;
+  readonly recorded: RecordedRelease;
+  /** What ran before; absent where its files cannot be had any more. */
+  readonly previous: ReleaseOnDisk | undefined;
+  /** Rolls a release out where nothing runs. */
+  rollOut(work: DecidedRollout, way: "on" | "back"): Promise<RolloutResult>;
+}
+
+/**
+ * Removes what runs in one mode and rolls a release out in the other. A failure puts the release before
+ * back as it was. Volumes with a name stay, and are those of the other one. May be called again after it
+ * was interrupted.
+ *
+ * Rejects only with the signal's reason.
+ */
+export async function changeMode(
+  parts: PipelineParts,
+  change: ModeChange,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { work, recorded } = change;
+  const { key } = recorded;
+  const tried = await asResult(key, async () => {
+    work.progress(`removing ${wordsFor(recorded)}`);
+    await removeMode(parts, recorded, work, signal);
+    return await change.rollOut(work, "on");
+  }, signal);
+  if (tried.kind === "deployed") return tried;
+  const { error } = tried;
+  const failed = (text: string): RolloutResult => ({ kind: "failed", error, text });
+  if (!parts.options.rollback) return failed("DEPLOY_ROLLBACK is off: left as it is");
+  const { previous } = change;
+  if (previous === undefined) {
+    return failed("the files of the release before cannot be had any more");
+  }
+  parts.log.warning("rolling back", { stack: key.name, context: key.context, error });
+  const goingBack = () => goBack(parts, { ...change, previous }, signal);
+  let back = await asResult(key, goingBack, signal);
+  for (let attempt = 1; attempt < MOST_ATTEMPTS && isBadLuck(back); attempt++) {
+    parts.log.warning("rolling back again", { stack: key.name, context: key.context });
+    await parts.clock.sleep(PAUSE_MS * attempt, signal);
+    back = await asResult(key, goingBack, signal);
+  }
+  if (back.kind === "deployed") {
+    const what = previous.release.services.map(({ name }) => name).join(", ");
+    return {
+      kind: "rolled_back",
+      error,
+      text: `the previous release was put back: restored ${what}`,
+    };
+  }
+  return failed(`putting the previous release back failed too: ${back.error.message}`);
+}
+
+/** Whether it may work at another time: a call failed, not what was deployed. */
+function isBadLuck(end: RolloutResult): boolean {
+  return end.kind !== "deployed" && end.error.code !== "unhealthy";
+}
+
+async function goBack(
+  parts: PipelineParts,
+  { work, recorded, previous, rollOut }: ModeChange & { readonly previous: ReleaseOnDisk },
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { next: { release: failed }, progress, timeoutSeconds } = work;
+  const { release } = previous;
+  progress("rolling back");
+  await removeMode(parts, failed, work, signal);
+  const observed = await observe(parts.host.engine, release, signal);
+  const why = { kind: "taken_back", failed: failed.services, removeOrphans: false } as const;
+  const { services } = planFor(release.services, observed, why);
+  if (release.swarm === undefined) {
+    await parts.host.images.point(release.services, recorded.images, signal);
+  }
+  const needed = { services, progress, images: recorded.images };
+  const images = await requireImages(parts, previous, needed, signal);
+  return await rollOut({
+    ...work,
+    next: previous,
+    services,
+    verify: [],
+    observed,
+    images,
+    timeoutSeconds: Math.max(timeoutSeconds, release.timeoutSeconds),
+  }, "back");
+}
+
+/** Removes what runs of a stack in the mode of a release, but its volumes. */
+async function removeMode(
+  { host, clock, log }: PipelineParts,
+  { key, swarm, services }: Pick<Release, "key" | "swarm" | "services">,
+  { progress }: Pick<DecidedRollout, "progress">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { engine } = host;
+  for (let attempt = 1;; attempt++) {
+    try {
+      if (swarm === undefined) {
+        const dependsOn = Object.fromEntries(services.map((each) => [each.name, each.dependsOn]));
+        const what = { key, dependsOn, removeVolumes: false, removeImages: false };
+        return void await destroyStack(engine, what, signal);
+      }
+      if ((await host.info(signal)).swarm !== "manager") return;
+      return void await destroyServices({ engine, clock }, { key, removeVolumes: false }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const wasAway = await engineWasAway({ engine, clock, log, progress }, error, signal);
+      if (!wasAway || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function asResult(
+  { name }: StackKey,
+  work: () => Promise<RolloutResult>,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  try {
+    return await work();
+  } catch (thrown) {
+    signal.throwIfAborted();
+    return { kind: "failed", error: toStackwrightError(thrown, `deploying ${name}`), text: "" };
+  }
 }
 
 /** What runs of a stack of which nobody knows in which mode it runs: its containers and its services. */

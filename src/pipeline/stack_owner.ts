@@ -1,6 +1,7 @@
 import {
   type Claimant,
   notYours,
+  ownerOf,
   type Ownership,
   ownership,
   requireOwnVolumes,
@@ -10,17 +11,21 @@ import {
 import {
   COMPOSE_LABELS,
   type ComposeModel,
+  formatOwner,
   isSameOwner,
   isStackwrightError,
   LABELS,
   MANAGER,
+  type ObservedContainer,
   type ObservedStack,
   ownerFrom,
   type StackKey,
   type StackOwner,
+  StackwrightError,
   type ToldTarget,
 } from "../model/mod.ts";
-import type { Ledger } from "../record/ledger.ts";
+import type { Ledger, RecordedRelease } from "../record/ledger.ts";
+import type { RecordedOwner } from "../record/owners.ts";
 import { sameRepository } from "../source/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
@@ -154,7 +159,58 @@ function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Clai
   }
 }
 
-function claimantOf(target: Target): Claimant {
+/** The source that wants something of a stack that only its owner may want. */
+export interface SourceIdentity {
+  /** The source with the configuration. */
+  readonly configuration: StackOwner;
+  /** Name of the repository that the configuration deploys from, where that is another one. */
+  readonly repository?: string;
+}
+
+/** What tells whose a stack is. */
+export interface Owned {
+  /** Its containers and services. */
+  readonly parts: readonly Pick<ObservedContainer, "name" | "labels">[];
+  readonly recorded: RecordedRelease | undefined;
+  readonly owner: RecordedOwner | undefined;
+}
+
+/**
+ * Refuses what is `wanted` of a stack unless all of it is its owner's who wants it, and of ours.
+ *
+ * Throws `conflict`.
+ */
+export function requireOwner(
+  key: StackKey,
+  { configuration, repository }: SourceIdentity,
+  { parts, recorded, owner }: Owned,
+  wanted: string,
+): void {
+  const isOwner = (name: string | undefined) =>
+    name !== undefined && (name === configuration.source || name === repository);
+  const refuse = (whose: string) =>
+    new StackwrightError(
+      "conflict",
+      `${key.name} is not ${wanted}: ${whose}, not to ${formatOwner(configuration)}`,
+    );
+  if (owner !== undefined && !isSameOwner(owner, configuration) && owner.source !== repository) {
+    throw refuse(`it belongs to ${formatOwner(owner)}`);
+  }
+  const foreign = parts.find(({ labels }) =>
+    labels[LABELS.manager] !== MANAGER || (owner?.adopted !== true && !isOwner(ownerOf(labels)))
+  );
+  if (foreign !== undefined) {
+    const whose = ownerOf(foreign.labels) ?? "nobody Stackwright knows";
+    throw refuse(`its container ${foreign.name} belongs to ${whose}`);
+  }
+  // Without containers the volumes are all that is left, and their labels are not looked at.
+  if (parts.length > 0 || recorded === undefined || owner !== undefined) return;
+  const { source } = recorded.configuration ?? recorded.revision;
+  if (!isOwner(source.name)) throw refuse(`it belongs to ${source.name}`);
+}
+
+/** Who wants a target's stack to be what it says. */
+export function claimantOf(target: Target): Claimant {
   return { ...wantedOwner(target), repository: target.revision.source.name };
 }
 

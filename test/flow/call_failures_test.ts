@@ -42,6 +42,8 @@ interface Scenario {
   readonly watched?: string;
   /** Whether every third of all calls fails in the ordinary run, reading ones and pulls among them. */
   readonly reads?: boolean;
+  /** Whether only every third of the calls fails in the ordinary run: it makes many alike. */
+  readonly sparse?: boolean;
   /** What runs before it, and what shall run in the end. */
   readonly before: Running;
   readonly after: Running;
@@ -119,6 +121,9 @@ const stack = (
   "page.txt": `page ${v}`,
   "key.txt": `key ${v}`,
 });
+
+/** What runs as containers and as a stack. */
+const made = (v: string, more: Part = {}) => compose({ web: web(v, more), worker });
 
 const SCENARIOS: readonly Scenario[] = [
   {
@@ -262,6 +267,25 @@ const SCENARIOS: readonly Scenario[] = [
     before: { web: "1", worker: "w" },
     after: { web: "1" },
   },
+  {
+    name: "a stack that becomes containers",
+    swarm: true,
+    sparse: true,
+    earlier: [made("1")],
+    next: { ...made("2"), swarm: "false" },
+    before: { web: "1", worker: "w" },
+    after: { web: "2", worker: "w" },
+  },
+  {
+    name: "containers that become a stack, and are put back",
+    swarm: true,
+    sparse: true,
+    earlier: [{ ...made("1"), swarm: "false" }],
+    next: made("2", { image: BROKEN }),
+    before: { web: "1", worker: "w" },
+    after: { web: "1", worker: "w" },
+    fails: true,
+  },
 ];
 
 for (const scenario of SCENARIOS) {
@@ -278,7 +302,7 @@ for (const scenario of SCENARIOS) {
       await everyFault(
         all,
         FULL || scenario.thorough === true ? "each" : "in turn",
-        places(calls, !FULL && scenario.reads === true ? 3 : 1),
+        places(calls, !FULL && (scenario.reads ?? scenario.sparse) === true ? 3 : 1),
         (kind, at) =>
           survive(scenario, { kind, at }, ({ proxy }) => proxy.reset({ kind, at, among })),
       );
@@ -358,8 +382,9 @@ async function survive(
       ? [scenario.after]
       : [scenario.after, scenario.before];
     assert.ok(either.some((each) => same(each, now)), `${where}: ${JSON.stringify(now)} runs`);
-    if (data !== undefined && now["web"] !== undefined) {
-      assert.deepEqual(volumes(world), data, `${where}: other data`);
+    const kept = volumes(world);
+    if (data !== undefined && kept !== undefined) {
+      assert.deepEqual(kept, data, `${where}: other data`);
     }
     world.proxy.reset();
     await world.poll();
@@ -427,7 +452,11 @@ async function perform(world: World, scenario: Scenario, git: FailingGit): Promi
   await (scenario.step ?? ((each) => each.poll()))(world, git);
 }
 
-async function commit(world: World, timeout: number, { destroy, ...files }: Files): Promise<void> {
+async function commit(
+  world: World,
+  timeout: number,
+  { destroy, swarm, ...files }: Files,
+): Promise<void> {
   await world.repository.commit({
     ...files,
     ".stackwright.yaml": configFile({
@@ -435,25 +464,31 @@ async function commit(world: World, timeout: number, { destroy, ...files }: File
       prune_images: false,
       timeout,
       ...(destroy === undefined ? {} : { destroy: true }),
+      ...(swarm === undefined ? {} : { swarm: { enabled: false } }),
     }),
   });
 }
 
 /** Fails where a service has more than one container, which no scenario wants. */
 async function running(world: World, watched?: string): Promise<Running> {
-  if (world.fake?.isManager() === true) return await runningServices(world);
+  const stack = world.fake?.isManager() === true ? await runningServices(world) : {};
   const containers = (await world.containers()).filter((each) => each.state === "running");
   const services = containers.map((each) => each.service);
   assert.equal(new Set(services).size, services.length, `duplicates: ${services.join(", ")}`);
-  const found = Object.fromEntries(
-    containers.map((each) => [each.service, each.labels["v"] ?? ""]),
-  );
+  const both = services.filter((each) => stack[each] !== undefined);
+  assert.deepEqual(both, [], "in both modes");
+  const found: Running = {
+    ...stack,
+    ...Object.fromEntries(containers.map((each) => [each.service, each.labels["v"] ?? ""])),
+  };
   if (watched === undefined || found["web"] === undefined) return found;
   return { ...found, [watched]: await readInside(world, "web", watched) };
 }
 
 /** The same of a stack: services as many of whose tasks run as each wants, and no one of before. */
-async function runningServices({ engine, stack: name }: World): Promise<Running> {
+async function runningServices(
+  { engine, stack: name }: World,
+): Promise<Running> {
   const label = { "com.docker.stack.namespace": name };
   const services = await engine.swarm.services(label, never);
   const tasks = await engine.swarm.tasks(label, never);

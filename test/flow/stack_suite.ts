@@ -332,6 +332,98 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
     );
 
     more(
+      "becomes containers, and a stack again, with its data, and goes with it",
+      inSwarm(async (world) => {
+        const keeps = (command: string) => ({
+          "compose.yaml": composeFile({
+            web: service({
+              command: ["sh", "-c", `${command}; exec sleep 100000`],
+              volumes: ["data:/data"],
+            }),
+          }, { volumes: { data: {} } }),
+        });
+        const volumes = async () =>
+          (await world.engine.findVolumes([`${world.stack}_data`], never)).map(({ name }) => name);
+        await commit(world, keeps("echo one > /data/mark"), { swarm: { enabled: false } });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await services(world), []);
+        assert.equal((await world.containers()).length, 1);
+        await commit(world, keeps("grep one /data/mark || exit 1; echo two > /data/mark"));
+        const changed = await pollTo(world, "succeeded");
+        assert.match(reasons(changed, "web"), /^containers become services of a swarm$/);
+        assert.deepEqual(await world.containers(), []);
+        assert.equal((await ids(world, "web")).length, 1);
+        await pollTo(world, "skipped");
+        const again = keeps("grep two /data/mark || exit 1");
+        await commit(world, again, { swarm: { enabled: false } });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await services(world), []);
+        assert.equal((await world.containers()).length, 1);
+        const left = await world.engine.listNetworks({ [NAMESPACE]: world.stack }, never);
+        assert.deepEqual(left, []);
+        assert.deepEqual(await volumes(), [`${world.stack}_data`]);
+        await commit(world, again, { destroy: true });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await volumes(), []);
+      }),
+    );
+
+    more(
+      "is the containers it was when it does not work as a stack",
+      inSwarm(async (world) => {
+        const files = (word: string) => ({
+          "compose.yaml": composeFile({
+            web: service({ command: ["sh", "-c", word] }),
+            worker: service(),
+          }),
+        });
+        await commit(world, files("sleep 100000"), { swarm: { enabled: false } });
+        await pollTo(world, "succeeded");
+        await commit(world, files("exit 3"));
+        const [target] = (await pollTo(world, "failed")).deployments ?? [];
+        assert.match(target?.message ?? "", /non-zero exit \(3\)/);
+        assert.match(target?.message ?? "", /put back: restored web, worker/);
+        assert.deepEqual(await services(world), []);
+        const states = (await world.containers()).map((each) => [each.service, each.state]);
+        assert.deepEqual(states, [["web", "running"], ["worker", "running"]]);
+      }),
+    );
+
+    more(
+      "does not change between the two where something is another's, or has data without a name",
+      inSwarm(async (world) => {
+        const files = (volumes: readonly string[]) => ({
+          "compose.yaml": composeFile({ web: service({ volumes }) }),
+        });
+        const foreign = {
+          Name: `${world.stack}_other`,
+          Labels: { [NAMESPACE]: world.stack },
+          TaskTemplate: { ContainerSpec: { Image: IMAGE, Command: ["sleep", "100000"] } },
+          Mode: { Replicated: { Replicas: 0 } },
+        };
+        const makeForeign = () =>
+          world.engine.swarm.createService({ body: foreign, auth: "" }, never);
+        const id = await makeForeign();
+        await commit(world, files(["/data"]), { swarm: { enabled: false } });
+        const unknown = await pollTo(world, "failed");
+        assert.match(
+          JSON.stringify(unknown),
+          /_other of that name runs, and no release of it is known/,
+        );
+        await world.engine.swarm.removeService(id, never);
+        await pollTo(world, "succeeded");
+        const before = await world.containers();
+        await commit(world, files(["/data"]));
+        const unnamed = await pollTo(world, "failed");
+        assert.match(JSON.stringify(unnamed), /web has data at \/data in a volume without a name/);
+        await makeForeign();
+        const refused = await pollTo(world, "failed");
+        assert.match(JSON.stringify(refused), /_other belongs to nobody Stackwright knows/);
+        assert.deepEqual(await world.containers(), before);
+      }),
+    );
+
+    more(
       "comes back to an earlier release by command",
       inSwarm(async (world) => {
         await commit(world, shop());

@@ -1,6 +1,7 @@
 import type { Engine } from "../../docker/engine.ts";
 import { messageOf, type StackKey, StackwrightError } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
+import { volumesOf } from "../destroy.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
 /** Milliseconds between two looks whether the tasks of a stack ended, and looks at most. */
@@ -41,7 +42,7 @@ export async function destroyServices(
     await patiently(clock, () => engine.removeNetwork(id, signal), signal);
   }
   if (!removeVolumes) return [];
-  const volumes = (await engine.listVolumes(label, signal)).map(({ name }) => name).sort();
+  const volumes = await volumesOf(engine, key, signal);
   for (const name of volumes) {
     await patiently(clock, () => engine.removeVolume(name, signal), signal);
   }
