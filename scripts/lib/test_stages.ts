@@ -50,12 +50,16 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       plain("ok", "types", ["deno", "task", "check"]),
     ],
     [
-      denoTests("unit", "unit tests on Deno", ["test/unit"], ["--parallel"]),
+      {
+        ...denoTests("unit", "unit tests on Deno", ["test/unit"], ["--parallel"]),
+        sample: FEWER_TEXTS,
+      },
       {
         group: "unit",
         name: "unit tests on Bun",
         runner: "bun",
         argv: ["bun", "test", "--timeout", "60000", "./test/unit"],
+        sample: FEWER_TEXTS,
       },
     ],
     [denoTests("contract", "contracts", ["test/contract"], ["--parallel"])],
@@ -116,6 +120,9 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     [walk("fake", 3334, 4001), ...[5001, 6001].map((seed) => walk("real", 250, seed))],
   ];
 }
+
+/** A fifth of the mutated texts that readers of texts have to survive. */
+const FEWER_TEXTS = { FUZZ_TIMES: "1" };
 
 function plain(group: Group, name: string, argv: readonly string[]): Stage {
   return { group, name, runner: "plain", argv };

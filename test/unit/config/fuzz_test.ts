@@ -31,7 +31,7 @@ interface Target {
   readonly run: (text: string) => unknown;
 }
 
-/** 5 gives 50,000 texts; FUZZ_TIMES asks for more of them, or fewer while something is written. */
+/** 5 gives 50,000 texts; FUZZ_TIMES asks for more of them, or fewer: the usual run has a fifth. */
 const TIMES = Number(env["FUZZ_TIMES"] ?? 5);
 const POLL = {
   url: "https://example.org/acme/shop.git",
