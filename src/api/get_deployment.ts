@@ -20,7 +20,7 @@ export const deploymentDetail = deploymentView.omit({ release: true }).extend({
     release: z.string().describe("Digest of the release that failed."),
     failures: z.int(),
     automatic_attempts: z.int(),
-    last_failed_at: timestamp,
+    last_failed_at: timestamp.describe("However it was started."),
     message: z.string(),
   }).optional().describe("The failure that no success has followed yet."),
   pin: z.strictObject({
@@ -89,14 +89,14 @@ function goneStatus(key: StackKey): StackStatus {
 }
 
 function viewFailure(
-  { release, failures, automaticAttempts, lastFailedAt, message }: FailureRecord,
+  { release, failures, automaticAttempts, lastFailedAt, byHandAt, message }: FailureRecord,
   time: (instant: Date) => string,
 ): NonNullable<DeploymentDetail["failure"]> {
   return {
     release,
     failures,
     automatic_attempts: automaticAttempts,
-    last_failed_at: time(lastFailedAt),
+    last_failed_at: time(byHandAt ?? lastFailedAt),
     message,
   };
 }

@@ -38,9 +38,12 @@ export interface Hold {
   readonly retryAt?: Date;
 }
 
-/** The hold of what a person said must wait, for the reason in `message`. */
-export function pausedHold(message: string): Hold {
-  return { reason: "paused", message, services: [] };
+/**
+ * The hold of what a person said must wait, for the reason in `message`; `by` is what lasts only as
+ * long as the ledger says so, and nothing for what the configuration says.
+ */
+export function pausedHold(message: string, by = ""): Hold {
+  return { reason: by === "" ? "paused" : `paused: ${by}`, message, services: [] };
 }
 
 /** The hold of a stack that a person stopped: not even what is missing comes back. */
@@ -53,6 +56,7 @@ export function stopHold(
   return pausedHold(
     `${key.name} was stopped over the API at ${since.toISOString()}; it stays so until ` +
       `POST /v1/api/project/${key.name}/start`,
+    "stopped over the API",
   );
 }
 
@@ -63,10 +67,8 @@ export function personHold(
 ): Hold | undefined {
   const hold = ledger.holds.get(key);
   if (hold === undefined) return undefined;
-  const message = `${key.name} is ${formatPersonHold(hold)}`;
-  const { reason } = hold;
-  const told = reason === "" ? "" : `: ${reason}`;
-  return { ...pausedHold(message), reason: `paused: held by a person${told}` };
+  const told = hold.reason === "" ? "" : `: ${hold.reason}`;
+  return pausedHold(`${key.name} is ${formatPersonHold(hold)}`, `held by a person${told}`);
 }
 
 /** The decision about a target that is held: nothing, or its deployed release is repaired. */
@@ -201,6 +203,7 @@ export async function pinHold(
   return pausedHold(
     `rolled back to ${release}; ${shortId(revision.id)} is not deployed again, ` +
       `a commit with other inputs is, or this one after stackwright unpin ${key.name}`,
+    "rolled back",
   );
 }
 

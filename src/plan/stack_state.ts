@@ -71,7 +71,8 @@ function stateOf(facts: StackFacts): { readonly state: StackState; readonly why:
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
   if (facts.heldBack !== undefined) return { state: "held", why: facts.heldBack };
   if (facts.isPinned) return { state: "held", why: said || "an earlier release was put back" };
-  if (decision?.reason?.startsWith("paused") === true) return { state: "held", why: said };
+  // By its configuration; what else holds it is known, and over when it is not there any more.
+  if (decision?.reason === "paused") return { state: "held", why: said };
   if (failure !== undefined) return { state: "failed", why: failure.message };
   if (decision?.kind === "error") return { state: "failed", why: said };
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };

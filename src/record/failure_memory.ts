@@ -6,11 +6,14 @@ import type { RedactAbout } from "./redact_about.ts";
 export interface FailureRecord {
   /** Digest of the release. */
   readonly release: string;
-  /** How often it failed, however it was started. */
+  /** How often it failed, without attempts of a person at what had failed already. */
   readonly failures: number;
   /** Automatic attempts after the original one. */
   readonly automaticAttempts: number;
+  /** What a delay is counted from. */
   readonly lastFailedAt: Date;
+  /** When a person tried it once more, later than that, and it failed. */
+  readonly byHandAt?: Date;
   readonly message: string;
 }
 
@@ -38,6 +41,7 @@ export class FailureMemory {
       failures: Number(row["failures"]),
       automaticAttempts: Number(row["automatic_attempts"]),
       lastFailedAt: new Date(Number(row["last_failed_at"])),
+      ...(row["by_hand_at"] === null ? {} : { byHandAt: new Date(Number(row["by_hand_at"])) }),
       message: String(row["message"]),
     };
   }
@@ -62,10 +66,11 @@ export class FailureMemory {
     const message = this.#redact(failure.message, key).slice(0, MOST_MESSAGE);
     const known = this.get(key);
     if (known?.release === failure.release) {
-      if (!failure.automatic) return;
+      const change = failure.automatic
+        ? "failures = failures + 1, by_hand_at = NULL, last_failed_at = ?"
+        : "by_hand_at = ?";
       this.#database.run(
-        `UPDATE failures SET failures = failures + 1, last_failed_at = ?, message = ?
-         WHERE context = ? AND name = ?`,
+        `UPDATE failures SET ${change}, message = ? WHERE context = ? AND name = ?`,
         failure.at.getTime(),
         message,
         key.context,
@@ -74,7 +79,7 @@ export class FailureMemory {
       return;
     }
     this.#database.run(
-      `INSERT OR REPLACE INTO failures VALUES (?, ?, ?, 1, 0, ?, ?)`,
+      `INSERT OR REPLACE INTO failures VALUES (?, ?, ?, 1, 0, ?, ?, NULL)`,
       key.context,
       key.name,
       failure.release,

@@ -184,6 +184,9 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX restarts_of ON restarts (context, name, release, container, at);
   `,
+  `
+  ALTER TABLE failures ADD COLUMN by_hand_at INTEGER;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

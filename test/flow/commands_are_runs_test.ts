@@ -89,7 +89,14 @@ describe("what a person does", () => {
       const { out } = await commandTo(world, 0, ["explain", world.stack]);
       assert.match(out, /: back to release 1 \(CPU bug\): recreate web$/m);
       assert.match(out, /^held back at release 1 since .*: CPU bug$/m);
+      const stateOf = async () => {
+        const answer = await world.request(`/v1/api/deployments`);
+        const { deployments } = (await answer.json()).content;
+        return deployments.map((each: { state: string }) => each.state);
+      };
+      assert.deepEqual(await stateOf(), ["held"]);
       assert.equal((await act(world, "resume")).body.content.resumed, true);
+      assert.deepEqual(await stateOf(), ["synced"]);
       await pollTo(world, "succeeded");
       assert.equal(await label(world, "web", "number"), "2");
     }));

@@ -52,7 +52,8 @@ const GOOD: StackFacts = {
   observed: { containers: [container("web")] },
 };
 const failure = { message: "web exited with 3" };
-const paused = { kind: "skip", reason: "paused: by its file", message: "shop is paused" } as const;
+const paused = { kind: "skip", reason: "paused", message: "shop is paused" } as const;
+const resumed = { ...paused, reason: "paused: rolled back" } as const;
 const window = { kind: "skip", reason: "sync_window", message: "outside of nights" } as const;
 
 const STATES: readonly [
@@ -67,6 +68,7 @@ const STATES: readonly [
   ["a person holds it", { heldBack: "held: CPU bug", failure: { message: "no" } }, "held", /CPU/],
   ["a person stopped it", { isStopped: true, observed: { containers: [] } }, "held", /stopped/],
   ["it is paused", { decision: paused }, "held", /^shop is paused$/],
+  ["what held it is over", { decision: resumed }, "synced", /^release 7 runs$/],
   ["its last release failed", { failure }, "failed", /^web exited with 3$/],
   [
     "it could not even be decided about",

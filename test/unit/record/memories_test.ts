@@ -67,13 +67,15 @@ describe("FailureMemory", () => {
   );
 
   it(
-    "fail() by hand moves neither counters nor time of a release that is known to fail",
+    "fail() by hand moves neither counters nor the time of the delay of a release that is known to fail",
     withLedger(({ failures }) => {
       failures.fail(WEB, { ...failure, at: at(1) });
       failures.countAttempt(WEB);
       const before = failures.get(WEB);
-      failures.fail(WEB, { ...failure, at: at(2), automatic: false });
-      assert.deepEqual(failures.get(WEB), before);
+      failures.fail(WEB, { ...failure, at: at(2), message: "not now", automatic: false });
+      assert.deepEqual(failures.get(WEB), { ...before, byHandAt: at(2), message: "not now" });
+      failures.fail(WEB, { ...failure, at: at(3) });
+      assert.equal(failures.get(WEB)?.byHandAt, undefined);
     }),
   );
 
