@@ -74,9 +74,17 @@ export class EngineApi {
    * Throws `engine_refused` for any other status, and what {@link Transport.request} and
    * {@link EngineApi.version} throw.
    */
-  async call(request: ApiRequest, signal: AbortSignal): Promise<TransportResponse> {
+  call(request: ApiRequest, signal: AbortSignal): Promise<TransportResponse> {
+    return this.#call(request, false, signal);
+  }
+
+  async #call(
+    request: ApiRequest,
+    isWhole: boolean,
+    signal: AbortSignal,
+  ): Promise<TransportResponse> {
     const { apiVersion } = await this.version(signal);
-    const message = toTransport(request, `/v${apiVersion}`);
+    const message = { ...toTransport(request, `/v${apiVersion}`), isWhole };
     if (isMutating(request)) {
       this.#options.onMutation?.({ method: request.method, path: request.path });
     }
@@ -88,7 +96,7 @@ export class EngineApi {
   /** As {@link EngineApi.call}, with the answer read as JSON; `undefined` for an accepted error status. */
   async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
     return await this.inTime(request, signal, async (within) => {
-      const response = await this.call(request, within);
+      const response = await this.#call(request, true, within);
       if (response.status >= 400) return void response.discard();
       return parseAnswer(request, await readText(response, ANSWER_LIMIT));
     });
@@ -97,7 +105,7 @@ export class EngineApi {
   /** As {@link EngineApi.call}, for calls whose answer says nothing; returns the status. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<number> {
     return await this.inTime(request, signal, async (within) => {
-      const response = await this.call(request, within);
+      const response = await this.#call(request, true, within);
       await readText(response, ANSWER_LIMIT);
       return response.status;
     });
@@ -136,7 +144,8 @@ export class EngineApi {
 
   async #askVersion(signal: AbortSignal): Promise<EngineVersion> {
     const request: ApiRequest = { method: "GET", path: "/version" };
-    const response = await this.#send(toTransport(request, ""), signal);
+    const message = { ...toTransport(request, ""), isWhole: true };
+    const response = await this.#send(message, signal);
     if (response.status >= 400) throw await refusal(request, response);
     const answer = asRecord(parseAnswer(request, await readText(response, ANSWER_LIMIT)));
     const oldest = asText(answer["MinAPIVersion"]);

@@ -3,6 +3,7 @@ import http, { type ClientRequest, type IncomingMessage, type RequestOptions } f
 import https from "node:https";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
+import { readBySocket } from "./socket_read.ts";
 import type { SshForward } from "./ssh_forward.ts";
 
 /** One HTTP request to an engine. */
@@ -12,6 +13,8 @@ export interface TransportRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Whether the answer ends by itself, and is read to its end at once; no stream of news is. */
+  readonly isWhole?: boolean;
 }
 
 /** The answer, its body still to be read. */
@@ -92,6 +95,14 @@ class HttpTransport implements Transport {
     signal.throwIfAborted();
     const connector = await this.#connection();
     const repeatable = isRead(request.method) && request.body === undefined;
+    const { socketPath } = connector;
+    if (repeatable && request.isWhole === true && typeof socketPath === "string") {
+      const explain = (error: unknown) =>
+        signal.aborted ? signal.reason : this.#unreachable(request, error);
+      const read = { socketPath, answerMs: this.#answerMs, explain };
+      const response = await readBySocket(request, read, signal);
+      if (response !== undefined) return response;
+    }
     const used = { reused: false };
     try {
       return await this.#send(request, connector, signal, used);
@@ -103,6 +114,10 @@ class HttpTransport implements Transport {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  get #answerMs(): number {
+    return this.#options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
   }
 
   /** Certificates are read when first needed, and again after they could not be read. */
@@ -159,7 +174,7 @@ class HttpTransport implements Transport {
   /** Ends a request whose connection or answer takes too long. */
   #limits(outgoing: ClientRequest, method: string): { clear(): void } {
     const connectMs = this.#options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
-    const answerMs = this.#options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+    const answerMs = this.#answerMs;
     const answer = isRead(method)
       ? setTimeout(() => outgoing.destroy(new Error(`no answer within ${answerMs} ms`)), answerMs)
       : undefined;
