@@ -53,7 +53,8 @@ export async function applyRelease(
   const services = withNewNetworks(complete, networks, { release, observed });
   const work = { ...asked, services };
   const { way = "forward" } = asked;
-  const question = { release, services, observed, way, remade: networks };
+  const previousModel = () => asked.previous?.release.model;
+  const question = { release, services, observed, previousModel, way, remade: networks };
   const updates = await findUpdates(parts.engine, question, signal);
   const watchMs = (service: string) => watchPeriod(release.model, service, parts.watchMs, way);
   const stepParts: StepParts = { ...parts, updates, onFailed, watchMsOf: watchMs };

@@ -193,7 +193,7 @@ async function decideRendered(
   const connected = await withNetworks(parts, prepared, decided, earlier, signal);
   const needed = await withFiles(parts, target.key, release, connected);
   const settled = release.swarm === undefined
-    ? await withContainers(parts, prepared, observed, needed, signal)
+    ? await withContainers(parts, prepared, { plan: needed, observed, recorded }, signal)
     : needed;
   const plan = planOfChange(settled, release, recorded ?? release);
   if (plan.kind === "skip") {
@@ -233,12 +233,16 @@ async function decideRendered(
 async function withContainers(
   parts: PipelineParts,
   { release, networks }: PreparedRelease,
-  observed: ObservedStack,
-  plan: Plan,
+  { plan, observed, recorded }: {
+    readonly plan: Plan;
+    readonly observed: ObservedStack;
+    readonly recorded: RecordedRelease | undefined;
+  },
   signal: AbortSignal,
 ): Promise<Plan> {
   const brought = await withOldData(parts, release, observed, plan, signal);
-  const found = { release, observed, remade: networks };
+  const previousModel = () => recorded && parts.ledger.open(recorded).model;
+  const found = { release, observed, previousModel, remade: networks };
   return await withUpdateOrders(parts.host.engine, brought, found, signal);
 }
 

@@ -19,19 +19,23 @@ import {
   startFirstRefused,
   textAt,
 } from "../../compose/mod.ts";
+import { applySteps } from "../apply_steps.ts";
 import { imageReference } from "../engine/container_body.ts";
 import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
+import { inTheWay } from "../in_the_way.ts";
 import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
 
 type UpdateEngine = Pick<Engine, "imageVolumes" | "listImages">;
 
 /** What is asked about updates. */
 export interface UpdateQuestion {
-  readonly release: Pick<Release, "model">;
+  readonly release: Pick<Release, "model" | "services">;
   /** What is done to each service. */
   readonly services: readonly ServicePlan[];
   readonly observed: ObservedStack;
+  /** The model of what runs, where it is known; asked for only where it matters. */
+  readonly previousModel?: () => ComposeModel | undefined;
   /** Networks that are made anew, by their keys; none without it. */
   readonly remade?: readonly { readonly key: string }[];
   readonly way?: Way;
@@ -51,9 +55,10 @@ export interface FoundUpdate extends ServiceUpdate {
  */
 export async function findUpdates(
   engine: UpdateEngine,
-  { release, services, observed, remade = [], way = "forward" }: UpdateQuestion,
+  question: UpdateQuestion,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, FoundUpdate>> {
+  const { release, services, observed, remade = [], way = "forward" } = question;
   const model = withPlainDollars(release.model);
   const found = new Map<string, FoundUpdate>();
   for (const { name } of services.filter((each) => each.action === "recreate")) {
@@ -68,13 +73,38 @@ export async function findUpdates(
       await changedProxyLabels(engine, { model, name, observed }, signal) ??
       remadeNetwork(model, name, remade) ??
       await imageVolume(engine, { model, name }, signal);
-    if (obstacle === undefined) found.set(name, update);
+    found.set(name, obstacle === undefined ? update : { ...update, obstacle });
+  }
+  const names = new Set(found.keys());
+  for (const [name, update] of found) {
+    if (update.order === "stop-first") continue;
+    const obstacle = update.obstacle ?? handOver(question, name, names);
+    if (obstacle === undefined) continue;
     // Going back is more than the order in which it is done.
-    else if (way === "forward" && isRequired(servicesOf(model)[name] ?? {})) {
+    if (way === "forward" && isRequired(servicesOf(model)[name] ?? {})) {
       throw new StackwrightError("config_invalid", startFirstRefused(name, obstacle));
-    } else found.set(name, { ...update, order: "stop-first", obstacle });
+    }
+    found.set(name, { ...update, order: "stop-first", obstacle });
   }
   return found;
+}
+
+/** Another service that needs what this one holds, and starts before this one would be stopped. */
+function handOver(
+  { release, services, observed: { containers }, previousModel }: UpdateQuestion,
+  name: string,
+  rolled: ReadonlySet<string>,
+): string | undefined {
+  const neighbours = { model: release.model, previousModel: previousModel?.(), containers };
+  const taker = services.find((each) => inTheWay([name], [each.name], neighbours).length > 0);
+  if (taker === undefined) return undefined;
+  const running = new Set(containers.map((each) => each.service));
+  const input = { ...neighbours, services, desired: release.services, running, rolled };
+  const isStopped = applySteps(input).before.some((step) =>
+    step.kind === "stop" && step.services.includes(name)
+  );
+  if (!isStopped) return undefined;
+  return `${taker.name} needs a port, a name, an address or data that it holds until it is stopped`;
 }
 
 /** Milliseconds for which a service may pause between its lots altogether: pausing holds a turn, too. */
@@ -98,12 +128,12 @@ function requireShortPauses(model: ComposeModel, name: string, update: ServiceUp
 export async function withUpdateOrders(
   engine: UpdateEngine,
   plan: Plan,
-  { release, observed, remade = [] }: Pick<UpdateQuestion, "release" | "observed" | "remade">,
+  question: Omit<UpdateQuestion, "services" | "way">,
   signal: AbortSignal,
 ): Promise<Plan> {
   if (plan.kind !== "deploy") return plan;
   const { services } = plan;
-  const updates = await findUpdates(engine, { release, services, observed, remade }, signal);
+  const updates = await findUpdates(engine, { ...question, services }, signal);
   if (updates.size === 0) return plan;
   return {
     ...plan,

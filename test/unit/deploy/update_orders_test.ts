@@ -41,7 +41,8 @@ function question(
     imageVolumes: () => Promise.resolve(imageVolumes),
     listImages: () => Promise.resolve([image]),
   };
-  return { engine, asked: { release: { model }, observed: { containers }, remade }, services };
+  const release = { model, services: [] };
+  return { engine, asked: { release, observed: { containers }, remade }, services };
 }
 
 async function planned(given: Given): Promise<string> {
@@ -143,6 +144,70 @@ describe("the order in which a service is replaced that asks for start-first", (
     assert.equal((await findUpdates(engine, { ...asked, services }, never)).size, 0);
     assert.equal(await planned({ service: { deploy: {} } }), "it changed");
     assert.equal(await planned({ service: { deploy: { update_config: {} } } }), "it changed");
+  });
+});
+
+describe("a service that asks for start-first and gives what it holds to another one", () => {
+  const port = { ports: [{ target: 80, published: "8080", protocol: "tcp" }] };
+  const address = (more: Part) => ({ networks: { default: more } });
+  const names = ["api", "web"] as const;
+  interface HandOver {
+    readonly before: Readonly<Record<typeof names[number], Part>>;
+    readonly after: Readonly<Record<typeof names[number], Part>>;
+  }
+
+  const modelOf = (services: HandOver["before"]) => ({
+    name: "shop",
+    services: Object.fromEntries(
+      names.map((name) => [name, { image: "app:1", ...services[name] }]),
+    ),
+    networks: { default: { name: "shop_default" } },
+  });
+
+  function ordersOf({ before, after }: HandOver) {
+    const services = names.map((name) => ({ name, action: "recreate" as const, because: [] }));
+    const release = { model: modelOf(after), services: [] };
+    const containers = names.map((name) => runningContainer("shop", name));
+    const previousModel = () => modelOf(before);
+    const asked = { release, services, observed: { containers }, previousModel };
+    return findUpdates(question({}).engine, asked, never);
+  }
+
+  const rules = { deploy: FIRST };
+  const web = { networks: { default: null }, ...rules };
+  const beside = {
+    before: { web: { ...web, ...port }, api: rules },
+    after: { web, api: { ...rules, ...port } },
+  };
+
+  it("is stopped first where the other starts beside it, and the plan says for whom", async () => {
+    const found = await ordersOf(beside);
+    assert.equal(found.get("web")?.order, "stop-first");
+    assert.match(found.get("web")?.obstacle ?? "", /^api needs a port, /);
+    const ip = { ipv4_address: "10.1.0.5" };
+    const given = await ordersOf({
+      before: { web: { ...rules, ...address(ip) }, api: { ...rules, ...address({}) } },
+      after: { web: { ...rules, ...address({}) }, api: { ...rules, ...address(ip) } },
+    });
+    assert.match(given.get("web")?.obstacle ?? "", /^api needs a port, a name, an address/);
+  });
+
+  it("is started first where nobody needs what it holds before it is replaced", async () => {
+    const later = { before: { ...beside.before, api: {} }, after: { web, api: port } };
+    const nothing = { before: { web, api: port }, after: { web, api: port } };
+    for (const moved of [later, nothing]) {
+      const found = await ordersOf(moved);
+      assert.equal(found.get("web")?.order, "start-first");
+      assert.equal(found.get("web")?.obstacle, undefined);
+    }
+  });
+
+  it("is an error where start-first is required", async () => {
+    const required = { ...web, labels: REQUIRED };
+    await assert.rejects(
+      ordersOf({ ...beside, after: { ...beside.after, web: required } }),
+      (error) => isStackwrightError(error, "config_invalid") && /api needs/.test(error.message),
+    );
   });
 });
 

@@ -8,7 +8,7 @@ describe("findUpdates()", () => {
     return findUpdates(
       { imageVolumes: () => Promise.resolve([]), listImages: () => Promise.resolve([]) },
       {
-        release: { model: { name: "shop", services: { web } } },
+        release: { model: { name: "shop", services: { web } }, services: [] },
         services: [{ name: "web", action: "recreate", because: [] }],
         observed: { containers: [] },
       },
