@@ -34,6 +34,13 @@ export const deploymentView = z.strictObject({
   looked_at: timestamp.optional().describe("When it was last decided about."),
   revision: z.string().optional().describe("`reference (id)` that was looked at then."),
   retry_at: timestamp.optional().describe("When a failed release is tried again by itself."),
+  drift: z.array(z.strictObject({
+    service: z.string(),
+    container: z.string().optional(),
+    field: z.string().describe("As compose calls it: `mem_limit`, `network shop_default`."),
+    wanted: z.string(),
+    found: z.string(),
+  })).optional().describe("What was changed by hand: one entry for each field."),
 });
 
 /** A page of stacks. */
@@ -118,7 +125,7 @@ function isFound({ name, why, release }: DeploymentView, query = ""): boolean {
 
 /** Shows one stack. */
 export function viewDeployment(
-  { key, current, decision, retryAt, ...judged }: StackStatus,
+  { key, current, decision, retryAt, drift, ...judged }: StackStatus,
   time: (instant: Date) => string,
 ): DeploymentView {
   const { state, why, health, running, wanted } = judged;
@@ -136,6 +143,12 @@ export function viewDeployment(
       revision: decision.revision,
     }),
     ...(retryAt === undefined ? {} : { retry_at: time(retryAt) }),
+    ...(drift.length === 0 ? {} : {
+      drift: drift.map(({ container, ...each }) => ({
+        ...each,
+        ...(container === undefined ? {} : { container: container.name }),
+      })),
+    }),
   };
 }
 

@@ -82,6 +82,7 @@ function goneStatus(key: StackKey): StackStatus {
     health: "unknown",
     running: 0,
     wanted: 0,
+    drift: [],
     current: undefined,
     decision: undefined,
     retryAt: undefined,

@@ -55,6 +55,7 @@ export async function stackStatuses(
   const decisions = new Map(
     ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
   );
+  const drifts = ledger.reconciliations.drifts();
   const goesOn = new Set(ledger.underWay().map(({ key }) => formatStackKey(key)));
   const entries = lastEntries(runs, ledger);
   const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
@@ -75,6 +76,7 @@ export async function stackStatuses(
       ...heldBack(ledger, key),
       ...underWay(entry, goesOn.has(name)),
       observed: runsOf(observed, key),
+      changed: drifts.get(name)?.fields ?? [],
     });
     // What is held back is not tried again by itself, whatever the failure before said.
     const retryAt = judged.state !== "held" && (entry?.retryAt?.getTime() ?? 0) > now

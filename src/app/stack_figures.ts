@@ -8,6 +8,7 @@ export function stackFigures(ledger: Ledger): StackFigures[] {
   const decisions = new Map(
     ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), decision]),
   );
+  const drifts = ledger.reconciliations.drifts();
   return ledger.deployedStacks().map(({ key, repository, succeededAt }) => {
     const decision = decisions.get(formatStackKey(key));
     const { state } = judgeStack({
@@ -27,6 +28,7 @@ export function stackFigures(ledger: Ledger): StackFigures[] {
       isHeld: state === "held",
       succeededAt,
       lookedAt: decision?.lastAt,
+      drift: drifts.get(formatStackKey(key))?.count,
     };
   });
 }

@@ -1,5 +1,5 @@
 import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
-import { formatStackKey, shortId } from "../model/mod.ts";
+import { formatDrift, formatStackKey, shortId } from "../model/mod.ts";
 import { readArguments, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
 import { peopleTime } from "./people_time.ts";
@@ -48,6 +48,10 @@ function describe(detail: DeploymentDetail, time: (text: string) => string): str
     const end = until === undefined ? "stackwright resume" : time(until);
     const why = reason === "" ? "" : `: ${reason}`;
     lines.push(`held by a person since ${time(since)} until ${end}${why}`);
+  }
+  for (const { service, container, field, wanted, found } of detail.drift ?? []) {
+    const what = container === undefined ? {} : { container: { id: "", name: container } };
+    lines.push(`drift: ${formatDrift({ service, field, wanted, found, ...what })}`);
   }
   if (failure !== undefined) {
     lines.push(

@@ -46,6 +46,7 @@ export const DEPLOYMENT_DEFAULTS = {
   reconciliation: {
     enabled: true,
     events: ["unhealthy"] as readonly string[],
+    drift: "report",
     restart_timeout: "10s",
     restart_signal: "",
     restart_limit: 5,

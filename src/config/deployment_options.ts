@@ -2,6 +2,7 @@ import {
   type AutoDiscoveryOptions,
   type BuildOptions,
   type DestroyOptions,
+  type DriftPolicy,
   type KeylessIdentity,
   type OciOptions,
   parseDuration,
@@ -93,12 +94,14 @@ export function reconciliationOptions(
   const defaults = D.reconciliation;
   const events = [...new Set((given?.events ?? defaults.events).map(normalEvent))];
   return {
+    drift: (given?.drift ?? defaults.drift).trim().toLowerCase() as DriftPolicy,
     enabled: (given?.enabled ?? defaults.enabled) && events.length > 0,
     events,
     restartTimeoutSeconds: seconds(
       given?.restart_timeout ?? defaults.restart_timeout,
       0,
       (why) => report("reconciliation.restart_timeout", why),
+      LONGEST_STOP,
     ),
     restartSignal: restartSignal(given?.restart_signal ?? defaults.restart_signal, report),
     restartLimit: given?.restart_limit ?? defaults.restart_limit,
@@ -109,6 +112,9 @@ export function reconciliationOptions(
     ),
   };
 }
+
+/** An hour: whoever waits for a container to end holds the turn of its stack meanwhile. */
+export const LONGEST_STOP = 60 * 60;
 
 function normalEvent(text: string): ReconciliationEvent {
   const word = text.trim().toLowerCase();

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DRIFT_POLICIES } from "../model/mod.ts";
 import { DEPLOYMENT_DEFAULTS as D } from "./deployment_defaults.ts";
 import {
   choice,
@@ -116,6 +117,11 @@ const reconciliation = z.strictObject({
     z.array(choice(EVENT_WORDS)),
     "Container actions that start a reconciliation; an empty list switches it off.",
     R.events,
+  ),
+  drift: field(
+    choice(DRIFT_POLICIES),
+    "What somebody changed by hand is mended, only told, or not looked for.",
+    R.drift,
   ),
   restart_timeout: field(
     duration(0),

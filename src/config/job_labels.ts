@@ -5,6 +5,7 @@ import {
   parseDuration,
   StackwrightError,
 } from "../model/mod.ts";
+import { LONGEST_STOP } from "./deployment_options.ts";
 import { checkScheduleShape } from "./schedule_shape.ts";
 
 /** How a job runs: its own container is started, or one that is made for the run. */
@@ -48,7 +49,7 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
   const enabled = flag(labels, L.jobEnabled, false);
   const schedule = (behaviourLabel(labels, L.jobSchedule) ?? "").trim();
   if (enabled) requireSchedule(schedule);
-  const timeout = seconds(labels, L.jobStopTimeout);
+  const timeout = seconds(labels, L.jobStopTimeout, LONGEST_STOP);
   const most = seconds(labels, L.jobMaxDuration);
   if (enabled) flag(labels, L.jobWaitRunning, true);
   return {
@@ -109,11 +110,12 @@ function choice<Word extends string>(
   throw invalid(label, `expected one of ${words.join(", ")}; found ${JSON.stringify(text)}`);
 }
 
-function seconds(labels: Labels, label: string): number | undefined {
+function seconds(labels: Labels, label: string, most = Infinity): number | undefined {
   const text = behaviourLabel(labels, label)?.trim() ?? "";
   if (text === "") return undefined;
   try {
     const value = parseDuration(text);
+    if (value > most) throw new StackwrightError("bad_request", `expected at most ${most} seconds`);
     if (value > 0) return value;
   } catch (error) {
     throw invalid(label, messageOf(error));

@@ -172,7 +172,7 @@ function detailed(answer: JsonRecord): ContainerDetails {
   const state = asRecord(answer["State"]);
   const health = asRecord(state["Health"]);
   const labels = asTexts(asRecord(answer["Config"])["Labels"]);
-  const restartPolicy = asRecord(asRecord(answer["HostConfig"])["RestartPolicy"]);
+  const host = asRecord(answer["HostConfig"]);
   return {
     container: {
       id: asText(answer["Id"]),
@@ -185,7 +185,7 @@ function detailed(answer: JsonRecord): ContainerDetails {
       hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
       ...networksOf(answer),
     },
-    restartPolicy: asText(restartPolicy["Name"]),
+    restartPolicy: asText(asRecord(host["RestartPolicy"])["Name"]),
     startedAt: instant(asText(state["StartedAt"])),
     restartCount: asNumber(answer["RestartCount"]) ?? 0,
     stopTimeoutSeconds: asNumber(asRecord(answer["Config"])["StopTimeout"]) ??
@@ -196,6 +196,7 @@ function detailed(answer: JsonRecord): ContainerDetails {
     ...lastCheckOf(asList(health["Log"]).at(-1)),
     mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
     endpoints: endpointsOf(answer),
+    host,
   };
 }
 

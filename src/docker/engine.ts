@@ -2,6 +2,7 @@ import type { ObservedContainer } from "../model/mod.ts";
 import type { ContainerRecipe } from "./container_recipe.ts";
 import type { ContainerWish, EndpointBody, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import type { ContainerEvent, EventOptions } from "./events.ts";
+import type { JsonRecord } from "./json.ts";
 import type { Swarm } from "./swarm.ts";
 
 export type { ContainerRecipe } from "./container_recipe.ts";
@@ -90,6 +91,8 @@ export interface ContainerDetails {
   readonly mounts: readonly ContainerMount[];
   /** By the name of the network. */
   readonly endpoints?: Readonly<Record<string, ContainerEndpoint>>;
+  /** Its share of its host as the engine tells it, by the names of `HostConfig`. */
+  readonly host?: JsonRecord;
 }
 
 /** Label filters: `key` must exist, or equal the value when there is one. */

@@ -1,3 +1,4 @@
+import type { DriftPolicy } from "./drift.ts";
 import type { SourceKind } from "./revision.ts";
 
 /** Build options of a deployment. */
@@ -51,6 +52,8 @@ export type ReconciliationEvent =
 
 /** Reaction to container events. */
 export interface ReconciliationOptions {
+  /** What is done about what somebody changed by hand. */
+  readonly drift: DriftPolicy;
   readonly enabled: boolean;
   readonly events: readonly ReconciliationEvent[];
   readonly restartTimeoutSeconds: number;

@@ -6,6 +6,7 @@
 export * from "./decision.ts";
 export * from "./deployment.ts";
 export * from "./discovered.ts";
+export * from "./drift.ts";
 export * from "./duration.ts";
 export * from "./error.ts";
 export * from "./followers.ts";

@@ -1,5 +1,7 @@
-import { observe, observeAll } from "../deploy/mod.ts";
+import { lookForDrift, observe, observeAll } from "../deploy/mod.ts";
 import {
+  type Drift,
+  formatDrift,
   formatStackKey,
   type Heard,
   isStackwrightError,
@@ -9,7 +11,12 @@ import {
   type StackKey,
   type TargetEnd,
 } from "../model/mod.ts";
-import { decideReconciliation, type Reconciliation, type Restart } from "../plan/mod.ts";
+import {
+  decideReconciliation,
+  listedDrift,
+  type Reconciliation,
+  type Restart,
+} from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
@@ -79,7 +86,8 @@ async function attempt(
   const found = reconciled(parts, key);
   if (found === undefined) return "settled";
   const observed = await observe(parts.host.engine, found.recorded, signal);
-  const decided = decide(parts, found, { observed, heard });
+  const drift = await driftOf(parts, found, { observed, since }, signal);
+  const decided = decide(parts, found, { observed, heard, drift });
   // Once: the engine says it when health changes, and not again.
   const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);
   tellSuppressed(parts, found, told);
@@ -93,6 +101,7 @@ async function attempt(
       ? await restart(parts, found, { teller, restarts: decided.restarts }, signal)
       : await redeploy(parts, found, { teller, decided, observed, since }, signal);
     if (end === undefined) return "moved";
+    if (end.status === "succeeded" && drift.length > 0) noteTried(parts, key);
     if (end.status !== "skipped") teller.tell({ kind: "ended", end });
     return end.status === "failed" ? "failed" : "settled";
   } catch (thrown) {
@@ -105,7 +114,11 @@ async function attempt(
 function decide(
   { ledger, clock }: PipelineParts,
   { recorded, options }: Reconciled,
-  seen: { readonly observed: ObservedStack; readonly heard: Heard | undefined },
+  seen: {
+    readonly observed: ObservedStack;
+    readonly heard: Heard | undefined;
+    readonly drift: readonly Drift[];
+  },
 ): Reconciliation {
   const { key, digest, services } = recorded;
   const since = new Date(clock.now().getTime() - options.restartWindowSeconds * 1000);
@@ -127,6 +140,55 @@ function tellSuppressed(
       { stack: key.name, context: key.context },
     );
   }
+}
+
+/**
+ * Looks for what somebody changed by hand, and remembers it. Returns what is to be mended: what a new
+ * container did not change is not replaced time and again.
+ */
+async function driftOf(
+  { ledger, log, host: { engine } }: PipelineParts,
+  { recorded, options }: Reconciled,
+  { observed, since }: { readonly observed: ObservedStack; readonly since: string },
+  signal: AbortSignal,
+): Promise<readonly Drift[]> {
+  const { key } = recorded;
+  const before = ledger.reconciliations.drift(key);
+  if (options.drift === "ignore") {
+    if (before !== undefined) ledger.reconciliations.noteDrift(key, NO_DRIFT);
+    return [];
+  }
+  const fields = await lookForDrift(engine, ledger.open(recorded), observed, signal);
+  // What is half done is not what anybody changed.
+  if (ledger.mark(key) !== since) return [];
+  const all = [...listedDrift(recorded.services, observed), ...fields];
+  const isSame = (one: Drift) => (other: Drift) => sameDrift(one) === sameDrift(other);
+  const tried = before?.tried.filter((each) => fields.some(isSame(each))) ?? [];
+  const isTried = (each: Drift) => tried.some(isSame(each));
+  const mended = options.drift === "repair" ? all.filter((each) => !isTried(each)) : [];
+  for (const each of fields.filter((each) => !before?.fields.some(isSame(each)))) {
+    const end = options.drift === "repair" ? "" : " (reconciliation.drift: repair mends it)";
+    log.warning(`${formatDrift(each)}: changed by hand${end}`, {
+      stack: key.name,
+      context: key.context,
+    });
+  }
+  ledger.reconciliations.noteDrift(key, { count: all.length, fields, tried });
+  return mended;
+}
+
+/** Takes note that containers were replaced because of drift. */
+function noteTried({ ledger: { reconciliations } }: PipelineParts, key: StackKey): void {
+  const found = reconciliations.drift(key);
+  if (found === undefined) return;
+  reconciliations.noteDrift(key, { ...found, tried: found.fields });
+}
+
+const NO_DRIFT = { count: 0, fields: [], tried: [] };
+
+/** The same of a container and of the one that took its place. */
+function sameDrift({ service, field, wanted, found }: Drift): string {
+  return JSON.stringify([service, field, wanted, found]);
 }
 
 /** Restarts containers one after the other; one that is gone by then is found missing later. */
@@ -216,12 +278,18 @@ export async function strayedStacks(
 ): Promise<StackKey[]> {
   const keys = parts.ledger.deployedStacks().map((each) => each.key);
   if (keys.length === 0) return [];
+  const busy = new Set(parts.ledger.underWay().map(({ key }) => formatStackKey(key)));
+  const marks = new Map(keys.map((key) => [key, parts.ledger.mark(key)]));
   const stacks = await observeAll(parts.host.engine, signal);
-  return keys.filter((key) => {
+  const strayed: StackKey[] = [];
+  for (const key of keys) {
     const found = reconciled(parts, key);
-    if (found === undefined) return false;
+    if (found === undefined) continue;
     const observed = stacks.get(key.name) ?? { containers: [] };
-    const { plan, restarts } = decide(parts, found, { observed, heard: undefined });
-    return plan.kind !== "skip" || restarts.length > 0;
-  });
+    const since = busy.has(formatStackKey(key)) ? "" : marks.get(key) ?? "";
+    const drift = since === "" ? [] : await driftOf(parts, found, { observed, since }, signal);
+    const { plan, restarts } = decide(parts, found, { observed, heard: undefined, drift });
+    if (plan.kind !== "skip" || restarts.length > 0) strayed.push(key);
+  }
+  return strayed;
 }

@@ -195,7 +195,7 @@ function driftOf(service: ReleaseService, container: ObservedContainer): string[
 }
 
 /** Whether a container that does not run should; one that ended as it may is no drift. */
-function shouldRun(service: ReleaseService, container: ObservedContainer): boolean {
+export function shouldRun(service: ReleaseService, container: ObservedContainer): boolean {
   const { restarts, autostart } = service.expectation;
   if (!autostart) return false;
   if (container.state === "created" || container.state === "paused") return true;

@@ -1,4 +1,6 @@
 import {
+  type Drift,
+  formatDrift,
   type Heard,
   type ObservedContainer,
   type ObservedStack,
@@ -23,6 +25,8 @@ export interface ReconciliationInput {
   readonly heard: Heard | undefined;
   /** How often a container was restarted within the window. */
   readonly restarts: (container: ObservedContainer) => number;
+  /** What somebody changed by hand and is to be mended; none where that is only told. */
+  readonly drift?: readonly Drift[];
 }
 
 /** A container that is started anew as it is. */
@@ -88,14 +92,28 @@ function redeployment(input: ReconciliationInput): Plan {
   const { services, observed } = input;
   const repaired = planFor(services, observed, { kind: "repaired" });
   const own = repaired.services.map((each) => mended(each, input));
-  const plans = withFollowers(own, services, observed);
+  const plans = [...withFollowers(own, services, observed), ...strangers(input)];
   const changes = plans.filter((each) => each.action !== "keep");
   return changes.length === 0
     ? { kind: "skip", reason: "no_changes", message: "no changes", services: plans }
     : { kind: "deploy", message: summarise(changes), services: plans };
 }
 
+/** Services that no release had: they go where drift is mended. */
+function strangers({ services, drift = [] }: ReconciliationInput): ServicePlan[] {
+  const strange = drift.filter(({ service }) =>
+    service !== "" && !services.some(({ name }) => name === service)
+  );
+  return [...Map.groupBy(strange, ({ service }) => service)].map(([name, lines]) => ({
+    name,
+    action: "remove",
+    because: lines.map(formatDrift),
+  }));
+}
+
 function mended(plan: ServicePlan, input: ReconciliationInput): ServicePlan {
+  const drift = input.drift?.filter(({ service }) => service === plan.name) ?? [];
+  if (drift.length > 0) return againstDrift(plan, drift);
   const { services, observed, heard } = input;
   const service = services.find((each) => each.name === plan.name);
   const containers = observed.containers.filter((each) => each.service === plan.name);
@@ -119,6 +137,14 @@ function mended(plan: ServicePlan, input: ReconciliationInput): ServicePlan {
   );
   if (isWanted) return plan;
   return { name: plan.name, action: "keep", because: ["not among its reconciliation.events"] };
+}
+
+/** What is mended anyway mends a name, a state and a number; only a new container has other limits. */
+function againstDrift(plan: ServicePlan, drift: readonly Drift[]): ServicePlan {
+  const because = drift.map(formatDrift);
+  const isListed = drift.every(({ field }) => ["containers", "name", "state"].includes(field));
+  if (plan.action === "create" || isListed && plan.action !== "keep") return { ...plan, because };
+  return { name: plan.name, action: "recreate", because };
 }
 
 const STOPPED: ReadonlySet<string> = new Set(["created", "exited", "dead"]);

@@ -6,6 +6,7 @@ export * from "./decide.ts";
 export * from "./decide_reconciliation.ts";
 export * from "./inputs.ts";
 export * from "./obsolete.ts";
+export * from "./listed_drift.ts";
 export { planFor, type Why } from "./plan_for.ts";
 export * from "./retry.ts";
 export * from "./run_outcome.ts";

@@ -1,10 +1,13 @@
-import type {
-  ObservedContainer,
-  ObservedStack,
-  ReleaseService,
-  TargetDecision,
+import {
+  type Drift,
+  formatDrift,
+  type ObservedContainer,
+  type ObservedStack,
+  type ReleaseService,
+  type TargetDecision,
 } from "../model/mod.ts";
 import { decide } from "./decide.ts";
+import { listedDrift } from "./listed_drift.ts";
 
 /** States of a stack, in one word. */
 export const STACK_STATES = [
@@ -46,6 +49,8 @@ export interface StackFacts {
   readonly underWay?: string;
   /** What runs; `undefined` when the engine does not say. */
   readonly observed: ObservedStack | undefined;
+  /** What only inspecting its containers showed to be changed by hand. */
+  readonly changed?: readonly Drift[];
 }
 
 /** The state of a stack, and why it is that. */
@@ -57,14 +62,33 @@ export interface StackJudgement {
   /** Containers that run, or ended as they may, of those that the release wants. */
   readonly running: number;
   readonly wanted: number;
+  /** What is not as it was asked of the engine, as far as the engine says. */
+  readonly drift: readonly Drift[];
 }
 
 /** Judges a stack. What goes on now comes first, then what a person has to know. */
 export function judgeStack(facts: StackFacts): StackJudgement {
-  return { ...stateOf(facts), ...containersOf(facts) };
+  const drift = differences(facts);
+  return { ...stateOf(facts, drift), ...containersOf(facts), drift };
 }
 
-function stateOf(facts: StackFacts): { readonly state: StackState; readonly why: string } {
+/** None while it is changed. What was inspected of a container that is gone is over. */
+function differences({ current, observed, underWay, changed = [] }: StackFacts): Drift[] {
+  if (current === undefined || observed === undefined || underWay !== undefined) return [];
+  const ids = new Set(observed.containers.map((each) => each.id));
+  const isOf = (service: string) => observed.containers.some((each) => each.service === service);
+  return [
+    ...listedDrift(current.services, observed),
+    ...changed.filter(({ service, container }) =>
+      container === undefined ? !isOf(service) : ids.has(container.id)
+    ),
+  ];
+}
+
+function stateOf(
+  facts: StackFacts,
+  drift: readonly Drift[],
+): { readonly state: StackState; readonly why: string } {
   const { current, decision, failure, underWay } = facts;
   const said = decision?.message ?? "";
   if (underWay !== undefined) return { state: "deploying", why: underWay };
@@ -77,12 +101,13 @@ function stateOf(facts: StackFacts): { readonly state: StackState; readonly why:
   if (decision?.kind === "error") return { state: "failed", why: said };
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };
   if (current === undefined) return { state: "unknown", why: said || "nothing is deployed" };
-  return driftOf(current, facts.observed);
+  return driftOf(current, facts.observed, drift);
 }
 
 function driftOf(
   { number, services }: NonNullable<StackFacts["current"]>,
   observed: ObservedStack | undefined,
+  drift: readonly Drift[],
 ): { readonly state: StackState; readonly why: string } {
   if (observed === undefined) {
     return { state: "unknown", why: "the engine does not say what runs" };
@@ -100,6 +125,11 @@ function driftOf(
   const ill = observed.containers.filter(({ health }) => health === "unhealthy");
   if (ill.length > 0) {
     return { state: "drifted", why: `unhealthy: ${ill.map(({ name }) => name).sort().join(", ")}` };
+  }
+  const [first] = drift;
+  if (first !== undefined) {
+    const more = drift.length === 1 ? "" : ` (and ${drift.length - 1} more)`;
+    return { state: "drifted", why: `changed by hand: ${formatDrift(first)}${more}` };
   }
   return { state: "synced", why: `release ${number} runs` };
 }

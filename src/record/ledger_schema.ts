@@ -187,6 +187,14 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE failures ADD COLUMN by_hand_at INTEGER;
   `,
+  `
+  CREATE TABLE drift (
+    context TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    found   TEXT NOT NULL,
+    PRIMARY KEY (context, name)
+  ) STRICT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -1,5 +1,10 @@
-import type { ReconciliationOptions, StackKey } from "../model/mod.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
+import {
+  type Drift,
+  formatStackKey,
+  type ReconciliationOptions,
+  type StackKey,
+} from "../model/mod.ts";
+import type { LedgerDatabase, Row } from "./ledger_database.ts";
 
 /** How long a restart is remembered, in milliseconds: the longest window that makes sense. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -11,6 +16,16 @@ export interface RestartedContainer {
   readonly release: string;
   /** Its name, which its successors have as well. */
   readonly container: string;
+}
+
+/** What was found of a stack that somebody changed by hand. */
+export interface FoundDrift {
+  /** All of it, in lines. */
+  readonly count: number;
+  /** What only inspecting its containers shows. */
+  readonly fields: readonly Drift[];
+  /** What was replaced because of it, and is not tried again while it stays as it is. */
+  readonly tried: readonly Drift[];
 }
 
 /**
@@ -31,7 +46,7 @@ export class Reconciliations {
       key.context,
       key.name,
     );
-    return row && JSON.parse(String(row["options"]));
+    return row && { drift: "report", ...JSON.parse(String(row["options"])) };
   }
 
   /** Says how a stack reacts from now on; writes only what differs. */
@@ -75,10 +90,43 @@ export class Reconciliations {
     });
   }
 
+  /** What the last look found; `undefined` where nobody has looked. */
+  drift({ context, name }: StackKey): FoundDrift | undefined {
+    const sql = `SELECT found FROM drift WHERE context = ? AND name = ?`;
+    const [row] = this.#database.all(sql, context, name);
+    return row && foundIn(row);
+  }
+
+  /** The same of every stack that was looked at, by its formatted key. */
+  drifts(): ReadonlyMap<string, FoundDrift> {
+    return new Map(
+      this.#database.all(`SELECT context, name, found FROM drift`).map((row) => [
+        formatStackKey({ context: String(row["context"]), name: String(row["name"]) }),
+        foundIn(row),
+      ]),
+    );
+  }
+
+  /** Takes note of what a look found; writes only what differs. */
+  noteDrift(key: StackKey, found: FoundDrift): void {
+    if (JSON.stringify(this.drift(key)) === JSON.stringify(found)) return;
+    this.#database.run(
+      `INSERT INTO drift (context, name, found) VALUES (?, ?, ?)
+       ON CONFLICT (context, name) DO UPDATE SET found = excluded.found`,
+      key.context,
+      key.name,
+      JSON.stringify(found),
+    );
+  }
+
   /** Forgets a stack. */
   remove({ context, name }: StackKey): void {
-    for (const table of ["reconciliations", "restarts"]) {
+    for (const table of ["reconciliations", "restarts", "drift"]) {
       this.#database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, context, name);
     }
   }
+}
+
+function foundIn(row: Row): FoundDrift {
+  return JSON.parse(String(row["found"]));
 }

@@ -13,6 +13,8 @@ export interface StackFigures {
   readonly succeededAt: Date | undefined;
   /** When it was last decided about. */
   readonly lookedAt: Date | undefined;
+  /** How much of it the last look found changed by hand. */
+  readonly drift: number | undefined;
 }
 
 /** The gauges of stacks, made when somebody asks: what a stack is lies in the ledger. */
@@ -53,6 +55,11 @@ export function stackFamilies(prefix: string, stacks: readonly StackFigures[]): 
       "last_look_timestamp_seconds",
       "When it was last decided about, in seconds since 1970.",
       (each) => seconds(each.lookedAt),
+    ),
+    gauge(
+      "drifted_fields",
+      "How many fields of its containers were changed by hand, when they were last looked at.",
+      (each) => each.drift,
     ),
   ];
 }

@@ -8,10 +8,16 @@ export interface ContainerNews {
   readonly containerId: string;
   /** What it is in the words of a configuration; a signal that tells it to end is a stop as well. */
   readonly events: readonly ReconciliationEvent[];
+  /** Whether somebody may have changed what was asked for, or changed it back. */
+  readonly drifts: boolean;
 }
 
 /** The actions that are asked of an engine. */
-export const NEWS_ACTIONS = ["die", "destroy", "update", "stop", "kill", "oom", "health_status"];
+export const NEWS_ACTIONS = [
+  ...["die", "destroy", "update", "stop", "kill", "oom", "health_status"],
+  ...["start", "rename", "pause", "unpause"],
+];
+const DRIFTS = ["die", "destroy", "update", "start", "rename", "pause", "unpause"];
 
 /** Signals that end what does not handle them; with the first two an engine asks it to end. */
 const [ASKING, ENDING] = [["15", "2"], ["9", "3"]] as const;
@@ -26,7 +32,8 @@ export function newsOf(
   const stack = attributes[LABELS.deployment] ?? "";
   if (stack === "" || attributes[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true") return undefined;
   const events = eventsOf(action, detail, attributes["signal"] ?? "");
-  return events.length === 0 ? undefined : { stack, containerId, events };
+  const drifts = DRIFTS.includes(action);
+  return events.length === 0 && !drifts ? undefined : { stack, containerId, events, drifts };
 }
 
 function eventsOf(action: string, detail: string, signal: string): ReconciliationEvent[] {

@@ -86,7 +86,8 @@ export class Reconciler {
     const options = this.#parts.optionsOf(key);
     if (options === undefined) return;
     const name = formatStackKey(key);
-    const isMeant = news.events.some((each) => options.events.includes(each));
+    const isMeant = news.events.some((each) => options.events.includes(each)) ||
+      news.drifts && options.drift !== "ignore";
     if (isMeant) {
       this.#stir(key, (stirred) => add(stirred.heard, news.containerId, news.events), signal);
     } else {

@@ -9,6 +9,7 @@ import {
   Compose,
   containerLabels,
   containerWish,
+  lookForDrift,
   notMapped,
   notMappedResource,
   SERVICE_KEYS,
@@ -18,9 +19,11 @@ import {
   withPlainDollars,
 } from "../../src/deploy/mod.ts";
 import { objectAt, servicesOf } from "../../src/compose/mod.ts";
+import { releaseServices } from "../../src/compose/service_digest.ts";
 import { asRecord, type JsonRecord } from "../../src/docker/json.ts";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
-import { COMPOSE_LABELS, type ComposeModel } from "../../src/model/mod.ts";
+import { COMPOSE_LABELS, type ComposeModel, formatDrift } from "../../src/model/mod.ts";
+import { listedDrift } from "../../src/plan/mod.ts";
 import { systemCommands, systemFiles } from "../../src/system/mod.ts";
 import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
 import {
@@ -167,7 +170,8 @@ async function compare(
   await fs.writeFile(file, projectText(project, services));
   const files = [file];
   const call = { name: project, directory, files, envFiles: [], profiles: ["*"] };
-  const model = withPlainDollars(await compose.render({ project: call, variables: {} }, never));
+  const rendered = await compose.render({ project: call, variables: {} }, never);
+  const model = withPlainDollars(rendered);
 
   const up = ["--profile", "*", "-p", project, "--project-directory", directory, "-f", file];
   const result = await command.run(host, [...up, "up", "--no-start", "--no-build"]);
@@ -176,6 +180,9 @@ async function compare(
   await removeAll(site);
   await make(site, model, { files, composeVersion });
   const ours = await look(site);
+  for (let count = 0; count < LOOKS; count++) {
+    assert.deepEqual(await driftOf(site, rendered), []);
+  }
 
   const unmapped = Object.keys(servicesOf(model)).filter((name) => notMapped(model, name));
   assert.deepEqual(unmapped.map((name) => notMapped(model, name)), []);
@@ -187,6 +194,27 @@ async function compare(
     return found.length === 0 ? [] : [{ name, found, service: services[service] }];
   });
   assert.equal(different.length, 0, JSON.stringify(different, null, 1));
+}
+
+/** How often what nobody changed is looked at. */
+const LOOKS = 10;
+
+/** What seems to be changed by hand of the site's containers. */
+async function driftOf({ engine, project }: Site, model: ComposeModel): Promise<string[]> {
+  const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: project }, never);
+  const services = releaseServices({
+    ...{ rendered: model, model, uses: [], environment: {} },
+    ...{ variables: "", buildArguments: "" },
+    inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
+    contentOf: () => "",
+    digest: (text) => text,
+  });
+  const drift = [
+    // Nothing was started.
+    ...listedDrift(services, { containers }).filter(({ field }) => field !== "state"),
+    ...await lookForDrift(engine, { model, services }, { containers }, never),
+  ];
+  return drift.map(formatDrift);
 }
 
 function differences(

@@ -130,6 +130,7 @@ const DEPLOYMENTS: readonly StackStatus[] = [{
   health: "unhealthy",
   running: 1,
   wanted: 2,
+  drift: [{ service: "web", field: "containers", wanted: "2", found: "1" }],
   current: undefined,
   decision: {
     id: 1,

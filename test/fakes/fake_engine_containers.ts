@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { ServerResponse } from "node:http";
+import { asRecord, asText } from "../../src/docker/json.ts";
 import { createContainer, refuseTakenName } from "./fake_engine_create.ts";
 import { emit, kill, remove, start, stop } from "./fake_engine_life.ts";
 import {
@@ -29,6 +30,7 @@ export const containerRoutes: readonly Route[] = [
   { method: "POST", path: /^\/containers\/([^/]+)\/pause$/, handle: pauseContainer },
   { method: "POST", path: /^\/containers\/([^/]+)\/unpause$/, handle: unpauseContainer },
   { method: "POST", path: /^\/containers\/([^/]+)\/rename$/, handle: renameContainer },
+  { method: "POST", path: /^\/containers\/([^/]+)\/update$/, handle: updateContainer },
   { method: "POST", path: /^\/containers\/([^/]+)\/wait$/, handle: waitContainer },
   // Files copied into a container are accepted and forgotten: nothing in the fake reads them.
   { method: "PUT", path: /^\/containers\/([^/]+)\/archive$/, handle: putArchive },
@@ -91,6 +93,23 @@ function renameContainer(request: RouteRequest): RouteAnswer {
   container.name = name;
   emit(request.state, container, "rename", { oldName: `/${oldName}` });
   return { status: 204 };
+}
+
+/** What has no value is not changed, as the real engine does. */
+function updateContainer(request: RouteRequest): RouteAnswer {
+  const container = subject(request);
+  const policy = asRecord(request.body["RestartPolicy"]);
+  const changes = Object.entries(request.body).filter(([name, value]) =>
+    name !== "RestartPolicy" && value !== null && value !== 0 && value !== "" &&
+    (!Array.isArray(value) || value.length > 0)
+  );
+  container.hostConfig = {
+    ...container.hostConfig,
+    ...Object.fromEntries(changes),
+    ...(asText(policy["Name"]) === "" ? {} : { RestartPolicy: policy }),
+  };
+  emit(request.state, container, "update");
+  return { status: 200, json: { Warnings: [] } };
 }
 
 function pauseContainer(request: RouteRequest): RouteAnswer {

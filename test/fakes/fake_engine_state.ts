@@ -55,7 +55,7 @@ export interface FakeContainer {
   readonly created: Date;
   /** The body it was created with. */
   readonly config: JsonRecord;
-  readonly hostConfig: JsonRecord;
+  hostConfig: JsonRecord;
   readonly labels: Readonly<Record<string, string>>;
   /** As the client named it. */
   readonly image: string;

@@ -169,7 +169,7 @@ function logging(service: JsonObject): Pick<HostBody, "LogConfig"> {
 /**
  * `deploy.restart_policy` replaces `restart` as a whole, also where it does not name a condition.
  */
-function restartPolicy(service: JsonObject): Pick<HostBody, "RestartPolicy"> {
+export function restartPolicy(service: JsonObject): Pick<HostBody, "RestartPolicy"> {
   const policy = objectAt(service, "deploy")["restart_policy"];
   const named = (word: string) => word === "any" ? "always" : word === "none" ? "no" : word;
   if (isObject(policy)) {

@@ -111,6 +111,13 @@ const FILES: Readonly<Record<string, InFile>> = {
       "retry.delay",
     ],
   ],
+  "flow/field_drift_test.ts": [
+    [
+      "interface.md §2.8 reconciliation",
+      "is told, field by field, and is over when it is changed back",
+      "reconciliation.drift",
+    ],
+  ],
   "flow/discovery_test.ts": [
     ["deploy.md §2.3", "a changed policy replaces no container, and counts at the next removal"],
     ["deploy.md §2.4", "a working_dir that moved away removes nothing"],

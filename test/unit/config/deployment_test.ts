@@ -50,6 +50,7 @@ const DEFAULTS: Deployment = {
   reconciliation: {
     enabled: true,
     events: ["unhealthy"],
+    drift: "report",
     restartTimeoutSeconds: 10,
     restartSignal: "",
     restartLimit: 5,
@@ -191,6 +192,7 @@ const ACCEPTED: [string, Partial<Deployment>][] = [
     {
       reconciliation: {
         ...D.reconciliation,
+        drift: "report",
         restartTimeoutSeconds: 0,
         restartSignal: "SIGINT",
         restartLimit: 0,
@@ -257,6 +259,14 @@ const REFUSED: [string, string][] = [
   ["timeout: -3m", "2:10: timeout: expected whole seconds of at least 1"],
   ["timeout: 500ms", "2:10: timeout: expected a whole number of seconds"],
   ["timeout: 86401", "2:10: timeout: expected at most 86400 seconds"],
+  [
+    "reconciliation: {restart_timeout: 1h1s}",
+    "2:35: reconciliation.restart_timeout: expected at most 3600 seconds",
+  ],
+  [
+    "reconciliation: {drift: mend}",
+    "2:25: reconciliation.drift: expected repair, report or ignore",
+  ],
   ["timeout: 285616h", "2:10: timeout: expected at most 86400 seconds"],
   ["timeout: 1.5", "2:10: timeout: expected whole seconds of at least 1"],
   ["timeout: 1d", "2:10: timeout: expected whole seconds of at least 1"],
@@ -546,6 +556,7 @@ describe("parseInlineDeployments", () => {
       reconciliation: {
         enabled: false,
         events: [],
+        drift: "report",
         restartTimeoutSeconds: 0,
         restartSignal: "",
         restartLimit: 0,

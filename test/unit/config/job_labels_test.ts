@@ -53,6 +53,7 @@ describe("readJobLabels()", () => {
     [{ ...GOOD, execution_mode: "always" }, /execution_mode: expected one of restart, one_off/],
     [{ ...GOOD, wait_running_jobs: "x" }, /wait_running_jobs: expected true or false/],
     [{ ...GOOD, max_duration: "0" }, /max_duration: expected more than 0/],
+    [{ ...GOOD, "stop_services.timeout": "2h" }, /stop_services.timeout: expected at most 3600 s/],
     [{ ...GOOD, "stop_services.timeout": "soon" }, /stop_services.timeout: .*no duration/],
     [{ ...GOOD, stop_services: "a/b/c" }, /stop_services: expected service or project\/service/],
     [{ ...GOOD, stop_services: "/db" }, /stop_services: expected/],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type {
+  Drift,
   ObservedContainer,
   ReconciliationEvent,
   ReconciliationOptions,
@@ -15,6 +16,7 @@ function options(...events: readonly ReconciliationEvent[]): ReconciliationOptio
   return {
     enabled: true,
     events,
+    drift: "report",
     restartTimeoutSeconds: 10,
     restartSignal: "",
     restartLimit: 5,
@@ -173,5 +175,25 @@ describe("decideReconciliation()", () => {
     assert.deepEqual(done(sick), ["restart web", "restart side!", "restart tail!"]);
     const dead = { services, observed: seen(DEAD), options: options("die"), heard: heard("die") };
     assert.deepEqual(done(dead).slice(0, 2), ["start web", "recreate side"]);
+  });
+
+  it("mends what was changed by hand, where that is asked for", () => {
+    const changed = (name: string, field: string): Drift => ({
+      ...{ service: name, container: { id: `${name}-id`, name: `stack-${name}-1` } },
+      ...{ field, wanted: "1", found: "2" },
+    });
+    const cases:
+      readonly (readonly [Drift[], ReconciliationInput["observed"] | undefined, string[]])[] = [
+        [[changed("web", "mem_limit")], undefined, ["recreate web"]],
+        [[changed("web", "network shop_default")], undefined, ["recreate web"]],
+        [[changed("web", "state")], web(DEAD), ["start web"]],
+        [[changed("web", "state"), changed("web", "restart")], web(DEAD), ["recreate web"]],
+        [[{ service: "web", field: "containers", wanted: "1", found: "0" }], GONE, ["create web"]],
+        [[changed("extra", "service")], undefined, ["remove extra"]],
+        [[], undefined, []],
+      ];
+    for (const [drift, observed, expected] of cases) {
+      assert.deepEqual(done({ drift, ...(observed === undefined ? {} : { observed }) }), expected);
+    }
   });
 });

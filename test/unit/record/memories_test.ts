@@ -236,6 +236,7 @@ describe("Reconciliations", () => {
   const options = {
     enabled: true,
     events: ["unhealthy"],
+    drift: "report",
     restartTimeoutSeconds: 10,
     restartSignal: "",
     restartLimit: 5,
@@ -254,6 +255,22 @@ describe("Reconciliations", () => {
       ledger.destroyed(ledger.beginDestroy(WEB, {}), "gone");
       assert.equal(reconciliations.get(WEB), undefined);
       assert.equal(reconciliations.get(THERE)?.enabled, false);
+    }),
+  );
+
+  it(
+    "remembers what was changed by hand, of each stack that was looked at",
+    withLedger((ledger) => {
+      const { reconciliations } = ledger;
+      const fields = [{ service: "web", field: "mem_limit", wanted: "1 MiB", found: "2 MiB" }];
+      const found = { count: 1, fields, tried: [] };
+      assert.equal(reconciliations.drift(WEB), undefined);
+      reconciliations.noteDrift(WEB, { ...found, tried: fields });
+      reconciliations.noteDrift(WEB, found);
+      assert.deepEqual(reconciliations.drift(WEB), found);
+      assert.deepEqual([...reconciliations.drifts().values()], [found]);
+      ledger.destroyed(ledger.beginDestroy(WEB, {}), "gone");
+      assert.equal(reconciliations.drift(WEB), undefined);
     }),
   );
 

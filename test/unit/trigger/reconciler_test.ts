@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { jsonLines, parseEvent } from "../../../src/docker/events.ts";
 import type { ContainerEvent } from "../../../src/docker/mod.ts";
 import {
+  type DriftPolicy,
   type Heard,
   LABELS,
   type ReconciliationEvent,
@@ -40,7 +41,11 @@ function told(
 
 /** A reconciler on a clock that stands still, and an engine that says what a test says. */
 function setUp(
-  { events = EVENTS as readonly ReconciliationEvent[], strayed = [] as StackKey[] } = {},
+  {
+    events = EVENTS as readonly ReconciliationEvent[],
+    strayed = [] as StackKey[],
+    drift = "ignore" as DriftPolicy,
+  } = {},
 ) {
   const clock = createFakeClock();
   const stop = new AbortController();
@@ -67,6 +72,7 @@ function setUp(
       name === "quiet" ? undefined : {
         enabled: true,
         events,
+        drift,
         restartTimeoutSeconds: 10,
         restartSignal: "",
         restartLimit: 5,
@@ -168,6 +174,24 @@ describe("Reconciler", () => {
     await close();
   });
 
+  it("looks at what may have been changed by hand, unless nobody wants to know", async () => {
+    for (
+      const [drift, expected] of [
+        ["report", ["shop c1:", "shop c2:die"]],
+        ["ignore", []],
+      ] as const
+    ) {
+      const { clock, looks, say, close } = setUp({ events: ["unhealthy"], drift });
+      await settle();
+      await say(told({ action: "rename" }), told({ action: "top", time: 2n }));
+      await clock.advance(1_000);
+      await say(told({ id: "c2", time: 3n }));
+      await clock.advance(1_000);
+      assert.deepEqual(looks, expected);
+      await close();
+    }
+  });
+
   it("does not look for what no configuration names, nor at stacks that are left alone", async () => {
     const { clock, looks, say, close } = setUp();
     await settle();
@@ -263,6 +287,7 @@ describe("a stream of events that is cut", () => {
       optionsOf: () => ({
         enabled: true,
         events: ["die", "kill", "unhealthy", "destroy"],
+        drift: "ignore",
         restartTimeoutSeconds: 10,
         restartSignal: "",
         restartLimit: 5,

@@ -1,0 +1,146 @@
+import { labelsOf, objectsAt, servicesOf, textAt } from "../../compose/model.ts";
+import type { HostBody } from "../../docker/create_bodies.ts";
+import type { ContainerDetails } from "../../docker/engine.ts";
+import { asNumber, asRecord, asText, type Json, type JsonRecord } from "../../docker/json.ts";
+import { type ComposeModel, type Drift, LABELS } from "../../model/mod.ts";
+import { endpointsOf } from "./endpoints.ts";
+import { restartPolicy } from "./host_body.ts";
+import { resourceLimits } from "./resource_limits.ts";
+
+/** A limit of a container that can be changed while it is there. */
+interface Limit {
+  /** What compose calls it. */
+  readonly field: string;
+  /** What the engine calls it. */
+  readonly name: string;
+  /** How people see it. */
+  readonly shown?: (value: number) => string;
+  /** Keys of a service that we leave to compose: where it has one, nobody here can say what was asked. */
+  readonly unless?: RegExp;
+}
+
+/** Everything that `docker update` changes, besides the restart policy. */
+const LIMITS: readonly Limit[] = [
+  { field: "mem_limit", name: "Memory", shown: bytes },
+  { field: "mem_reservation", name: "MemoryReservation", shown: bytes },
+  { field: "memswap_limit", name: "MemorySwap", shown: bytes },
+  { field: "cpus", name: "NanoCpus", shown: (value) => String(value / 1e9) },
+  { field: "cpu_shares", name: "CpuShares" },
+  { field: "cpu_period", name: "CpuPeriod" },
+  { field: "cpu_quota", name: "CpuQuota" },
+  { field: "cpuset", name: "CpusetCpus" },
+  { field: "cpuset_mems", name: "CpusetMems" },
+  { field: "pids_limit", name: "PidsLimit" },
+  { field: "blkio_config.weight", name: "BlkioWeight", unless: /^blkio_config$/ },
+  { field: "cpu_rt_period", name: "CpuRealtimePeriod", unless: /^cpu_rt_/ },
+  { field: "cpu_rt_runtime", name: "CpuRealtimeRuntime", unless: /^cpu_rt_/ },
+];
+
+/**
+ * What of a running stack's container only inspection shows to be otherwise than the engine was asked
+ * for: its limits, its restart policy, its names and addresses in networks, and labels that are gone.
+ * `model` is rendered, with plain dollars; `number` is which of the service's containers it is.
+ *
+ * Nothing of what the engine itself made of a request is drift: a limit that it does not support is
+ * reported as none, and swap follows memory.
+ */
+export function fieldDrift(
+  model: ComposeModel,
+  { container, host, endpoints = {} }: ContainerDetails,
+  number: number,
+): Drift[] {
+  const { id, name, service } = container;
+  const definition = servicesOf(model)[service];
+  if (definition === undefined || host === undefined) return [];
+  const asked = { ...resourceLimits(definition), ...restartPolicy(definition) };
+  const drift = (field: string, wanted: string, found: string): Drift => ({
+    ...{ service, container: { id, name } },
+    ...{ field, wanted, found },
+  });
+  const limits = LIMITS.flatMap((limit) => {
+    if (Object.keys(definition).some((key) => limit.unless?.test(key))) return [];
+    const change = changed(limit, asked, host);
+    return change === undefined ? [] : [drift(limit.field, change.wanted, change.found)];
+  });
+  const [wanted, found] = [policyText(asked.RestartPolicy), policyText(host["RestartPolicy"])];
+  const labels = Object.keys(labelsOf(definition)).filter((each) =>
+    container.labels[each] === undefined && !Object.values<string>(LABELS).includes(each)
+  );
+  const places = Object.entries(endpointsOf({ model, service, number, api: NEWEST }));
+  const names = places.flatMap(([network, { Aliases, IPAMConfig }]) => {
+    const place = endpoints[network];
+    if (place === undefined) return [];
+    const address = IPAMConfig?.IPv4Address ?? "";
+    const moved = address !== "" && place.ipv4 !== "" && place.ipv4 !== address;
+    return [
+      ...Aliases.filter((each) => !place.aliases.includes(each)).map((each) =>
+        drift(`alias ${each} in network ${network}`, "set", "none")
+      ),
+      ...(moved ? [drift(`ipv4_address in network ${network}`, address, place.ipv4)] : []),
+    ];
+  });
+  return [
+    ...limits,
+    ...(wanted === found ? [] : [drift("restart", wanted, found)]),
+    ...names,
+    ...labels.map((each) => drift(`label ${each}`, "set", "none")),
+  ];
+}
+
+/** Names of the volumes that a service mounts and that the project names. */
+export function mountedVolumes(model: ComposeModel, service: string): string[] {
+  const keys = new Set(
+    objectsAt(servicesOf(model)[service] ?? {}, "volumes").map((each) => textAt(each, "source")),
+  );
+  return Object.entries(asRecord(model["volumes"] as Json)).flatMap(([key, value]) =>
+    keys.has(key) ? [asText(asRecord(value)["name"]) || key] : []
+  );
+}
+
+/** Asked for in the newest way: what is compared is the same in all. */
+const NEWEST = "1.52";
+
+function changed(
+  { name, shown = String }: Limit,
+  asked: HostBody,
+  host: JsonRecord,
+): { readonly wanted: string; readonly found: string } | undefined {
+  const wanted = asked[name as keyof HostBody] as number | string | undefined;
+  const found = host[name];
+  if (typeof found === "string") {
+    // An engine without cpusets answers with none.
+    if (found === (wanted ?? "") || found === "") return undefined;
+    return { wanted: String(wanted ?? "") || NONE, found };
+  }
+  const text = (value: number) => value > 0 ? shown(value) : NONE;
+  const value = asNumber(found);
+  if (value === undefined || value === (Number(wanted ?? 0))) return undefined;
+  if (name === "PidsLimit" && value <= 0) {
+    return Number(wanted ?? 0) > 0 ? { wanted: text(Number(wanted)), found: NONE } : undefined;
+  }
+  if (value === 0) return undefined;
+  if (name === "MemorySwap" && wanted === undefined && isDefaultSwap(value, asked, host)) {
+    return undefined;
+  }
+  return { wanted: text(Number(wanted ?? 0)), found: text(value) };
+}
+
+const NONE = "no limit";
+
+/** Without a word about swap a container may have as much as memory, or the kernel does not count it. */
+function isDefaultSwap(value: number, asked: HostBody, host: JsonRecord): boolean {
+  const memory = [Number(asked.Memory ?? 0), asNumber(host["Memory"]) ?? 0];
+  return value === -1 || memory.some((each) => value === 2 * each);
+}
+
+function policyText(policy: HostBody["RestartPolicy"] | Json | undefined): string {
+  const { Name, MaximumRetryCount } = asRecord(policy as Json);
+  const name = asText(Name) || "no";
+  const count = asNumber(MaximumRetryCount) ?? 0;
+  return name === "on-failure" && count > 0 ? `${name}:${count}` : name;
+}
+
+function bytes(value: number): string {
+  const [size, unit] = value % 2 ** 30 === 0 ? [2 ** 30, "GiB"] : [2 ** 20, "MiB"];
+  return value % size === 0 ? `${value / size} ${unit}` : `${value} bytes`;
+}

@@ -1,0 +1,50 @@
+import type { Engine } from "../docker/engine.ts";
+import type { ComposeModel, Drift, ObservedStack, ReleaseService } from "../model/mod.ts";
+import { fieldDrift, mountedVolumes } from "./engine/field_drift.ts";
+import { numberOf } from "./engine/make_containers.ts";
+import { withPlainDollars } from "./engine/plain_dollars.ts";
+
+/** How many containers are inspected at once. */
+const AT_ONCE = 4;
+
+/**
+ * What of a stack only inspecting its containers shows to be otherwise than asked for, and the volumes
+ * that are gone; see {@link fieldDrift}. A container that goes meanwhile has none.
+ */
+export async function lookForDrift(
+  engine: Pick<Engine, "inspectContainer" | "findVolumes">,
+  { model: rendered, services }: {
+    readonly model: ComposeModel;
+    readonly services: readonly ReleaseService[];
+  },
+  { containers }: ObservedStack,
+  signal: AbortSignal,
+): Promise<Drift[]> {
+  const model = withPlainDollars(rendered);
+  const own = containers.filter((each) => services.some(({ name }) => name === each.service));
+  const found: Drift[] = [];
+  for (let from = 0; from < own.length; from += AT_ONCE) {
+    const some = own.slice(from, from + AT_ONCE).map(async (each) => {
+      const details = await engine.inspectContainer(each.id, signal);
+      return details === undefined ? [] : fieldDrift(model, details, numberOf(each));
+    });
+    found.push(...(await Promise.all(some)).flat());
+  }
+  // A volume that a container has cannot be removed.
+  const bare = services.filter(({ name, expectation }) =>
+    expectation.replicas > 0 && !containers.some((each) => each.service === name)
+  );
+  const wanted = bare.flatMap(({ name }) =>
+    mountedVolumes(model, name).map((volume) => ({ name, volume }))
+  );
+  if (wanted.length === 0) return found;
+  const there = await engine.findVolumes(wanted.map(({ volume }) => volume), signal);
+  const gone = wanted.filter(({ volume }) => !there.some((each) => each.name === volume));
+  return [
+    ...found,
+    ...gone.map(({ name, volume }) => ({
+      ...{ service: name, field: `volume ${volume}` },
+      ...{ wanted: "there", found: "none" },
+    })),
+  ];
+}

@@ -1,0 +1,22 @@
+/** One thing that is not as it was asked of the engine: somebody changed it by hand. */
+export interface Drift {
+  readonly service: string;
+  /** The container it is about; absent where it is about the service or a volume. */
+  readonly container?: { readonly id: string; readonly name: string };
+  /** What differs, in the words of a compose file where that has one: `mem_limit`, `network shop_db`. */
+  readonly field: string;
+  readonly wanted: string;
+  readonly found: string;
+}
+
+/** What is done about drift: it is mended, only told, or not looked for. */
+export const DRIFT_POLICIES = ["repair", "report", "ignore"] as const;
+
+/** One member of {@link DRIFT_POLICIES}. */
+export type DriftPolicy = (typeof DRIFT_POLICIES)[number];
+
+/** Drift as one line for people: `container shop-web-1: mem_limit: 64 MiB instead of 128 MiB`. */
+export function formatDrift({ service, container, field, wanted, found }: Drift): string {
+  const what = container === undefined ? `service ${service}` : `container ${container.name}`;
+  return `${what}: ${field}: ${found} instead of ${wanted}`;
+}

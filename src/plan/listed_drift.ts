@@ -1,0 +1,76 @@
+import {
+  type Drift,
+  LABELS,
+  MANAGER,
+  missingNetworks,
+  type ObservedContainer,
+  type ObservedStack,
+  type ReleaseService,
+  wantedName,
+} from "../model/mod.ts";
+import { shouldRun } from "./decide.ts";
+
+/**
+ * What a list of a stack's containers shows to be otherwise than its release wants: how many there
+ * are, their names, networks and states. A service that no release ever had is somebody's own.
+ */
+export function listedDrift(
+  services: readonly ReleaseService[],
+  { containers }: ObservedStack,
+): Drift[] {
+  const known = new Set(services.map((each) => each.name));
+  const strange = containers.filter(({ service, labels }) =>
+    !known.has(service) && labels[LABELS.manager] !== MANAGER
+  );
+  return [
+    ...services.flatMap((service) =>
+      serviceDrift(service, containers.filter((each) => each.service === service.name))
+    ),
+    ...strange.map((each): Drift => ({
+      ...about(each),
+      field: "service",
+      wanted: "a service of its release",
+      found: each.service === "" ? "none" : each.service,
+    })),
+  ].sort((a, b) => sortKey(a) < sortKey(b) ? -1 : 1);
+}
+
+function serviceDrift(
+  service: ReleaseService,
+  containers: readonly ObservedContainer[],
+): Drift[] {
+  const { name, expectation: { replicas } } = service;
+  const count = containers.length === replicas ? [] : [{
+    service: name,
+    field: "containers",
+    wanted: String(replicas),
+    found: String(containers.length),
+  }];
+  return [...count, ...containers.flatMap((each) => containerDrift(service, each))];
+}
+
+function containerDrift(service: ReleaseService, container: ObservedContainer): Drift[] {
+  const drift = (field: string, wanted: string, found: string): Drift => ({
+    ...about(container),
+    field,
+    wanted,
+    found,
+  });
+  const { name, state } = container;
+  const wanted = wantedName(service, container) ?? name;
+  return [
+    ...(shouldRun(service, container) ? [drift("state", "running", state)] : []),
+    ...(wanted === name ? [] : [drift("name", wanted, name)]),
+    ...missingNetworks(service, container).map((each) =>
+      drift(`network ${each}`, "connected", "none")
+    ),
+  ];
+}
+
+function about({ id, name, service }: ObservedContainer): Pick<Drift, "service" | "container"> {
+  return { service, container: { id, name } };
+}
+
+function sortKey({ service, container, field }: Drift): string {
+  return [service, container?.name ?? "", field].join("\n");
+}

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { commandTo } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
+import { engines, IMAGE, type World } from "./world.ts";
+
+const SHOP = {
+  "compose.yaml": composeFile({
+    db: service(),
+    web: service({ mem_limit: "64m", memswap_limit: "64m", restart: "unless-stopped" }),
+  }),
+};
+
+/** Waits until the API tells this drift of the stack, one line for each field, however long that takes. */
+async function driftIs(world: World, expected: readonly string[]): Promise<void> {
+  for (;;) {
+    const answer = await world.request(`/v1/api/deployments?query=${world.stack}`);
+    const { drift = [] } = (await answer.json()).content.deployments[0] ?? {};
+    const lines = drift.map((each: Record<string, string>) =>
+      `${each["container"]?.replace(`${world.stack}-`, "")} ${each["field"]} ${each["found"]}`
+    );
+    if (JSON.stringify(lines) === JSON.stringify(expected)) return;
+    await pause(20);
+  }
+}
+
+async function metric(world: World): Promise<string | undefined> {
+  const text = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
+  return /^service_stack_drifted_fields\{.*\} (\d+)$/m.exec(text)?.[1];
+}
+
+/** Changes limits as people do. */
+const update = (world: World, name: string, ...how: readonly string[]) =>
+  docker(world, "update", ...how, `${world.stack}-${name}`);
+
+for (const engine of await engines()) {
+  describe(`what a person changes of containers by hand, on the ${engine} engine`, () => {
+    it("is told, field by field, and is over when it is changed back", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, SHOP);
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        await driftIs(world, []);
+        await update(world, "web-1", "--memory", "48m", "--restart", "no");
+        await driftIs(world, ["web-1 mem_limit 48 MiB", "web-1 restart no"]);
+        assert.equal(await metric(world), "2");
+        const { out } = await commandTo(world, 0, ["explain", world.stack]);
+        const line = `container ${world.stack}-web-1: mem_limit: 48 MiB instead of 64 MiB`;
+        assert.ok(out.includes(`\ndrift: ${line}\n`), out);
+        const { out: status } = await commandTo(world, 0, ["status", world.stack]);
+        assert.match(status, /^drifted .* changed by hand: .*mem_limit.* \(and 1 more\)$/m);
+        assert.equal(world.lines.filter(({ message }) => message.startsWith(line)).length, 1);
+        await pollTo(world, "skipped");
+        await update(world, "web-1", "--memory", "64m", "--restart", "unless-stopped");
+        await driftIs(world, []);
+        assert.deepEqual(await ids(world), before);
+      }));
+
+    it("is mended where drift is repaired, once and with one container", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, SHOP, { reconciliation: { drift: "repair" } });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const labels = ["project=" + world.stack, "service=extra", "oneoff=False"]
+          .flatMap((each) => ["--label", `com.docker.compose.${each}`]);
+        await docker(world, "create", "--name", `${world.stack}-extra`, ...labels, IMAGE, "true");
+        await driftIs(world, ["extra service extra"]);
+        await update(world, "web-1", "--memory", "48m");
+        // What was added goes last, when the others have proved healthy.
+        while ((await ids(world))["extra"] !== undefined) await pause(20);
+        await driftIs(world, []);
+        const repaired = await ids(world);
+        assert.notEqual(repaired["web-1"], before["web-1"]);
+        assert.equal(repaired["db-1"], before["db-1"]);
+        await docker(world, "rename", `${world.stack}-db-1`, `${world.stack}-mine`);
+        while ((await ids(world))["db-1"] === undefined) await pause(20);
+        assert.deepEqual(await ids(world), repaired);
+      }));
+  });
+}
+
+describe("what a person changes of containers by hand", () => {
+  it("is not looked for where drift is ignored", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, SHOP, { reconciliation: { drift: "ignore", events: ["update"] } });
+      await pollTo(world, "succeeded");
+      const before = await ids(world);
+      // Its events ask for a new container: afterwards it was looked at, and nothing was found.
+      await update(world, "web-1", "--memory", "48m");
+      while ((await ids(world))["web-1"] === before["web-1"]) await pause(20);
+      await driftIs(world, []);
+      assert.equal(await metric(world), undefined);
+    }));
+});

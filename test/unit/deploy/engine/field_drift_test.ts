@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { fieldDrift } from "../../../../src/deploy/mod.ts";
+import type { JsonRecord } from "../../../../src/docker/json.ts";
+import { observedContainer } from "../../../../src/docker/containers.ts";
+import type { ContainerDetails } from "../../../../src/docker/mod.ts";
+import { COMPOSE_LABELS, formatDrift } from "../../../../src/model/mod.ts";
+
+/** A container of the service `web` as inspection shows it. */
+function details(host: JsonRecord, more: Partial<ContainerDetails> = {}): ContainerDetails {
+  const Labels = { [COMPOSE_LABELS.service]: "web", [COMPOSE_LABELS.project]: "shop" };
+  return {
+    container: observedContainer({ Id: "c1", Names: ["/shop-web-1"], State: "running", Labels }),
+    restartPolicy: "no",
+    startedAt: undefined,
+    restartCount: 0,
+    stopTimeoutSeconds: 10,
+    oomKilled: false,
+    error: "",
+    healthOutput: "",
+    mounts: [],
+    host,
+    ...more,
+  };
+}
+
+function driftOf(service: Readonly<Record<string, unknown>>, found: ContainerDetails): string[] {
+  const model = {
+    name: "shop",
+    services: { web: { image: "web", ...service } },
+    networks: { default: { name: "shop_default" } },
+  };
+  return fieldDrift(model, found, 1).map((each) =>
+    formatDrift(each).replace("container shop-web-1: ", "")
+  );
+}
+
+const MIB = 2 ** 20;
+
+describe("fieldDrift()", () => {
+  const limits: readonly (readonly [string, Record<string, unknown>, JsonRecord, string[]])[] = [
+    [
+      "memory that was changed",
+      { mem_limit: "134217728" },
+      { Memory: 64 * MIB, MemorySwap: 256 * MIB },
+      ["mem_limit: 64 MiB instead of 128 MiB"],
+    ],
+    [
+      "a limit that nobody asked for",
+      {},
+      { Memory: 2 ** 30, MemorySwap: 2 ** 31 },
+      ["mem_limit: 1 GiB instead of no limit"],
+    ],
+    ["swap that follows memory", { mem_limit: MIB }, { Memory: MIB, MemorySwap: 2 * MIB }, []],
+    ["swap that is not counted", { mem_limit: MIB }, { Memory: MIB, MemorySwap: -1 }, []],
+    [
+      "swap that does not",
+      { mem_limit: MIB },
+      { Memory: MIB, MemorySwap: 3 * MIB },
+      ["memswap_limit: 3 MiB instead of no limit"],
+    ],
+    [
+      "processors",
+      { deploy: { resources: { limits: { cpus: 0.5 } } } },
+      { NanoCpus: 1.5e9 },
+      ["cpus: 1.5 instead of 0.5"],
+    ],
+    ["shares", {}, { CpuShares: 512 }, ["cpu_shares: 512 instead of no limit"]],
+    ["a set of processors", { cpuset: "0" }, { CpusetCpus: "0-1" }, ["cpuset: 0-1 instead of 0"]],
+    ["processes", { pids_limit: 100 }, { PidsLimit: 50 }, ["pids_limit: 50 instead of 100"]],
+    ["no limit of processes", { pids_limit: 100 }, { PidsLimit: 0 }, [
+      "pids_limit: no limit instead of 100",
+    ]],
+    ["what is written as no limit", { pids_limit: -1 }, { PidsLimit: null }, []],
+    ["a limit that this engine has not", { pids_limit: 100 }, { PidsLimit: null }, []],
+    ["memory that this engine has not", { mem_limit: MIB }, { Memory: 0, MemorySwap: 0 }, []],
+    ["weight", {}, { BlkioWeight: 300 }, ["blkio_config.weight: 300 instead of no limit"]],
+    ["weight, which compose sets", { blkio_config: { weight: 300 } }, { BlkioWeight: 300 }, []],
+    [
+      "a restart policy",
+      { restart: "unless-stopped" },
+      { RestartPolicy: { Name: "no", MaximumRetryCount: 0 } },
+      ["restart: no instead of unless-stopped"],
+    ],
+    [
+      "how often it is tried",
+      { restart: "on-failure:3" },
+      { RestartPolicy: { Name: "on-failure", MaximumRetryCount: 5 } },
+      ["restart: on-failure:5 instead of on-failure:3"],
+    ],
+    ["no policy", {}, { RestartPolicy: { Name: "", MaximumRetryCount: 0 } }, []],
+  ];
+  for (const [title, service, host, lines] of limits) {
+    it(`finds ${title}`, () => {
+      const policy = { RestartPolicy: { Name: "no", MaximumRetryCount: 0 } };
+      assert.deepEqual(driftOf(service, details({ ...policy, ...host })), lines);
+    });
+  }
+
+  it("finds names and addresses that are gone from a network, and labels", () => {
+    const service = {
+      networks: { default: { aliases: ["www"], ipv4_address: "10.9.0.7" } },
+      labels: { a: "1" },
+    };
+    const endpoint = { ipv4: "10.9.0.8", ipv6: "", aliases: ["shop-web-1", "web"] };
+    assert.deepEqual(driftOf(service, details({}, { endpoints: { shop_default: endpoint } })), [
+      "alias www in network shop_default: none instead of set",
+      "ipv4_address in network shop_default: 10.9.0.8 instead of 10.9.0.7",
+      "label a: none instead of set",
+    ]);
+  });
+
+  it("finds nothing of a network that it is not in, and of an engine that says nothing", () => {
+    const service = { networks: { default: null } };
+    assert.deepEqual(driftOf(service, details({})), []);
+    assert.deepEqual(driftOf({ mem_limit: MIB, restart: "always" }, { ...details({}), host: {} }), [
+      "restart: no instead of always",
+    ]);
+  });
+});
