@@ -24,6 +24,7 @@ import {
   createGitSource,
   type GitSourceWithTrees,
   type Source,
+  sourceByKind,
   sourceLocation,
 } from "../source/mod.ts";
 import {
@@ -271,10 +272,11 @@ function parts(
     redactor,
   });
   const digest = (text: string) => made.key.digest(text);
+  const source = sourceByKind({ git: made.source });
   return {
     ...made,
-    source: plainSource(made.source, sops),
-    encrypted: createEncryptedFiles({ source: made.source, sops, files, digest }),
+    source: plainSource(source, sops),
+    encrypted: createEncryptedFiles({ source, sops, files, digest }),
     rendered: new RenderedModels(),
     files,
     commands,

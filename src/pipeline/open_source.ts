@@ -13,7 +13,6 @@ import {
   type Trigger,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
-import { sourceLocation } from "../source/mod.ts";
 import { preparing, writtenSecrets } from "../system/mod.ts";
 import {
   expandDeployments,
@@ -47,7 +46,7 @@ export interface OpenedSource extends SourceRun {
  * resolve ▸ read ▸ expand: what a source says now. The reporter is told what is being done, and the
  * revision once it is known.
  *
- * Throws `unsupported` for what is no repository, and what the source and its configuration throw.
+ * Throws what the source and its configuration throw: `unsupported` for a kind that nothing reads.
  */
 export async function openSource(
   parts: PipelineParts,
@@ -56,7 +55,6 @@ export async function openSource(
   signal: AbortSignal,
 ): Promise<OpenedSource> {
   const { request } = run;
-  requireGit(request);
   const { name } = requestLocation(request);
   reporter.describe({ message: `resolving ${request.reference} of ${name}` });
   const look = () => lookUp(parts, run, signal);
@@ -147,15 +145,5 @@ async function readConfigFile(
     `${revision.source.name} has no deployment configuration at ${revision.reference}: ` +
       `expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)} in ${where}` +
       (target === "" ? "" : `; with a target there is no other file`),
-  );
-}
-
-/** Artifacts are announced and polled like repositories, but nothing reads them yet. */
-function requireGit({ kind, url }: SourceRequest): void {
-  if (kind === "git") return;
-  const { name } = sourceLocation(kind, url);
-  throw new StackwrightError(
-    "unsupported",
-    `${name} is an OCI artifact, and this version deploys from Git repositories only`,
   );
 }

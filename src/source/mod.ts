@@ -1,6 +1,7 @@
 /**
  * The sources of desired state: Git mirrors that are read by object id, and immutable trees on disk
- * that are made only for what is rendered. `git_source.ts` is the Git source; `repository_url.ts`
+ * that are made only for what is rendered. `source_by_kind.ts` chooses among kinds; `git_source.ts` is
+ * the one there is; `repository_url.ts`
  * and `source_name.ts` say which URLs are accepted and which of them are the same repository.
  */
 export * from "./git/credentials.ts";
@@ -20,6 +21,7 @@ export {
   type RepositoryUrl,
 } from "./git/repository_url.ts";
 export * from "./source.ts";
+export { sourceByKind } from "./source_by_kind.ts";
 export type { StoredTree, TreeStore } from "./trees/tree_store.ts";
 export { sameHostAndPath, sameRepository, sourceLocation } from "./source_name.ts";
 export {

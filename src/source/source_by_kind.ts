@@ -1,0 +1,43 @@
+import { type SourceKind, type SourceLocation, StackwrightError } from "../model/mod.ts";
+import type { Source } from "./source.ts";
+
+/** Sources by their kind; a kind that is missing is one that nothing reads yet. */
+export type Sources = { readonly [Kind in SourceKind]?: Source };
+
+/** Words for what a source of a kind is, and for what is read of it. */
+const WORDS: Readonly<Record<SourceKind, readonly [string, string]>> = {
+  git: ["a Git repository", "Git repositories"],
+  oci: ["an OCI artifact", "OCI artifacts"],
+};
+
+/**
+ * A source of every kind: each question goes to the one of the kind that it is about.
+ *
+ * Every method throws `unsupported` for a kind that is missing, besides what that source throws.
+ */
+export function sourceByKind(sources: Sources): Source {
+  const of = ({ kind, name }: SourceLocation): Source => {
+    const source = sources[kind];
+    if (source !== undefined) return source;
+    const known = (Object.keys(sources) as SourceKind[]).map((each) => WORDS[each][1]);
+    throw new StackwrightError(
+      "unsupported",
+      `${name} is ${WORDS[kind][0]}, and this version deploys from ${known.join(" and ")} only`,
+    );
+  };
+  return {
+    resolve: async (request, signal) => await of(request.location).resolve(request, signal),
+    lastKnown: async (request, signal) => await of(request.location).lastKnown(request, signal),
+    read: async (revision, path, signal) => await of(revision.source).read(revision, path, signal),
+    entries: async (revision, paths, signal) =>
+      await of(revision.source).entries(revision, paths, signal),
+    list: async (revision, path, signal) => await of(revision.source).list(revision, path, signal),
+    materialise: async (revision, signal) =>
+      await of(revision.source).materialise(revision, signal),
+    isAncestor: async (older, newer, signal) =>
+      await of(newer.source).isAncestor(older, newer, signal),
+    async close() {
+      await Promise.all(Object.values(sources).map((each) => each.close()));
+    },
+  };
+}
