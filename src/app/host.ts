@@ -15,7 +15,7 @@ import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { createLimiter, type Meter, readMachineFacts, scratchPrefix } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
-import { findHostDataDirectory, findLocalPath } from "./host_data_directory.ts";
+import { findHostDataDirectory, findLocalPath, findOwnContainer } from "./host_data_directory.ts";
 import { remembered } from "./remember.ts";
 import type { System } from "./system.ts";
 
@@ -79,6 +79,11 @@ export async function createHost(
     images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
     dataDir: hostDir ?? await findHostDataDirectory({ files, engine }, dir, signal),
     ...(socket === undefined ? {} : { socket }),
+    own: remembered(
+      clock,
+      Number.POSITIVE_INFINITY,
+      (within) => findOwnContainer({ files, engine }, within),
+    ),
     localPath: (path, within) => findLocalPath({ files, engine }, path, within),
   };
 }

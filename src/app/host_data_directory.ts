@@ -5,8 +5,29 @@ import {
   localPath,
   ownContainerId,
 } from "../docker/mod.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { type ObservedContainer, StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
+
+/** Ports for asking an engine about the container that this process runs in. */
+interface OwnParts {
+  readonly files: Pick<Files, "readIfExists">;
+  readonly engine: EngineClient;
+}
+
+/** The container that this process runs in; `undefined` on a host, and where the engine has it not. */
+export async function findOwnContainer(
+  parts: OwnParts,
+  signal: AbortSignal,
+): Promise<ObservedContainer | undefined> {
+  const id = await ownId(parts);
+  if (id === undefined) return undefined;
+  return (await parts.engine.inspectContainer(id, signal))?.container;
+}
+
+async function ownId({ files }: OwnParts): Promise<string | undefined> {
+  const mountInfo = await files.readIfExists("/proc/self/mountinfo");
+  return mountInfo && ownContainerId(new TextDecoder().decode(mountInfo));
+}
 
 /**
  * Where this process sees a path of the engine's host: the same path on a host; in a container, where
@@ -17,8 +38,7 @@ export async function findLocalPath(
   path: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const mountInfo = await parts.files.readIfExists("/proc/self/mountinfo");
-  const id = mountInfo && ownContainerId(new TextDecoder().decode(mountInfo));
+  const id = await ownId(parts);
   const mounts = id === undefined ? [] : await containerMounts(parts.engine.api, id, signal);
   return mounts.length === 0 ? path : localPath(path, mounts);
 }
@@ -35,8 +55,7 @@ export async function findHostDataDirectory(
   dataDir: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const mountInfo = await parts.files.readIfExists("/proc/self/mountinfo");
-  const id = mountInfo && ownContainerId(new TextDecoder().decode(mountInfo));
+  const id = await ownId(parts);
   if (id === undefined) return dataDir;
   const mounts = await containerMounts(parts.engine.api, id, signal);
   // A container of another engine: its paths mean nothing here, so they are taken as they are.

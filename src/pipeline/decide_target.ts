@@ -40,6 +40,7 @@ import {
   type Target,
 } from "../prepare/mod.ts";
 import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
+import { requireNotOwnProject } from "./not_us.ts";
 import type { PipelineParts } from "./parts.ts";
 import { withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { targetWindowHold } from "./sync_gate.ts";
@@ -96,6 +97,7 @@ export async function decideTarget(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { deployment, key, revision } = asked;
+  await requireNotOwnProject(parts.host, key, signal);
   const stopped = stopHold(parts, key);
   if (stopped !== undefined && (deployment.pause || !deployment.destroy.enabled)) {
     return skip(stopped.reason, stopped.message);

@@ -20,6 +20,7 @@ import {
 } from "../model/mod.ts";
 import { composeCall, requireImages } from "../prepare/mod.ts";
 import { bringToDisk } from "./carry_out.ts";
+import { requireNotStopped } from "./not_us.ts";
 import type { PipelineParts } from "./parts.ts";
 import { waitForStack } from "./waits.ts";
 
@@ -56,6 +57,7 @@ export async function runJob(
   let code: number | undefined;
   try {
     const { found, spec } = await findJob(parts, work, signal);
+    await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
     const { clock, log } = parts;

@@ -8,7 +8,6 @@ import {
 } from "../compose/mod.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import type { ComposeProject } from "../deploy/mod.ts";
-import { ownContainerId } from "../docker/own_mounts.ts";
 import { guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -89,12 +88,11 @@ async function requireNotUs(
   shared: ReturnType<typeof followedPaths>["shared"],
   signal: AbortSignal,
 ): Promise<void> {
-  const mountInfo = await parts.files.readIfExists("/proc/self/mountinfo");
-  const own = mountInfo && ownContainerId(new TextDecoder().decode(mountInfo));
+  const own = await parts.host.own(signal);
   if (own === undefined) return;
   for (const { what, name: container } of shared) {
     const details = await parts.host.engine.inspectContainer(container, signal);
-    if (details?.container.id !== own) continue;
+    if (details?.container.id !== own.id) continue;
     throw new StackwrightError(
       "path_escapes",
       `deployment ${name}: ${what}: the container ${container} is Stackwright itself, whose processes ` +

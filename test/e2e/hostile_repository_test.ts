@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import process from "node:process";
 import { after, before, describe, it } from "node:test";
 import { createRepository } from "../fakes/git_repository.ts";
 import { composeFile, configFile, type Part, service } from "../flow/compose_text.ts";
@@ -17,7 +18,7 @@ import {
   TOKEN,
 } from "../flow/path_attacks.ts";
 import { docker, ids } from "../flow/steps.ts";
-import { createWorld, engines, IMAGE, type World } from "../flow/world.ts";
+import { createWorld, engines, IMAGE, realSocket, type World } from "../flow/world.ts";
 import { type Ended, executables, ServiceProcess } from "./service_process.ts";
 
 /** What repositories may never do, tried on the compiled executable and the real engine. */
@@ -54,6 +55,30 @@ async function commitAndApply(
     ...files,
   });
   return await apply(world.repository.url, env);
+}
+
+/** Runs `apply` in a container of service `app` of a compose project, with the programs of this host. */
+async function applyInside(project: string): Promise<Ended> {
+  assert.ok(PROGRAM);
+  const places = ["/usr", "/bin", "/lib", "/lib64", "/etc"].filter((each) => existsSync(each));
+  const own = dirname(world.dataDir);
+  const label = (name: string, value: string) => ["--label", `com.docker.compose.${name}=${value}`];
+  const argv = [
+    ...[
+      "--host",
+      `unix://${await realSocket()}`,
+      "run",
+      "--rm",
+      "--user",
+      `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
+    ],
+    ...[...label("project", project), ...label("service", "app"), ...label("oneoff", "False")],
+    ...places.flatMap((each) => ["--volume", `${each}:${each}:ro`]),
+    ...["--volume", `${dirname(PROGRAM.argv[0])}:/program:ro`, "--volume", `${own}:${own}`],
+    ...Object.entries(world.env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+    ...[IMAGE, `/program/${basename(PROGRAM.argv[0])}`, "apply", "--json", world.repository.url],
+  ] as const;
+  return await new ServiceProcess({ title: "docker", argv: ["docker"] }, argv, {}).ended;
 }
 
 function refused(ended: Ended, says: RegExp): void {
@@ -169,6 +194,18 @@ describe("a hostile repository before the executable", { skip }, () => {
     assert.deepEqual(await ids(world), {});
     const back = await apply();
     assert.equal(back.code, 0, back.stderr);
+  });
+
+  it("cannot replace or remove the container that the executable runs in", async () => {
+    await world.repository.reset(good);
+    const project = `${world.stack}-own`;
+    for (const destroy of [false, true]) {
+      await world.repository.commit({
+        ".stackwright.yaml": configFile({ name: project, destroy }),
+        "compose.yaml": composeFile({ app: service() }),
+      });
+      refused(await applyInside(project), /is the project that Stackwright itself runs in/);
+    }
   });
 
   it("gets nothing written where a container's link leads", async () => {

@@ -110,6 +110,7 @@ function createShop(directory: string) {
         clientConfigFile: join(directory, "none.json"),
       }),
       dataDir: directory,
+      own: unused,
       localPath: unused,
     },
     listeners: [],

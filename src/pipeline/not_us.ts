@@ -1,0 +1,54 @@
+import { STACK_LABELS } from "../deploy/mod.ts";
+import { COMPOSE_LABELS, type StackKey, StackwrightError } from "../model/mod.ts";
+import type { Host } from "../prepare/mod.ts";
+
+/** Label by which a swarm says of which service a task is. */
+const SWARM_SERVICE = "com.docker.swarm.service.name";
+
+/**
+ * Refuses work on the project or stack that this process itself runs in: whoever may push to any source
+ * could end the service by that name, and a container that replaces itself is left half replaced.
+ *
+ * Throws `conflict`.
+ */
+export async function requireNotOwnProject(
+  host: Pick<Host, "own">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const own = await host.own(signal);
+  if (own === undefined) return;
+  const names = [own.labels[COMPOSE_LABELS.project], own.labels[STACK_LABELS.namespace]];
+  if (!names.includes(key.name)) return;
+  throw new StackwrightError(
+    "conflict",
+    `${key.name} is the project that Stackwright itself runs in (container ${own.name}), which it ` +
+      "does not change; nothing was done. Choose another name, or change that project by hand, as " +
+      "with `docker compose up` on its host",
+  );
+}
+
+/**
+ * Refuses a job that would stop this process: nobody would be there to start it again.
+ *
+ * Throws `conflict`.
+ */
+export async function requireNotStopped(
+  host: Pick<Host, "own">,
+  stops: readonly { readonly project: string; readonly service: string }[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (stops.length === 0) return;
+  const own = await host.own(signal);
+  if (own === undefined) return;
+  const task = own.labels[SWARM_SERVICE];
+  const isUs = (project: string, service: string) =>
+    own.labels[COMPOSE_LABELS.project] === project && own.service === service ||
+    own.labels[STACK_LABELS.namespace] === project && task === `${project}_${service}`;
+  if (!stops.some(({ project, service }) => isUs(project, service))) return;
+  throw new StackwrightError(
+    "conflict",
+    `the job was not run: it stops Stackwright itself (container ${own.name}), which nobody would ` +
+      "start again; take that out of stop_services",
+  );
+}

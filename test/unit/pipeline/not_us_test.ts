@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { ObservedContainer } from "../../../src/model/mod.ts";
+import { requireNotOwnProject, requireNotStopped } from "../../../src/pipeline/not_us.ts";
+
+const NO_SIGNAL = new AbortController().signal;
+
+/** A host on which this process runs in a container with these labels, or in none. */
+function host(labels?: Readonly<Record<string, string>>) {
+  const own = labels && {
+    id: "own",
+    name: "ours",
+    service: labels["com.docker.compose.service"] ?? "",
+    labels,
+  } as unknown as ObservedContainer;
+  return { own: () => Promise.resolve(own) };
+}
+
+const project = host({
+  "com.docker.compose.project": "stackwright",
+  "com.docker.compose.service": "app",
+});
+const task = host({
+  "com.docker.stack.namespace": "stackwright",
+  "com.docker.swarm.service.name": "stackwright_app",
+});
+
+describe("requireNotOwnProject()", () => {
+  const require = (where: ReturnType<typeof host>, name: string) =>
+    requireNotOwnProject(where, { context: "default", name }, NO_SIGNAL);
+
+  it("refuses the project, and the stack, that this process runs in", async () => {
+    const refused = { code: "conflict", message: /Stackwright itself runs in \(container ours\)/ };
+    await assert.rejects(require(project, "stackwright"), refused);
+    await assert.rejects(require(task, "stackwright"), refused);
+  });
+
+  it("has nothing against others, or on a host", async () => {
+    await require(project, "shop");
+    await require(host({}), "shop");
+    await require(host(), "stackwright");
+  });
+});
+
+describe("requireNotStopped()", () => {
+  const require = (where: ReturnType<typeof host>, service: string) =>
+    requireNotStopped(where, [
+      { project: "blog", service: "db" },
+      { project: "stackwright", service },
+    ], NO_SIGNAL);
+
+  it("refuses a job that stops the service that this process is of", async () => {
+    const refused = { code: "conflict", message: /stops Stackwright itself \(container ours\)/ };
+    await assert.rejects(require(project, "app"), refused);
+    await assert.rejects(require(task, "app"), refused);
+  });
+
+  it("has nothing against jobs that stop others, or where this process runs in no container", async () => {
+    await require(project, "proxy");
+    await require(task, "proxy");
+    await require(host(), "app");
+  });
+});
