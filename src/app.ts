@@ -54,7 +54,7 @@ const REQUEST_GRACE_MS = 10_000;
 export async function startApp(settings: Settings, system: System): Promise<App> {
   const { log } = system;
   const meter = createPrometheus();
-  const assembly = await assemble(settings, system, { meter });
+  const assembly = await assemble(settings, system, { meter, serves: true });
   const pipeline = recoveringPipeline(assembly);
   const stop = new AbortController();
   const { ledger } = assembly;

@@ -49,6 +49,7 @@ import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { createHost } from "./host.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
+import { windowsInForce } from "./windows_in_force.ts";
 
 /** Everything below the triggers and faces, ready to work. */
 export interface Assembly {
@@ -78,6 +79,8 @@ export interface AssemblyOptions {
   readonly scratchDir?: string;
   /** Where measurements go; nowhere by default. */
   readonly meter?: Meter;
+  /** Whether it is that of the service, whose sync windows commands keep to. */
+  readonly serves?: boolean;
 }
 
 /**
@@ -88,7 +91,7 @@ export interface AssemblyOptions {
 export async function assemble(
   settings: Settings,
   system: System,
-  { scratchDir, meter = noMeter }: AssemblyOptions = {},
+  { scratchDir, meter = noMeter, serves = false }: AssemblyOptions = {},
 ): Promise<Assembly> {
   const logins = registrySecrets(settings.docker.authConfig ?? "");
   [...secretValues(settings), ...logins].forEach((value) => system.redactor.add(value));
@@ -112,7 +115,7 @@ export async function assemble(
   const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
   const listeners = listenersOf(system, ledger, meter);
-  const windows = createSyncWindows(settings.syncWindows);
+  const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
   const pipelineParts = onceDone(async (signal) => {
     const looksOnly = scratchDir !== undefined;
     const host = await createHost(settings, system, { engine, meter, secrets, looksOnly }, signal);

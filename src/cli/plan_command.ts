@@ -32,7 +32,8 @@ digest. The JSON output can be given to stackwright apply --plan.
 
 A stack that cannot be planned is reported and keeps no other from being planned.
 
-Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack cannot be planned.
+Exits 0 when there is nothing to do, 2 when there are changes, also where a sync window defers
+them, 1 when a stack cannot be planned.
 `,
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target"]);
@@ -56,7 +57,7 @@ Exits 0 when there is nothing to do, 2 when there are changes, 1 when a stack ca
       io.out(summaryOf(stacks, failures.length));
     }
     if (failures.length > 0) return EXIT.failed;
-    return stacks.some((each) => each.plan.kind !== "skip") ? EXIT.changes : EXIT.ok;
+    return stacks.some(hasChanges) ? EXIT.changes : EXIT.ok;
   },
 };
 
@@ -75,6 +76,11 @@ export function watchedPlan(io: CommandIo, settings: Settings, system: System) {
   };
 }
 
+/** What a window defers is a change all the same; what is held back otherwise is as it is to be. */
+function hasChanges({ plan }: PlannedStackView): boolean {
+  return plan.kind !== "skip" || plan.reason === "sync_window";
+}
+
 function viewOf({ before, after, ...stack }: PlannedStackView) {
   return { ...stack, diff: unifiedDiff("deployed", "planned", before, after) };
 }
@@ -84,13 +90,14 @@ function failureText({ context, name, message, problems = [] }: UnplannedStackVi
   return [`stackwright: ${context}/${name}: ${message}`, ...further].join("\n") + "\n";
 }
 
-function textOf({ context, name, plan, before, after }: PlannedStackView, io: CommandIo): string {
+function textOf(stack: PlannedStackView, io: CommandIo): string {
+  const { context, name, plan, before, after } = stack;
   const services = plan.services.map((each) =>
     `  ${each.name}: ${each.action}: ${each.because.join("; ")}\n`
   );
-  const head = `${context}/${name}: ${
-    plan.kind === "skip" ? "nothing to do" : plan.kind
-  }: ${plan.message}\n`;
+  const { kind, message } = plan;
+  const what = kind !== "skip" ? `${kind}: ` : hasChanges(stack) ? "" : "nothing to do: ";
+  const head = `${context}/${name}: ${what}${message}\n`;
   // What is only looked after has no diff to speak of: its labels may differ all the same.
   // Masked before it becomes YAML, which breaks long texts into lines that no mask would find again.
   const about = stackAsOwner({ context, name });
@@ -103,12 +110,12 @@ function textOf({ context, name, plan, before, after }: PlannedStackView, io: Co
 function summaryOf(stacks: readonly PlannedStackView[], failed: number): string {
   const counts = new Map<string, number>();
   const count = (what: string, by = 1) => counts.set(what, (counts.get(what) ?? 0) + by);
-  for (const { plan } of stacks) {
-    for (const { action } of plan.kind === "skip" ? [] : plan.services) {
+  for (const stack of stacks) {
+    for (const { action } of hasChanges(stack) ? stack.plan.services : []) {
       if (action !== "keep") count(`to ${action}`);
     }
   }
-  const changed = stacks.filter(({ plan }) => plan.kind !== "skip").length;
+  const changed = stacks.filter(hasChanges).length;
   const services = [...counts].map(([what, number]) => `${number} ${what}`).join(", ");
   const parts = [
     `${stacks.length + failed} ${stacks.length + failed === 1 ? "stack" : "stacks"}`,

@@ -13,6 +13,7 @@ import { Owners } from "./owners.ts";
 import { PersonHolds } from "./person_holds.ts";
 import { type Pin, Pins } from "./pins.ts";
 import { Reconciliations } from "./reconciliations.ts";
+import { ServiceSettings } from "./service_settings.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { type DeployedStack, Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
@@ -61,6 +62,8 @@ export class Ledger {
   readonly runs: RunArchive;
   /** Which tree the files of a stack were at which time. */
   readonly shownTrees: ShownTrees;
+  /** What the service was started with last. */
+  readonly service: ServiceSettings;
   readonly #database: LedgerDatabase;
   readonly #releases: Releases;
   readonly #intents: Intents;
@@ -87,6 +90,7 @@ export class Ledger {
     this.pins = new Pins(this.#database, parts.redact);
     this.stops = new Stops(this.#database);
     this.reconciliations = new Reconciliations(this.#database);
+    this.service = new ServiceSettings(this.#database);
     this.holds = new PersonHolds(this.#database, parts.redact, () => parts.clock.now());
     this.deferred = new DeferredDeployments(this.#database, parts.key);
     this.owners = new Owners(this.#database);

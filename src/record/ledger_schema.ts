@@ -195,6 +195,12 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (context, name)
   ) STRICT;
   `,
+  `
+  CREATE TABLE service_settings (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -264,10 +264,10 @@ function syncWindows(reader: VariableReader, checkSchedule: CheckSchedule | unde
   const zone = (reader.text("TZ") ?? "").trim();
   const extra = checkSchedule === undefined ? {} : { checkSchedule };
   const timeZone = isTimeZone(zone) ? zone : "UTC";
-  return yaml<readonly SyncWindow[]>(
+  return yaml<readonly SyncWindow[] | undefined>(
     reader,
     "SYNC_WINDOWS",
-    [],
+    undefined,
     (text, file) => parseSyncWindows(text, { file, timeZone, ...extra }),
   );
 }

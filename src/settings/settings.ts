@@ -97,8 +97,8 @@ export interface Settings {
   readonly git: GitSettings;
   readonly deploy: DeploySettings;
   readonly polls: readonly PollEntry[];
-  /** When deployments may be made; none is no restriction. */
-  readonly syncWindows: readonly SyncWindow[];
+  /** When deployments may be made; an empty list is no restriction, `undefined` says nothing of it. */
+  readonly syncWindows: readonly SyncWindow[] | undefined;
   /** Whether what a window defers is kept until it opens. */
   readonly syncWindowQueue: boolean;
   /** Where external secrets are; `undefined` when there are none. */

@@ -71,10 +71,18 @@ describe("sync windows", () => {
       const deferred = await automaticPollTo(world, "skipped", windows);
       assert.equal(deferred.deployments?.[0]?.reason, "sync_window");
       assert.equal((await detail(world))["state"], "waiting");
-      const { out } = await commandTo(world, 0, ["plan", world.repository.path], {
-        env: { SYNC_WINDOWS: windows },
-      });
-      assert.match(out, /deferred by sync window night/);
+      const { out } = await commandTo(world, 2, ["plan", world.repository.path]);
+      assert.match(out, /^default\/\S+: deferred by sync window night\n {2}web: recreate: /);
+      assert.match(out, /^plan: 1 stack, 1 with changes \(services: 1 to recreate\), 0 without$/m);
+      // Who has no windows keeps to those of the service, who says so has none.
+      const apply = ["apply", world.repository.path];
+      const held = await commandTo(world, 0, apply);
+      assert.match(held.out, /: skipped: deferred by sync window night\n/);
+      const none = { env: { SYNC_WINDOWS: "[]" } };
+      assert.match(
+        (await commandTo(world, 2, ["plan", world.repository.path], none)).out,
+        /: deploy: /,
+      );
 
       await docker(world, "rm", "--force", `${world.stack}-web-1`);
       await pollTo(world, "skipped");

@@ -46,7 +46,7 @@ function lines(environment: Environment, options?: SettingsOptions): string[] {
 }
 
 const DEFAULTS: Settings = {
-  syncWindows: [],
+  syncWindows: undefined,
   syncWindowQueue: false,
   logLevel: "info",
   logFormat: "auto",
