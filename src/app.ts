@@ -82,6 +82,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     meter,
     ids: assembly.ids,
     timeZone: settings.timeZone,
+    hasSwarmFeatures: settings.deploy.swarmFeatures,
   }, stop.signal);
   const gate: Gate = createGate(settings, system, {
     assembly,

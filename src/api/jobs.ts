@@ -14,8 +14,9 @@ import { timestamp } from "./stack_parts.ts";
 export interface JobFacts {
   readonly key: StackKey;
   readonly service: string;
-  /** Name of its container. */
+  /** Name of its container, or of its service in a swarm. */
   readonly name: string;
+  readonly mode: "container" | "swarm";
   /** What its labels say, or what is wrong with them. */
   readonly spec?: JobSpec;
   readonly problem?: string;
@@ -34,7 +35,7 @@ export interface JobOperationParts extends RunWorkParts {
 
 /** A scheduled job on the wire; what is empty or unknown is left out. */
 export const jobView = z.strictObject({
-  name: z.string().describe("Name of the container."),
+  name: z.string().describe("Name of the container, or of the service in a swarm."),
   context: z.string(),
   enabled: z.boolean(),
   stack: z.string().optional(),
@@ -43,6 +44,7 @@ export const jobView = z.strictObject({
   execution_mode: z.enum(["restart", "one_off"]).optional(),
   skip_running: z.boolean(),
   notify_on: z.enum(["all", "none", "success", "failure"]).optional(),
+  replicas: z.int().optional().describe("Tasks of a one-off run in a swarm."),
   stop_services: z.array(z.string()).optional().describe("As `project/service`."),
   max_duration: z.string().optional(),
   status: z.string().optional(),
@@ -100,7 +102,9 @@ export function runJobOperation(parts: JobOperationParts): Operation<RunResult> 
     tag: "Jobs",
     power: "act",
     input: z.strictObject({
-      job_name: z.string().min(1).describe("Name of the job's container."),
+      job_name: z.string().min(1).describe(
+        "Name of the job's container, or of its service in a swarm.",
+      ),
       stack: z.string().optional().describe("Its stack, where several jobs have the name."),
       context: contextInput,
       wait: waitInput,
@@ -164,7 +168,7 @@ function isOf({ repository, targets }: Run, { key, name }: JobFacts): boolean {
 }
 
 function viewJob(
-  { key, name, spec, problem, status, repository, lastRunAt, nextRunAt }: JobFacts,
+  { key, name, mode, spec, problem, status, repository, lastRunAt, nextRunAt }: JobFacts,
   time: (instant: Date) => string,
 ): Omit<JobView, "last_run"> {
   const on = spec?.enabled === true ? spec : undefined;
@@ -174,11 +178,12 @@ function viewJob(
     context: key.context,
     enabled: problem !== undefined || on !== undefined,
     ...(key.name === "" ? {} : { stack: key.name }),
-    mode: "container",
+    mode,
     ...(on === undefined ? {} : {
       schedule: on.schedule,
       execution_mode: on.mode,
       notify_on: on.notifyOn,
+      ...(mode === "swarm" && on.mode === "one_off" ? { replicas: on.swarmReplicas ?? 1 } : {}),
       ...(stops.length === 0 ? {} : { stop_services: stops }),
       ...(on.maxSeconds === undefined ? {} : { max_duration: formatDuration(on.maxSeconds) }),
     }),

@@ -3,7 +3,7 @@ import { readJobLabels } from "../config/mod.ts";
 import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
-import { COMPOSE_LABELS, LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
+import { LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
@@ -20,6 +20,8 @@ export interface JobBoardParts {
   readonly meter: Meter;
   readonly ids: Ids;
   readonly timeZone: string;
+  /** Whether services of a swarm are looked at. */
+  readonly hasSwarmFeatures: boolean;
 }
 
 /** The jobs of an engine: when they run, what became of them, and who runs them. */
@@ -37,8 +39,9 @@ export class JobBoard {
       find: async (within) => (await this.#find(within)).map(({ job }) => job),
       events: (within) =>
         engine.containerEvents({
-          labels: { [COMPOSE_LABELS.project]: undefined },
-          actions: ["create", "start", "rename", "destroy"],
+          labels: {},
+          withServices: true,
+          actions: ["create", "start", "rename", "destroy", "update", "remove"],
         }, within),
       submit: (work) => intake().submit(work, { lane: jobLane(work) }),
       clock,
@@ -72,13 +75,15 @@ export class JobBoard {
       const { isRunning, ...times } = this.scheduler.timesOf(job);
       const status = this.#statusOf(job, found, isRunning);
       const repository = found.container.labels[LABELS.sourceName] ?? "";
-      return { ...job, ...times, status, repository };
+      const mode = found.swarm === undefined ? "container" : "swarm";
+      return { ...job, ...times, mode, status, repository };
     });
   }
 
   async #find(signal: AbortSignal): Promise<{ job: ScheduledJob; found: FoundJob }[]> {
-    const { engine, ledger } = this.#parts;
-    const found = calledJobs(ledger, await findJobs(engine, signal));
+    const { engine, ledger, hasSwarmFeatures } = this.#parts;
+    const isManager = hasSwarmFeatures && (await engine.info(signal)).swarm === "manager";
+    const found = calledJobs(ledger, await findJobs(engine, { isManager }, signal));
     return found.map((each) => ({ job: this.#read(each), found: each }));
   }
 

@@ -32,6 +32,8 @@ export interface JobSpec {
   readonly stopServices: readonly StopService[];
   /** Seconds these have to end; as they say themselves when absent. */
   readonly stopTimeoutSeconds?: number;
+  /** Tasks of a one-off run in a swarm; one when absent. */
+  readonly swarmReplicas?: number;
   /** Seconds after which a run is ended and has failed; none when absent. */
   readonly maxSeconds?: number;
 }
@@ -51,6 +53,7 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
   if (enabled) requireSchedule(schedule);
   const timeout = seconds(labels, L.jobStopTimeout, LONGEST_STOP);
   const most = seconds(labels, L.jobMaxDuration);
+  const tasks = positive(labels, L.jobSwarmReplicas);
   if (enabled) flag(labels, L.jobWaitRunning, true);
   return {
     enabled,
@@ -60,6 +63,7 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
     notifyOn: choice(labels, L.jobNotifyOn, JOB_NOTIFICATIONS, "all"),
     stopServices: stopServices(labels, own),
     ...(timeout === undefined ? {} : { stopTimeoutSeconds: timeout }),
+    ...(tasks === undefined ? {} : { swarmReplicas: tasks }),
     ...(most === undefined ? {} : { maxSeconds: most }),
   };
 }
@@ -121,6 +125,13 @@ function seconds(labels: Labels, label: string, most = Infinity): number | undef
     throw invalid(label, messageOf(error));
   }
   throw invalid(label, "expected more than 0 seconds");
+}
+
+function positive(labels: Labels, label: string): number | undefined {
+  const text = behaviourLabel(labels, label)?.trim() ?? "";
+  if (text === "") return undefined;
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw invalid(label, `expected a whole number from 1, found ${JSON.stringify(text)}`);
 }
 
 function stopServices(labels: Labels, own: StopService): StopService[] {

@@ -19,6 +19,7 @@ export * from "./files_record.ts";
 export * from "./compose/half_replaced.ts";
 export * from "./jobs/called_job.ts";
 export * from "./jobs/find_jobs.ts";
+export { SwarmJobRun } from "./jobs/swarm_job_run.ts";
 export { JobRun } from "./jobs/job_run.ts";
 export * from "./kept_services.ts";
 export * from "./look_for_drift.ts";

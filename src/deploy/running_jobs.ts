@@ -1,4 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
+import { activeSwarmJobs } from "./jobs/find_swarm_jobs.ts";
 import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
@@ -17,10 +18,12 @@ import {
 export async function runningJobs(
   engine: Engine,
   key: StackKey,
-  { byDefault }: { readonly byDefault: boolean },
+  { byDefault, isStack }: { readonly byDefault: boolean; readonly isStack: boolean },
   signal: AbortSignal,
 ): Promise<ObservedContainer[]> {
-  const all = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
+  const all = isStack
+    ? await activeSwarmJobs(engine, key.name, signal)
+    : await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
   return all.filter((each) => isRunning(each) && isJob(each) && isAwaited(each, byDefault));
 }
 

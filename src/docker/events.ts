@@ -4,14 +4,17 @@ import type { LabelFilter } from "./engine.ts";
 import { labelTexts } from "./filters.ts";
 import { asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
 
-/** Something that happened to a container. */
+/** Something that happened to a container, or to a service of a swarm. */
 export interface ContainerEvent {
+  /** `service` where it is about one; about a container otherwise. */
+  readonly type?: "service";
   /** `die`, `oom`, `health_status`; without what follows a colon. */
   readonly action: string;
   /** What follows the colon of the action: `unhealthy`. */
   readonly detail: string;
+  /** Its id, or that of the service. */
   readonly containerId: string;
-  /** Name, image, exit code and all labels of the container. */
+  /** Name, image, exit code and all labels of the container; of a service, only its name. */
   readonly attributes: Readonly<Record<string, string>>;
   /** Nanoseconds since 1970. */
   readonly time: bigint;
@@ -20,6 +23,8 @@ export interface ContainerEvent {
 /** Which events to listen to. */
 export interface EventOptions {
   readonly labels: LabelFilter;
+  /** Whether those of services of a swarm come, too: they carry no labels, so all do without labels. */
+  readonly withServices?: boolean;
   /** Actions such as `die`; all when empty. */
   readonly actions?: readonly string[];
   /** Nanoseconds since 1970: events from then on come first, if the engine still has them. */
@@ -39,7 +44,7 @@ export async function* containerEvents(
   signal: AbortSignal,
 ): AsyncGenerator<ContainerEvent> {
   const filters = {
-    type: ["container"],
+    type: options.withServices === true ? ["container", "service"] : ["container"],
     label: labelTexts(options.labels),
     ...(options.actions === undefined ? {} : { event: options.actions }),
   };
@@ -58,6 +63,7 @@ export function parseEvent(event: JsonRecord): ContainerEvent {
   const actor = asRecord(event["Actor"]);
   const [action = "", detail = ""] = asText(event["Action"]).split(/:\s*/, 2);
   return {
+    ...(event["Type"] === "service" ? { type: "service" } : {}),
     action,
     detail,
     containerId: asText(actor["ID"]),

@@ -107,6 +107,8 @@ export interface Swarm {
     change: ServiceChange,
     signal: AbortSignal,
   ): Promise<void>;
+  /** The last lines that the tasks of a service printed, those that ended included. */
+  serviceLogs(id: string, lines: number, signal: AbortSignal): Promise<string[]>;
   /** Mutating. One that is gone is fine. Its tasks end some time later. */
   removeService(id: string, signal: AbortSignal): Promise<void>;
   /** Configs or secrets that carry all `labels`. */

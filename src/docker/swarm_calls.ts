@@ -2,6 +2,7 @@ import { StackwrightError } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
+import { collectLines, demultiplex, singleStream } from "./logs.ts";
 import { networkSummary } from "./resources.ts";
 import type {
   Distribution,
@@ -30,6 +31,7 @@ export function swarmCalls(api: EngineApi): Swarm {
       return asText(asRecord(answer)["ID"]) || asText(asRecord(answer)["Id"]);
     },
     updateService: (service, change, signal) => updateService(api, service, change, signal),
+    serviceLogs: (id, lines, signal) => serviceLogs(api, { id, lines }, signal),
     removeService: (id, signal) => remove(api, `/services/${pathName(id)}`, signal),
     objects: async (kind, labels, signal) =>
       records(await api.json({ ...get(`/${kind}`), query: labelFilters(labels) }, signal))
@@ -70,6 +72,22 @@ async function updateService(
   // Without credentials the engine keeps those it has.
   const query = { version };
   await api.send({ method: "POST", path, query, json: body, headers: authHeader(auth) }, signal);
+}
+
+async function serviceLogs(
+  api: EngineApi,
+  { id, lines }: { readonly id: string; readonly lines: number },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const path = `/services/${pathName(id)}`;
+  const { spec } = serviceOf(asRecord(await api.json(get(path), signal)));
+  const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
+  const query = { stdout: true, stderr: true, tail: lines };
+  const request = { ...get(`${path}/logs`), query };
+  return await api.inTime(request, signal, async (within) => {
+    const { body } = await api.call(request, within);
+    return await collectLines(isTerminal ? singleStream(body) : demultiplex(body));
+  });
 }
 
 async function remove(api: EngineApi, path: string, signal: AbortSignal): Promise<void> {

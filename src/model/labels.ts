@@ -29,6 +29,10 @@ export const LABELS = {
   jobRun: "stackwright.job.run",
   /** On the same: the containers that are started again when it has ended, as JSON. */
   jobStops: "stackwright.job.stops",
+  /** On a service that was made for one run of a job: the name of the job's own. */
+  jobOf: "stackwright.job.of",
+  /** On the service of a job in a swarm: how many tasks a run of it has, or `global`. */
+  jobTasks: "stackwright.job.tasks",
 } as const;
 
 /** Value of the manager label. */
@@ -69,6 +73,8 @@ export const BEHAVIOUR_LABELS = {
   jobNotifyOn: "stackwright.job.notify_on",
   jobStopServices: "stackwright.job.stop_services",
   jobStopTimeout: "stackwright.job.stop_services.timeout",
+  /** How many tasks a one-off run in a swarm has. */
+  jobSwarmReplicas: "stackwright.job.swarm.replicas",
   /** The longest that a run may take; ours alone. */
   jobMaxDuration: "stackwright.job.max_duration",
 } as const;

@@ -6,6 +6,7 @@ import {
   type InjectedFile,
   injectedFiles,
   JobRun,
+  SwarmJobRun,
   withPlainDollars,
 } from "../deploy/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
@@ -60,9 +61,13 @@ export async function runJob(
     await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
-    const { clock, log } = parts;
+    const { clock, log, host: { images } } = parts;
     const ready = (within: AbortSignal) => readyJob(parts, work, progress, within);
-    const run = new JobRun({ ...jobs, clock, log, found, spec, ready, progress });
+    const auth = (image: string) => images.credentials(image);
+    const facts = { ...jobs, clock, log, found, spec, progress };
+    const run = found.swarm === undefined
+      ? new JobRun({ ...facts, ready })
+      : new SwarmJobRun({ ...facts, service: found.swarm, auth });
     const locks = locksOf(key, spec);
     const begin = () =>
       work.adopts === undefined ? run.begin(signal) : run.adopt(work.adopts, signal);
@@ -89,11 +94,13 @@ export async function runJob(
 }
 
 async function findJob(
-  { host: { engine }, ledger }: PipelineParts,
+  { host: { engine, info }, ledger }: PipelineParts,
   { key, service }: RunJob,
   signal: AbortSignal,
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
-  const found = calledJobs(ledger, await findJobs(engine, signal)).find((each) =>
+  const isManager = (await info(signal)).swarm === "manager";
+  const all = await findJobs(engine, { isManager }, signal);
+  const found = calledJobs(ledger, all).find((each) =>
     formatStackKey(each.key) === formatStackKey(key) && each.service === service
   );
   const own = { project: key.name, service };

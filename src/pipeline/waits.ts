@@ -16,12 +16,13 @@ export async function waitForJobs(
   { host: { engine }, clock, ledger, log }: Pick<PipelineParts, "clock" | "ledger" | "log"> & {
     readonly host: Pick<Host, "engine">;
   },
-  { key, deployment }: Pick<Target, "key" | "deployment">,
+  { key, deployment, swarm }: Pick<Target, "key" | "deployment" | "swarm">,
   signal: AbortSignal,
 ): Promise<void> {
   const { waitRunningJobs, timeoutSeconds } = deployment;
   for (let waited = 0;; waited++) {
-    const running = await runningJobs(engine, key, { byDefault: waitRunningJobs }, signal);
+    const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
+    const running = await runningJobs(engine, key, which, signal);
     const jobs = awaitedJobs(ledger, key, running);
     if (jobs.length === 0) return;
     const names = jobs.map((each) => each.name).sort().join(", ");

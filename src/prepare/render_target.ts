@@ -2,10 +2,12 @@ import { join } from "node:path";
 import {
   type JsonObject,
   labelsOf,
+  objectAt,
   replicasOf,
   requireHooksRun,
   restartPolicy,
   servicesOf,
+  textAt,
   tooLargeProject,
 } from "../compose/mod.ts";
 import { type JobSpec, readJobLabels } from "../config/mod.ts";
@@ -208,14 +210,7 @@ function requireJobs(
     try {
       const spec = readJobLabels(labelsOf(definition), { project: name, service });
       if (spec?.enabled !== true) continue;
-      if (swarm !== undefined) {
-        throw new StackwrightError(
-          "unsupported",
-          `deployment ${name}: service ${service} is a scheduled job, which this version of ` +
-            "Stackwright does not run in a swarm yet",
-        );
-      }
-      requireJob(definition, spec, now);
+      requireJob(definition, spec, { now, isStack: swarm !== undefined });
     } catch (error) {
       if (!isStackwrightError(error, "config_invalid")) throw error;
       const message = `deployment ${name}: service ${service}: ${error.message}`;
@@ -224,12 +219,19 @@ function requireJobs(
   }
 }
 
-function requireJob(service: JsonObject, { schedule, mode }: JobSpec, now: Date): void {
+function requireJob(
+  service: JsonObject,
+  { schedule, mode }: JobSpec,
+  { now, isStack }: { readonly now: Date; readonly isStack: boolean },
+): void {
   const isEvery = schedule.includes("@every ");
   const replicas = replicasOf(service);
+  const isGlobal = textAt(objectAt(service, "deploy"), "mode").startsWith("global");
   const problem = restartPolicy(service) !== "no"
     ? "a scheduled job is started by its schedule alone: its restart policy must be no"
-    : mode === "restart" && replicas !== 1
+    : isStack && mode === "restart" && isGlobal
+    ? "a job on every node of a swarm is made for each run: it needs execution_mode one_off"
+    : !isStack && mode === "restart" && replicas !== 1
     ? `a job that restarts its container has one, not ${replicas}; execution_mode one_off takes more`
     : isEvery
     ? undefined

@@ -170,8 +170,10 @@ export class JobScheduler {
   /** Reads events, and looks anew a moment after one that is about a job. */
   async #follow(events: AsyncIterable<ContainerEvent>, signal: AbortSignal): Promise<void> {
     let waiting: Promise<void> | undefined;
-    for await (const { attributes } of events) {
-      if (behaviourLabel(attributes, BEHAVIOUR_LABELS.jobEnabled) === undefined) continue;
+    for await (const { type, attributes } of events) {
+      const isJob = behaviourLabel(attributes, BEHAVIOUR_LABELS.jobEnabled) !== undefined;
+      // Of a service of a swarm an event does not tell the labels.
+      if (!isJob && type !== "service") continue;
       waiting ??= this.#parts.clock.sleep(QUIET_MS, signal)
         .then(() => {
           waiting = undefined;

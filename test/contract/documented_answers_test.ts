@@ -71,6 +71,7 @@ const jobs = (more: { readonly enabled?: boolean } = {}): HttpServiceOptions => 
       key: { context: "default", name: "shop" },
       service: "backup",
       name: "shop-backup-1",
+      mode: "container",
       status: "created",
       repository: "acme/shop",
       spec: {

@@ -186,6 +186,46 @@ export function swarmSuite(title: string, open: () => Promise<SwarmFixture>): vo
       assert.match(failed?.error ?? "", /non-zero exit \(3\)/);
     });
 
+    it("keeps what the tasks of a service printed", async () => {
+      const command = ["sh", "-c", "echo out of ink; exit 7"];
+      await create("printed", { job: true, command });
+      await until("printed", (seen) => seen.some(({ state }) => state === "failed"));
+      const { id } = await service("printed");
+      for (let lines: string[] = []; lines[0] !== "out of ink";) {
+        lines = await engine.swarm.serviceLogs(id, 10, NO_SIGNAL);
+      }
+    });
+
+    it("takes a job without a task, and runs it when it wants one", async () => {
+      await create("idle", { job: true, replicas: 0, command: ["true"] });
+      assert.deepEqual((await service("idle")).mode, { kind: "replicated-job", completions: 0 });
+      assert.deepEqual(await tasks("idle"), []);
+      await post("idle", { job: true, replicas: 1, command: ["true"] });
+      await until("idle", (seen) => seen.some(({ state }) => state === "complete"));
+    });
+
+    it("tells of services that come, change and go", async () => {
+      const stop = new AbortController();
+      const actions = ["create", "update", "remove"];
+      const events = engine.containerEvents(
+        { labels: {}, withServices: true, actions, since: 0n },
+        stop.signal,
+      );
+      await create("told");
+      const { id } = await service("told");
+      await post("told", { replicas: 2 });
+      await engine.swarm.removeService(id, NO_SIGNAL);
+      const heard: string[] = [];
+      for await (const { type, action, containerId, attributes } of events) {
+        if (type !== "service" || containerId !== id) continue;
+        assert.equal(attributes["name"], `${label}-told`);
+        if (heard.at(-1) !== action) heard.push(action);
+        if (action === "remove") break;
+      }
+      stop.abort();
+      assert.deepEqual(heard, actions);
+    });
+
     it("does not mind removing what is gone", async () => {
       await create("gone");
       const { id } = await service("gone");

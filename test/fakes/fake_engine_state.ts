@@ -100,7 +100,7 @@ export interface FakeVolume {
 
 /** Something that happened, as the event stream tells it. */
 export interface FakeEvent {
-  readonly type: "container" | "network" | "volume" | "image";
+  readonly type: "container" | "service" | "network" | "volume" | "image";
   readonly action: string;
   readonly id: string;
   readonly attributes: Readonly<Record<string, string>>;

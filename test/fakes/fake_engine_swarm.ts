@@ -36,6 +36,11 @@ export const swarmRoutes: readonly Route[] = [
   route("POST", /^\/services\/create$/, createService),
   route("POST", /^\/services\/([^/]+)\/update$/, updateService),
   route("DELETE", /^\/services\/([^/]+)$/, removeService),
+  route("GET", /^\/services\/([^/]+)$/, (request) => ({
+    status: 200,
+    json: shownService(serviceOf(request)),
+  })),
+  route("GET", /^\/services\/([^/]+)\/logs$/, serviceLogs),
   route("GET", /^\/tasks$/, listTasks),
   route("GET", /^\/(configs|secrets)$/, listObjects),
   route("POST", /^\/(configs|secrets)\/create$/, createObject),
@@ -60,15 +65,42 @@ function listServices(request: RouteRequest): RouteAnswer {
   const found = services.filter(({ spec }) => matchesLabels(asTexts(spec["Labels"]), filters));
   return {
     status: 200,
-    json: found.map(({ id, version, spec, previous, update, iteration }) => ({
-      ID: id,
-      Version: { Index: version },
-      Spec: spec,
-      ...(previous === undefined ? {} : { PreviousSpec: previous }),
-      ...(update === undefined ? {} : { UpdateStatus: update }),
-      ...(isJob(spec) ? { JobStatus: { JobIteration: { Index: iteration } } } : {}),
-    })),
+    json: found.map(shownService),
   };
+}
+
+function shownService(service: FakeService): JsonRecord {
+  const { id, version, spec, previous, update, iteration } = service;
+  return {
+    ID: id,
+    Version: { Index: version },
+    Spec: spec,
+    ...(previous === undefined ? {} : { PreviousSpec: previous }),
+    ...(update === undefined ? {} : { UpdateStatus: update }),
+    ...(isJob(spec) ? { JobStatus: { JobIteration: { Index: iteration } } } : {}),
+  };
+}
+
+/** What a command of the shape `echo TEXT; …` printed. */
+function serviceLogs(request: RouteRequest): RouteAnswer {
+  const { spec } = serviceOf(request);
+  const container = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"]);
+  const texts = asTextList(container["Args"]).map((each) => /^echo (.*?);/.exec(each)?.[1] ?? "");
+  const body = new TextEncoder().encode(texts.filter((each) => each !== "").join("\n"));
+  const frame = new Uint8Array(8 + body.length);
+  frame[0] = 1;
+  new DataView(frame.buffer).setUint32(4, body.length);
+  frame.set(body, 8);
+  return {
+    stream(response) {
+      response.writeHead(200, { "Content-Type": "application/vnd.docker.multiplexed-stream" });
+      response.end(frame);
+    },
+  };
+}
+
+function tellOf({ id, spec }: FakeService, action: string, state: EngineState): void {
+  state.emit("service", action, { id, attributes: { name: asText(spec["Name"]) } });
 }
 
 function createService({ state, body }: RouteRequest): RouteAnswer {
@@ -85,6 +117,7 @@ function createService({ state, body }: RouteRequest): RouteAnswer {
   const service = { id, version, spec, previous: undefined, update: undefined, iteration: 0 };
   state.swarm.services.set(id, service);
   settle(state, service);
+  tellOf(service, "create", state);
   return { status: 201, json: { ID: id } };
 }
 
@@ -115,6 +148,7 @@ function updateService(request: RouteRequest): RouteAnswer {
   const isReplaced = isJob(service.spec) || template(before) !== template(service.spec);
   if (isReplaced) replaceTasks(state, service, before);
   else settle(state, service);
+  tellOf(service, "update", state);
   return { status: 200, json: { Warnings: null } };
 }
 
@@ -142,7 +176,9 @@ function replaceTasks(state: EngineState, service: FakeService, before: JsonReco
 
 function removeService(request: RouteRequest): RouteAnswer {
   const { swarm } = request.state;
-  const { id } = serviceOf(request);
+  const service = serviceOf(request);
+  const { id } = service;
+  tellOf(service, "remove", request.state);
   swarm.services.delete(id);
   swarm.tasks = swarm.tasks.filter(({ serviceId }) => serviceId !== id);
   return { status: 200 };
@@ -299,7 +335,7 @@ function behaviourOf(state: EngineState, { spec }: FakeService): Behaviour {
   const name = asText(spec["Name"]);
   const container = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"]);
   const image = shortReference(asText(container["Image"]).split("@")[0] ?? "");
-  const exits = asTextList(container["Args"]).map((each) => /^exit (\d+)$/.exec(each)?.[1])
+  const exits = asTextList(container["Args"]).map((each) => /(?:^|; )exit (\d+)$/.exec(each)?.[1])
     .find((code) => code !== undefined);
   if (exits !== undefined) return { exit: Number(exits) };
   return state.behaviours.get(name) ?? state.behaviours.get(name.replace(/^[^_]*_/, "")) ??

@@ -196,6 +196,7 @@ const NO_SWARM: Swarm = {
   tasks: refuse,
   createService: refuse,
   updateService: refuse,
+  serviceLogs: refuse,
   removeService: refuse,
   objects: refuse,
   createObject: refuse,

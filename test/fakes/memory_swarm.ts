@@ -21,6 +21,8 @@ export interface MemorySwarmEngine extends MemoryEngine {
   readonly specs: Map<string, JsonRecord>;
   /** How many updates are refused because somebody else was first. */
   outOfSequence: number;
+  /** State of tasks by service name, where it is not what the service wants. */
+  readonly states: Map<string, { readonly State: string; readonly ExitCode?: number }>;
 }
 
 /** Makes an engine with these services; each update is one of its `calls`: `update shop_web`. */
@@ -32,6 +34,7 @@ export function createMemorySwarm(services: readonly MemoryService[] = []): Memo
   const versions = new Map([...specs.keys()].map((name) => [name, 1]));
   const memory = createMemoryEngine();
   const { info } = memory;
+  const states: MemorySwarmEngine["states"] = new Map();
   const found = (labels: Readonly<Record<string, string | undefined>>) =>
     [...specs].filter(([, spec]) => {
       const own = asTexts(spec["Labels"]);
@@ -71,10 +74,21 @@ export function createMemorySwarm(services: readonly MemoryService[] = []): Memo
               Spec: asRecord(spec["TaskTemplate"]),
               DesiredState: isJob(spec) ? "complete" : "running",
               ...(isJob(spec) ? { JobIteration: { Index: versions.get(name) ?? 1 } } : {}),
-              Status: { State: isJob(spec) ? "complete" : "running" },
+              Status: statusOf(states.get(name)?.State ?? (isJob(spec) ? "complete" : "running"), {
+                ...states.get(name),
+              }),
             }))
         ),
       ),
+    createService: ({ body }) => {
+      const name = asText((body as JsonRecord)["Name"]);
+      engine.onCall(`create ${name}`);
+      engine.calls.push(`create ${name}`);
+      specs.set(name, body as JsonRecord);
+      versions.set(name, 1);
+      return Promise.resolve(`${name}-id`);
+    },
+    serviceLogs: (id) => Promise.resolve([`printed by ${id}`]),
     updateService: (service, { body }) => {
       const name = asText(body["Name"]);
       engine.onCall(`update ${name}`);
@@ -98,6 +112,7 @@ export function createMemorySwarm(services: readonly MemoryService[] = []): Memo
   const engine: MemorySwarmEngine = Object.assign(memory, {
     specs,
     outOfSequence: 0,
+    states,
     swarm: { ...memory.swarm, ...swarm },
     info: async (signal: AbortSignal) => ({ ...await info(signal), swarm: "manager" as const }),
   });
@@ -111,6 +126,10 @@ function specOf(name: string, { stack, mode, labels, container }: MemoryService)
     TaskTemplate: { ContainerSpec: { Image: "busybox:1@sha256:1", ...container } },
     Mode: mode ?? { Replicated: { Replicas: 1 } },
   };
+}
+
+function statusOf(State: string, { ExitCode }: { readonly ExitCode?: number }): JsonRecord {
+  return { State, ...(ExitCode === undefined ? {} : { ContainerStatus: { ExitCode } }) };
 }
 
 function isJob(spec: JsonRecord): boolean {

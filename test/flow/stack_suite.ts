@@ -331,6 +331,90 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
       }),
     );
 
+    it(
+      "runs scheduled jobs when they are due or asked for, and never because they are deployed",
+      inSwarm(async (world) => {
+        const job = (command: readonly string[], mode: string): Part => ({
+          image: IMAGE,
+          command,
+          labels: {
+            "stackwright.job.enabled": "true",
+            "stackwright.job.schedule": "@yearly",
+            "stackwright.job.execution_mode": mode,
+          },
+        });
+        const failing = job(["sh", "-c", "echo out of ink; exit 7"], "one_off");
+        const files = (marker: string) => ({
+          "compose.yaml": composeFile({
+            good: job(["true"], "one_off"),
+            bad: {
+              ...failing,
+              labels: { ...failing["labels"] as Part, "stackwright.job.stop_services": "web" },
+            },
+            again: job(["true"], "restart"),
+            web: service({ environment: { MARKER: marker } }),
+          }),
+        });
+        await commit(world, files("one"));
+        await pollTo(world, "succeeded");
+        const tasks = await world.engine.swarm.tasks({ [NAMESPACE]: world.stack }, never);
+        assert.equal(tasks.length, 1, "a job ran when it was deployed");
+        const jobs = async () => {
+          const response = await world.request(`/v1/api/jobs?stack=${world.stack}`);
+          const { content } = await response.json();
+          return content.map((each: Record<string, unknown>) => [
+            each["name"],
+            each["mode"],
+            each["status"],
+          ]);
+        };
+        const name = (service: string) => `${world.stack}_${service}`;
+        assert.deepEqual(await jobs(), [
+          [name("again"), "swarm", "created"],
+          [name("bad"), "swarm", "created"],
+          [name("good"), "swarm", "created"],
+        ]);
+        const run = async (service: string) => {
+          const path = `/v1/api/job/${name(service)}/run?stack=${world.stack}`;
+          const response = await world.request(path, { method: "POST" });
+          const { content, error } = await response.json();
+          return [response.status, content, error];
+        };
+        assert.deepEqual(await run("good"), [200, "scheduled job triggered", undefined]);
+        const [status, why, error] = await run("bad");
+        assert.deepEqual([status, error], [500, "failed to trigger scheduled job run"]);
+        assert.match(why, /exited with status 7: out of ink/);
+        assert.deepEqual(await run("again"), [200, "scheduled job triggered", undefined]);
+        const again = async () =>
+          (await services(world)).find((each) => each.name === name("again"));
+        assert.deepEqual((await again())?.mode, { kind: "replicated-job", completions: 1 });
+        await until(async () => String((await jobs())[0]?.[2]) === "exited (0)");
+        assert.deepEqual(await jobs(), [
+          [name("again"), "swarm", "exited (0)"],
+          [name("bad"), "swarm", "exited (7)"],
+          [name("good"), "swarm", "exited (0)"],
+        ]);
+        const names = (await services(world)).map((each) => each.name);
+        assert.deepEqual(names, ["again", "bad", "good", "web"].map(name));
+        const [, , , web] = await services(world);
+        assert.deepEqual(web?.mode, { kind: "replicated", replicas: 1 });
+        world.proxy.reset();
+        await until(async () => (await ids(world, "web")).length === 1);
+        await commit(world, { "README.md": "more" });
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+        const iteration = (await again())?.iteration;
+        await commit(world, files("two"));
+        assert.deepEqual(actions(await pollTo(world, "succeeded")), {
+          again: "keep",
+          bad: "keep",
+          good: "keep",
+          web: "recreate",
+        });
+        assert.equal((await again())?.iteration, iteration);
+      }),
+    );
+
     more(
       "becomes containers, and a stack again, with its data, and goes with it",
       inSwarm(async (world) => {
@@ -437,6 +521,14 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
       }),
     );
   });
+}
+
+/** Waits for something that the engine does by itself. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let looks = 0; !await isSo(); looks++) {
+    assert.ok(looks < 600, "it never came");
+    await new Promise((done) => setTimeout(done, 100));
+  }
 }
 
 /** Takes away what a test left, also when it failed. */

@@ -1,5 +1,6 @@
 import { isOneOff } from "../../docker/containers.ts";
 import type { Engine } from "../../docker/engine.ts";
+import type { SwarmService } from "../../docker/swarm.ts";
 import {
   BEHAVIOUR_LABELS,
   COMPOSE_LABELS,
@@ -9,6 +10,7 @@ import {
   type ObservedContainer,
   type StackKey,
 } from "../../model/mod.ts";
+import { findSwarmJobs } from "./find_swarm_jobs.ts";
 
 /** A service with the label of a job, and what there is of it on the engine. */
 export interface FoundJob {
@@ -20,25 +22,41 @@ export interface FoundJob {
   readonly scale: number;
   /** Containers that were made for a run, and have not ended. */
   readonly executions: readonly ObservedContainer[];
+  /** The service of a job in a swarm; its containers are then what its tasks come to. */
+  readonly swarm?: SwarmService;
 }
 
-/** Every service of the engine that says whether it is a job, sorted by stack and name. */
-export async function findJobs(engine: Engine, signal: AbortSignal): Promise<FoundJob[]> {
+/**
+ * Every service of the engine that says whether it is a job, sorted by stack and name; with those of the
+ * swarm that it manages, if it does.
+ */
+export async function findJobs(
+  engine: Engine,
+  { isManager }: { readonly isManager: boolean },
+  signal: AbortSignal,
+): Promise<FoundJob[]> {
+  const inSwarm = isManager ? await findSwarmJobs(engine, signal) : [];
   const { jobEnabled } = BEHAVIOUR_LABELS;
   const labels = [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
   const lists = await Promise.all(
     labels.map((label) => engine.listContainers({ [label]: undefined }, signal)),
   );
-  const all = new Map(lists.flat().map((each) => [each.id, each]));
+  const all = new Map(
+    lists.flat().filter(({ labels }) => labels[SWARM_TASK] === undefined)
+      .map((each) => [each.id, each]),
+  );
   const services = Map.groupBy(all.values(), (each) => {
     const project = each.labels[COMPOSE_LABELS.project] ?? "";
     return JSON.stringify(project === "" ? [each.id] : [project, each.service]);
   });
-  return [...services.values()].flatMap(jobOf)
+  return [...[...services.values()].flatMap(jobOf), ...inSwarm]
     .sort((a, b) =>
       order(`${a.key.name}/${a.container.name}`, `${b.key.name}/${b.container.name}`)
     );
 }
+
+/** On every container that a swarm made: it is of a service, which is looked for where those are. */
+const SWARM_TASK = "com.docker.swarm.service.id";
 
 function jobOf(containers: readonly ObservedContainer[]): FoundJob[] {
   const own = containers.filter((each) => !isOneOff(each))

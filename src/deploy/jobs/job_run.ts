@@ -18,6 +18,8 @@ export interface JobOrder {
   readonly stopServices: readonly { readonly project: string; readonly service: string }[];
   /** Seconds these have to end; as they say themselves when absent. */
   readonly stopTimeoutSeconds?: number;
+  /** Tasks of a one-off run in a swarm; one when absent. */
+  readonly swarmReplicas?: number;
   /** Seconds after which a run is ended and has failed; none when absent. */
   readonly maxSeconds?: number;
 }
@@ -36,11 +38,20 @@ export interface JobRunFacts {
   readonly progress: Progress;
 }
 
-/** Bytes of what a failed run printed that its record keeps, and lines that are asked for them. */
+/** Bytes of what a failed run printed that its record keeps. */
 const KEPT_OUTPUT = 16 * 1024;
-const KEPT_LINES = 1000;
+/** Lines that an engine is asked for. */
+export const KEPT_LINES = 1000;
 /** Milliseconds that putting things back may take after the run was cancelled. */
-const CLEANUP_MS = 60_000;
+export const CLEANUP_MS = 60_000;
+
+/** What a run printed last, as the end of a sentence; empty where it printed nothing. */
+export function lastOutput(lines: readonly string[]): string {
+  const bytes = new TextEncoder().encode(lines.join("\n"));
+  // What is cut in the middle of a character begins with a sign that says so.
+  const text = new TextDecoder().decode(bytes.slice(-KEPT_OUTPUT)).trim();
+  return text === "" ? "" : `: ${text}`;
+}
 
 /** One run of a job: begun, then waited for and put away. */
 export class JobRun {
@@ -198,11 +209,7 @@ export class JobRun {
 
   async #keepOutput(id: string, signal: AbortSignal): Promise<void> {
     try {
-      const lines = await this.#engine.containerLogs(id, KEPT_LINES, signal);
-      const bytes = new TextEncoder().encode(lines.join("\n"));
-      // What is cut in the middle of a character begins with a sign that says so.
-      const text = new TextDecoder().decode(bytes.slice(-KEPT_OUTPUT)).trim();
-      this.#output = text === "" ? "" : `: ${text}`;
+      this.#output = lastOutput(await this.#engine.containerLogs(id, KEPT_LINES, signal));
     } catch (error) {
       this.#facts.log.debug("what a job printed could not be read", { error });
     }

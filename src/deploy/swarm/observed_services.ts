@@ -4,6 +4,7 @@ import {
   type ContainerHealth,
   type ContainerState,
   JOB_INFIX,
+  LABELS,
   type ObservedContainer,
 } from "../../model/mod.ts";
 
@@ -19,7 +20,7 @@ export function observedServices(
 ): ObservedContainer[] {
   return services.filter((each) => !each.name.includes(JOB_INFIX)).flatMap((service) => {
     const places = currentTasks(service, tasks);
-    return Array.from({ length: wantedTasks(service) }, (_, index) => {
+    return Array.from({ length: placesOf(service) }, (_, index) => {
       const task = places[index];
       return {
         id: task?.id ?? `${service.id}.${index + 1}`,
@@ -31,6 +32,12 @@ export function observedServices(
       };
     });
   });
+}
+
+/** A scheduled job has as many as a run of it, also while nothing runs. */
+function placesOf(service: SwarmService): number {
+  const tasks = service.labels[LABELS.jobTasks];
+  return tasks === undefined ? wantedTasks(service) : Number(tasks) || 1;
 }
 
 /** Name of a service in the compose file. */
@@ -82,7 +89,7 @@ export function hasEnded(state: string): boolean {
   return state === "complete" || state === "failed" || state === "rejected";
 }
 
-function stateOf({ mode }: SwarmService, task: SwarmTask | undefined): {
+function stateOf({ mode, labels }: SwarmService, task: SwarmTask | undefined): {
   readonly state: ContainerState;
   readonly health: ContainerHealth;
   readonly exitCode: number | undefined;
@@ -92,11 +99,13 @@ function stateOf({ mode }: SwarmService, task: SwarmTask | undefined): {
     health,
     exitCode,
   });
-  if (task === undefined) return is("running", "starting");
+  const isScheduled = labels[LABELS.jobTasks] !== undefined;
+  if (task === undefined) return isScheduled ? is("created", "none") : is("running", "starting");
   if (task.state === "running") return is("running", "none");
   if (task.state === "complete") return is("exited", "none", 0);
   if (!hasEnded(task.state)) return is("running", "starting");
   // A plan would run it again, and nobody asked for another run.
+  if (isScheduled) return is("exited", "none", task.exitCode || 1);
   if (mode.kind.endsWith("-job")) return is("running", "unhealthy");
   return isWanted(task)
     ? is("restarting", "none", task.exitCode)

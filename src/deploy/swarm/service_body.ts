@@ -4,7 +4,7 @@ import type {
   ServiceBody,
   UpdateBody,
 } from "../../docker/swarm_bodies.ts";
-import { LABELS } from "../../model/mod.ts";
+import { isJobService, LABELS } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -15,7 +15,7 @@ import {
   textAt,
 } from "../../compose/mod.ts";
 import { numberOf } from "../engine/units.ts";
-import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
+import { EVERY_NODE, STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { taskBody, time } from "./task_body.ts";
 import { withoutCompose } from "./task_mounts.ts";
 
@@ -27,18 +27,23 @@ export function serviceBody(name: string, parts: StackParts): ServiceBody {
   const { stack, model } = parts;
   const service = servicesOf(model)[name] ?? {};
   const deploy = objectAt(service, "deploy");
+  const replicas = parts.replicas[name] ?? 1;
+  const isScheduled = isJobService(labelsOf(service));
   return {
     Name: `${stack}_${name}`,
     Labels: {
       ...withoutCompose(labelsOf(deploy)),
       ...ourLabels(labelsOf(service)),
+      ...(isScheduled ? { [LABELS.jobTasks]: tasksOfRun(deploy, replicas) } : {}),
       [STACK_LABELS.namespace]: stack,
       [STACK_LABELS.image]: textAt(service, "image"),
     },
     TaskTemplate: taskBody(name, parts),
-    Mode: modeBody(deploy, parts.replicas[name] ?? 1),
-    ...update(deploy, "update_config", "UpdateConfig"),
-    ...update(deploy, "rollback_config", "RollbackConfig"),
+    ...(isScheduled ? { Mode: NO_TASKS } : {
+      Mode: modeBody(deploy, replicas),
+      ...update(deploy, "update_config", "UpdateConfig"),
+      ...update(deploy, "rollback_config", "RollbackConfig"),
+    }),
     ...endpoint(service, deploy),
   };
 }
@@ -47,6 +52,13 @@ export function serviceBody(name: string, parts: StackParts): ServiceBody {
 function ourLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   const ours = new Set<string>(Object.values(LABELS));
   return Object.fromEntries(Object.entries(labels).filter(([name]) => ours.has(name)));
+}
+
+/** A scheduled job is never run by a deployment: it is a service that ends, and wants no task. */
+const NO_TASKS: ModeBody = { ReplicatedJob: { MaxConcurrent: 0, TotalCompletions: 0 } };
+
+function tasksOfRun(deploy: JsonObject, replicas: number): string {
+  return textAt(deploy, "mode").startsWith("global") ? EVERY_NODE : String(Math.max(1, replicas));
 }
 
 function modeBody(deploy: JsonObject, replicas: number): ModeBody {

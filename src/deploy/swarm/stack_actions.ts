@@ -2,6 +2,7 @@ import { asNumber, asRecord, type JsonRecord } from "../../docker/json.ts";
 import type { SwarmService } from "../../docker/swarm.ts";
 import { isJobService } from "../../model/mod.ts";
 import { taskLabels } from "./observed_services.ts";
+import { LAST_RUN } from "./stack_parts.ts";
 
 /** Actions on the services of a stack. */
 export const STACK_ACTIONS = ["scale", "restart", "run"] as const;
@@ -18,9 +19,6 @@ export type StackOrder =
 
 /** What an action makes of a service, or why it is not for it. */
 export type StackChange = { readonly body: JsonRecord } | { readonly skipped: string };
-
-/** Label of a service with the time of the last run that a person asked for. */
-const LAST_RUN = "stackwright.job.last_run";
 
 /** What an order changes about a service; everything else stays as it was posted. */
 export function changeOf(service: SwarmService, order: StackOrder): StackChange {
@@ -58,7 +56,7 @@ export function forced(spec: JsonRecord): JsonRecord {
 }
 
 /** Jobs have no updates; the engine refuses what it showed of them. */
-function withoutUpdates(spec: JsonRecord): JsonRecord {
+export function withoutUpdates(spec: JsonRecord): JsonRecord {
   const { UpdateConfig: _update, RollbackConfig: _rollback, ...rest } = spec;
   return rest;
 }

@@ -27,3 +27,9 @@ export const STACK_LABELS = {
   /** The image as its author named it. */
   image: "com.docker.stack.image",
 } as const;
+
+/** Label of a job's service with the time of its last run: a swarm runs what changed. */
+export const LAST_RUN = "stackwright.job.last_run";
+
+/** What the label with the number of tasks says of a job that runs on every node. */
+export const EVERY_NODE = "global";

@@ -4,7 +4,7 @@ import type {
   TaskBody,
   TaskContainerBody,
 } from "../../docker/swarm_bodies.ts";
-import { LABELS } from "../../model/mod.ts";
+import { isJobService, LABELS } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -256,6 +256,8 @@ function resources(service: JsonObject): Pick<TaskBody, "Resources"> {
 /** `deploy.restart_policy` replaces `restart` as a whole, as on a single host. */
 function restartPolicy(service: JsonObject): Pick<TaskBody, "RestartPolicy"> {
   const policy = objectAt(service, "deploy")["restart_policy"];
+  // Its schedule alone starts it; what else it says was refused before.
+  if (isJobService(labelsOf(service))) return { RestartPolicy: { Condition: "none" } };
   if (isObject(policy)) {
     return {
       RestartPolicy: {

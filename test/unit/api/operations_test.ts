@@ -79,6 +79,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
         key: { context: "default", name: "shop" },
         service: "x",
         name: "x",
+        mode: "container",
         status: "created",
         repository: "",
         problem: "no schedule",

@@ -1,0 +1,92 @@
+import type { Engine } from "../../docker/engine.ts";
+import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  COMPOSE_LABELS,
+  DEFAULT_CONTEXT,
+  JOB_INFIX,
+  LABELS,
+  type ObservedContainer,
+} from "../../model/mod.ts";
+import { currentTasks, imageOf, shortName, taskLabels } from "../swarm/observed_services.ts";
+import { STACK_LABELS } from "../swarm/stack_parts.ts";
+import type { FoundJob } from "./find_jobs.ts";
+import { hasActiveTask } from "./swarm_job.ts";
+
+/** Every service of a swarm that says whether it is a job, sorted by stack and name. */
+export async function findSwarmJobs(
+  { swarm }: Pick<Engine, "swarm">,
+  signal: AbortSignal,
+): Promise<FoundJob[]> {
+  const all = await swarm.services({}, signal);
+  const jobs = all.filter((each) => !isSwarmExecution(each) && isCalled(each));
+  if (jobs.length === 0) return [];
+  const tasks = await swarm.tasks({}, signal);
+  return jobs.map((service) => {
+    const name = service.labels[STACK_LABELS.namespace] ?? "";
+    return {
+      key: { context: DEFAULT_CONTEXT, name },
+      service: shortName(name, service.name),
+      container: asContainer(service, tasks),
+      scale: 1,
+      executions: all.filter((each) =>
+        isSwarmExecution(each) && each.labels[LABELS.jobOf] === service.name
+      ).map((each) => asContainer(each, tasks)),
+      swarm: service,
+    };
+  }).sort((a, b) => a.swarm.name < b.swarm.name ? -1 : 1);
+}
+
+/**
+ * What runs of jobs of a stack, as containers: services that were made for a run, and those of jobs
+ * that have a task.
+ */
+export async function activeSwarmJobs(
+  { swarm }: Pick<Engine, "swarm">,
+  stack: string,
+  signal: AbortSignal,
+): Promise<ObservedContainer[]> {
+  const label = { [STACK_LABELS.namespace]: stack };
+  const jobs = (await swarm.services(label, signal))
+    .filter((each) => isSwarmExecution(each) || isCalled(each));
+  if (jobs.length === 0) return [];
+  const tasks = await swarm.tasks(label, signal);
+  return jobs.filter((each) => isSwarmExecution(each) || hasActiveTask(each, tasks))
+    .map((each) => ({ ...asContainer(each, tasks), state: "running" as const }));
+}
+
+/** Whether a service was made for one run of a job. */
+export function isSwarmExecution({ name, labels }: SwarmService): boolean {
+  return name.includes(JOB_INFIX) && labels[LABELS.jobRun] !== undefined;
+}
+
+function isCalled(service: SwarmService): boolean {
+  return behaviourLabel(taskLabels(service), BEHAVIOUR_LABELS.jobEnabled) !== undefined;
+}
+
+/** A job's service as people see containers: by the newest task of its last run. */
+function asContainer(service: SwarmService, tasks: readonly SwarmTask[]): ObservedContainer {
+  const [task] = currentTasks(service, tasks).toSorted((a, b) =>
+    b.createdAt.getTime() - a.createdAt.getTime()
+  );
+  const isActive = hasActiveTask(service, tasks);
+  return {
+    id: service.id,
+    name: service.name,
+    service: shortName(service.labels[STACK_LABELS.namespace] ?? "", service.name),
+    state: isActive ? "running" : task === undefined ? "created" : "exited",
+    health: "none",
+    exitCode: isActive || task === undefined
+      ? undefined
+      : task.state === "complete"
+      ? 0
+      : task.exitCode || 1,
+    imageId: imageOf(service),
+    labels: {
+      ...taskLabels(service),
+      ...service.labels,
+      ...(isSwarmExecution(service) ? { [COMPOSE_LABELS.oneOff]: "True" } : {}),
+    },
+  };
+}

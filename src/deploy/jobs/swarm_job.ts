@@ -1,0 +1,158 @@
+import { asList, asNumber, asRecord, type JsonRecord } from "../../docker/json.ts";
+import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
+import { JOB_INFIX, LABELS, StackwrightError } from "../../model/mod.ts";
+import { currentTasks, isWanted } from "../swarm/observed_services.ts";
+import { withoutUpdates } from "../swarm/stack_actions.ts";
+import { EVERY_NODE, LAST_RUN } from "../swarm/stack_parts.ts";
+
+/** A service that is stopped for a run, and how many tasks it is to have again. */
+export interface StoppedService {
+  readonly id: string;
+  readonly replicas: number;
+}
+
+/** What a service that is made for one run of a job is called, and has to remember. */
+export interface SwarmExecution {
+  readonly runId: string;
+  readonly stops: readonly StoppedService[];
+  /** How many tasks have to end well, at the same time; of a job that runs once, not on every node. */
+  readonly completions: number;
+}
+
+/** Longest name of a service that an engine takes. */
+const LONGEST_NAME = 63;
+/** Digits at the end of the name of a run, which tell it from any other. */
+const DIGITS = 12;
+/** A node that there is not. */
+const NOWHERE = "node.id==stackwright-nowhere";
+
+/**
+ * A service for one run of a job: what the job's is, but not found under its names or ports, and one
+ * that ends. {@link idle} of it has no task yet.
+ */
+export function executionBody(
+  { name, spec }: SwarmService,
+  { runId, stops, completions }: SwarmExecution,
+): JsonRecord {
+  const labels = asRecord(spec["Labels"]);
+  const template = asRecord(spec["TaskTemplate"]);
+  const networks = asList(template["Networks"]).map((each) => {
+    const { Aliases: _names, ...rest } = asRecord(each);
+    return rest;
+  });
+  const { EndpointSpec: _ports, Networks: _old, ...rest } = withoutUpdates(spec);
+  const end = `${JOB_INFIX}${runId.slice(-DIGITS)}`;
+  return {
+    ...rest,
+    Name: `${name.slice(0, LONGEST_NAME - end.length)}${end}`,
+    Labels: {
+      ...labels,
+      [LABELS.jobOf]: name,
+      [LABELS.jobRun]: runId,
+      [LABELS.jobStops]: JSON.stringify(stops),
+    },
+    TaskTemplate: {
+      ...template,
+      RestartPolicy: { Condition: "none" },
+      ...(networks.length === 0 ? {} : { Networks: networks }),
+    },
+    Mode: isOnEveryNode(labels, spec)
+      ? { GlobalJob: {} }
+      : { ReplicatedJob: { MaxConcurrent: completions, TotalCompletions: completions } },
+  };
+}
+
+/** The same service without a task: none is wanted, or none can be anywhere. */
+export function idle(body: JsonRecord): JsonRecord {
+  if (asRecord(body["Mode"])["GlobalJob"] === undefined) {
+    return { ...body, Mode: { ReplicatedJob: { MaxConcurrent: 0, TotalCompletions: 0 } } };
+  }
+  const template = asRecord(body["TaskTemplate"]);
+  const placement = asRecord(template["Placement"]);
+  const Constraints = [...asList(placement["Constraints"]), NOWHERE];
+  return {
+    ...body,
+    TaskTemplate: { ...template, Placement: { ...placement, Constraints } },
+  };
+}
+
+/** Whether a service has no task because {@link idle} said so. */
+export function isIdle({ spec, mode }: SwarmService): boolean {
+  if (mode.kind === "replicated-job") return mode.completions === 0;
+  const placement = asRecord(asRecord(spec["TaskTemplate"])["Placement"]);
+  return asList(placement["Constraints"]).includes(NOWHERE);
+}
+
+/**
+ * What runs a job in its own service once more. Throws `unsupported` for a service that Stackwright did
+ * not make for that.
+ */
+export function rerunBody({ name, spec, mode }: SwarmService, at: Date): JsonRecord {
+  const labels = asRecord(spec["Labels"]);
+  const tasks = Number(labels[LABELS.jobTasks]);
+  if (mode.kind !== "replicated-job" || !Number.isSafeInteger(tasks)) {
+    throw new StackwrightError(
+      "unsupported",
+      `service ${name} cannot be run again: Stackwright did not deploy it as a job that restarts; ` +
+        "execution_mode one_off runs it",
+    );
+  }
+  return {
+    ...withoutUpdates(spec),
+    Labels: { ...labels, [LAST_RUN]: at.toISOString() },
+    Mode: { ReplicatedJob: { MaxConcurrent: tasks, TotalCompletions: tasks } },
+  };
+}
+
+/** The services that an execution is to start again, as its label says. */
+export function stopsOfService(labels: Readonly<Record<string, string>>): StoppedService[] {
+  try {
+    const list: unknown = JSON.parse(labels[LABELS.jobStops] ?? "[]");
+    return (Array.isArray(list) ? list : []).map(asRecord).flatMap((each) => {
+      const { id, replicas } = each;
+      return typeof id === "string" && asNumber(replicas) !== undefined
+        ? [{ id, replicas: Number(replicas) }]
+        : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** What is known of a run at one look. */
+export type SwarmRunState =
+  | { readonly kind: "running"; readonly why: string }
+  /** `why` is what the engine says of a task that ended without an exit code. */
+  | { readonly kind: "ended"; readonly code: number; readonly why: string };
+
+/** Judges a run by the tasks of a job's last iteration: it ends when all of them did. */
+export function runState(service: SwarmService, all: readonly SwarmTask[]): SwarmRunState {
+  const tasks = currentTasks(service, all);
+  const wanted = service.mode.kind === "replicated-job" ? service.mode.completions : 1;
+  const active = tasks.filter(({ state }) => !ENDED.includes(state));
+  if (tasks.length < wanted || active.length > 0) {
+    const why = active.map(({ error }) => error).find((each) => each !== "") ?? "";
+    return { kind: "running", why };
+  }
+  const bad = tasks.filter(({ state }) => state !== "complete");
+  const [first] = bad;
+  if (first === undefined) return { kind: "ended", code: 0, why: "" };
+  const coded = bad.find(({ exitCode }) => (exitCode ?? 0) !== 0);
+  if (coded !== undefined) return { kind: "ended", code: coded.exitCode ?? 1, why: "" };
+  const why = first.error === "" ? `its task is ${first.state}` : first.error;
+  return { kind: "ended", code: 0, why };
+}
+
+/** States that a task does not leave. */
+const ENDED = ["complete", "failed", "rejected", "shutdown", "orphaned", "remove"];
+
+/** Whether a job's own service has a task that has not ended. */
+export function hasActiveTask(service: SwarmService, all: readonly SwarmTask[]): boolean {
+  return currentTasks(service, all).some((each) => isWanted(each) && !ENDED.includes(each.state));
+}
+
+function isOnEveryNode(labels: JsonRecord, spec: JsonRecord): boolean {
+  const mode = asRecord(spec["Mode"]);
+  return labels[LABELS.jobTasks] === EVERY_NODE || mode["Global"] !== undefined ||
+    mode["GlobalJob"] !== undefined;
+}

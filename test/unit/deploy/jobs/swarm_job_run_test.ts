@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { findSwarmJobs } from "../../../../src/deploy/jobs/find_swarm_jobs.ts";
+import type { JobOrder } from "../../../../src/deploy/jobs/job_run.ts";
+import { SwarmJobRun } from "../../../../src/deploy/jobs/swarm_job_run.ts";
+import type { EngineClient } from "../../../../src/docker/mod.ts";
+import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
+import { createMemorySwarm, type MemorySwarmEngine } from "../../../fakes/memory_swarm.ts";
+import { createRecordingLog } from "../../../fakes/recording_log.ts";
+
+const RUN = "shop_backup-stackwright-job-0123456789ab";
+const never = new AbortController().signal;
+const IDLE = { ReplicatedJob: { MaxConcurrent: 0, TotalCompletions: 0 } };
+const backup = {
+  stack: "shop",
+  service: "backup",
+  mode: IDLE,
+  labels: { "stackwright.job.tasks": "1" },
+  container: { Labels: { "stackwright.job.enabled": "true" } },
+};
+const web = (replicas = 2) => ({
+  stack: "shop",
+  service: "web",
+  mode: { Replicated: { Replicas: replicas } },
+});
+const stopping: JobOrder = {
+  mode: "one_off",
+  stopServices: [{ project: "shop", service: "web" }],
+};
+
+async function createWorld(engine: MemorySwarmEngine, spec: JobOrder, leaves = false) {
+  const [found] = await findSwarmJobs(engine, never);
+  assert.ok(found?.swarm !== undefined);
+  const clock = createFakeClock();
+  const log = createRecordingLog();
+  const asked: string[] = [];
+  const run = new SwarmJobRun({
+    // The calls that a run makes are all there.
+    engine: engine as unknown as EngineClient,
+    clock,
+    log,
+    found,
+    service: found.swarm,
+    spec,
+    nextId: () => "019a0000-0000-7000-8000-0123456789ab",
+    leaves: () => leaves,
+    progress: () => {},
+    auth: (image) => {
+      asked.push(image);
+      return Promise.resolve("credentials");
+    },
+  });
+  return { run, clock, log, asked, found };
+}
+
+const replicas = ({ specs }: MemorySwarmEngine) =>
+  (specs.get("shop_web")?.["Mode"] as { Replicated: { Replicas: number } }).Replicated.Replicas;
+
+describe("the run of a job in a swarm", () => {
+  it("one off: makes a service, stops what it is to, runs it, and puts all back", async () => {
+    const engine = createMemorySwarm([backup, web()]);
+    const { run, asked } = await createWorld(engine, stopping);
+    engine.states.set("shop_web", { State: "shutdown" });
+    await run.begin(never);
+    assert.deepEqual(engine.calls, [`create ${RUN}`, "update shop_web", `update ${RUN}`]);
+    assert.equal(replicas(engine), 0);
+    assert.equal(await run.end(never), 0);
+    assert.deepEqual(engine.calls.slice(3), ["update shop_web", `remove ${RUN}-id`]);
+    assert.equal(replicas(engine), 2);
+    assert.deepEqual(asked, ["busybox:1@sha256:1"]);
+    assert.deepEqual(engine.specs.get("shop_backup")?.["Mode"], IDLE);
+  });
+
+  it("one off: returns the exit code and what it printed", async () => {
+    const engine = createMemorySwarm([backup]);
+    const { run } = await createWorld(engine, { mode: "one_off", stopServices: [] });
+    await run.begin(never);
+    engine.states.set(RUN, { State: "failed", ExitCode: 7 });
+    assert.equal(await run.end(never), 7);
+    assert.equal(run.output, `: printed by ${RUN}-id`);
+    assert.equal(engine.specs.has(RUN), false);
+  });
+
+  it("is not begun where a service cannot be stopped, and leaves nothing behind", async () => {
+    const engine = createMemorySwarm([backup, web()]);
+    const { run } = await createWorld(engine, stopping);
+    engine.onCall = (call) => {
+      if (call === "update shop_web") throw new Error("refused");
+    };
+    await assert.rejects(run.begin(never), /the job was not run, as services could not be stopped/);
+    assert.equal(engine.specs.has(RUN), false);
+    assert.equal(replicas(engine), 2);
+  });
+
+  it("is ended when it takes longer than it may", async () => {
+    const engine = createMemorySwarm([backup]);
+    const order = { mode: "one_off", stopServices: [], maxSeconds: 5 } as const;
+    const { run, clock } = await createWorld(engine, order);
+    await run.begin(never);
+    engine.states.set(RUN, { State: "running" });
+    const ended = assert.rejects(run.end(never), /was ended after 5 seconds: printed by/);
+    for (let second = 0; second < 7; second++) {
+      await settle();
+      await clock.advance(1000);
+    }
+    await ended;
+    assert.equal(engine.specs.has(RUN), false);
+  });
+
+  it("is left to the next process, which takes it over with what it stopped", async () => {
+    const engine = createMemorySwarm([backup, web()]);
+    engine.states.set("shop_web", { State: "shutdown" });
+    const before = await createWorld(engine, stopping, true);
+    await before.run.begin(never);
+    engine.states.set(RUN, { State: "running" });
+    const stop = new AbortController();
+    const left = assert.rejects(before.run.end(stop.signal));
+    await settle();
+    stop.abort(new Error("the process ends"));
+    await left;
+    assert.ok(engine.specs.has(RUN));
+    assert.equal(replicas(engine), 0);
+
+    engine.states.set(RUN, { State: "failed", ExitCode: 3 });
+    const after = await createWorld(engine, stopping);
+    const [execution] = after.found.executions;
+    assert.equal(execution?.id, `${RUN}-id`);
+    await after.run.adopt(execution?.id ?? "", never);
+    assert.equal(await after.run.end(never), 3);
+    assert.equal(engine.specs.has(RUN), false);
+    assert.equal(replicas(engine), 2);
+  });
+
+  it("is put away when the process before ended before it began, or it is gone", async () => {
+    const engine = createMemorySwarm([backup, web()]);
+    const before = await createWorld(engine, stopping, true);
+    const stop = new AbortController();
+    engine.onCall = (call) => {
+      if (call === `update ${RUN}`) stop.abort(new Error("the process ends"));
+    };
+    engine.states.set("shop_web", { State: "shutdown" });
+    await before.run.begin(stop.signal).catch(() => {});
+    engine.onCall = () => {};
+    engine.specs.set(RUN, { ...engine.specs.get(RUN), Mode: IDLE });
+    const after = await createWorld(engine, stopping);
+    await assert.rejects(after.run.adopt(`${RUN}-id`, never), /ended before it was started/);
+    assert.equal(engine.specs.has(RUN), false);
+    assert.equal(replicas(engine), 2);
+    const again = await createWorld(engine, stopping);
+    await assert.rejects(again.run.adopt("gone-id", never), /its service is gone/);
+  });
+
+  it("restart: runs the job's own service once more, and waits only where it has to", async () => {
+    const engine = createMemorySwarm([backup]);
+    const { run } = await createWorld(engine, { mode: "restart", stopServices: [] });
+    await run.begin(never);
+    assert.equal(await run.end(never), undefined);
+    assert.deepEqual(engine.calls, ["update shop_backup"]);
+    const one = { ReplicatedJob: { MaxConcurrent: 1, TotalCompletions: 1 } };
+    assert.deepEqual(engine.specs.get("shop_backup")?.["Mode"], one);
+    const waiting = { mode: "restart", stopServices: [], maxSeconds: 60 } as const;
+    const second = await createWorld(engine, waiting);
+    await second.run.begin(never);
+    assert.equal(await second.run.end(never), 0);
+  });
+
+  it("leaves alone what somebody scaled meanwhile", async () => {
+    const engine = createMemorySwarm([backup, web()]);
+    const { run } = await createWorld(engine, stopping);
+    engine.states.set("shop_web", { State: "shutdown" });
+    await run.begin(never);
+    engine.specs.set("shop_web", {
+      ...engine.specs.get("shop_web"),
+      Mode: { Replicated: { Replicas: 5 } },
+    });
+    await run.end(never);
+    assert.equal(replicas(engine), 5);
+  });
+});
