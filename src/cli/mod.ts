@@ -12,6 +12,7 @@ import { seesColours, visibleLines } from "./colours.ts";
 import { COMMANDS } from "./commands.ts";
 import { type CommandIo, EXIT } from "./io.ts";
 import { trackedOutput } from "./standard_streams.ts";
+import { tuneRuntime } from "./tuned_runtime.ts";
 
 /** Commands that may be in the middle of a change when somebody presses Ctrl-C. */
 const CHANGING = ["apply", "rollback", "retry"];
@@ -23,6 +24,7 @@ const INTERRUPTED = "stackwright: interrupted; a change that was begun is ended 
  * has been taken, so that the process may end.
  */
 export async function main(): Promise<number> {
+  tuneRuntime();
   const [out, err] = [trackedOutput(process.stdout), trackedOutput(process.stderr)];
   if (CHANGING.includes(process.argv[2] ?? "")) {
     process.once("SIGINT", () => {
