@@ -1,12 +1,6 @@
-import { type ComposeModel, own } from "../model/mod.ts";
+import { type ComposeModel, isObject, type JsonObject, own } from "../model/mod.ts";
 
-/** A JSON object of unknown shape. */
-export type JsonObject = { readonly [key: string]: unknown };
-
-/** True when a value is a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isObject, type JsonObject };
 
 /** The object under `key`, or an empty one. */
 export function objectAt(value: JsonObject, key: string): JsonObject {

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { withoutEnd } from "../model/mod.ts";
+import { parseObject, withoutEnd } from "../model/mod.ts";
 import { embeddedSecrets } from "../system/mod.ts";
 import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
 
@@ -8,7 +8,7 @@ import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
  * come back in their refusals. A text that is no JSON has none.
  */
 export function registrySecrets(text: string): string[] {
-  const configuration = parsed(text);
+  const configuration = parseObject(text);
   const entries = Object.values(objectAt(configuration, "auths")).filter(isObject);
   const headers = Object.values(objectAt(configuration, "HttpHeaders")).map(String);
   return [
@@ -23,13 +23,4 @@ function secretsOfEntry(entry: JsonObject): string[] {
   const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(auth, "base64").toString()) ?? [];
   const others = ["password", "identitytoken", "registrytoken"].map((key) => textAt(entry, key));
   return [auth, withoutEnd(password, "\0"), ...others];
-}
-
-function parsed(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

@@ -3,6 +3,7 @@
  * Plan is decided, an Outcome is recorded in a Run. Types, and the few functions that belong to a
  * word; nothing here touches the world or imports another room.
  */
+export * from "./by_text.ts";
 export * from "./decision.ts";
 export * from "./deployment.ts";
 export * from "./discovered.ts";
@@ -11,10 +12,12 @@ export * from "./duration.ts";
 export * from "./error.ts";
 export * from "./followers.ts";
 export * from "./heard.ts";
+export * from "./json.ts";
 export * from "./labels.ts";
 export * from "./observed.ts";
 export * from "./own.ts";
 export * from "./service_place.ts";
+export * from "./percent_decoded.ts";
 export * from "./person_hold.ts";
 export * from "./plan.ts";
 export * from "./release.ts";

@@ -1,4 +1,5 @@
 import {
+  byText,
   isTerminal,
   type Run,
   type RunStatus,
@@ -284,10 +285,6 @@ function withTarget(targets: readonly RunTarget[], entry: RunTarget): RunTarget[
     each.context !== entry.context || each.stack !== entry.stack
   );
   return [...others, entry].sort((a, b) =>
-    compare(a.context, b.context) || compare(a.stack, b.stack)
+    byText(a.context, b.context) || byText(a.stack, b.stack)
   );
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

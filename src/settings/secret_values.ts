@@ -1,4 +1,5 @@
 import { secretsOfProvider } from "../config/mod.ts";
+import { percentDecoded } from "../model/mod.ts";
 import type { Settings } from "./settings.ts";
 import { type SettingRow, SETTINGS_TABLE } from "./settings_table.ts";
 import type { Environment, ReadFile } from "./variable_reader.ts";
@@ -76,13 +77,5 @@ function passwords(url: string | undefined): string[] {
   const { username, password, protocol } = new URL(url);
   // `git@` over SSH is everybody's user name.
   const secret = password === "" && protocol.startsWith("http") ? username : password;
-  return [secret, decoded(secret)];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [secret, percentDecoded(secret)];
 }

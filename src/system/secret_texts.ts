@@ -1,3 +1,4 @@
+import { percentDecoded } from "../model/mod.ts";
 import { assignedLines, assignmentsIn, entriesIn, urlPasswordsIn } from "./named_values.ts";
 
 /**
@@ -98,7 +99,7 @@ export function secretParts(text: string): string[] {
 
 /** Secrets inside a text that is none itself: passwords of URLs, values given to `--password=`. */
 export function embeddedSecrets(text: string): string[] {
-  const passwords = urlPasswordsIn(text).flatMap((secret) => [secret, decoded(secret)]);
+  const passwords = urlPasswordsIn(text).flatMap((secret) => [secret, percentDecoded(secret)]);
   const assigned = assignmentsIn(text, soundsSecret).map(({ value }) => value);
   return [...passwords, ...assigned].filter(worthHiding);
 }
@@ -174,12 +175,4 @@ function leaves(value: unknown): string[] {
     }
   }
   return found.reverse();
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,3 +1,5 @@
+import { memberOf } from "../../model/mod.ts";
+
 /** The engine client's configuration, as far as it decides about registries. */
 export interface ClientConfiguration {
   /** Path of the file, for people. */
@@ -54,9 +56,9 @@ function whatIsThere(registry: string, { path, text }: ClientConfiguration): str
   } catch {
     return `${path} is not valid JSON, so no credentials were sent`;
   }
-  const helper = entryOf(at(configuration, "credHelpers"), registry) ??
-    at(configuration, "credsStore");
-  const entry = entryOf(at(configuration, "auths"), registry);
+  const helper = entryOf(memberOf(configuration, "credHelpers"), registry) ??
+    memberOf(configuration, "credsStore");
+  const entry = entryOf(memberOf(configuration, "auths"), registry);
   if (typeof helper === "string" && helper !== "") {
     return `${path} leaves its credentials to the program docker-credential-${helper}; see that it ` +
       "is in the PATH, and that it has credentials for it";
@@ -65,7 +67,7 @@ function whatIsThere(registry: string, { path, text }: ClientConfiguration): str
     return `${path} has no entry for it; run '${remedy}' with this configuration`;
   }
   const hasSecret = ["auth", "password", "identitytoken", "registrytoken"].some((key) =>
-    typeof at(entry, key) === "string" && at(entry, key) !== ""
+    typeof memberOf(entry, key) === "string" && memberOf(entry, key) !== ""
   );
   return hasSecret
     ? `${path} has credentials for it, which are wrong, expired, or may not read this image`
@@ -79,10 +81,4 @@ function entryOf(entries: unknown, registry: string): unknown {
     names.includes(key.replace(/^https?:\/\//i, "").replace(/\/.*$/, ""))
   );
   return found?.[1];
-}
-
-function at(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Record<string, unknown>)[key]
-    : undefined;
 }

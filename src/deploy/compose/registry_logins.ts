@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { isObject, type JsonObject, objectAt } from "../../compose/mod.ts";
+import { objectAt } from "../../compose/mod.ts";
+import { parseObject } from "../../model/mod.ts";
 import type { Files } from "../../system/mod.ts";
 
 /** What it takes to give a program further credentials for registries. */
@@ -45,21 +46,12 @@ export async function withRegistryLogins<T>(
  * before a helper that would be asked for that registry. A configuration that is no JSON is left out.
  */
 export function mergedLogins(configuration: string | undefined, logins: string): string {
-  const known = objectOf(configuration ?? "");
-  const auths = objectAt(objectOf(logins), "auths");
+  const known = parseObject(configuration ?? "");
+  const auths = objectAt(parseObject(logins), "auths");
   const asksNobody = Object.fromEntries(Object.keys(auths).map((registry) => [registry, ""]));
   return JSON.stringify({
     ...known,
     auths: { ...objectAt(known, "auths"), ...auths },
     credHelpers: { ...objectAt(known, "credHelpers"), ...asksNobody },
   });
-}
-
-function objectOf(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

@@ -1,6 +1,6 @@
 import { type ComposeModel, own, StackwrightError } from "../../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
-import { numberOf } from "./units.ts";
+import { fileMode, numberOf } from "./units.ts";
 
 /** A file that is put into a container before it starts. */
 export interface InjectedFile {
@@ -61,13 +61,6 @@ export function injectedFiles(
       );
     }
     const [uid, gid] = [numberOf(use["uid"]) ?? 0, numberOf(use["gid"]) ?? 0];
-    return { path, content, mode: modeOf(use["mode"]), uid, gid };
+    return { path, content, mode: fileMode(use["mode"]), uid, gid };
   });
-}
-
-/** Compose before 2.34 prints a number, later versions print it in octal as text. */
-function modeOf(mode: unknown): number {
-  if (typeof mode === "number") return mode;
-  if (typeof mode !== "string" || mode === "") return 0o444;
-  return Number.parseInt(mode.replace(/^0o/, ""), 8);
 }

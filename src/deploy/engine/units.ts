@@ -38,3 +38,10 @@ export function nanoCpus(value: unknown): number | undefined {
   const cpus = amountOf(value);
   return cpus === undefined ? undefined : Math.trunc(Math.fround(Math.fround(cpus) * 1e9));
 }
+
+/** Compose before 2.34 prints a number, later versions print it in octal as text. */
+export function fileMode(mode: unknown): number {
+  if (typeof mode === "number") return mode;
+  if (typeof mode !== "string" || mode === "") return 0o444;
+  return Number.parseInt(mode.replace(/^0o/, ""), 8);
+}

@@ -3,6 +3,7 @@ import type { Engine } from "../../docker/engine.ts";
 import type { SwarmService } from "../../docker/swarm.ts";
 import {
   BEHAVIOUR_LABELS,
+  byText,
   COMPOSE_LABELS,
   DEFAULT_CONTEXT,
   LABELS,
@@ -51,7 +52,7 @@ export async function findJobs(
   });
   return [...[...services.values()].flatMap(jobOf), ...inSwarm]
     .sort((a, b) =>
-      order(`${a.key.name}/${a.container.name}`, `${b.key.name}/${b.container.name}`)
+      byText(`${a.key.name}/${a.container.name}`, `${b.key.name}/${b.container.name}`)
     );
 }
 
@@ -60,7 +61,7 @@ const SWARM_TASK = "com.docker.swarm.service.id";
 
 function jobOf(containers: readonly ObservedContainer[]): FoundJob[] {
   const own = containers.filter((each) => !isOneOff(each))
-    .sort((a, b) => order(a.name, b.name));
+    .sort((a, b) => byText(a.name, b.name));
   const container = own.find(({ state }) => state === "running") ?? own[0];
   if (container === undefined) return [];
   const name = container.labels[COMPOSE_LABELS.project] ?? "";
@@ -78,8 +79,4 @@ function jobOf(containers: readonly ObservedContainer[]): FoundJob[] {
 /** Whether a container was made for one run of a job. */
 export function isExecution(container: ObservedContainer): boolean {
   return isOneOff(container) && container.labels[LABELS.jobRun] !== undefined;
-}
-
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import type { Engine } from "../../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import {
+  byText,
   DEFAULT_CONTEXT,
   JOB_INFIX,
   messageOf,
@@ -281,8 +282,4 @@ function counted(service: SwarmService, tasks: readonly SwarmTask[]): StackServi
 function unknown(what: string, name: string, { context }: StackKey): StackwrightError {
   const where = context === DEFAULT_CONTEXT ? "" : ` on context ${context}`;
   return new StackwrightError("not_found", `${what} not found: ${name}${where}`);
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

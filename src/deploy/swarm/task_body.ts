@@ -17,7 +17,7 @@ import {
 import { networkName } from "../engine/endpoints.ts";
 import { healthBody } from "../engine/health_body.ts";
 import { ulimits } from "../engine/resource_limits.ts";
-import { amountOf, nanoCpus, nanoseconds, numberOf } from "../engine/units.ts";
+import { amountOf, fileMode, nanoCpus, nanoseconds, numberOf } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { texts } from "./swarm_keys.ts";
 import { taskMounts, withoutCompose } from "./task_mounts.ts";
@@ -218,13 +218,6 @@ function references(
       : { ConfigID: id, ConfigName: name, File };
   });
   return kind === "secrets" ? { Secrets: found } : { Configs: found };
-}
-
-/** Compose before 2.34 prints a number, later versions print it in octal as text. */
-export function fileMode(mode: unknown): number {
-  if (typeof mode === "number") return mode;
-  if (typeof mode !== "string" || mode === "") return 0o444;
-  return Number.parseInt(mode.replace(/^0o/, ""), 8);
 }
 
 function resources(service: JsonObject): Pick<TaskBody, "Resources"> {

@@ -1,3 +1,4 @@
+import { isObject } from "../../model/mod.ts";
 import { SopsFormatError } from "./sops_text.ts";
 
 /** A key of which one is needed. */
@@ -94,8 +95,4 @@ function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   if (!isObject(value) || Object.keys(value).some((key) => !/^\d+$/.test(key))) return [];
   return Object.values(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, createSign, type KeyObject } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { messageOf, StackwrightError } from "../../model/mod.ts";
+import { memberOf, messageOf, StackwrightError } from "../../model/mod.ts";
 import type { Clock, HttpAnswer, HttpClient, Redactor } from "../../system/mod.ts";
 import type { GitHubApp } from "./credentials.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
@@ -205,19 +205,13 @@ function parse(text: string): unknown {
 }
 
 function textAt(value: unknown, key: string): string {
-  const found = at(value, key);
+  const found = memberOf(value, key);
   return typeof found === "string" ? found : "";
 }
 
 function numberAt(value: unknown, key: string): number | undefined {
-  const found = at(value, key);
+  const found = memberOf(value, key);
   return typeof found === "number" && Number.isSafeInteger(found) ? found : undefined;
-}
-
-function at(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Record<string, unknown>)[key]
-    : undefined;
 }
 
 /** One caller going away must not take the others' token with him. */
