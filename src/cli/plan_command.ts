@@ -45,8 +45,9 @@ them, 1 when a stack cannot be planned.
     }).call(input, { signal: io.signal, log: system.log });
     const [only] = failures;
     if (only !== undefined && stacks.length + failures.length === 1) {
-      const { code, message, problems = [] } = only;
-      throw new StackwrightError(code, message, { problems });
+      const { code, name, message, problems = [] } = only;
+      const told = message.includes(name) ? message : `${name}: ${message}`;
+      throw new StackwrightError(code, told, { problems });
     }
     if (json) {
       const view = { stacks: stacks.map(viewOf), failures };

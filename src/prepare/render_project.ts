@@ -10,13 +10,14 @@ export function renderProject(
   composeFiles: readonly string[],
   invocation: ComposeInvocation,
 ): ComposeProject {
-  const { tree } = trees;
+  const { tree, configurationTree } = trees;
   return {
     name: target.key.name,
     directory: join(tree, target.deployment.workingDir),
     files: composeFiles.map((file) => join(tree, file)),
     envFiles: envFilesIn(trees, invocation),
     profiles: invocation.profiles,
+    trees: [tree, ...(configurationTree === undefined ? [] : [configurationTree])],
   };
 }
 

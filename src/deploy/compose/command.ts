@@ -9,6 +9,8 @@ export interface ComposeProject {
   readonly envFiles: readonly string[];
   /** Profiles that are rendered. */
   readonly profiles: readonly string[];
+  /** Where checkouts lie: what is said of paths in them is said as their authors know them. */
+  readonly trees?: readonly string[];
 }
 
 /** A command line without the program: what to type is data, typing it is somebody else's work. */

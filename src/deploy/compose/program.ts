@@ -247,12 +247,20 @@ export class Compose {
         : KILLED.has(result.code) && command.mostProcessorSeconds !== undefined
         ? TOOK_ALL_TIME
         : result.stderr;
-      throw new StackwrightError(failure, explain(command.argv, why));
+      throw new StackwrightError(failure, explain(command.argv, asWritten(why, call.project)));
     }
     const log = this.#parts.log.with({ stack: call.project.name });
-    for (const warning of warnings(result.stderr)) log.warning(warning);
+    for (const each of warnings(result.stderr)) log.warning(asWritten(each, call.project));
     return new TextDecoder().decode(result.stdout);
   }
+}
+
+/** What compose says with the paths of a repository as its authors know them. */
+function asWritten(text: string, { trees = [] }: ComposeProject): string {
+  return trees.reduce(
+    (rest, tree) => rest.replaceAll(`${tree}/`, "").replaceAll(tree, "."),
+    text,
+  );
 }
 
 /** The error of a rendering that was ended for what it printed, or for its memory. */

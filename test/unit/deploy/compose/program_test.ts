@@ -56,6 +56,21 @@ async function messageOf(work: Promise<unknown>, code: string): Promise<string> 
 }
 
 describe("Compose and the programs it runs", () => {
+  it("says paths of a checkout as its authors know them", async () => {
+    const project = { ...CALL.project, trees: ["/data/trees/a1", "/data/trees/b2"] };
+    const stderr = 'level=warning msg="/data/trees/a1/compose.yaml: version is obsolete"\n' +
+      "open /data/trees/a1/none.yaml: no such file in /data/trees/a1 or /data/trees/b2/x.env\n";
+    const failing = scripted({ code: 1, stderr });
+    const failed = failing.compose.render({ ...CALL, project }, SIGNAL);
+    assert.equal(
+      await messageOf(failed, "render_failed"),
+      "docker compose config failed: open none.yaml: no such file in . or x.env",
+    );
+    const good = scripted({ stderr, stdout: '{"name":"shop","services":{}}' });
+    await good.compose.render({ ...CALL, project }, SIGNAL);
+    assert.equal(good.log.lines[0]?.message, "compose.yaml: version is obsolete");
+  });
+
   it("hands the model over on standard input, with no variable of the repository", async () => {
     const { compose, asked } = scripted({});
     const variables = { A: "1", AWS_CONFIG_FILE: "/x", "BASH_FUNC_read%%": "() { id; }" };
