@@ -2,7 +2,8 @@ import { receiveWebhookOperation, submitWebhook } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { createGate, type Gate } from "./app/gate.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
-import { JobBoard } from "./app/jobs.ts";
+import { forEachContext } from "./app/each_context.ts";
+import { JobBoards } from "./app/jobs.ts";
 import { localRepository } from "./app/local_repository.ts";
 import { onceDone } from "./app/remember.ts";
 import { createReconciliation } from "./app/reconciliation.ts";
@@ -10,7 +11,14 @@ import { stackFigures } from "./app/stack_figures.ts";
 import type { System } from "./app/system.ts";
 import { webhookSources } from "./app/webhook_sources.ts";
 import type { Intake } from "./intake.ts";
-import { messageOf, type RunReporter, type SourceRequest } from "./model/mod.ts";
+import {
+  DEFAULT_CONTEXT,
+  messageOf,
+  type RunReporter,
+  type SourceRequest,
+  type StackKey,
+} from "./model/mod.ts";
+import { awayContexts } from "./pipeline/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { createPrometheus, type Prometheus } from "./record/mod.ts";
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
@@ -73,8 +81,8 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     clock: system.clock,
     log,
   }, stop.signal);
-  const board = new JobBoard({
-    engine: assembly.engine,
+  const boards = new JobBoards({
+    engines: assembly.engines,
     ledger,
     intake: () => gate.intake,
     clock: system.clock,
@@ -89,15 +97,16 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     performers: {
       sync: pipeline.execute,
       rollback: pipeline.rollBack,
-      job: board.perform(pipeline),
-      recovery: (_work, reporter, signal) => pipeline.recover(signal, reporter),
+      job: (work, reporter, signal) =>
+        boards.of(work.key.context).perform(pipeline)(work, reporter, signal),
+      recovery: async (_work, reporter, signal) => void await pipeline.recover(signal, reporter),
     },
     onEnd(run, work) {
       measureRun(meter, run, work);
       alarm.note(run, work);
       opening.note();
     },
-    jobs: (signal) => board.list(signal),
+    jobs: (context, signal) => boards.of(context).list(signal),
   });
   const { intake } = gate;
   meter.showStacks(() => stackFigures(assembly.ledger));
@@ -109,19 +118,25 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     api: settings.apiSecret !== undefined,
     webhooks: settings.webhookSecret !== undefined,
   });
-  const tries = { assembly, intake, pipeline };
+  const due = new Set(ledger.openIntents().map(({ id }) => id));
+  const tries = { assembly, intake, pipeline, due };
   const recovered = tryRecover(system, tries, stop.signal);
   void recovered.then(() => stop.signal.aborted || opening.start());
   const polled = recovered.then(() => startPolls(settings, system, tries, stop.signal));
-  const scheduled = recovered.then(() =>
-    settings.deploy.schedulerEnabled ? board.scheduler.run() : board.scheduler.adopt()
-  );
-  const finished = recovered.then((done) =>
-    done ? undefined : keepRecovering(system, tries, stop.signal)
+  const schedule = (context: string) => {
+    const { scheduler } = boards.of(context);
+    return settings.deploy.schedulerEnabled ? scheduler.run() : scheduler.adopt();
+  };
+  const scheduled = recovered.then(() => forEachContext(assembly, schedule, stop.signal));
+  const finished = recovered.then((outcome) =>
+    outcome === "done" ? undefined : keepRecovering(system, tries, stop.signal)
   );
   const { listeners } = assembly;
   const reconciliation = createReconciliation(settings, system, { assembly, pipeline, listeners });
-  const reconciled = finished.then(() => reconciliation.run(stop.signal));
+  const reconciled = recovered.then((outcome) =>
+    outcome === "engine is away" ? finished : undefined
+  )
+    .then(() => reconciliation.run(stop.signal));
   const close = once(async () => {
     log.info("shutting down");
     // Waiting clients get their answer, and new work its refusal, while the server still listens.
@@ -136,13 +151,13 @@ export async function startApp(settings: Settings, system: System): Promise<App>
 
 /** The pipeline, which finishes interrupted work before it does any other. */
 function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
+  let waiting: ReadonlySet<string> = new Set();
   const ready = onceDone(async (signal: AbortSignal, reporter?: RunReporter) => {
     const parts = await pipelineParts(signal);
     const pipeline = createPipeline(parts);
-    if (ledger.openIntents().length > 0) {
-      await parts.host.info(signal);
-      await pipeline.recover(signal, reporter);
-    }
+    const open = ledger.openIntents();
+    if (open.some(({ key }) => key.context === DEFAULT_CONTEXT)) await parts.host.info(signal);
+    if (open.length > 0) waiting = await pipeline.recover(signal, reporter);
     await parts.trees.collect(signal);
     return pipeline;
   });
@@ -156,9 +171,15 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
     rollBack: async (work, reporter, signal) => {
       await (await ready(signal)).rollBack(work, reporter, signal);
     },
-    recover: async (signal, reporter) => void await ready(signal, reporter),
+    async recover(signal, reporter) {
+      const pipeline = await ready(signal, reporter);
+      // What could not be finished the first time is not tried again before the next start.
+      const isDue = ({ context }: StackKey) => waiting.has(context);
+      if (waiting.size > 0) waiting = await pipeline.recover(signal, reporter, isDue);
+      return waiting;
+    },
     reconcile: async (key, heard, signal) => (await ready(signal)).reconcile(key, heard, signal),
-    strayed: async (signal) => (await ready(signal)).strayed(signal),
+    strayed: async (context, signal) => (await ready(signal)).strayed(context, signal),
   };
 }
 
@@ -169,27 +190,35 @@ interface RecoveryParts {
   readonly assembly: Assembly;
   readonly intake: Intake;
   readonly pipeline: Pipeline;
+  /** Ids of what an earlier process left open, and nobody has looked at yet. */
+  readonly due: Set<string>;
 }
 
-/** Finishes interrupted work, as a run that people see; false when it cannot be finished now. */
+/** Finishes interrupted work, as a run that people see, as far as engines answer. */
 async function tryRecover(
   { log }: System,
-  { assembly: { ledger, pipelineParts }, intake, pipeline }: RecoveryParts,
+  { assembly: { ledger, pipelineParts }, intake, pipeline, due }: RecoveryParts,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<"done" | "contexts are away" | "engine is away"> {
   try {
-    if (ledger.openIntents().length > 0) {
+    const open = ledger.openIntents().filter(({ id }) => due.has(id));
+    if (open.length > 0) {
       // An engine that is down is no run that failed, time and again.
-      await (await pipelineParts(signal)).host.info(signal);
+      const parts = await pipelineParts(signal);
+      if (open.some(({ key }) => key.context === DEFAULT_CONTEXT)) await parts.host.info(signal);
+      const away = await awayContexts(parts, open, signal);
       const work = { kind: "recovery", trigger: "poll", origin: "automatic" } as const;
-      await intake.submit(work).finished;
+      const ready = open.filter(({ key }) => !away.has(key.context));
+      if (ready.length > 0) await intake.submit(work).finished;
+      ready.forEach(({ id }) => due.delete(id));
+      if (ready.length < open.length) return "contexts are away";
     }
     await pipeline.recover(signal);
-    return true;
+    return "done";
   } catch (error) {
-    if (signal.aborted) return true;
+    if (signal.aborted) return "done";
     log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
-    return false;
+    return "engine is away";
   }
 }
 
@@ -202,7 +231,7 @@ async function keepRecovering(
   const { first, longest } = RECOVERY_PAUSE_MS;
   for (let pause: number = first; !signal.aborted; pause = Math.min(2 * pause, longest)) {
     await system.clock.sleep(pause, signal).catch(() => {});
-    if (signal.aborted || await tryRecover(system, parts, signal)) return;
+    if (signal.aborted || await tryRecover(system, parts, signal) === "done") return;
   }
 }
 

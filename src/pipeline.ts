@@ -1,4 +1,5 @@
 import {
+  DEFAULT_CONTEXT,
   formatRevision,
   formatStackKey,
   type Heard,
@@ -26,6 +27,7 @@ import {
   noteDiscovered,
   type OpenedSource,
   openSource,
+  partsFor,
   type PipelineParts,
   reconcile,
   recover,
@@ -63,17 +65,22 @@ export interface Pipeline {
   rollBack(work: Rollback, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /**
    * Finishes what an earlier process left open. Call it once, before the first `execute`. A reporter
-   * is told of it as of any run.
+   * is told of it as of any run; `isMeant` may leave stacks out. Returns the contexts for whose engine
+   * something waits.
    */
-  recover(signal: AbortSignal, reporter?: RunReporter): Promise<void>;
+  recover(
+    signal: AbortSignal,
+    reporter?: RunReporter,
+    isMeant?: (key: StackKey) => boolean,
+  ): Promise<ReadonlySet<string>>;
   /** Mends a stack after what happened to its containers; see {@link reconcile}. */
   reconcile(
     key: StackKey,
     heard: Heard | undefined,
     signal: AbortSignal,
   ): Promise<"settled" | "failed">;
-  /** The stacks of which a look at all containers says that something is to be mended. */
-  strayed(signal: AbortSignal): Promise<StackKey[]>;
+  /** The stacks of a context of which a look at all its containers says that something is to be mended. */
+  strayed(context: string, signal: AbortSignal): Promise<StackKey[]>;
 }
 
 /** Makes the pipeline. */
@@ -89,12 +96,12 @@ export function createPipeline(parts: PipelineParts): Pipeline {
         listeners: [describing(reporter), runListener(reporter)],
       }, signal);
     },
-    recover: async (signal, reporter) => {
+    recover: async (signal, reporter, isMeant) => {
       const run = reporter === undefined ? [] : [describing(reporter), runListener(reporter)];
-      await recover(parts, [...parts.listeners, ...run], signal);
+      return await recover(parts, [...parts.listeners, ...run], signal, isMeant);
     },
     reconcile: (key, heard, signal) => reconcile(parts, key, heard, signal),
-    strayed: (signal) => strayedStacks(parts, signal),
+    strayed: (context, signal) => strayedStacks(parts, context, signal),
   };
 }
 
@@ -159,11 +166,25 @@ async function deploySource(
   if (away === undefined && work.only === undefined) {
     await removeObsolete(parts, opened, listeners, signal);
   }
-  const glance = createGlance(parts, deployments.length);
+  const glances = glancesOf(deployments);
   await Promise.all(
-    deployments.map((each) => deployTarget(parts, { opened, listeners, glance }, each, signal)),
+    deployments.map((each) => deployTarget(parts, { opened, listeners, glances }, each, signal)),
   );
   if (away !== undefined) throw away;
+}
+
+/** One look at the containers of each engine, for the deployments that it has. */
+function glancesOf(deployments: readonly ExpandedDeployment[]): Glances {
+  const contexts = deployments.map(({ declared: { deployment } }) =>
+    stackKey(deployment.context, "").context
+  );
+  const made = new Map<string, Glance>();
+  return (parts, { context }) => {
+    const count = contexts.filter((each) => each === context).length;
+    const glance = made.get(context) ?? createGlance(parts, count);
+    made.set(context, glance);
+    return glance;
+  };
 }
 
 /** The deployments that work is about. Throws `not_found` when it is about one that is not there. */
@@ -185,16 +206,19 @@ function meant(
   );
 }
 
+/** The glance for a stack, by parts with its host. */
+type Glances = (parts: PipelineParts, key: StackKey) => Glance;
+
 interface TargetRun {
   readonly opened: OpenedSource;
   readonly listeners: readonly TargetListener[];
-  readonly glance: Glance;
+  readonly glances: Glances;
 }
 
 /** One stack: decide, then do it; whatever happens ends in what is told of it. */
 async function deployTarget(
-  parts: PipelineParts,
-  { opened, listeners, glance }: TargetRun,
+  anyParts: PipelineParts,
+  { opened, listeners, glances }: TargetRun,
   deployment: ExpandedDeployment,
   signal: AbortSignal,
 ): Promise<void> {
@@ -203,14 +227,18 @@ async function deployTarget(
   const { key, trigger, origin, configuration } = begun;
   const told = { key, repository: repositoryOf(begun), trigger, origin, configuration };
   const teller = createTeller(listeners, told, begun.revision);
-  const failedBefore = parts.ledger.failures.get(key);
+  const failedBefore = anyParts.ledger.failures.get(key);
   teller.tell({ kind: "pending" });
   try {
-    const refusal = await refusalOf(parts, opened, deployment, signal);
+    const refusal = await refusalOf(anyParts, opened, deployment, signal);
     if (refusal !== undefined) return leave(teller, refusal);
+    const parts = await partsFor(anyParts, key, signal);
+    // The engine of another context may not have answered at the start, when this was due.
+    const isIt = (each: StackKey) => formatStackKey(each) === formatStackKey(key);
+    if (key.context !== DEFAULT_CONTEXT) await recover(anyParts, listeners, signal, isIt);
     await parts.stackLock.run(formatStackKey(key), async () => {
       teller.tell({ kind: "admitted" });
-      let target: Target = { ...begun, glance };
+      let target: Target = { ...begun, glance: glances(parts, key) };
       while (await decideAndAct(parts, { target, request, round, teller }, signal) === "moved") {
         const log = parts.log.with({ stack: key.name, context: key.context });
         log.info("what was decided about the stack is out of date: deciding again");
@@ -219,7 +247,7 @@ async function deployTarget(
       }
     }, signal);
   } catch (thrown) {
-    teller.fail(`deploying ${key.name}`, thrown, signal, again(parts, begun, failedBefore));
+    teller.fail(`deploying ${key.name}`, thrown, signal, again(anyParts, begun, failedBefore));
   }
 }
 

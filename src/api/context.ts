@@ -1,20 +1,45 @@
 import * as z from "zod";
 import { DEFAULT_CONTEXT, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import type { Operation } from "./operation.ts";
 
 /** The common parameter that selects the container context. */
-export const contextInput = z.string().meta({ pattern: "^(?:[Dd][Ee][Ff][Aa][Uu][Ll][Tt])?$" })
+export const contextInput = z.string().max(128).regex(/^(?:[a-zA-Z0-9][a-zA-Z0-9_.+-]*)?$/)
   .default(DEFAULT_CONTEXT).describe(
-    "Container context; omitted, empty or `default` is the default one, and there is no other yet.",
+    "Container context; omitted, empty or `default` is the default one.",
   );
 
-/**
- * The key of a stack in a context that exists. Other contexts than the default one come later; until
- * then none of them exists.
- *
- * Throws `bad_request` for an unknown context.
- */
+/** The key of a stack in a context. */
 export function stackKeyOf(context: string, name: string): StackKey {
-  const key = stackKey(context, name);
-  if (key.context === DEFAULT_CONTEXT) return key;
-  throw new StackwrightError("bad_request", `unknown context: ${key.context}`);
+  return stackKey(context, name);
+}
+
+/**
+ * The same operation, for contexts that there are: where its input names another one, a call throws
+ * `bad_request`.
+ */
+export function ofKnownContext<Output>(
+  operation: Operation<Output>,
+  contexts: () => Promise<readonly string[]>,
+): Operation<Output> {
+  return {
+    ...operation,
+    async call(input, call) {
+      const { context: asked } = (input ?? {}) as { readonly context?: unknown };
+      const { context } = stackKey(typeof asked === "string" ? asked : "", "");
+      if (context !== DEFAULT_CONTEXT) await requireKnown(context, contexts);
+      return await operation.call(input, call);
+    },
+  };
+}
+
+async function requireKnown(
+  context: string,
+  contexts: () => Promise<readonly string[]>,
+): Promise<void> {
+  const names = await contexts();
+  if (names.includes(context)) return;
+  const message = `expected one of ${[...new Set(names)].join(", ")}`;
+  throw new StackwrightError("bad_request", `unknown context: ${context}`, {
+    problems: [{ file: "input", path: "context", message }],
+  });
 }

@@ -29,7 +29,7 @@ export interface JobFacts {
 /** Ports for the operations on jobs. */
 export interface JobOperationParts extends RunWorkParts {
   /** The jobs there are, sorted by stack and name. */
-  readonly jobs: (signal: AbortSignal) => Promise<readonly JobFacts[]>;
+  readonly jobs: (context: string, signal: AbortSignal) => Promise<readonly JobFacts[]>;
   readonly runs: Pick<RunStore, "list">;
 }
 
@@ -82,8 +82,8 @@ export function listJobsOperation(
   }, async ({ stack, context }, { signal }) => {
     const { context: where } = stackKeyOf(context, "jobs");
     const known = runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" });
-    return (await jobs(signal))
-      .filter(({ key }) => key.context === where && (stack === undefined || key.name === stack))
+    return (await jobs(where, signal))
+      .filter(({ key }) => stack === undefined || key.name === stack)
       .map((job) => {
         const last = known.find((run) => isOf(run, job));
         return { ...viewJob(job, time), last_run: last === undefined ? null : view(last) };
@@ -113,9 +113,8 @@ export function runJobOperation(parts: JobOperationParts): Operation<RunResult> 
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, async ({ job_name: name, stack, context, wait }, call) => {
     const { context: where } = stackKeyOf(context, "jobs");
-    const found = (await parts.jobs(call.signal)).filter((job) =>
-      job.name === name && job.key.context === where &&
-      (stack === undefined || job.key.name === stack)
+    const found = (await parts.jobs(where, call.signal)).filter((job) =>
+      job.name === name && (stack === undefined || job.key.name === stack)
     );
     const { key, service } = chosen(found);
     return await audited(call, { action: "run a job of", what: "stack", key }, async () => {

@@ -1,4 +1,4 @@
-import type { Projects, Stacks } from "../deploy/mod.ts";
+import type { Projects } from "../deploy/mod.ts";
 import type { Intake } from "../intake.ts";
 import type { RunStore } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
@@ -28,6 +28,7 @@ import {
   type ProjectView,
   removeProjectOperation,
 } from "./projects.ts";
+import { ofKnownContext } from "./context.ts";
 import type { Operation } from "./operation.ts";
 import { rollBackOperation, type RollbackResult } from "./roll_back.ts";
 import { type ParsePollRequest, runPollsOperation } from "./run_polls.ts";
@@ -48,6 +49,7 @@ import {
   listStacksOperation,
   removeStackOperation,
   type StackActionView,
+  type StackOperationParts,
   type StackServiceView,
 } from "./stacks.ts";
 import {
@@ -95,10 +97,12 @@ export interface OperationParts
   readonly intake: Intake;
   readonly runs: RunStore;
   readonly jobs: JobOperationParts["jobs"];
+  /** Names of the contexts there are, and of those that have stacks. */
+  readonly contexts: () => Promise<readonly string[]>;
   /** Proves that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
   readonly projects: Projects;
-  readonly stacks: Stacks;
+  readonly stacks: StackOperationParts["stacks"];
   readonly parsePollRequest: ParsePollRequest;
   readonly clock: Clock;
   /** IANA zone of the timestamps clients see. */
@@ -115,8 +119,23 @@ export function describedOperations(): Operations {
 
 /** Makes every operation. */
 export function createOperations(parts: OperationParts): Operations {
+  const known = Object.entries(ofContexts(parts)).map(([name, operation]) =>
+    [name, ofKnownContext(operation as Operation<unknown>, () => parts.contexts())] as const
+  );
   return {
+    ...Object.fromEntries(known) as unknown as ReturnType<typeof ofContexts>,
     health: healthOperation({ ...parts, isOpen: () => parts.intake.open }),
+    listRuns: listRunsOperation(parts),
+    getRun: getRunOperation(parts),
+    runPolls: runPollsOperation(parts),
+    // Whether something might be deployed is asked of contexts that are yet to come, too.
+    syncWindows: syncWindowsOperation(parts),
+  };
+}
+
+/** Those that are about one context. */
+function ofContexts(parts: OperationParts) {
+  return {
     listDeployments: listDeploymentsOperation(parts),
     getDeployment: getDeploymentOperation(parts),
     listReleases: listReleasesOperation(parts),
@@ -130,10 +149,6 @@ export function createOperations(parts: OperationParts): Operations {
     planStack: planStackOperation(parts),
     applyStack: applyStackOperation(parts),
     retryStack: retryStackOperation(parts),
-    listRuns: listRunsOperation(parts),
-    getRun: getRunOperation(parts),
-    runPolls: runPollsOperation(parts),
-    syncWindows: syncWindowsOperation(parts),
     listJobs: listJobsOperation(parts),
     runJob: runJobOperation(parts),
     listProjects: listProjectsOperation(parts),

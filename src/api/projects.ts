@@ -88,8 +88,8 @@ export function listProjectsOperation(
     output: z.array(projectView),
     errors: ["bad_request", "engine_refused", "engine_unreachable"],
   }, async ({ all, context }, { signal }) => {
-    stackKeyOf(context, "");
-    return (await projects.list({ all }, signal)).map(viewProject);
+    const { context: where } = stackKeyOf(context, "");
+    return (await projects.list({ all, context: where }, signal)).map(viewProject);
   });
 }
 

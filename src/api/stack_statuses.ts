@@ -1,7 +1,6 @@
 import { observeAll } from "../deploy/mod.ts";
 import type { Engine } from "../docker/mod.ts";
 import {
-  DEFAULT_CONTEXT,
   formatPersonHold,
   formatStackKey,
   type ObservedStack,
@@ -25,7 +24,8 @@ export interface StackStatus extends StackJudgement {
 
 /** Parts that statuses are made from. */
 export interface StatusParts {
-  readonly engine: Engine;
+  /** The engine of a context; rejects for one that is not there, or cannot be used. */
+  readonly engineOf: (context: string) => Promise<Engine>;
   readonly ledger: Ledger;
   readonly runs: Pick<RunStore, "list">;
   readonly clock: Clock;
@@ -45,12 +45,10 @@ const ENGINE_LIMIT_MS = 5_000;
  * engine that does not answer leaves those unknown that are nothing else.
  */
 export async function stackStatuses(
-  { engine, ledger, runs, clock, limitMs = ENGINE_LIMIT_MS }: StatusParts,
+  { engineOf, ledger, runs, clock, limitMs = ENGINE_LIMIT_MS }: StatusParts,
   signal: AbortSignal,
 ): Promise<StackStatus[]> {
   const current = ledger.currents();
-  const withServices = current.some(({ swarm }) => swarm !== undefined);
-  const observed = await whatRuns({ engine, clock, limitMs, withServices }, signal);
   const currents = new Map(current.map((each) => [formatStackKey(each.key), each]));
   const decisions = new Map(
     ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
@@ -59,6 +57,15 @@ export async function stackStatuses(
   const goesOn = new Set(ledger.underWay().map(({ key }) => formatStackKey(key)));
   const entries = lastEntries(runs, ledger);
   const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
+  const contexts = new Set([...names].map((name) => keyOf(name).context));
+  const looks = [...contexts].map(async (context) => {
+    const withServices = current.some(({ key, swarm }) =>
+      key.context === context && swarm !== undefined
+    );
+    const facts = { engineOf, clock, limitMs, withServices, context };
+    return [context, await whatRuns(facts, signal)] as const;
+  });
+  const observed = new Map(await Promise.all(looks));
   const now = clock.now().getTime();
   return [...names].sort().flatMap((name) => {
     const current = currents.get(name);
@@ -91,16 +98,17 @@ export async function stackStatuses(
 }
 
 async function whatRuns(
-  { engine, clock, limitMs, withServices }:
-    & Required<Pick<StatusParts, "engine" | "clock" | "limitMs">>
-    & { readonly withServices: boolean },
+  { engineOf, clock, limitMs, withServices, context }:
+    & Required<Pick<StatusParts, "engineOf" | "clock" | "limitMs">>
+    & { readonly withServices: boolean; readonly context: string },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ObservedStack> | undefined> {
   const done = new AbortController();
   const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
-    return await Promise.race([observeAll(engine, limited, { withServices }), late]);
+    const look = async () => await observeAll(await engineOf(context), limited, { withServices });
+    return await Promise.race([look(), late]);
   } catch {
     signal.throwIfAborted();
     return undefined;
@@ -109,13 +117,13 @@ async function whatRuns(
   }
 }
 
-/** Other contexts are other engines, which nobody was asked about. */
+/** What runs of a stack; `undefined` where its engine did not say. */
 function runsOf(
-  observed: ReadonlyMap<string, ObservedStack> | undefined,
+  observed: ReadonlyMap<string, ReadonlyMap<string, ObservedStack> | undefined>,
   { context, name }: StackKey,
 ): ObservedStack | undefined {
-  if (observed === undefined || context !== DEFAULT_CONTEXT) return undefined;
-  return observed.get(name) ?? { containers: [] };
+  const there = observed.get(context);
+  return there === undefined ? undefined : there.get(name) ?? { containers: [] };
 }
 
 /**

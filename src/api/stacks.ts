@@ -73,7 +73,8 @@ export type StackActionView = z.output<typeof stackActionView>;
 
 /** Parts of the operations on stacks. */
 export interface StackOperationParts {
-  readonly stacks: Stacks;
+  /** The stacks of a context. */
+  readonly stacks: (context: string) => Promise<Stacks>;
   readonly clock: Clock;
 }
 
@@ -95,8 +96,8 @@ export function listStacksOperation(
     output: z.record(z.string(), z.array(stackServiceView)),
     errors: ["bad_request", "conflict", "engine_refused", "engine_unreachable"],
   }, async ({ context }, { signal }) => {
-    stackKeyOf(context, "");
-    const found = await stacks.list(signal);
+    const { context: where } = stackKeyOf(context, "");
+    const found = await (await stacks(where)).list(signal);
     return Object.fromEntries([...found].map(([name, own]) => [name, own.map(viewService)]));
   });
 }
@@ -114,7 +115,8 @@ export function getStackOperation(
     output: z.array(stackServiceView),
     errors: ["bad_request", "not_found", "conflict", "engine_refused", "engine_unreachable"],
   }, async ({ stack_name: name, context }, { signal }) => {
-    return (await stacks.describe(stackKeyOf(context, name), signal)).map(viewService);
+    const key = stackKeyOf(context, name);
+    return (await (await stacks(key.context)).describe(key, signal)).map(viewService);
   });
 }
 
@@ -160,7 +162,7 @@ export function controlStackOperation(
     const results = await audited(
       call,
       { action, what: "stack", key, more },
-      () => stacks.control(key, control, call.signal),
+      async () => await (await stacks(key.context)).control(key, control, call.signal),
     );
     const message = textOf({ key, action, service, replicas }, results);
     return { message, results: results.map(viewResult) };
@@ -189,7 +191,8 @@ export function removeStackOperation({ stacks }: StackOperationParts): Operation
     await audited(
       call,
       { action: "remove", what: "stack", key },
-      () => stacks.remove(key, { timeoutSeconds: timeout }, call.signal),
+      async () =>
+        await (await stacks(key.context)).remove(key, { timeoutSeconds: timeout }, call.signal),
     );
     return `stack removed: ${name}`;
   });

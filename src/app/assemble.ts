@@ -1,8 +1,19 @@
 import { join } from "node:path";
 import { registrySecrets } from "../compose/mod.ts";
-import { createEngine, type EngineClient } from "../docker/mod.ts";
-import type { SourceRequest, TargetListener, ToldTarget } from "../model/mod.ts";
-import { createEncryptedFiles, type Host, plainSource, RenderedModels } from "../prepare/mod.ts";
+import type { EngineClient } from "../docker/mod.ts";
+import {
+  DEFAULT_CONTEXT,
+  type SourceRequest,
+  type TargetListener,
+  type ToldTarget,
+} from "../model/mod.ts";
+import {
+  createEncryptedFiles,
+  type Host,
+  type Hosts,
+  plainSource,
+  RenderedModels,
+} from "../prepare/mod.ts";
 import {
   createTreeCollector,
   isStrangers,
@@ -43,10 +54,12 @@ import {
 } from "../system/mod.ts";
 import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
-import { engineEnvironment, passedVariables } from "./engine_environment.ts";
+import { contextsOf } from "./each_context.ts";
+import { passedVariables } from "./engine_environment.ts";
+import { createEngines, type Engines } from "./engines.ts";
 import { gitCredentials } from "./git_credentials.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
-import { createHost } from "./host.ts";
+import { createHosts } from "./hosts.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
 import { windowsInForce } from "./windows_in_force.ts";
@@ -55,7 +68,10 @@ import { windowsInForce } from "./windows_in_force.ts";
 export interface Assembly {
   readonly ids: Ids;
   readonly ledger: Ledger;
+  /** The engine of the default context. */
   readonly engine: EngineClient;
+  /** Those of all contexts. */
+  readonly engines: Engines;
   /** Everybody who is told what becomes of stacks, besides the record of a run. */
   readonly listeners: TargetListener[];
   /** One piece of work on a stack at a time, whoever asked for it. */
@@ -107,23 +123,31 @@ export async function assemble(
     ? { dataDir: dir }
     : { dataDir: scratchDir, lender: dir };
   const source = createSource(settings, system, { http, ...directories });
-  const engine = createEngine({
-    env: engineEnvironment(settings, system.env),
-    onMutation: () => meter.count("mutations_total", { by: "engine" }),
-    clock: system.clock,
-  });
+  const engines = createEngines(settings, system, meter);
   const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
   const listeners = listenersOf(system, ledger, meter);
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
   const pipelineParts = onceDone(async (signal) => {
     const looksOnly = scratchDir !== undefined;
-    const host = await createHost(settings, system, { engine, meter, secrets, looksOnly }, signal);
-    const made = { key, ledger, source, host, meter, listeners, stackLock, secrets, windows };
+    const hosts = createHosts(settings, system, { engines, meter, secrets, looksOnly });
+    const host = await hosts.of(DEFAULT_CONTEXT, signal);
+    const made = {
+      key,
+      ledger,
+      source,
+      host,
+      hosts,
+      meter,
+      listeners,
+      stackLock,
+      secrets,
+      windows,
+    };
     return {
       ...parts(settings, system, made),
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
-        ? treeCollector(settings, system, { ...made, engine })
+        ? treeCollector(settings, system, { ...made, engines })
         : NO_COLLECTOR,
       options: pipelineOptions(settings, system),
     };
@@ -131,7 +155,8 @@ export async function assemble(
   return {
     ids,
     ledger,
-    engine,
+    engine: engines.default,
+    engines,
     listeners,
     stackLock,
     windows,
@@ -141,7 +166,7 @@ export async function assemble(
     async close() {
       await source.close();
       http.close();
-      engine.close();
+      engines.close();
       ledger.close();
     },
   };
@@ -260,6 +285,7 @@ function parts(
   made: State & {
     readonly source: Source;
     readonly host: Host;
+    readonly hosts: Hosts;
     readonly meter: Meter;
     readonly listeners: readonly TargetListener[];
     readonly stackLock: WatchedLock;
@@ -296,16 +322,21 @@ const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
 function treeCollector(
   { data, deploy }: Settings,
   { files, clock, log }: System,
-  { ledger, engine, host, source: { trees } }: {
+  { ledger, engines, host, source: { trees } }: {
     readonly ledger: Ledger;
-    readonly engine: EngineClient;
+    readonly engines: Engines;
     readonly host: Host;
     readonly source: GitSourceWithTrees;
   },
 ): TreeCollector {
   const directories = { dataDir: data.dir, hostDataDir: host.dataDir };
   const previousReleases = deploy.artifactGcRetentionRecords;
-  const parts = { trees, engine, ledger, files, clock, log, previousReleases };
+  // The others are on machines that see none of our files.
+  const here = async () => {
+    const found = await Promise.all([...contextsOf(ledger)].map((each) => engines.of(each)));
+    return found.filter((each) => each.isHere).map((each) => each.client);
+  };
+  const parts = { trees, engines: here, ledger, files, clock, log, previousReleases };
   return createTreeCollector({ ...parts, ...directories });
 }
 

@@ -9,6 +9,7 @@ import { createRuns, type RunStore } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { formatTime, type Log } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
+import { contextsOf } from "./each_context.ts";
 import { planAside } from "./plan_aside.ts";
 import { createProjects } from "./projects.ts";
 import { createStacks } from "./stacks.ts";
@@ -27,8 +28,8 @@ export interface GateParts {
   readonly performers: Performers;
   /** Told of every run that ended, with the work behind it. */
   readonly onEnd?: (run: Run, work: Work) => void;
-  /** The scheduled jobs; a command knows none. */
-  readonly jobs?: (signal: AbortSignal) => Promise<readonly JobFacts[]>;
+  /** The scheduled jobs of a context; a command knows none. */
+  readonly jobs?: (context: string, signal: AbortSignal) => Promise<readonly JobFacts[]>;
 }
 
 /** Opens the way in to an assembly. */
@@ -38,9 +39,10 @@ export function createGate(
   { assembly, performers, onEnd, jobs = () => Promise.resolve([]) }: GateParts,
 ): Gate {
   const { clock, log, redactor } = system;
-  const { ledger, engine, ids, pipelineParts, windows } = assembly;
+  const { ledger, engine, engines, ids, pipelineParts, windows } = assembly;
   const { timeZone } = settings;
   const limit = system.engineLimitMs === undefined ? {} : { limitMs: system.engineLimitMs };
+  const engineOf = async (context: string) => (await engines.of(context)).client;
   const runs = createRuns({ clock, kept: ledger.runs });
   const intake = createIntake({
     runs,
@@ -64,7 +66,8 @@ export function createGate(
     checkEngine: (signal) => engine.info(signal),
     projects: createProjects(assembly, { clock, watchMs: settings.deploy.watchMs }),
     stacks: createStacks(assembly, clock),
-    deployments: (signal) => stackStatuses({ engine, ledger, runs, clock, ...limit }, signal),
+    deployments: (signal) => stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal),
+    contexts: async () => [...await engines.names(), ...contextsOf(ledger)],
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     ledger,
     windows,

@@ -1,4 +1,3 @@
-import { DEFAULT_CONTEXT } from "../model/mod.ts";
 import { dirname, join } from "node:path";
 import { registrySecrets } from "../compose/mod.ts";
 import {
@@ -9,12 +8,13 @@ import {
   proxyVariables,
   rendersAtOnce,
 } from "../deploy/mod.ts";
-import type { EngineClient } from "../docker/mod.ts";
+import { DEFAULT_CONTEXT } from "../model/mod.ts";
 import { createImages, type Host, UNTOUCHED_IMAGES } from "../prepare/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { createLimiter, type Meter, readMachineFacts, scratchPrefix } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
+import { clientConfigDir, type KnownEngine } from "./engines.ts";
 import { findHostDataDirectory, findLocalPath, findOwnContainer } from "./host_data_directory.ts";
 import { remembered } from "./remember.ts";
 import type { System } from "./system.ts";
@@ -24,7 +24,10 @@ const ENGINE_INFO_LIFETIME_MS = 60_000;
 
 /** Parts that a host is made from. */
 export interface HostParts {
-  readonly engine: EngineClient;
+  readonly engine: KnownEngine;
+  readonly context: string;
+  /** The data directory as the engine's machine sees it, where that is known. */
+  readonly dataDir?: string;
   readonly meter: Meter;
   readonly secrets: ExternalSecrets;
   /** Whether images stay as they are: whoever only looks fetches none. */
@@ -32,23 +35,26 @@ export interface HostParts {
 }
 
 /**
- * Makes the host of the engine that the settings name; asks it where the data directory lies.
+ * Makes the host of an engine; asks that of this machine where the data directory lies.
  *
  * Throws what the engine throws, and `settings_invalid` where the data directory is on no volume.
  */
 export async function createHost(
   settings: Settings,
   system: System,
-  { engine, meter, secrets, looksOnly }: HostParts,
+  { engine: { client: engine, isHere, socket }, context, meter, secrets, looksOnly, ...known }:
+    HostParts,
   signal: AbortSignal,
 ): Promise<Host> {
   const { clock, files, log, commands, env } = system;
   const { quiet, swarmFeatures } = settings.deploy;
   const { dir, hostDir } = settings.data;
-  const bySsh = settings.docker.host?.startsWith("ssh:") === true;
+  const variablesOf = engineEnvironment(settings, env);
+  const isOwn = context === DEFAULT_CONTEXT && !variablesOf["DOCKER_HOST"]?.startsWith("ssh:");
   const program = programEnvironment({
-    ...engineEnvironment(settings, env),
-    ...(bySsh ? await engine.programVariables() : {}),
+    ...variablesOf,
+    ...(isOwn ? {} : await engine.programVariables()),
+    ...(context === DEFAULT_CONTEXT ? {} : { DOCKER_API_VERSION: undefined }),
   });
   const clientConfigFile = clientConfigFileOf(settings, system);
   const { authConfig: logins } = settings.docker;
@@ -58,16 +64,18 @@ export async function createHost(
     findProgram: () => findComposeProgram(files, program),
     programEnvironment: program,
     // Which stack a line is about takes both names.
-    log: log.with({ context: DEFAULT_CONTEXT }),
+    log: log.with({ context }),
     scratch: { files, prefix: scratchPrefix("render") },
     rendering: createLimiter(rendersAtOnce(readMachineFacts())),
     quiet,
     onMutation: () => meter.count("mutations_total", { by: "compose" }),
     ...(logins === undefined ? {} : { logins: { logins, directory: dirname(clientConfigFile) } }),
   });
-  const variables = () => proxies(settings, system, secrets);
+  const address = program["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
+  const variables = () => proxies(system, { secrets, clientConfigFile, address });
   const parts = { engine, compose, files, log, secrets, meter, clock, clientConfigFile, ...more };
-  const socket = socketOf(settings.docker.host);
+  const deploying = createLimiter(settings.deploy.maxConcurrentDeployments);
+  const data = known.dataDir ?? hostDir;
   return {
     engine,
     info: remembered(clock, ENGINE_INFO_LIFETIME_MS, async (within) => {
@@ -77,37 +85,38 @@ export async function createHost(
     compose,
     backend: createEngineBackend({ engine, clock, log, quiet, compose, variables }),
     images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
-    dataDir: hostDir ?? await findHostDataDirectory({ files, engine }, dir, signal),
+    ...(context === DEFAULT_CONTEXT ? {} : { deploying }),
+    sharesFiles: isHere,
+    dataDir: !isHere ? dir : data ?? await findHostDataDirectory({ files, engine }, dir, signal),
     ...(socket === undefined ? {} : { socket }),
     own: remembered(
       clock,
       Number.POSITIVE_INFINITY,
       (within) => findOwnContainer({ files, engine }, within),
     ),
-    localPath: (path, within) => findLocalPath({ files, engine }, path, within),
+    localPath: (path, within) =>
+      isHere ? findLocalPath({ files, engine }, path, within) : Promise.resolve(undefined),
   };
 }
 
-/** A path in DOCKER_HOST; containers that mount it have the engine. */
-function socketOf(host: string | undefined): string | undefined {
-  return /^unix:\/\/(\/.*)$/.exec(host ?? "")?.[1];
-}
-
 /** The configuration of the docker client, which holds credentials and proxies. */
-function clientConfigFileOf({ docker }: Settings, { env }: System): string {
-  return join(docker.configDir ?? join(env["HOME"] ?? "/root", ".docker"), "config.json");
+function clientConfigFileOf(settings: Settings, system: System): string {
+  return join(clientConfigDir(settings, system), "config.json");
 }
 
 /** What the docker client would tell every container of its proxies; their passwords are hidden. */
 async function proxies(
-  settings: Settings,
-  system: System,
-  secrets: ExternalSecrets,
+  { files }: System,
+  { secrets, clientConfigFile, address }: {
+    readonly secrets: ExternalSecrets;
+    readonly clientConfigFile: string;
+    /** Of the engine: the configuration may say other proxies for each. */
+    readonly address: string;
+  },
 ): Promise<Record<string, string>> {
-  const file = clientConfigFileOf(settings, system);
-  const bytes = await system.files.readIfExists(file).catch(() => undefined);
+  const bytes = await files.readIfExists(clientConfigFile).catch(() => undefined);
   if (bytes === undefined) return {};
   const text = new TextDecoder().decode(bytes);
   secrets.hide(registrySecrets(text));
-  return proxyVariables(text, system.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock");
+  return proxyVariables(text, address);
 }

@@ -1,18 +1,18 @@
 import { type JobFacts, jobLane } from "../api/mod.ts";
 import { readJobLabels } from "../config/mod.ts";
 import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
-import type { EngineClient } from "../docker/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
 import { LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import type { Clock, Ids, Log, Meter } from "../system/mod.ts";
+import type { Engines } from "./engines.ts";
 import { JobScheduler, type ScheduledJob } from "../trigger/mod.ts";
 
-/** Ports of the jobs of one engine. */
+/** Ports of the jobs of all engines. */
 export interface JobBoardParts {
-  readonly engine: EngineClient;
+  readonly engines: Pick<Engines, "of">;
   readonly ledger: Ledger;
   readonly intake: () => Intake;
   readonly clock: Clock;
@@ -24,25 +24,49 @@ export interface JobBoardParts {
   readonly hasSwarmFeatures: boolean;
 }
 
+/** The boards of all contexts, each made when it is first asked for. */
+export class JobBoards {
+  readonly #parts: JobBoardParts;
+  readonly #signal: AbortSignal;
+  readonly #made = new Map<string, JobBoard>();
+
+  /** Boards whose schedulers work until `signal` aborts. */
+  constructor(parts: JobBoardParts, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#signal = signal;
+  }
+
+  /** The board of a context. */
+  of(context: string): JobBoard {
+    const board = this.#made.get(context) ?? new JobBoard(context, this.#parts, this.#signal);
+    this.#made.set(context, board);
+    return board;
+  }
+}
+
 /** The jobs of an engine: when they run, what became of them, and who runs them. */
 export class JobBoard {
+  readonly #context: string;
   readonly scheduler: JobScheduler;
   readonly #parts: JobBoardParts;
   /** How the last run of each job ended, where it ended with a code. */
   readonly #codes = new Map<string, number>();
 
   /** A board whose scheduler works until `signal` aborts. */
-  constructor(parts: JobBoardParts, signal: AbortSignal) {
+  constructor(context: string, parts: JobBoardParts, signal: AbortSignal) {
+    this.#context = context;
     this.#parts = parts;
-    const { engine, intake, clock, log, meter, timeZone } = parts;
+    const { engines, intake, clock, log, meter, timeZone } = parts;
     this.scheduler = new JobScheduler({
       find: async (within) => (await this.#find(within)).map(({ job }) => job),
-      events: (within) =>
-        engine.containerEvents({
+      async *events(within) {
+        const { client } = await engines.of(context);
+        yield* client.containerEvents({
           labels: {},
           withServices: true,
           actions: ["create", "start", "rename", "destroy", "update", "remove"],
-        }, within),
+        }, within);
+      },
       submit: (work) => intake().submit(work, { lane: jobLane(work) }),
       clock,
       log,
@@ -57,8 +81,9 @@ export class JobBoard {
     async (work, reporter, signal) => {
       const done = this.scheduler.begin(work);
       try {
+        const { client } = await this.#parts.engines.of(this.#context);
         await pipeline.runJob(work, reporter, {
-          engine: this.#parts.engine,
+          engine: client,
           results: { set: (key, service, code) => this.#note(key, service, code) },
           // At the end of the process runs are left to the next one.
           leaves: () => !this.#parts.intake().open,
@@ -81,9 +106,11 @@ export class JobBoard {
   }
 
   async #find(signal: AbortSignal): Promise<{ job: ScheduledJob; found: FoundJob }[]> {
-    const { engine, ledger, hasSwarmFeatures } = this.#parts;
-    const isManager = hasSwarmFeatures && (await engine.info(signal)).swarm === "manager";
-    const found = calledJobs(ledger, await findJobs(engine, { isManager }, signal));
+    const { engines, ledger, hasSwarmFeatures } = this.#parts;
+    const context = this.#context;
+    const { client } = await engines.of(context);
+    const isManager = hasSwarmFeatures && (await client.info(signal)).swarm === "manager";
+    const found = calledJobs(ledger, await findJobs(client, { context, isManager }, signal));
     return found.map((each) => ({ job: this.#read(each), found: each }));
   }
 

@@ -1,5 +1,6 @@
 import { Projects } from "../deploy/mod.ts";
-import { destroyRecorded, imagesOfOthers } from "../pipeline/mod.ts";
+import type { StackKey } from "../model/mod.ts";
+import { destroyRecorded, imagesOfOthers, partsFor } from "../pipeline/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { tellAsked } from "./tell_asked.ts";
@@ -9,15 +10,17 @@ export function createProjects(
   assembly: Assembly,
   { clock, watchMs }: { readonly clock: Clock; readonly watchMs: number },
 ): Projects {
-  const { engine, ledger, stackLock, pipelineParts } = assembly;
+  const { engines, ledger, stackLock, pipelineParts } = assembly;
+  const partsOf = async (key: StackKey, signal: AbortSignal) =>
+    await partsFor(await pipelineParts(signal), key, signal);
   return new Projects({
-    engine,
+    engine: async (context) => (await engines.of(context)).client,
     clock,
     watchMs,
     stackLock,
     destroyRecorded: async (key, what, signal) =>
       ledger.current(key)?.swarm === undefined
-        ? await destroyRecorded(await pipelineParts(signal), key, what, signal)
+        ? await destroyRecorded(await partsOf(key, signal), key, what, signal)
         : undefined,
     hold(key, isStopped) {
       if (ledger.current(key) === undefined) return false;
@@ -27,6 +30,6 @@ export function createProjects(
     },
     told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
     keptImages: async (key, signal) =>
-      await imagesOfOthers(await pipelineParts(signal), key, signal),
+      await imagesOfOthers(await partsOf(key, signal), key, signal),
   });
 }

@@ -9,9 +9,10 @@ import type { Pipeline } from "../pipeline.ts";
 import type { Settings } from "../settings/mod.ts";
 import { NEWS_ACTIONS, Reconciler } from "../trigger/mod.ts";
 import type { Assembly } from "./assemble.ts";
+import { forEachContext } from "./each_context.ts";
 import type { System } from "./system.ts";
 
-/** Reconciliation of the stacks of an engine, and the listener that it hears of runs by. */
+/** Reconciliation of the stacks of all engines, and the listener that it hears of runs by. */
 export interface Reconciliation {
   /** Works until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
@@ -24,8 +25,8 @@ export interface Reconciliation {
 export function createReconciliation(
   { deploy }: Pick<Settings, "deploy">,
   { clock, log }: Pick<System, "clock" | "log">,
-  { assembly: { engine, ledger }, pipeline, listeners }: {
-    readonly assembly: Pick<Assembly, "engine" | "ledger">;
+  { assembly: { engines, ledger }, pipeline, listeners }: {
+    readonly assembly: Pick<Assembly, "engines" | "ledger">;
     readonly pipeline: Pick<Pipeline, "reconcile" | "strayed">;
     readonly listeners: TargetListener[];
   },
@@ -38,17 +39,25 @@ export function createReconciliation(
   }
   const isKnown = (key: StackKey) => deploy.recoverOnStartup || seen.has(formatStackKey(key));
   const labels = { [LABELS.manager]: MANAGER };
-  return new Reconciler({
-    events: (since, signal) =>
-      engine.containerEvents({ labels, actions: NEWS_ACTIONS, since }, signal),
-    optionsOf: (key) => {
-      const options = isKnown(key) ? ledger.reconciliations.get(key) : undefined;
-      return options?.enabled === true ? options : undefined;
-    },
-    strayed: async (signal) => (await pipeline.strayed(signal)).filter(isKnown),
-    reconcile: (key, heard, signal) => pipeline.reconcile(key, heard, signal),
-    clock,
-    log,
-    random: Math.random,
-  });
+  const reconcilerOf = (context: string) =>
+    new Reconciler({
+      context,
+      async *events(since, signal) {
+        const { client } = await engines.of(context);
+        yield* client.containerEvents({ labels, actions: NEWS_ACTIONS, since }, signal);
+      },
+      optionsOf: (key) => {
+        const options = isKnown(key) ? ledger.reconciliations.get(key) : undefined;
+        return options?.enabled === true ? options : undefined;
+      },
+      strayed: async (signal) => (await pipeline.strayed(context, signal)).filter(isKnown),
+      reconcile: (key, heard, signal) => pipeline.reconcile(key, heard, signal),
+      clock,
+      log,
+      random: Math.random,
+    });
+  return {
+    run: (signal) =>
+      forEachContext({ ledger, listeners }, (each) => reconcilerOf(each).run(signal), signal),
+  };
 }

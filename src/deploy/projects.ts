@@ -42,7 +42,8 @@ export type ProjectEngine =
 
 /** Parts for acting on projects. */
 export interface ProjectParts {
-  readonly engine: ProjectEngine;
+  /** The engine of a context. Throws `bad_request` for one that is not there. */
+  readonly engine: (context: string) => Promise<ProjectEngine>;
   readonly clock: Clock;
   /** Milliseconds of watching where no health check speaks for a container (`DEPLOY_WATCH`). */
   readonly watchMs: number;
@@ -73,7 +74,7 @@ export interface ProjectParts {
 }
 
 /**
- * The compose projects of the engine, whether Stackwright deployed them or not.
+ * The compose projects of the engines, whether Stackwright deployed them or not.
  * What changes a project holds the lock of its stack, so it never meets a deployment.
  */
 export class Projects {
@@ -84,8 +85,12 @@ export class Projects {
   }
 
   /** Every project, sorted by name; without `all` only those that have a running container. */
-  async list({ all }: { readonly all: boolean }, signal: AbortSignal): Promise<ProjectSummary[]> {
-    const containers = await this.#containers({ [COMPOSE_LABELS.project]: undefined }, signal);
+  async list(
+    { all, context }: { readonly all: boolean; readonly context: string },
+    signal: AbortSignal,
+  ): Promise<ProjectSummary[]> {
+    const engine = await this.#parts.engine(context);
+    const containers = await containersOf(engine, { [COMPOSE_LABELS.project]: undefined }, signal);
     const projects = Map.groupBy(containers, (each) => each.labels[COMPOSE_LABELS.project] ?? "");
     return [...projects].filter(([, own]) => all || own.some((each) => each.state === "running"))
       .map(([name, own]) => ({ name, status: statusOf(own), configFiles: configFilesOf(own) }))
@@ -94,7 +99,8 @@ export class Projects {
 
   /** The containers of a project, sorted by name. Throws `not_found`. */
   async describe(key: StackKey, signal: AbortSignal): Promise<ContainerSummary[]> {
-    const found = await this.#containers({ [COMPOSE_LABELS.project]: key.name }, signal);
+    const engine = await this.#parts.engine(key.context);
+    const found = await containersOf(engine, { [COMPOSE_LABELS.project]: key.name }, signal);
     if (found.length === 0) throw unknownProject(key);
     return found.sort((a, b) => a.name < b.name ? -1 : 1);
   }
@@ -119,8 +125,9 @@ export class Projects {
       isHeld = isOurs && action === "stop";
       const startable = containers.filter((each) => !isJobService(each.labels));
       await this.#parts.told(key, action, async () => {
-        if (action === "stop") return await this.#stop(containers.toReversed(), within);
-        await this.#start(startable, action, within);
+        const engine = await this.#parts.engine(key.context);
+        if (action === "stop") return await stop(engine, containers.toReversed(), within);
+        await start(engine, startable, action, within);
         await this.#waitHealthy(key, startable, timeoutSeconds, within);
       }, within);
     }, signal);
@@ -148,17 +155,12 @@ export class Projects {
       );
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
       const destroy = { key, removeVolumes, removeImages, dependsOn, ...kept };
-      deleted = await destroyStack(this.#parts.engine, destroy, within);
+      deleted = await destroyStack(await this.#parts.engine(key.context), destroy, within);
     };
     await this.#within(key, timeoutSeconds, async (within) => {
       await this.#parts.told(key, "remove", () => remove(within), within);
     }, signal);
     return deleted;
-  }
-
-  async #containers(labels: Readonly<Record<string, string | undefined>>, signal: AbortSignal) {
-    const all = await this.#parts.engine.describeContainers(labels, signal);
-    return all.filter((each) => each.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true");
   }
 
   async #within(
@@ -170,40 +172,52 @@ export class Projects {
     await withinLock(this.#parts, { key, what: "project", timeoutSeconds }, work, signal);
   }
 
-  async #start(
-    containers: readonly ObservedContainer[],
-    action: "start" | "restart",
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const container of containers) {
-      if (action === "restart") {
-        await this.#parts.engine.restartContainer(container.id, {}, signal);
-      } else if (container.state !== "running") {
-        await this.#parts.engine.startContainer(container.id, signal);
-      }
-    }
-  }
-
-  async #stop(containers: readonly ObservedContainer[], signal: AbortSignal): Promise<void> {
-    for (const container of containers) {
-      if (["exited", "created", "dead"].includes(container.state)) continue;
-      await this.#parts.engine.stopContainer(container.id, undefined, signal);
-    }
-  }
-
   async #waitHealthy(
     key: StackKey,
     containers: readonly ObservedContainer[],
     timeoutSeconds: number,
     signal: AbortSignal,
   ): Promise<void> {
-    const { engine, clock, watchMs } = this.#parts;
+    const { clock, watchMs } = this.#parts;
+    const engine = await this.#parts.engine(key.context);
     const services = [...Map.groupBy(containers, (each) => each.service)].map(([name, own]) =>
       serviceFromContainers(name, own.length)
     );
     const deadline = new Date(clock.now().getTime() + timeoutSeconds * 1000);
     const wait = { engine, clock, key, services, deadline, watchMs: () => watchMs };
     await waitHealthy(wait, signal);
+  }
+}
+
+async function containersOf(
+  engine: ProjectEngine,
+  labels: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<ContainerSummary[]> {
+  const all = await engine.describeContainers(labels, signal);
+  return all.filter((each) => each.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true");
+}
+
+async function start(
+  engine: ProjectEngine,
+  containers: readonly ObservedContainer[],
+  action: "start" | "restart",
+  signal: AbortSignal,
+): Promise<void> {
+  for (const container of containers) {
+    if (action === "restart") await engine.restartContainer(container.id, {}, signal);
+    else if (container.state !== "running") await engine.startContainer(container.id, signal);
+  }
+}
+
+async function stop(
+  engine: ProjectEngine,
+  containers: readonly ObservedContainer[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const container of containers) {
+    if (["exited", "created", "dead"].includes(container.state)) continue;
+    await engine.stopContainer(container.id, undefined, signal);
   }
 }
 

@@ -19,7 +19,13 @@ export interface TreeCollector {
 /** Parts of {@link createTreeCollector}. */
 export interface TreeCollectorParts {
   readonly trees: TreeStore;
-  readonly engine: Pick<EngineClient, "describeContainers" | "inspectContainer">;
+  /**
+   * The engines whose containers may have trees mounted: throws where one that has stacks of ours
+   * cannot be asked.
+   */
+  readonly engines: (
+    signal: AbortSignal,
+  ) => Promise<readonly Pick<EngineClient, "describeContainers" | "inspectContainer">[]>;
   readonly ledger: Ledger;
   readonly files: Files;
   readonly clock: Clock;
@@ -116,19 +122,21 @@ function firstOfEachDigest(releases: readonly RecordedRelease[]): RecordedReleas
 
 /** When the running containers that see files of a tree were started, stack by stack. */
 async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Promise<TreeHolders[]> {
-  const { engine, ledger, dataDir, hostDataDir } = parts;
+  const { engines, ledger, dataDir } = parts;
   const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();
-  const all = await engine.describeContainers({}, signal);
-  for (const container of all.filter((each) => !ABSENT.has(each.state))) {
-    const keys = stacksSeen(container, hostDataDir);
-    if (keys.length === 0) continue;
-    const details = await engine.inspectContainer(container.id, signal);
-    // One that is gone by now holds nothing.
-    if (details === undefined) continue;
-    for (const key of keys) {
-      const id = formatStackKey(key);
-      const known = started.get(id) ?? { key, startedAt: [] };
-      started.set(id, { key, startedAt: [...known.startedAt, details.startedAt] });
+  for (const engine of await engines(signal)) {
+    const all = await engine.describeContainers({}, signal);
+    for (const container of all.filter((each) => !ABSENT.has(each.state))) {
+      const keys = stacksSeen(container, parts);
+      if (keys.length === 0) continue;
+      const details = await engine.inspectContainer(container.id, signal);
+      // One that is gone by now holds nothing.
+      if (details === undefined) continue;
+      for (const key of keys) {
+        const id = formatStackKey(key);
+        const known = started.get(id) ?? { key, startedAt: [] };
+        started.set(id, { key, startedAt: [...known.startedAt, details.startedAt] });
+      }
     }
   }
   return [...started.values()].map(({ key, startedAt }) => ({
@@ -138,7 +146,10 @@ async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Prom
 }
 
 /** The stacks whose `current` a container has mounted, by path or behind a named volume. */
-function stacksSeen(container: ContainerSummary, hostDataDir: string): StackKey[] {
+function stacksSeen(
+  container: ContainerSummary,
+  { hostDataDir, ledger }: Pick<TreeCollectorParts, "hostDataDir" | "ledger">,
+): StackKey[] {
   const root = join(hostDataDir, "releases");
   const keys = new Map<string, StackKey>();
   const add = (key: StackKey) => keys.set(formatStackKey(key), key);
@@ -149,6 +160,10 @@ function stacksSeen(container: ContainerSummary, hostDataDir: string): StackKey[
   // A named volume may stand for a path of the tree; the list does not say.
   const name = container.labels[LABELS.deployment];
   const hasVolume = container.mounts.some((each) => !isAbsolute(each));
-  if (hasVolume && name !== undefined) add(stackKey("", name));
+  if (hasVolume && name !== undefined) {
+    // Of whichever context: a tree too many is kept rather than one too few.
+    for (const { key } of ledger.deployedStacks()) if (key.name === name) add(key);
+    add(stackKey("", name));
+  }
   return [...keys.values()];
 }

@@ -1,7 +1,13 @@
-import type { TargetListener } from "../model/mod.ts";
+import {
+  DEFAULT_CONTEXT,
+  isStackwrightError,
+  type StackKey,
+  StackwrightError,
+  type TargetListener,
+} from "../model/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
-import type { PrepareOptions, PrepareParts } from "../prepare/mod.ts";
+import type { Hosts, PrepareOptions, PrepareParts } from "../prepare/mod.ts";
 import type { SyncWindows } from "../plan/mod.ts";
 import type { Commands, Limiter, WatchedLock } from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
@@ -32,6 +38,8 @@ export interface PipelineOptions extends PrepareOptions {
 /** Everything the pipeline works with. */
 export interface PipelineParts extends PrepareParts {
   readonly trees: TreeCollector;
+  /** The hosts of all contexts; that of the default one is there already. */
+  readonly hosts: Hosts;
   readonly ledger: Ledger;
   readonly key: InstanceKey;
   readonly commands: Commands;
@@ -46,4 +54,24 @@ export interface PipelineParts extends PrepareParts {
   /** When deployments may be made. */
   readonly windows: SyncWindows;
   readonly options: PipelineOptions;
+}
+
+/**
+ * The same parts with the host of a stack. An engine that does not answer is found out here, before
+ * anything takes a turn from stacks of other engines.
+ *
+ * Throws as {@link Hosts.of} does, and `config_invalid` for a context that is not there.
+ */
+export async function partsFor(
+  parts: PipelineParts,
+  { context }: Pick<StackKey, "context">,
+  signal: AbortSignal,
+): Promise<PipelineParts> {
+  if (context === DEFAULT_CONTEXT) return parts;
+  const host = await parts.hosts.of(context, signal).catch((error) => {
+    if (!isStackwrightError(error, "bad_request")) throw error;
+    throw new StackwrightError("config_invalid", `${error.message}. Nothing was changed`);
+  });
+  await host.info(signal);
+  return { ...parts, host, deploying: host.deploying ?? parts.deploying };
 }

@@ -16,7 +16,7 @@ import { decideTarget, type Decision, messageFor } from "./decide_target.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import type { ExpandedDeployment } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
-import type { PipelineParts } from "./parts.ts";
+import { partsFor, type PipelineParts } from "./parts.ts";
 import { preparing } from "../system/mod.ts";
 import { planObsolete, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
@@ -95,11 +95,12 @@ async function attempt(
 }
 
 async function planRemoval(
-  parts: PipelineParts,
+  anyParts: PipelineParts,
   { configuration }: OpenedSource,
   { stack: { key, directory }, removeVolumes }: Removal,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
+  const parts = await partsFor(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
   const by = { configuration: ownerFrom(configuration) };
   const asked = { by, because: whyObsolete(directory), removeVolumes, observed };
@@ -115,7 +116,7 @@ interface ToPlan {
 }
 
 async function planDeployment(
-  parts: PipelineParts,
+  anyParts: PipelineParts,
   { opened, deployment, reporter }: ToPlan,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
@@ -123,6 +124,7 @@ async function planDeployment(
   const asked = { ...told, repository: repositoryOf(told) };
   const teller = createTeller([runListener(reporter)], asked, told.configuration);
   const { key } = told;
+  const parts = await partsFor(anyParts, key, signal);
   let observed: ObservedStack = { containers: [] };
   const glance: Glance = {
     observe: async (stack) => observed = await observe(parts.host.engine, stack, signal),

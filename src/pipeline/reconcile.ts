@@ -22,7 +22,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { repairRelease } from "./act.ts";
 import { isMixed, pausedHold, prepareRepair, stopHold } from "./hold.ts";
-import type { PipelineParts } from "./parts.ts";
+import { partsFor, type PipelineParts } from "./parts.ts";
 import { deploying } from "../system/mod.ts";
 import { waitForStack } from "./waits.ts";
 
@@ -44,11 +44,12 @@ export function settleReconciliation(
  * does that does not answer.
  */
 export async function reconcile(
-  parts: PipelineParts,
+  anyParts: PipelineParts,
   key: StackKey,
   heard: Heard | undefined,
   signal: AbortSignal,
 ): Promise<"settled" | "failed"> {
+  const parts = await partsFor(anyParts, key, signal);
   return await parts.stackLock.run(formatStackKey(key), async () => {
     for (;;) {
       await waitForStack(parts, key, () => {}, signal);
@@ -269,15 +270,18 @@ async function redeploy(
 }
 
 /**
- * The stacks of which a look at all containers says that something is to be mended: what was missed
+ * The stacks of a context of which a look at all its containers says that something is to be mended: what was missed
  * while nobody listened.
  */
 export async function strayedStacks(
-  parts: PipelineParts,
+  anyParts: PipelineParts,
+  context: string,
   signal: AbortSignal,
 ): Promise<StackKey[]> {
-  const keys = parts.ledger.deployedStacks().map((each) => each.key);
+  const keys = anyParts.ledger.deployedStacks().map((each) => each.key)
+    .filter((key) => key.context === context);
   if (keys.length === 0) return [];
+  const parts = await partsFor(anyParts, { context }, signal);
   const busy = new Set(parts.ledger.underWay().map(({ key }) => formatStackKey(key)));
   const marks = new Map(keys.map((key) => [key, parts.ledger.mark(key)]));
   const stacks = await observeAll(parts.host.engine, signal);

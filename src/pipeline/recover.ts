@@ -11,6 +11,7 @@ import {
   messageOf,
   type Progress,
   type ReleaseService,
+  type StackKey,
   type TargetListener,
   toStackwrightError,
 } from "../model/mod.ts";
@@ -18,7 +19,7 @@ import { planFor } from "../plan/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import { bringToDisk, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
-import type { PipelineParts } from "./parts.ts";
+import { partsFor, type PipelineParts } from "./parts.ts";
 import type { Slot } from "../system/mod.ts";
 import { requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
@@ -28,23 +29,31 @@ import { createTeller, type Teller } from "../tell/mod.ts";
  * `listeners` of it: a release is rolled out to its end or rolled back, a destroy is completed. What
  * cannot be finished now stays open, and is tried again at the next start; it keeps nothing else from
  * working. Stacks are finished side by side, as they were begun: many may have been watched at once.
+ *
+ * With `isMeant`, what is open of those stacks alone. What is open on another context whose engine does
+ * not answer waits without a word; returns those contexts.
  */
 export async function recover(
-  parts: PipelineParts,
+  anyParts: PipelineParts,
   listeners: readonly TargetListener[],
   signal: AbortSignal,
-): Promise<void> {
+  isMeant: (key: StackKey) => boolean = () => true,
+): Promise<ReadonlySet<string>> {
+  const { ledger } = anyParts;
+  const open = ledger.openIntents().filter(({ key }) => isMeant(key));
+  const away = await awayContexts(anyParts, open, signal);
   const finish = async (intent: Intent) => {
-    const found = whatWasOpen(parts, intent, listeners);
-    const log = parts.log.with({ stack: intent.key.name, context: intent.key.context });
+    const found = whatWasOpen(anyParts, intent, listeners);
+    const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
     try {
-      log.warning(`resuming an interrupted ${intent.kind}`);
+      const parts = await partsFor(anyParts, intent.key, signal);
       const resume = (slot: Slot) => resumeWithEngine(parts, found, slot, signal);
-      await parts.stackLock.run(
-        formatStackKey(intent.key),
-        () => parts.deploying.run(resume, signal),
-        signal,
-      );
+      await parts.stackLock.run(formatStackKey(intent.key), async () => {
+        // Somebody else may have finished it while this waited for the lock.
+        if (!ledger.openIntents().some(({ id }) => id === intent.id)) return;
+        log.warning(`resuming an interrupted ${intent.kind}`);
+        await parts.deploying.run(resume, signal);
+      }, signal);
     } catch (thrown) {
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
@@ -53,8 +62,28 @@ export async function recover(
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };
-  await Promise.allSettled(parts.ledger.openIntents().map(finish));
+  await Promise.allSettled(open.filter(({ key }) => !away.has(key.context)).map(finish));
   signal.throwIfAborted();
+  return away;
+}
+
+/** The contexts of open intents whose engines cannot be asked now; the default one is no such. */
+export async function awayContexts(
+  parts: PipelineParts,
+  open: readonly Pick<Intent, "key">[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const away = new Set<string>();
+  await Promise.all([...new Set(open.map(({ key }) => key.context))].map(async (context) => {
+    try {
+      await partsFor(parts, { context }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      parts.log.debug(`interrupted work waits: ${messageOf(error)}`, { context });
+      away.add(context);
+    }
+  }));
+  return away;
 }
 
 /** An intent that an ended process left open. */

@@ -23,7 +23,7 @@ import type { Decision } from "./decide_target.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import type { Expansion, ScannedBase } from "./expand_deployments.ts";
 import { type Hold, personHold } from "./hold.ts";
-import type { PipelineParts } from "./parts.ts";
+import { partsFor, type PipelineParts } from "./parts.ts";
 import { deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 
@@ -168,10 +168,11 @@ async function remove(
     const decision = { kind: "destroy", message, changes: [], services: [] } as const;
     try {
       teller.tell({ kind: "decided", decision });
+      const on = await partsFor(parts, key, signal);
       const work = () => stage(parts, teller.target, "deploy", destroy);
       const destroy = async () => {
         teller.tell({ kind: "started" });
-        return await destroyObsolete(parts, { run, removal, because: message }, signal);
+        return await destroyObsolete(on, { run, removal, because: message }, signal);
       };
       const end = await deploying(parts, stack.repository, work, signal);
       teller.tell({ kind: "ended", end });

@@ -14,7 +14,7 @@ import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { bringToDisk, carryOut, type MarkedRollout } from "./carry_out.ts";
-import type { PipelineParts } from "./parts.ts";
+import { partsFor, type PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, stage } from "../prepare/mod.ts";
 import { requireModeOf } from "./stack_mode.ts";
 import { waitForStack } from "./waits.ts";
@@ -43,11 +43,12 @@ export interface RollbackRequest {
  * `deploy_failed` when it does not become healthy; what ran before is restored then.
  */
 export async function rollBack(
-  parts: PipelineParts,
+  anyParts: PipelineParts,
   key: StackKey,
   request: RollbackRequest,
   signal: AbortSignal,
 ): Promise<void> {
+  const parts = await partsFor(anyParts, key, signal);
   await parts.stackLock.run(formatStackKey(key), async () => {
     for (;;) {
       await waitForStack(parts, key, request.progress, signal);

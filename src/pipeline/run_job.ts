@@ -22,7 +22,7 @@ import {
 import { composeCall, requireImages } from "../prepare/mod.ts";
 import { bringToDisk } from "./carry_out.ts";
 import { requireNotStopped } from "./not_us.ts";
-import type { PipelineParts } from "./parts.ts";
+import { partsFor, type PipelineParts } from "./parts.ts";
 import { waitForStack } from "./waits.ts";
 
 /** What the runs of jobs came to, in memory. */
@@ -46,7 +46,7 @@ export interface JobParts {
  * it stops are started again in any case. What kept it from ending well is told of its target.
  */
 export async function runJob(
-  parts: PipelineParts,
+  anyParts: PipelineParts,
   jobs: JobParts,
   { work, reporter }: { readonly work: RunJob; readonly reporter: RunReporter },
   signal: AbortSignal,
@@ -57,6 +57,7 @@ export async function runJob(
   tell("running", "starting");
   let code: number | undefined;
   try {
+    const parts = await partsFor(anyParts, key, signal);
     const { found, spec } = await findJob(parts, work, signal);
     await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
@@ -99,7 +100,7 @@ async function findJob(
   signal: AbortSignal,
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
   const isManager = (await info(signal)).swarm === "manager";
-  const all = await findJobs(engine, { isManager }, signal);
+  const all = await findJobs(engine, { context: key.context, isManager }, signal);
   const found = calledJobs(ledger, all).find((each) =>
     formatStackKey(each.key) === formatStackKey(key) && each.service === service
   );

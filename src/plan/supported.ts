@@ -26,7 +26,6 @@ export function ignoredFields(
 export function requireSupported(
   deployment: Deployment,
 ): void {
-  requireKnownContext(deployment);
   if (deployment.source !== "oci") return;
   throw new StackwrightError(
     "unsupported",
@@ -59,16 +58,4 @@ export function swarmOf(
     ...(configRetention === undefined ? {} : { configRetention }),
     ...(secretRetention === undefined ? {} : { secretRetention }),
   };
-}
-
-/** Throws `config_invalid` for a context that this instance does not have. */
-function requireKnownContext({ name, context }: Deployment): void {
-  if (context === "") return;
-  throw new StackwrightError(
-    "config_invalid",
-    `deployment ${name}: unknown context ${
-      JSON.stringify(context)
-    }; this instance knows only the ` +
-      `default context, which is meant when context is left out. Nothing was changed`,
-  );
 }

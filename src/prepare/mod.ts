@@ -8,7 +8,7 @@ export * from "./compose_files.ts";
 export * from "./configuration_files.ts";
 export * from "./content.ts";
 export * from "./encrypted_files.ts";
-export type { Host } from "./host.ts";
+export type { Host, Hosts } from "./host.ts";
 export { createImages, type Images, UNTOUCHED_IMAGES } from "./images.ts";
 export * from "./input_changes.ts";
 export * from "./measure.ts";

@@ -16,6 +16,7 @@ import {
   type Release,
 } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
+import { requireFilesArrive } from "./remote_files.ts";
 import { type RenderedTarget, renderTarget } from "./render_target.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { swarmSources } from "./swarm_sources.ts";
@@ -74,6 +75,9 @@ async function releaseOf(
   const { key, revision, deployment } = target;
   const { tree, beside, model, invocation } = rendered;
   const { uses, inPlace, live, manifest, secrets, contentOf } = content;
+  if (!parts.host.sharesFiles) {
+    requireFilesArrive(deployment, uses, { isStack: target.swarm !== undefined });
+  }
   const resources = await projectResources(parts, key.name, signal);
   const release = makeRelease({
     key,

@@ -34,7 +34,7 @@ export const NOT_YET: readonly NotYetRow[] = [
     refused: true,
   },
   {
-    ...refused("DOCKER_CONTEXT", "the engine is that of DOCKER_HOST, or of this machine"),
+    ...refused("DOCKER_CONTEXT", "the default engine is that of DOCKER_HOST, or of this machine"),
     harmless: "default",
   },
   refused("SCHEDULER_INSTANCE_ID", EVERY_JOB),

@@ -14,6 +14,8 @@ import { followEvents } from "./event_stream.ts";
 
 /** Ports of the reconciler. */
 export interface ReconcilerParts {
+  /** The context whose engine it is. */
+  readonly context: string;
   readonly events: (since: bigint, signal: AbortSignal) => AsyncIterable<ContainerEvent>;
   /** How a stack reacts; `undefined` for one that is left alone. */
   readonly optionsOf: (key: StackKey) => ReconciliationOptions | undefined;
@@ -82,7 +84,7 @@ export class Reconciler {
   #hear(event: ContainerEvent, signal: AbortSignal): void {
     const news = newsOf(event);
     if (news === undefined) return;
-    const key = stackKey("", news.stack);
+    const key = stackKey(this.#parts.context, news.stack);
     const options = this.#parts.optionsOf(key);
     if (options === undefined) return;
     const name = formatStackKey(key);

@@ -125,14 +125,23 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   });
   const engine = options.engine ?? createMemoryEngine();
   const stackLock = createKeyedLock();
+  const stacks = new Stacks({
+    engine,
+    clock,
+    stackLock,
+    isManager: async (signal) => (await engine.info(signal)).swarm === "manager",
+    destroyRecorded: () => Promise.resolve(false),
+    told: (_key, _action, work) => work(),
+  });
   const operations = createOperations({
     intake,
     runs,
+    contexts: () => Promise.resolve(["default"]),
     checkEngine: options.checkEngine ?? (() => Promise.resolve()),
     parsePollRequest,
     projects: new Projects({
       watchMs: 2000,
-      engine,
+      engine: () => Promise.resolve(engine),
       clock,
       stackLock,
       destroyRecorded: () => Promise.resolve(undefined),
@@ -140,14 +149,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),
-    stacks: new Stacks({
-      engine,
-      clock,
-      stackLock,
-      isManager: async (signal) => (await engine.info(signal)).swarm === "manager",
-      destroyRecorded: () => Promise.resolve(false),
-      told: (_key, _action, work) => work(),
-    }),
+    stacks: () => Promise.resolve(stacks),
     deployments: options.deployments ?? (() => Promise.resolve([])),
     ledger,
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),

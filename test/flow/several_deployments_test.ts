@@ -236,7 +236,7 @@ describe("an unknown context", () => {
       });
       const run = await pollTo(world, "failed");
       assert.deepEqual(run.deployments?.map((each) => each.status).sort(), ["failed", "succeeded"]);
-      assert.match(JSON.stringify(run), /unknown context \\"nas\\"/);
+      assert.match(JSON.stringify(run), /unknown context: nas; there are default/);
     }));
 });
 

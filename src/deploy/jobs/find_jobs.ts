@@ -5,7 +5,6 @@ import {
   BEHAVIOUR_LABELS,
   byText,
   COMPOSE_LABELS,
-  DEFAULT_CONTEXT,
   LABELS,
   MIGRATION_LABEL_PREFIX,
   type ObservedContainer,
@@ -28,15 +27,15 @@ export interface FoundJob {
 }
 
 /**
- * Every service of the engine that says whether it is a job, sorted by stack and name; with those of the
+ * Every service of a context's engine that says whether it is a job, sorted by stack and name; with those of the
  * swarm that it manages, if it does.
  */
 export async function findJobs(
   engine: Engine,
-  { isManager }: { readonly isManager: boolean },
+  { context, isManager }: { readonly context: string; readonly isManager: boolean },
   signal: AbortSignal,
 ): Promise<FoundJob[]> {
-  const inSwarm = isManager ? await findSwarmJobs(engine, signal) : [];
+  const inSwarm = isManager ? await findSwarmJobs(engine, context, signal) : [];
   const { jobEnabled } = BEHAVIOUR_LABELS;
   const labels = [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
   const lists = await Promise.all(
@@ -50,7 +49,7 @@ export async function findJobs(
     const project = each.labels[COMPOSE_LABELS.project] ?? "";
     return JSON.stringify(project === "" ? [each.id] : [project, each.service]);
   });
-  return [...[...services.values()].flatMap(jobOf), ...inSwarm]
+  return [...[...services.values()].flatMap((own) => jobOf(context, own)), ...inSwarm]
     .sort((a, b) =>
       byText(`${a.key.name}/${a.container.name}`, `${b.key.name}/${b.container.name}`)
     );
@@ -59,14 +58,14 @@ export async function findJobs(
 /** On every container that a swarm made: it is of a service, which is looked for where those are. */
 const SWARM_TASK = "com.docker.swarm.service.id";
 
-function jobOf(containers: readonly ObservedContainer[]): FoundJob[] {
+function jobOf(context: string, containers: readonly ObservedContainer[]): FoundJob[] {
   const own = containers.filter((each) => !isOneOff(each))
     .sort((a, b) => byText(a.name, b.name));
   const container = own.find(({ state }) => state === "running") ?? own[0];
   if (container === undefined) return [];
   const name = container.labels[COMPOSE_LABELS.project] ?? "";
   return [{
-    key: { context: DEFAULT_CONTEXT, name },
+    key: { context, name },
     service: container.service,
     container,
     scale: own.length,

@@ -4,7 +4,6 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   COMPOSE_LABELS,
-  DEFAULT_CONTEXT,
   JOB_INFIX,
   LABELS,
   type ObservedContainer,
@@ -14,9 +13,10 @@ import { STACK_LABELS } from "../swarm/stack_parts.ts";
 import type { FoundJob } from "./find_jobs.ts";
 import { hasActiveTask } from "./swarm_job.ts";
 
-/** Every service of a swarm that says whether it is a job, sorted by stack and name. */
+/** Every service of a context's swarm that says whether it is a job, sorted by stack and name. */
 export async function findSwarmJobs(
   { swarm }: Pick<Engine, "swarm">,
+  context: string,
   signal: AbortSignal,
 ): Promise<FoundJob[]> {
   const all = await swarm.services({}, signal);
@@ -26,7 +26,7 @@ export async function findSwarmJobs(
   return jobs.map((service) => {
     const name = service.labels[STACK_LABELS.namespace] ?? "";
     return {
-      key: { context: DEFAULT_CONTEXT, name },
+      key: { context, name },
       service: shortName(name, service.name),
       container: asContainer(service, tasks),
       scale: 1,

@@ -203,7 +203,7 @@ export const BASIC_ROWS: readonly Row[] = [
       {
         files: { [CONFIG]: "name: {{stack}}\ncontext: elsewhere\n" },
         status: "failed",
-        says: [/unknown context "elsewhere"/],
+        says: [/unknown context: elsewhere/],
         untouched: true,
       },
     ],

@@ -42,13 +42,22 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
   const parsed: unknown[] = [];
   const engine = { check: (_signal: AbortSignal): Promise<unknown> => Promise.resolve() };
   const memory = createMemoryEngine([runningContainer("shop", "web")]);
+  const stacks = new Stacks({
+    engine: createMemorySwarm([{ stack: "shop", service: "web" }]),
+    clock,
+    stackLock: createKeyedLock(),
+    isManager: () => Promise.resolve(true),
+    destroyRecorded: () => Promise.resolve(false),
+    told: (_key, _action, work) => work(),
+  });
   const operations = createOperations({
     intake,
     runs,
+    contexts: () => Promise.resolve(["default"]),
     checkEngine: (signal) => engine.check(signal),
     projects: new Projects({
       watchMs: 2000,
-      engine: memory,
+      engine: () => Promise.resolve(memory),
       clock,
       stackLock: createKeyedLock(),
       destroyRecorded: () => Promise.resolve(undefined),
@@ -56,14 +65,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       hold: () => false,
       keptImages: () => Promise.resolve(new Set()),
     }),
-    stacks: new Stacks({
-      engine: createMemorySwarm([{ stack: "shop", service: "web" }]),
-      clock,
-      stackLock: createKeyedLock(),
-      isManager: () => Promise.resolve(true),
-      destroyRecorded: () => Promise.resolve(false),
-      told: (_key, _action, work) => work(),
-    }),
+    stacks: () => Promise.resolve(stacks),
     deployments: () => Promise.resolve([]),
     parsePollRequest: (value) => {
       parsed.push(value);

@@ -31,7 +31,7 @@ describe("stackStatuses()", () => {
     const run = runOf({ status: "skipped", reason: "delay", retryAt }, clock.now());
     const parts: StatusParts = {
       // An engine that does not answer: what is known is shown nevertheless.
-      engine: {} as StatusParts["engine"],
+      engineOf: () => Promise.reject(new Error("away")),
       ledger,
       runs: { list: () => [run] },
       clock,
@@ -61,7 +61,7 @@ describe("stackStatuses()", () => {
       }, clock.now());
     add({ status: "failed", message: "the port is taken" });
     const parts: StatusParts = {
-      engine: {} as StatusParts["engine"],
+      engineOf: () => Promise.reject(new Error("away")),
       ledger,
       runs: { list: () => [] },
       clock,

@@ -11,9 +11,10 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
     const container = runningContainer("shop", service);
     return { ...container, labels: { ...container.labels, [COMPOSE_LABELS.configFiles]: written } };
   });
+  const engine = createMemoryEngine(containers);
   return new Projects({
     watchMs: 2000,
-    engine: createMemoryEngine(containers),
+    engine: () => Promise.resolve(engine),
     clock: createFakeClock(),
     stackLock: createKeyedLock(),
     destroyRecorded: () => Promise.resolve(undefined),
@@ -30,7 +31,10 @@ describe("Projects.list()", () => {
       worker: "/srv/compose.yaml,/srv/more.yaml",
       piped: "-",
     });
-    const found = await projects.list({ all: true }, new AbortController().signal);
+    const found = await projects.list(
+      { all: true, context: "default" },
+      new AbortController().signal,
+    );
     assert.deepEqual(found.map(({ configFiles }) => configFiles), [
       "/srv/compose.yaml,/srv/more.yaml",
     ]);

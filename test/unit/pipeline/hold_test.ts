@@ -109,10 +109,12 @@ function createShop(directory: string) {
         compose,
         clientConfigFile: join(directory, "none.json"),
       }),
+      sharesFiles: true,
       dataDir: directory,
       own: unused,
       localPath: unused,
     },
+    hosts: { of: unused },
     listeners: [],
     source: {
       resolve: unused,

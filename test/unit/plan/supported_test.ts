@@ -21,14 +21,6 @@ describe("requireSupported()", () => {
     });
   });
 
-  it("refuses a context that is not there, by name, and says what is there", () => {
-    assert.throws(() => check("context: nas"), (error) => {
-      assert.ok(isStackwrightError(error, "config_invalid"), String(error));
-      assert.match(error.message, /^deployment shop: unknown context "nas"; .*default context/);
-      return true;
-    });
-  });
-
   const accepted: readonly (readonly [what: string, lines: string])[] = [
     ["a configuration that only has a name", ""],
     ["a swarm", "swarm: {enabled: true}"],
@@ -36,7 +28,7 @@ describe("requireSupported()", () => {
     ["reconciliation", "reconciliation: {enabled: true}"],
     ["signatures of artifacts, which a repository has none of", "oci: {verify: true}"],
     ["auto-discovery turned off", "auto_discovery: {enabled: false}"],
-    ["the default context by its name", "context: default"],
+    ["another context", "context: nas"],
     ["another repository", "repository_url: https://h.example/o/r\nenv_files: ['remote:a.env']"],
     ["its own env files", "env_files: [.env, a.env]"],
     ["everything else", "profiles: [a]\nforce_recreate: true\ndestroy: true\ntimeout: 3m"],

@@ -55,6 +55,7 @@ function setUp(
   let push: (next: ContainerEvent | undefined) => void = () => {};
   let queue: ContainerEvent[] = [];
   const reconciler = new Reconciler({
+    context: "default",
     async *events(since, signal) {
       streams.push(since);
       for (;;) {
@@ -271,6 +272,7 @@ describe("a stream of events that is cut", () => {
     const looks: string[] = [];
     let streams = 0;
     const reconciler = new Reconciler({
+      context: "default",
       async *events(since, signal) {
         const isFirst = ++streams === 1;
         async function* bytes() {

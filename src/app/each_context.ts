@@ -1,0 +1,34 @@
+import { DEFAULT_CONTEXT, type TargetListener } from "../model/mod.ts";
+import type { Ledger } from "../record/mod.ts";
+
+/** The contexts that have stacks of ours, and the default one. */
+export function contextsOf(ledger: Pick<Ledger, "currents">): ReadonlySet<string> {
+  return new Set([DEFAULT_CONTEXT, ...ledger.currents().map(({ key }) => key.context)]);
+}
+
+/**
+ * Does work for the default context and for every other one that has a stack of ours, from when it has
+ * one, until the signal aborts; `listeners` gets a member that says so. `work` never rejects.
+ */
+export async function forEachContext(
+  { ledger, listeners }: {
+    readonly ledger: Pick<Ledger, "currents" | "current">;
+    readonly listeners: TargetListener[];
+  },
+  work: (context: string) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const begun = new Map<string, Promise<void>>();
+  const begin = (context: string) => {
+    if (!begun.has(context) && !signal.aborted) begun.set(context, work(context));
+  };
+  contextsOf(ledger).forEach(begin);
+  listeners.push(({ key }) => ({ kind }) =>
+    void (kind === "ended" && ledger.current(key) !== undefined && begin(key.context))
+  );
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await Promise.all(begun.values());
+}

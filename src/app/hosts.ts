@@ -1,0 +1,39 @@
+import type { EngineClient } from "../docker/mod.ts";
+import { DEFAULT_CONTEXT } from "../model/mod.ts";
+import type { Host, Hosts } from "../prepare/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import type { Engines } from "./engines.ts";
+import { createHost, type HostParts } from "./host.ts";
+import { type Ask, onceDone } from "./remember.ts";
+import type { System } from "./system.ts";
+
+/** Parts that hosts are made from, besides their engines. */
+export interface HostsParts extends Omit<HostParts, "engine" | "context"> {
+  readonly engines: Engines;
+}
+
+/** Makes the hosts of all contexts, each when it is first asked for, and anew with a new client. */
+export function createHosts(settings: Settings, system: System, parts: HostsParts): Hosts {
+  const { engines, ...others } = parts;
+  const made = new WeakMap<EngineClient, Ask<Host>>();
+  const hosts: Hosts = {
+    async of(context, signal) {
+      const engine = await engines.of(context);
+      const known = made.get(engine.client) ?? onceDone(async (within: AbortSignal) => {
+        // A second engine of this machine sees what the first one sees.
+        const shared = context === DEFAULT_CONTEXT || !engine.isHere
+          ? {}
+          : { dataDir: (await hosts.of(DEFAULT_CONTEXT, within)).dataDir };
+        return await createHost(
+          settings,
+          system,
+          { ...others, ...shared, engine, context },
+          within,
+        );
+      });
+      made.set(engine.client, known);
+      return await known(signal);
+    },
+  };
+  return hosts;
+}

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
+import { writeContext } from "../fakes/context_files.ts";
+import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
+import {
+  type EngineCertificates,
+  makeEngineCertificates,
+  startTlsFront,
+} from "../fakes/tls_front.ts";
+import type { TlsFront } from "../fakes/tls_front.ts";
+import { createWorld, IMAGE, type World } from "./world.ts";
+
+const NO_SIGNAL = new AbortController().signal;
+
+/** A second engine beside that of a world. */
+interface Second {
+  readonly fake: FakeEngine;
+  readonly engine: EngineClient;
+  readonly front: TlsFront;
+  readonly certificates: EngineCertificates;
+  close(): Promise<void>;
+}
+
+async function startSecond(): Promise<Second> {
+  const directory = await mkdtemp(join(tmpdir(), "swt-second-"));
+  const fake = await createFakeEngine({ socketPath: join(directory, "engine.sock") });
+  fake.addImage(IMAGE, { where: "both" });
+  const certificates = makeEngineCertificates();
+  const front = await startTlsFront(fake.socketPath, certificates);
+  const engine = createEngine({ host: fake.host });
+  return {
+    fake,
+    engine,
+    front,
+    certificates,
+    async close() {
+      engine.close();
+      await front.close();
+      await fake.close();
+      certificates.remove();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+describe("two contexts", () => {
+  let world: World;
+  let second: Second;
+  before(async () => {
+    second = await startSecond();
+    world = await createWorld({ engine: "fake" });
+    const configDir = world.env["DOCKER_CONFIG"] ?? "";
+    const host = `tcp://127.0.0.1:${second.front.port}`;
+    writeContext(configDir, "two", { host, certificates: second.certificates.client });
+    writeContext(configDir, "local", { host: second.fake.host });
+    writeContext(configDir, "gone", { host: "unix:///nowhere/engine.sock" });
+  });
+  after(async () => {
+    await world.close();
+    await second.close();
+  });
+
+  const configuration = (contexts: readonly string[]) =>
+    contexts.map((context) => `name: ${world.stack}\ncontext: "${context}"\ntimeout: 60\n`)
+      .join("---\n");
+  const compose = (more = "") =>
+    `services:\n  web:\n    image: ${IMAGE}\n    command: sleep 1d\n${more}`;
+  const containersOf = async (engine: EngineClient) =>
+    (await engine.listContainers({ "com.docker.compose.project": world.stack }, NO_SIGNAL))
+      .map(({ id }) => id);
+  const statuses = (run: { deployments?: readonly unknown[] }) =>
+    (run.deployments as { context: string; status: string; message?: string }[])
+      .map(({ context, status }) => `${context} ${status}`).sort();
+
+  it("one name on two engines is two stacks, and a broken context fails its own alone", async () => {
+    await world.repository.commit({
+      ".stackwright.yaml": configuration(["", "two", "gone", "nobody"]),
+      "compose.yaml": compose(),
+    });
+    const { run } = await world.poll();
+    assert.equal(run.status, "failed", JSON.stringify(run));
+    assert.deepEqual(statuses(run), [
+      "default succeeded",
+      "gone failed",
+      "nobody failed",
+      "two succeeded",
+    ]);
+    const messages = JSON.stringify(run.deployments);
+    assert.match(messages, /unix:\/\/\/nowhere\/engine\.sock \(context gone\)/);
+    assert.match(messages, /unknown context: nobody; there are default, gone, local, two/);
+    const [here, there] = [await containersOf(world.engine), await containersOf(second.engine)];
+    assert.equal(here.length, 1);
+    assert.equal(there.length, 1);
+
+    const again = await world.poll();
+    assert.deepEqual(statuses(again.run), [
+      "default skipped",
+      "gone failed",
+      "nobody failed",
+      "two skipped",
+    ]);
+    assert.deepEqual(await containersOf(second.engine), there);
+  });
+
+  it("the API tells them apart by their context", async () => {
+    const get = async (path: string) => {
+      const response = await world.request(path);
+      const body = await response.json() as { content?: unknown; error?: string };
+      return { status: response.status, context: response.headers.get("x-service-context"), body };
+    };
+    const found = await get(`/v1/api/project/${world.stack}?context=two`);
+    assert.equal(found.status, 200);
+    assert.equal(found.context, "two");
+    assert.deepEqual(
+      (found.body.content as { ID: string }[]).map(({ ID }) => ID),
+      await containersOf(second.engine),
+    );
+    const unknown = await get(`/v1/api/project/${world.stack}?context=nobody`);
+    assert.equal(unknown.status, 400);
+    assert.match(
+      JSON.stringify(unknown.body),
+      /unknown context: nobody.*expected one of default, gone/,
+    );
+    const listed = await get("/v1/api/projects?context=gone");
+    assert.equal(listed.status >= 500, true, JSON.stringify(listed));
+    const health = await get("/v1/health");
+    assert.equal(health.status, 200);
+  });
+
+  it("refuses files of the repository on another machine, before anything is touched", async () => {
+    const before = await containersOf(second.engine);
+    await world.repository.commit({
+      ".stackwright.yaml": configuration(["", "two"]),
+      "compose.yaml": compose(
+        "    volumes: [./site:/site:ro]\n    configs: [app, inline]\n" +
+          "configs:\n  app: { file: app.conf }\n  inline: { content: hello }\n",
+      ),
+      "site/index.html": "hello",
+      "app.conf": "a=1",
+    });
+    const { run } = await world.poll();
+    assert.deepEqual(statuses(run), ["default succeeded", "two failed"], JSON.stringify(run));
+    const messages = JSON.stringify(run.deployments);
+    assert.match(messages, /\/site of service web is site of the repository/);
+    assert.match(messages, /the config app of service web is app\.conf of the repository/);
+    assert.ok(!messages.includes("inline"), messages);
+    assert.deepEqual(await containersOf(second.engine), before);
+  });
+
+  it("an engine that does not answer any more fails its own alone", async () => {
+    await world.repository.commit({
+      ".stackwright.yaml": configuration(["", "two"]),
+      "compose.yaml": compose("    environment: [A=1]\n"),
+    });
+    await second.front.close();
+    const { run } = await world.poll();
+    assert.deepEqual(statuses(run), ["default succeeded", "two failed"], JSON.stringify(run));
+  });
+});
