@@ -211,24 +211,25 @@ export class StackFiles {
     if (info.kind === "symlink") {
       await this.#files.replaceLink(await this.#files.readLink(from) ?? "", place);
     } else {
-      const data = await this.#files.readIfExists(from) ?? new Uint8Array();
-      await this.#writeFile(place, data, info.mode);
+      await this.#copyFile(from, place, info.mode);
     }
   }
 
   /**
    * A mount of a single file holds its inode: a file renamed into place would not be seen there. What
-   * is no plain file, or does not let itself be written, is replaced all the same.
+   * is no plain file, or does not let itself be written, is replaced all the same. Files of a repository
+   * may be larger than memory.
    */
-  async #writeFile(to: string, data: Uint8Array, mode: number): Promise<void> {
+  async #copyFile(from: string, to: string, mode: number): Promise<void> {
+    const data = () => this.#files.readInPieces(from);
     const there = await this.#files.stat(to);
-    if (there?.kind !== "file") return await this.#files.write(to, data, { mode });
+    if (there?.kind !== "file") return await this.#files.write(to, data(), { mode });
     try {
-      await this.#files.writeInPlace(to, data, { mode });
+      await this.#files.writeInPlace(to, data(), { mode });
     } catch (error) {
       const code = (error as { code?: string }).code ?? "";
       if (!["EACCES", "EPERM", "ETXTBSY", "ELOOP", "ENXIO"].includes(code)) throw error;
-      await this.#files.write(to, data, { mode });
+      await this.#files.write(to, data(), { mode });
     }
   }
 

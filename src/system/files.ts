@@ -3,6 +3,9 @@ import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 
+/** What is written to a file: as a whole, or piece by piece. */
+export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>;
+
 /** Facts about a path, links not followed. */
 export interface FileInfo {
   readonly kind: "file" | "directory" | "symlink" | "other";
@@ -27,6 +30,8 @@ export interface HeldDirectory {
 export interface Files {
   /** The bytes of a file, or `undefined` when there is none. */
   readIfExists(path: string): Promise<Uint8Array | undefined>;
+  /** The same in pieces of at most a mebibyte, for what may be of any size. Fails where there is none. */
+  readInPieces(path: string): AsyncIterable<Uint8Array>;
   /**
    * A plain file; `undefined` for what is none, a link as well, which is not followed, and for one of
    * more than `mostBytes`.
@@ -36,12 +41,12 @@ export interface Files {
     mostBytes: number,
   ): Promise<{ readonly data: Uint8Array; readonly mode: number } | undefined>;
   /** Writes a file beside its place and renames it there, so that readers see all or nothing. */
-  write(path: string, data: string | Uint8Array, options?: { mode?: number }): Promise<void>;
+  write(path: string, data: FileContent, options?: { mode?: number }): Promise<void>;
   /**
    * Overwrites the bytes of an existing file or creates it: the inode, which mounts hold, stays. Fails
    * with `ELOOP` for a link, which is not followed, and with `ENXIO` for what is no plain file.
    */
-  writeInPlace(path: string, data: Uint8Array, options?: { mode?: number }): Promise<void>;
+  writeInPlace(path: string, data: FileContent, options?: { mode?: number }): Promise<void>;
   /** Information on a path, links not followed; `undefined` when there is nothing. */
   stat(path: string): Promise<FileInfo | undefined>;
   /** Names in a directory, sorted; empty when there is no directory. */
@@ -90,9 +95,28 @@ export function removeNow(path: string): void {
   rmSync(path, { force: true });
 }
 
+/** Bytes of one piece of a file that is not read as a whole. */
+const PIECE_BYTES = 1024 * 1024;
+
 /** The real file system. */
 export const systemFiles: Files = {
   readIfExists: (path) => missingAsUndefined(fs.readFile(path)),
+  async *readInPieces(path) {
+    const handle = await fs.open(path, constants.O_RDONLY);
+    try {
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(
+          new Uint8Array(PIECE_BYTES),
+          0,
+          PIECE_BYTES,
+        );
+        if (bytesRead === 0) return;
+        yield buffer.subarray(0, bytesRead);
+      }
+    } finally {
+      await handle.close();
+    }
+  },
   async readPlain(path, mostBytes) {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
@@ -111,7 +135,7 @@ export const systemFiles: Files = {
     try {
       const handle = await fs.open(beside, "wx", options?.mode ?? 0o644);
       try {
-        await handle.writeFile(data);
+        await writeAll(handle, data);
         await handle.sync();
       } finally {
         await handle.close();
@@ -130,7 +154,7 @@ export const systemFiles: Files = {
     try {
       if (!(await handle.stat()).isFile()) throw notAFile(path);
       await handle.truncate(0);
-      await handle.writeFile(data);
+      await writeAll(handle, data);
       if (options?.mode !== undefined) await handle.chmod(options.mode);
     } finally {
       await handle.close();
@@ -182,6 +206,15 @@ export const systemFiles: Files = {
   },
   makeTemporaryDirectory: (prefix) => fs.mkdtemp(prefix),
 };
+
+async function writeAll(handle: fs.FileHandle, data: FileContent): Promise<void> {
+  if (typeof data === "string" || data instanceof Uint8Array) return await handle.writeFile(data);
+  for await (const piece of data) {
+    for (let done = 0; done < piece.length;) {
+      done += (await handle.write(piece, done)).bytesWritten;
+    }
+  }
+}
 
 /** Removes what a failed write began. The write's own error is what counts, so none comes from here. */
 async function discard(path: string): Promise<void> {

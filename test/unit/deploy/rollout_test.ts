@@ -152,6 +152,7 @@ function createEventFiles(events: string[]): Files {
     readIfExists: () => Promise.resolve(undefined),
     write: () => Promise.resolve(),
     writeInPlace: unused,
+    readInPieces: unused,
     stat: () => Promise.resolve(undefined),
     list: () => Promise.resolve([]),
     holdDirectory: () => Promise.resolve(undefined),

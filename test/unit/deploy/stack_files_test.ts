@@ -102,6 +102,28 @@ function test(title: string, check: (stack: Stack) => Promise<void>): void {
 }
 
 describe("StackFiles.switchTo()", () => {
+  test("copies what containers may write to piece by piece, however large it is", async (stack) => {
+    const text = "x".repeat(3 * 1024 * 1024 + 1);
+    let largest = 0;
+    const files: Files = {
+      ...systemFiles,
+      readIfExists: (path) =>
+        path.endsWith("/large")
+          ? Promise.reject(new Error("whole"))
+          : systemFiles.readIfExists(path),
+      async *readInPieces(path) {
+        for await (const piece of systemFiles.readInPieces(path)) {
+          largest = Math.max(largest, piece.length);
+          yield piece;
+        }
+      },
+    };
+    await stack.switchTo({ "site/large": text }, { files });
+    await stack.switchTo({ "site/large": `${text}2` }, { files });
+    assert.equal(await stack.text("site/large"), `${text}2`);
+    assert.equal(largest, 1024 * 1024);
+  });
+
   test("leads current to the tree by a relative link, which follows a moved data directory", async (stack) => {
     await stack.switchTo({ "site/page": "1" });
     await stack.switchTo({ "site/page": "2" });
