@@ -7,7 +7,7 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
-/** What a rollback led to. */
+/** Result of a rollback. */
 export const rollbackResult = runResult.extend({
   release: z.int().describe("Number of the release that is put back."),
 });

@@ -5,7 +5,7 @@ import { isDeferred, splitFailure } from "../plan/mod.ts";
 import type { Call } from "./operation.ts";
 import { createRunView, runView } from "./run_view.ts";
 
-/** What work that a person asked for led to. */
+/** Result of work that a person asked for. */
 export const runResult = z.strictObject({
   outcome: z.enum(["started", "complete", "deferred", "failed", "cancelled"]).describe(
     "deferred: every deployment is paused or deferred by a sync window.",

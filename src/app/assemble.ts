@@ -86,7 +86,7 @@ export interface Assembly {
   close(): Promise<void>;
 }
 
-/** What may differ from the usual assembly. */
+/** Differences from the usual assembly. */
 export interface AssemblyOptions {
   /**
    * An empty directory of the caller: mirrors, trees and a copy of the ledger go there, and the data

@@ -9,7 +9,7 @@ import {
   rewriteUrl,
 } from "../source/mod.ts";
 
-/** What the settings say about reaching Git repositories, as the source wants it. */
+/** The settings for reaching Git repositories, as the source wants it. */
 export function gitCredentials(settings: Settings): GitCredentials {
   const { git } = settings;
   return {

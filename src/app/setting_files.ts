@@ -8,7 +8,7 @@ import {
 } from "../settings/mod.ts";
 import type { Commands, Redactor } from "../system/mod.ts";
 
-/** What reading setting files works with. */
+/** Ports for reading setting files. */
 export interface SettingFilesParts {
   readonly env: Environment;
   /** Reads a file as it is. */

@@ -12,7 +12,7 @@ import type { Settings } from "../settings/mod.ts";
 import { createLocate, type LocateOptions, type WebhookSourceOptions } from "../trigger/mod.ts";
 import { gitCredentials } from "./git_credentials.ts";
 
-/** What the settings say of the repositories of webhooks. */
+/** The settings for repositories of webhooks. */
 export function webhookSources(settings: Settings): WebhookSourceOptions {
   return {
     locate: createLocate(locateOptions(settings)),
@@ -26,7 +26,7 @@ export function webhookSources(settings: Settings): WebhookSourceOptions {
   };
 }
 
-/** How the settings say that the repositories of webhooks are reached. */
+/** The settings for reaching the repositories of webhooks. */
 export function locateOptions(settings: Settings): LocateOptions {
   const credentials = gitCredentials(settings);
   const polled = settings.polls.map(({ request }) => request)

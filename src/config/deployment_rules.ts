@@ -20,7 +20,7 @@ import { type Checked, checkRepositoryUrl } from "./repository_url.ts";
 import { checkComposeFile, checkSideFile, checkWorkingDir, REMOTE_PREFIX } from "./source_path.ts";
 import { compileWebhookFilter } from "./webhook_filter.ts";
 
-/** Who wrote a deployment, as far as rules depend on it. */
+/** Author of a deployment, as far as rules depend on it. */
 export interface DeploymentOrigin {
   /** Settings and authenticated requests; never a repository or a webhook payload. */
   readonly trusted: boolean;
@@ -163,7 +163,7 @@ export function sideFileBase(deployment: Deployment, file: string): string {
   return elsewhere ? "." : deployment.workingDir;
 }
 
-/** Where a dotenv or secrets file of a deployment lies. */
+/** Place of a dotenv or secrets file of a deployment. */
 export interface SideFilePlace {
   /** The source of the configuration, or the one that is deployed; often they are the same. */
   readonly from: "configuration" | "deployed";

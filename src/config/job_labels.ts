@@ -8,7 +8,7 @@ import {
 import { LONGEST_STOP } from "./deployment_options.ts";
 import { checkScheduleShape } from "./schedule_shape.ts";
 
-/** How a job runs: its own container is started, or one that is made for the run. */
+/** Ways to run a job: its own container is started, or one that is made for the run. */
 export const JOB_MODES = ["restart", "one_off"] as const;
 
 /** When somebody is told of a run. */
@@ -20,7 +20,7 @@ export interface StopService {
   readonly service: string;
 }
 
-/** What the labels of a service say about it as a scheduled job. */
+/** A scheduled job, as the labels of its service describe it. */
 export interface JobSpec {
   readonly enabled: boolean;
   /** Cron expression, with its zone prefix if it has one; empty where it is not enabled. */

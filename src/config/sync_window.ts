@@ -24,7 +24,7 @@ export interface SyncWindow {
   readonly manualSync: boolean;
 }
 
-/** How to read sync windows. */
+/** Options for reading sync windows. */
 export interface SyncWindowOptions {
   /** Name of the input in messages: a file, or the variable that holds the text. */
   readonly file: string;

@@ -46,7 +46,7 @@ export function requireOwnVolumes(
   }
 }
 
-/** What the engine calls the volumes that a model makes; those of others are not among them. */
+/** The engine's names of the volumes that a model makes; those of others are not among them. */
 export function volumeNames(model: ComposeModel): string[] {
   return ownVolumes(model).map(([, name]) => name);
 }

@@ -20,7 +20,7 @@ import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 import { watchPeriod } from "./watch_period.ts";
 
-/** What is looked at while a plan is applied. */
+/** Looks while a plan is applied. */
 export interface Watch {
   /** Whether services that depend on the changed ones have to go on working. */
   readonly watchesKept: boolean;

@@ -7,7 +7,7 @@ import type { Alarm, Looks } from "./looks.ts";
  */
 const STEADY_MS = 10_000;
 
-/** What containers that run have to prove, and how. */
+/** Proofs that containers which run have to give. */
 export interface Proofs {
   /** Milliseconds for which a container of a service has to run where no health check speaks for it. */
   readonly watchMs: (service: string) => number;

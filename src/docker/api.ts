@@ -30,7 +30,7 @@ export interface MutatingCall {
   readonly path: string;
 }
 
-/** What an engine API is made with. */
+/** Parts of an engine API. */
 export interface ApiOptions {
   /** `DOCKER_API_VERSION`; empty: agree with the engine. */
   readonly apiVersion?: string;
@@ -40,7 +40,7 @@ export interface ApiOptions {
   readonly clock?: Clock;
 }
 
-/** What the engine says of its version. */
+/** The engine's version, as it says itself. */
 export interface EngineVersion {
   readonly version: string;
   /** API version both sides speak. */

@@ -27,7 +27,7 @@ import { swarmCalls } from "./swarm_calls.ts";
 import { createSshForward, type SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
 
-/** What an engine client is made with. */
+/** Parts and options of an engine client. */
 export interface EngineOptions extends Omit<TransportOptions, "forward"> {
   /** Address; without it `DOCKER_HOST` of {@link EngineOptions.env}, else the default socket. */
   readonly host?: string;

@@ -14,7 +14,7 @@ export interface ContainerRecipe {
   readonly body: JsonRecord;
 }
 
-/** How a container was made, with the anonymous volumes it has; `undefined` when there is none. */
+/** The recipe by which a container was made, with the anonymous volumes it has; `undefined` when there is none. */
 export async function containerRecipe(
   api: EngineApi,
   id: string,

@@ -16,7 +16,7 @@ export interface ContextStore {
   find(name: string): Promise<EngineEndpoint | undefined>;
 }
 
-/** What the command line takes as the name of a context; no path could be made of it. */
+/** Names of contexts that the command line takes; no path could be made of it. */
 export const CONTEXT_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.+-]+$/;
 
 const CERTIFICATES = ["ca.pem", "cert.pem", "key.pem"] as const;

@@ -41,7 +41,7 @@ export interface HealthBody {
   readonly Retries: number;
 }
 
-/** What a container gets of its host. */
+/** The share of its host that a container gets. */
 export interface HostBody {
   readonly NetworkMode?: string;
   readonly IpcMode?: string;

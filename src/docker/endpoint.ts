@@ -1,6 +1,6 @@
 import { StackwrightError } from "../model/mod.ts";
 
-/** Where an engine listens. */
+/** The address at which an engine listens. */
 export type EngineEndpoint =
   | { readonly kind: "unix"; readonly socketPath: string }
   | {

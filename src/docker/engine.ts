@@ -7,7 +7,7 @@ import type { Swarm } from "./swarm.ts";
 
 export type { ContainerRecipe } from "./container_recipe.ts";
 
-/** What an engine says of itself. */
+/** Facts that an engine tells of itself. */
 export interface EngineInfo {
   readonly id: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface ResourceSummary {
   readonly network?: NetworkFacts;
 }
 
-/** What a network was made with, besides its driver. */
+/** Options that a network was made with, besides its driver. */
 export interface NetworkFacts {
   readonly internal: boolean;
   readonly attachable: boolean;

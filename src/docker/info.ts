@@ -2,7 +2,7 @@ import type { EngineApi } from "./api.ts";
 import type { EngineInfo } from "./engine.ts";
 import { asRecord, asText, type JsonRecord } from "./json.ts";
 
-/** What the engine says of itself, with the API version both sides speak. */
+/** Facts that the engine tells of itself, with the API version both sides speak. */
 export async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineInfo> {
   const info = asRecord(await api.json({ method: "GET", path: "/info" }, signal));
   const { version, apiVersion } = await api.version(signal);

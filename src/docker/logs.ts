@@ -6,7 +6,7 @@ export interface LogChunk {
   readonly bytes: Uint8Array;
 }
 
-/** How much text of a log is kept, in characters: the newest lines win. */
+/** Most characters of a log that are kept: the newest lines win. */
 export const LOG_LIMIT = 1 << 20;
 
 const HEADER_LENGTH = 8;

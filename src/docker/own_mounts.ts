@@ -30,7 +30,7 @@ export function ownContainerId(mountInfo: string): string | undefined {
 }
 
 /**
- * Where a directory of this container lies on the engine's host, by the longest mount that contains
+ * The place of a directory of this container on the engine's host, by the longest mount that contains
  * it; `undefined` when no mount does.
  */
 export function hostPath(directory: string, mounts: readonly OwnMount[]): string | undefined {
@@ -40,7 +40,7 @@ export function hostPath(directory: string, mounts: readonly OwnMount[]): string
   return longest && longest.source + directory.slice(longest.destination.length);
 }
 
-/** Where a path of the engine's host is in this container, by the longest mount that shows it. */
+/** The place of a path of the engine's host in this container, by the longest mount that shows it. */
 export function localPath(path: string, mounts: readonly OwnMount[]): string | undefined {
   const turned = mounts.map(({ source, destination }) => ({
     source: destination,

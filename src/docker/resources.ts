@@ -12,7 +12,7 @@ export async function listVolumes(
   return await volumesOf(api, labelFilters(labels), signal);
 }
 
-/** Those of the volumes named that are there. */
+/** The volumes with these names that are there. */
 export async function findVolumes(
   api: EngineApi,
   names: readonly string[],
@@ -45,7 +45,7 @@ export async function listNetworks(
   return await networksOf(api, labelFilters(labels), signal);
 }
 
-/** Those of the networks with these names or whole ids that are there. */
+/** The networks with these names or whole ids that are there. */
 export async function findNetworks(
   api: EngineApi,
   references: readonly string[],

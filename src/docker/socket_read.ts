@@ -1,6 +1,6 @@
 import type { TransportRequest, TransportResponse } from "./transport.ts";
 
-/** What a read over a socket takes besides the request. */
+/** Parts of a read over a socket, besides the request. */
 export interface SocketRead {
   readonly socketPath: string;
   /** Longest time until the head of the answer, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { ContainerHealth, ContainerState } from "../model/mod.ts";
 
-/** What the state and status texts of a listed container say. */
+/** State, health and exit code, as the texts of a listed container tell them. */
 export interface ContainerStatus {
   readonly state: ContainerState;
   readonly health: ContainerHealth;

@@ -33,7 +33,7 @@ export interface ServicePort {
   readonly mode: string;
 }
 
-/** How many tasks a service wants, and whether they end. */
+/** The number of tasks that a service wants, and whether they end. */
 export type ServiceMode =
   | { readonly kind: "replicated"; readonly replicas: number }
   | { readonly kind: "global" }
@@ -91,7 +91,7 @@ export interface ServiceChange {
 }
 
 /**
- * What only a manager of a swarm answers. Throws as the other calls of an engine do; calls marked
+ * Calls that only a manager of a swarm answers. Throws as the other calls of an engine do; calls marked
  * mutating change something.
  */
 export interface Swarm {

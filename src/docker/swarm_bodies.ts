@@ -15,7 +15,7 @@ export interface ServiceBody {
   readonly EndpointSpec?: EndpointSpecBody;
 }
 
-/** What each task of a service is made from. */
+/** The form from which each task of a service is made. */
 export interface TaskBody {
   readonly ContainerSpec: TaskContainerBody;
   readonly Resources?: {
@@ -133,7 +133,7 @@ export interface TaskMountBody {
   readonly TmpfsOptions?: { readonly SizeBytes?: number; readonly Mode?: number };
 }
 
-/** What a task may use at most, or is promised. */
+/** Resources that a task may use at most, or is promised. */
 export interface ResourceBody {
   readonly NanoCPUs?: number;
   readonly MemoryBytes?: number;
@@ -158,7 +158,7 @@ export interface AttachmentBody {
   readonly DriverOpts?: Readonly<Record<string, string>>;
 }
 
-/** How many tasks there are. */
+/** The number of tasks. */
 export type ModeBody =
   | { readonly Replicated: { readonly Replicas: number } }
   | { readonly Global: Record<string, never> }
@@ -170,7 +170,7 @@ export type ModeBody =
   }
   | { readonly GlobalJob: Record<string, never> };
 
-/** How tasks are replaced. */
+/** Rules for replacing tasks. */
 export interface UpdateBody {
   readonly Parallelism: number;
   readonly Delay?: number;
@@ -180,7 +180,7 @@ export interface UpdateBody {
   readonly Order?: string;
 }
 
-/** How a service is reached. */
+/** Ports and addresses by which a service is reached. */
 export interface EndpointSpecBody {
   readonly Mode?: "vip" | "dnsrr";
   readonly Ports?: readonly {

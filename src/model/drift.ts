@@ -9,7 +9,7 @@ export interface Drift {
   readonly found: string;
 }
 
-/** What is done about drift: it is mended, only told, or not looked for. */
+/** Answers to drift: it is mended, only told, or not looked for. */
 export const DRIFT_POLICIES = ["repair", "report", "ignore"] as const;
 
 /** One member of {@link DRIFT_POLICIES}. */

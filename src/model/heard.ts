@@ -1,7 +1,7 @@
 import type { ReconciliationEvent } from "./deployment.ts";
 
 /**
- * What an engine said of the containers of one stack since somebody looked at it, by container id.
+ * Events of the containers of one stack since somebody looked at it, by container id.
  * Absent where nobody listened: then anything may have happened.
  */
 export type Heard = ReadonlyMap<string, ReadonlySet<ReconciliationEvent>>;

@@ -112,7 +112,7 @@ export interface ComposeInvocation {
   readonly secrets?: readonly string[];
 }
 
-/** What only a release of a swarm has. */
+/** Facts that only a release of a swarm has. */
 export interface SwarmRelease {
   /** Old configs and secrets to keep; the instance's own number where it is absent. */
   readonly configRetention?: number;

@@ -25,7 +25,7 @@ import { requireNotStopped } from "./not_us.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { waitForStack } from "./waits.ts";
 
-/** What the runs of jobs came to, in memory. */
+/** Results of the runs of jobs, in memory. */
 export interface JobResults {
   /** Remembers how the last run of a job ended; without a code nobody knows. */
   set(key: StackKey, service: string, exitCode: number | undefined): void;

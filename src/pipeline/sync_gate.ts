@@ -71,7 +71,7 @@ export function noteDeferred(
   ledger.deferred.set(key, { trigger, request, ...(retryAt === undefined ? {} : { retryAt }) });
 }
 
-/** What a decision holds back, and until when. */
+/** The reason why a decision holds back, and until when. */
 export function holdOf(decision: Decision): Pick<Hold, "reason" | "retryAt"> | undefined {
   if (decision.kind === "repair") return decision.hold;
   if (decision.kind !== "skip") return undefined;

@@ -15,7 +15,7 @@ import {
 import { summarise } from "./decide.ts";
 import { planFor } from "./plan_for.ts";
 
-/** What a stack is to be, what is seen of it, and what may be done about the difference. */
+/** A stack as it is to be and as it is seen, and what may be done about the difference. */
 export interface ReconciliationInput {
   /** The services of the release that is deployed. */
   readonly services: readonly ReleaseService[];

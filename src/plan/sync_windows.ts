@@ -2,7 +2,7 @@ import type { SyncWindow } from "../config/mod.ts";
 import type { Origin } from "../model/mod.ts";
 import { readSchedule, type Schedule } from "./schedule.ts";
 
-/** What a deployment is, as windows see it. */
+/** A deployment, as windows see it. */
 export interface SyncSubject {
   /** Names of the repositories it is deployed from, such as `github.com/acme/shop`. */
   readonly repositories: readonly string[];

@@ -2,7 +2,7 @@ import type { StackKey } from "../model/mod.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
 
-/** What is remembered of the release that failed last and was not followed by a success. */
+/** Memory of the release that failed last and was not followed by a success. */
 export interface FailureRecord {
   /** Digest of the release. */
   readonly release: string;

@@ -14,7 +14,7 @@ export interface Pin {
   readonly reason?: string;
 }
 
-/** What a person does not want: a commit that leads to the same is held back like it. */
+/** A release that a person does not want: a commit that leads to the same is held back like it. */
 export interface RefusedRelease {
   /** Digest of the release. */
   readonly digest: string;

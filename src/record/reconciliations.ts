@@ -18,7 +18,7 @@ export interface RestartedContainer {
   readonly container: string;
 }
 
-/** What was found of a stack that somebody changed by hand. */
+/** Findings about a stack that somebody changed by hand. */
 export interface FoundDrift {
   /** All of it, in lines. */
   readonly count: number;

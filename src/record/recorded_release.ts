@@ -2,7 +2,7 @@ import type { Release } from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
 
 /**
- * What became of a release: `applying` from its intent to its outcome, then `deployed`, `failed` (the
+ * Fates of a release: `applying` from its intent to its outcome, then `deployed`, `failed` (the
  * mixed state was kept) or `rolled_back` (its predecessor was put back).
  */
 export type ReleaseStatus = "applying" | "deployed" | "failed" | "rolled_back";

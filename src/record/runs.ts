@@ -11,10 +11,10 @@ import type { Clock } from "../system/mod.ts";
 
 /** Finished runs kept of each trigger. */
 export const RUNS_PER_TRIGGER = 50;
-/** How long a finished run is kept, in milliseconds from its creation: seven days. */
+/** Milliseconds from its creation for which a finished run is kept: seven days. */
 export const RUN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** What is known of a run besides its targets; what is left out stays as it is. */
+/** Facts about a run besides its targets; what is left out stays as it is. */
 export interface RunFacts {
   /** Source name, or `multiple`. */
   readonly repository?: string;
@@ -26,7 +26,7 @@ export interface RunFacts {
   readonly message?: string;
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
   readonly status: "succeeded" | "failed" | "skipped";
   readonly message: string;
@@ -71,7 +71,7 @@ export interface RunStore {
   subscribe(listener: RunListener): () => void;
 }
 
-/** Where finished runs outlive the process. */
+/** Port to where finished runs outlive the process. */
 export interface KeptRuns {
   keep(run: Run): void;
   /** Oldest first. */

@@ -1,6 +1,6 @@
 import type { Family } from "./metric_text.ts";
 
-/** What metrics tell of one stack. */
+/** Figures that metrics tell of one stack. */
 export interface StackFigures {
   readonly repository: string;
   readonly deployment: string;

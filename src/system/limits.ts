@@ -11,7 +11,7 @@ export interface Limits {
   readonly mostFileBytes?: number;
 }
 
-/** What bounds a program that it then becomes, as `setsid` does. Of util-linux; BusyBox has none. */
+/** Path of the program that bounds the one it then becomes, as `setsid` does. Of util-linux; BusyBox has none. */
 export const PRLIMIT = "/usr/bin/prlimit";
 /** Bytes of a thread's stack: those of 8 MiB, times the processors of a large machine, are its own memory. */
 const STACK_BYTES = 1024 * 1024;

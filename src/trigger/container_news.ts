@@ -23,7 +23,7 @@ const DRIFTS = ["die", "destroy", "update", "start", "rename", "pause", "unpause
 const [ASKING, ENDING] = [["15", "2"], ["9", "3"]] as const;
 
 /**
- * What an event means for a stack; `undefined` for what is no news: a container of nobody or of a
+ * The meaning of an event for a stack; `undefined` for what is no news: a container of nobody or of a
  * single run, a health that is no worry, a signal that only says something to a container.
  */
 export function newsOf(

@@ -5,7 +5,7 @@ import type { LookAtRepository } from "./repository_changes.ts";
 /** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
 export type Submit = (work: Sync) => { readonly finished: Promise<Run> };
 
-/** What polls need of the world. */
+/** Ports of polls. */
 export interface PollParts {
   readonly submit: Submit;
   readonly clock: Clock;

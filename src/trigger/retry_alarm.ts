@@ -9,7 +9,7 @@ import {
 import type { Clock, Log } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
 
-/** What the alarm needs of the world. */
+/** Ports of the alarm. */
 export interface RetryAlarmParts {
   /** Looks at a source again, as a webhook would have it looked at. Throws `shutting_down`. */
   readonly submit: (source: SourceRequest) => void;

@@ -3,7 +3,7 @@ import { objectAt } from "../../compose/mod.ts";
 import { parseObject } from "../../model/mod.ts";
 import type { Files } from "../../system/mod.ts";
 
-/** What it takes to give a program further credentials for registries. */
+/** Facts for giving a program further credentials for registries. */
 export interface RegistryLogins {
   readonly files: Pick<
     Files,

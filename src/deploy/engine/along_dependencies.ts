@@ -3,7 +3,7 @@ import { createLimiter } from "../../system/mod.ts";
 /** Changes that one engine is asked for at once: more do not make it faster. */
 const AT_ONCE = 4;
 
-/** What is done for each service. */
+/** Work for each service. */
 export interface AlongDependencies {
   readonly work: (name: string) => Promise<void>;
   readonly signal: AbortSignal;

@@ -12,7 +12,7 @@ import { rollServices } from "./roll_services.ts";
 import { startContainers } from "./start_containers.ts";
 import { swapContainers } from "./swap_containers.ts";
 
-/** What containers are changed with. */
+/** Ports for changing containers. */
 export interface EngineBackendParts {
   readonly engine: Engine;
   readonly clock: Clock;

@@ -25,7 +25,7 @@ export interface Successor {
   readonly replaces: ObservedContainer;
 }
 
-/** What was made, and what goes. */
+/** Containers that were made, and those that go. */
 export interface MadeContainers {
   readonly successors: readonly Successor[];
   /** Containers beyond the wanted number. */

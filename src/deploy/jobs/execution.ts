@@ -2,7 +2,7 @@ import type { ContainerRecipe, Engine } from "../../docker/engine.ts";
 import { COMPOSE_LABELS, JOB_INFIX, LABELS, StackwrightError } from "../../model/mod.ts";
 import { asRecord, asText } from "../../docker/json.ts";
 
-/** What a container that is made for one run is called, and has to remember. */
+/** Facts for the name of a container that is made for one run, and for its memory. */
 export interface ExecutionFacts {
   readonly runId: string;
   /** Ids of containers that are started again when it has ended. */

@@ -12,7 +12,7 @@ import { tarOf } from "../engine/tar.ts";
 import { makeExecution, stopsOf } from "./execution.ts";
 import type { FoundJob } from "./find_jobs.ts";
 
-/** How a job is run: the part of its labels that a run needs. */
+/** The order to run a job: the part of its labels that a run needs. */
 export interface JobOrder {
   readonly mode: "restart" | "one_off";
   readonly stopServices: readonly { readonly project: string; readonly service: string }[];

@@ -10,7 +10,7 @@ import {
 } from "../../compose/mod.ts";
 import { nanoseconds, numberOf } from "../engine/units.ts";
 
-/** What is done when the new containers of a service do not work. */
+/** Answers to new containers of a service that do not work. */
 export type FailureAction = "pause" | "continue" | "rollback";
 
 /** Rules for replacing the containers of one service. */
@@ -55,7 +55,7 @@ export function updateOf(
   };
 }
 
-/** What a service says about updates as it stands there; on the way back `rollback_config` wins. */
+/** Rules of a service for its updates, as they stand there; on the way back `rollback_config` wins. */
 export function updateRules(model: ComposeModel, name: string, way: Way): JsonObject {
   const deploy = objectAt(servicesOf(model)[name] ?? {}, "deploy");
   const back = way === "back" ? objectAt(deploy, "rollback_config") : {};

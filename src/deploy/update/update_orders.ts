@@ -28,7 +28,7 @@ import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
 
 type UpdateEngine = Pick<Engine, "imageVolumes" | "listImages">;
 
-/** What is asked about updates. */
+/** Facts for the question how services are updated. */
 export interface UpdateQuestion {
   readonly release: Pick<Release, "model" | "services">;
   /** What is done to each service. */
@@ -41,7 +41,7 @@ export interface UpdateQuestion {
   readonly way?: Way;
 }
 
-/** How a service is replaced that asks for more than all at once. */
+/** The order of replacing a service that asks for more than all at once. */
 export interface FoundUpdate extends ServiceUpdate {
   /** What keeps it from being replaced start-first as it asks; absent where nothing does. */
   readonly obstacle?: string;

@@ -10,7 +10,7 @@ export interface ToolHints {
   readonly openWorldHint: boolean;
 }
 
-/** What a call of a tool came to. */
+/** Result of a call of a tool. */
 export interface ToolResult {
   /** The result as a value; the same is told as text. */
   readonly value: Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts"
 import type { RepositoryAddress } from "./locate.ts";
 import { malformed } from "./payload.ts";
 
-/** What a webhook asks for: sources to look at, each in a run of its own, or nothing. */
+/** The wish of a webhook: sources to look at, each in a run of its own, or nothing. */
 export type WebhookDelivery =
   | { readonly kind: "deploy"; readonly sources: readonly SourceRequest[] }
   | {
@@ -16,7 +16,7 @@ export type WebhookDelivery =
     readonly message: string;
   };
 
-/** What is known of the sources that webhooks are about. */
+/** Facts about the sources that webhooks are about. */
 export interface WebhookSourceOptions {
   /** See {@link createLocate}. */
   readonly locate: (repository: WebhookRepository) => RepositoryAddress;

@@ -1,4 +1,4 @@
-/** What one reference of a repository was turned into. */
+/** A change of one reference of a repository. */
 export interface WebhookChange {
   /** As delivered, made full where the event says whether it is a branch or a tag. */
   readonly reference: string;
@@ -17,7 +17,7 @@ export interface WebhookRepository {
   readonly sshUrl: string;
 }
 
-/** What an authentic webhook says, whoever sent it. */
+/** The message of an authentic webhook, whoever sent it. */
 export type WebhookEvent =
   /** References were pushed, created or deleted; at least one. */
   | {

@@ -3,13 +3,13 @@ import { type SourceRequest, StackwrightError } from "../../model/mod.ts";
 import type { WebhookRepository } from "./event.ts";
 import { malformed } from "./payload.ts";
 
-/** Where a repository is cloned from, and under which name. */
+/** The address from which a repository is cloned, and its name. */
 export interface RepositoryAddress {
   readonly url: string;
   readonly identity: string;
 }
 
-/** How a repository that a webhook names is reached. All of them are asked once for a repository. */
+/** Options for reaching a repository that a webhook names. All of them are asked once for a repository. */
 export interface LocateOptions {
   /** Where SOURCE_URL_REWRITES lead instead of a URL; `undefined` when no rule applies to it. */
   readonly rewrite: (url: string) => string | undefined;

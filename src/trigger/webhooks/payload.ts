@@ -3,7 +3,7 @@ import { StackwrightError } from "../../model/mod.ts";
 /** Longest text that is taken from a payload. */
 const LONGEST_TEXT = 2048;
 
-/** What is at a path of keys inside a JSON value; `undefined` when there is nothing. */
+/** The value at a path of keys inside a JSON value; `undefined` when there is nothing. */
 export function valueAt(value: unknown, ...path: readonly string[]): unknown {
   let at = value;
   for (const key of path) {

@@ -9,7 +9,7 @@ import { readOciPayload } from "./oci.ts";
 /** The headers of a request, as far as they are read here. */
 export type WebhookHeaders = Pick<Headers, "get">;
 
-/** How a sender proves that it knows the secret. */
+/** Proofs by which a sender shows that it knows the secret. */
 export type Proof =
   /** HMAC-SHA256 of the raw body in hexadecimal; `prefix` says whether `sha256=` is in front. */
   | { readonly kind: "hmac"; readonly prefix: "never" | "optional" | "always" }
@@ -35,7 +35,7 @@ export interface WebhookProvider {
 const GITHUB_LIKE = ["X-GitHub-Event", "X-Gitea-Event", "X-Forgejo-Event", "X-Gogs-Event"];
 
 /**
- * Who is understood, in the order in which they are recognised. Gitea and Forgejo also send GitHub's
+ * Senders that are understood, in the order in which they are recognised. Gitea and Forgejo also send GitHub's
  * headers and are then read as GitHub, whose payload theirs is. The SHA-1 signature that GitHub sends
  * besides is nobody's here: Bitbucket's header of that name counts only with its event header.
  */
@@ -78,7 +78,7 @@ export const WEBHOOK_PROVIDERS: readonly WebhookProvider[] = [
   },
 ];
 
-/** Who sent a request, by the security header it has. Throws `bad_request` when it has none. */
+/** The sender of a request, by the security header it has. Throws `bad_request` when it has none. */
 export function detectProvider(headers: WebhookHeaders): WebhookProvider {
   const found = WEBHOOK_PROVIDERS.find((each) => isSentBy(each, headers));
   if (found !== undefined) return found;
