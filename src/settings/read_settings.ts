@@ -23,6 +23,7 @@ import {
   tlsFiles,
 } from "./listen_settings.ts";
 import { nearNames } from "./near_names.ts";
+import { shortSecrets } from "./short_secrets.ts";
 import { notYet } from "./not_yet.ts";
 import { secretProvider } from "./secret_provider.ts";
 import {
@@ -59,7 +60,7 @@ export function readSettings(
 ): Settings {
   const reader = new VariableReader(environment, readFile);
   const git = gitSettings(reader);
-  const settings: Settings = {
+  const read: Omit<Settings, "notices"> = {
     logLevel: logLevel(reader),
     logFormat: logFormat(reader),
     timeZone: timeZone(reader),
@@ -93,8 +94,9 @@ export function readSettings(
       certPath: reader.text("DOCKER_CERT_PATH"),
     },
     secretFiles: reader.secretFiles(),
-    notices: [...notYet(reader), ...nearNames(environment)],
   };
+  const notices = [...notYet(reader), ...nearNames(environment), ...shortSecrets(read)];
+  const settings: Settings = { ...read, notices };
   checkTogether(settings, reader);
   if (reader.problems.length > 0) throw invalidSettings(reader.problems);
   return deepFreeze(settings);

@@ -472,10 +472,20 @@ describe("readSettings for what this version does not have", () => {
   });
 
   it("readSettings() has nothing to say about a tool server with a key", () => {
-    const { notices, http } = read({ MCP_ENABLED: "true", API_SECRET: "s" });
+    const { notices, http } = read({ MCP_ENABLED: "true", API_SECRET: "a-key-of-the-api" });
     assert.deepEqual(notices, []);
     assert.equal(http.mcpEnabled, true);
   });
+
+  for (const name of ["API_SECRET", "API_READ_SECRET", "WEBHOOK_SECRET"]) {
+    it(`readSettings() warns of a short ${name}, and does not repeat it`, () => {
+      const [notice = "", ...others] = read({ [name]: "hook" }).notices;
+      assert.deepEqual(others, []);
+      assert.ok(notice.startsWith(`${name} has 4 characters: `), notice);
+      assert.doesNotMatch(notice, /hook/);
+      assert.deepEqual(read({ [name]: "twelve-of-it" }).notices, []);
+    });
+  }
 
   it("readSettings() refuses a trust policy for artifacts, unless it is off", () => {
     const on = [
