@@ -256,6 +256,10 @@ describe("stackwright plan", () => {
       assert.match(out, /^\+ .*GREETING: complete$/m);
       assert.match(out, /A_PASSWORD/);
       assert.doesNotMatch(out, /A_PASSWORD: .*complete/);
+      const json = await commandTo(world, 2, ["plan", "--json", world.repository.url]);
+      const [a, b] = JSON.parse(json.out).stacks;
+      assert.doesNotMatch(a.diff, /complete/);
+      assert.match(b.diff, /"GREETING": "complete"/);
     }));
 
   it("plans what apply would do about a release that failed before", () =>
