@@ -97,6 +97,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
           CRASH: "update",
           ATTACKS: "sample",
           IMAGE: "skip",
+          SECOND_ENGINE: "skip",
           START_FIRST_UPDATES: "3",
           TOOL_SERVERS: "one",
         },

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { ObservedContainer } from "../../src/model/mod.ts";
+import { writeContext } from "../fakes/context_files.ts";
+import { findRealEngine } from "../fakes/real_engine.ts";
+import {
+  type SecondEngine,
+  secondEngineMissing,
+  startSecondEngine,
+} from "../fakes/second_engine.ts";
+import { createWorld, IMAGE, realSocket, type RunBody, type World } from "../flow/world.ts";
+
+const NO_SIGNAL = new AbortController().signal;
+const skip = process.env["SECOND_ENGINE"] === "skip"
+  ? "only ./scripts/test all starts a second engine"
+  : (await findRealEngine()).unavailable ?? secondEngineMissing();
+if (skip !== false) process.stderr.write(`\n*** ${skip} ***\n`);
+
+describe("a second real engine, by TCP with TLS", { skip }, () => {
+  let world: World;
+  let second: SecondEngine;
+  before(async () => {
+    second = await startSecondEngine();
+    world = await createWorld({ engine: "real" });
+    writeContext(world.env["DOCKER_CONFIG"] ?? "", "two", {
+      host: second.host,
+      certificates: second.certificates.client,
+    });
+  });
+  after(async () => {
+    await world?.close();
+    await second?.close();
+  });
+
+  const commit = (version: string, begin: string) =>
+    world.repository.commit({
+      ".stackwright.yaml": `name: ${world.stack}\n---\nname: ${world.stack}\ncontext: two\n`,
+      "compose.yaml": JSON.stringify({
+        services: {
+          web: {
+            image: IMAGE,
+            init: true,
+            network_mode: "none",
+            environment: { VERSION: version },
+            command: ["sh", "-c", `${begin}; sleep 1d`],
+            healthcheck: { test: ["CMD", "test", "-e", "/healthy"], interval: "1s", retries: 600 },
+            configs: ["hello"],
+          },
+        },
+        configs: { hello: { content: `hello ${version}` } },
+      }),
+    });
+  /** Makes containers healthy, as far as they run. */
+  const heal = async (host: string, containers: readonly ObservedContainer[]) => {
+    for (const { id } of containers) {
+      const touch = ["--host", host, "exec", id, "touch", "/healthy"];
+      await promisify(execFile)("docker", touch).catch(() => {});
+    }
+  };
+  const there = async () =>
+    await second.engine.listContainers({ "com.docker.compose.project": world.stack }, NO_SIGNAL);
+  const statuses = (run: RunBody) =>
+    (run.deployments as unknown as { context: string; status: string }[])
+      .map(({ context, status }) => `${context} ${status}`).sort();
+
+  it("has a stack of its own under the same name, and neither is touched for the other", async () => {
+    await commit("1", "touch /healthy");
+    const { run } = await world.poll();
+    assert.deepEqual(statuses(run), ["default succeeded", "two succeeded"], JSON.stringify(run));
+    const [mine] = await world.containers();
+    const [its] = await there();
+    assert.ok(mine !== undefined && its !== undefined);
+    assert.equal((await there()).length, 1);
+    assert.equal((await world.containers()).length, 1);
+
+    const again = await world.poll();
+    assert.deepEqual(statuses(again.run), ["default skipped", "two skipped"]);
+    await world.engine.removeContainer(mine.id, { force: true, volumes: true }, NO_SIGNAL);
+    const mended = await world.poll();
+    assert.deepEqual(statuses(mended.run), ["default succeeded", "two skipped"]);
+    assert.deepEqual((await there()).map(({ id }) => id), [its.id]);
+  });
+
+  it("that ends in the middle of a deployment delays its own alone, which goes on later", async () => {
+    const before = (await there()).map(({ id }) => id);
+    // None becomes healthy before it is told to.
+    await commit("2", "true");
+    let isDone = false;
+    const polled = world.poll().finally(() => isDone = true);
+    const isReplaced = async () =>
+      (await there()).some(({ id, state }) => !before.includes(id) && state === "running");
+    while (!await isReplaced()) await wait(50);
+    await second.stop();
+    const underWay = async () => {
+      const response = await world.request("/v1/api/runs");
+      const body = await response.json() as { content: readonly RunBody[] };
+      return statuses(body.content[0] ?? { job_id: "", status: "" });
+    };
+    let seen = await underWay();
+    while (seen[0] !== "default succeeded") {
+      await heal(`unix://${await realSocket()}`, await world.containers());
+      await wait(100);
+      seen = await underWay();
+    }
+    assert.deepEqual(seen, ["default succeeded", "two running"]);
+    await second.start();
+    while (!isDone) {
+      await heal(second.socketHost, await there());
+      await wait(100);
+    }
+    const { run } = await polled;
+    assert.deepEqual(statuses(run), ["default succeeded", "two succeeded"], JSON.stringify(run));
+    const [its, ...others] = await there();
+    assert.deepEqual(others, []);
+    assert.equal(its?.state, "running");
+  });
+});
