@@ -71,7 +71,9 @@ export async function applyRelease(
   }
   for (const step of steps.before) {
     stops(step);
-    await carryOut(stepParts, work.next, step, deadline, signal);
+    // What takes its time to end needs no slot, and others could deploy meanwhile.
+    const onEnding = step === steps.before.at(-1) ? () => parts.slot.leave() : undefined;
+    await carryOut({ ...stepParts, onEnding }, work.next, step, deadline, signal);
   }
   await waitHealthy({
     engine: parts.engine,
@@ -163,6 +165,8 @@ function started(service: ReleaseService): ReleaseService {
 interface StepParts extends RolloutParts {
   readonly updates: ReadonlyMap<string, FoundUpdate>;
   readonly onFailed: Watch["onFailed"];
+  /** Told when a step that replaces by rules only waits for old containers to end. */
+  readonly onEnding?: (() => void) | undefined;
   readonly watchMsOf: (service: string) => number;
 }
 
@@ -198,6 +202,7 @@ async function carryOut(
         updates: parts.updates,
         watchMs: parts.watchMsOf,
         ...(parts.onFailed === undefined ? {} : { failed: parts.onFailed }),
+        ...(parts.onEnding === undefined ? {} : { onEnding: parts.onEnding }),
       };
       const changes = { ...step, ...rules, key, call, timeoutMs: leftMs, progress };
       await parts.backend.up(changes, signal);

@@ -19,6 +19,8 @@ export interface Changes extends UpArguments {
   readonly watchMs?: (service: string) => number;
   /** Told of each service whose new containers did not work, and what its author wants done then. */
   readonly failed?: (failure: FailedUpdate) => void;
+  /** Told when all new containers work, and only old ones are left, which end by and by. */
+  readonly onEnding?: () => void;
   /** The project, its rendered model and the values of its configs and secrets. */
   readonly call: ComposeCall;
   /** Milliseconds until it has to be done. */

@@ -31,6 +31,8 @@ interface Rolling {
   readonly keepers: ReadonlySet<string>;
   readonly successors: readonly Successor[];
   readonly surplus: readonly ObservedContainer[];
+  /** Told of each service of which nothing is started any more. */
+  readonly onEnding: () => void;
 }
 
 /**
@@ -50,9 +52,15 @@ export async function rollServices(work: EngineWork, signal: AbortSignal): Promi
   const hidden = (service: string) =>
     changes.updates?.get(service)?.order === "start-first" ? keepers : new Set<string>();
   const made = await makeContainers(work, signal, hidden);
-  const rolling: Rolling = { work, keepers, ...made };
+  const services = Object.keys(changes.scale);
+  let left = services.length;
+  const onEnding = () => {
+    left--;
+    if (left === 0) changes.onEnding?.();
+  };
+  const rolling: Rolling = { work, keepers, ...made, onEnding };
   await alongDependencies(
-    Object.keys(changes.scale),
+    services,
     (name) => dependenciesOf(servicesOf(model)[name] ?? {}),
     {
       work: async (service) => {
@@ -73,7 +81,10 @@ async function rollService(rolling: Rolling, service: string, signal: AbortSigna
     if (done > 0) await clock.sleep(update.delayMs, signal);
     const lot: Lot = { service, update, successors: mine.slice(done, done + update.parallelism) };
     if (update.order === "stop-first") await eachOf(lot, (one) => takePlace(rolling, one, signal));
-    if (!await worksOrIsLeft(rolling, lot, signal) || update.order === "stop-first") continue;
+    const works = await worksOrIsLeft(rolling, lot, signal);
+    const isLast = done + lot.successors.length === mine.length;
+    if (isLast && mine.length >= (changes.scale[service] ?? 0)) rolling.onEnding();
+    if (!works || update.order === "stop-first") continue;
     await eachOf(lot, async (one) => {
       await openGate(rolling, one, signal);
       await retire(rolling, one, signal);

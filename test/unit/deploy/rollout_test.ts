@@ -375,6 +375,32 @@ describe("rollout() of an update that fails", () => {
       assert.match(result.text, text);
     });
   }
+
+  it("lends its slot in the last step, when only old containers are left to end", async () => {
+    const lent: string[] = [];
+    const ofSteps: boolean[] = [];
+    const world = createWorld();
+    const backend: Backend = {
+      up({ onEnding }) {
+        ofSteps.push(onEnding !== undefined);
+        onEnding?.();
+        return Promise.resolve();
+      },
+    };
+    const rules = { image: "web:1", network_mode: "none", deploy };
+    const two = releaseOf("next", [
+      serviceOf("api", { digest: "api-2" }),
+      serviceOf("web", { digest: "web-2", dependsOn: ["api"] }),
+    ], { model: { services: { api: { image: "web:1", network_mode: "none" }, web: rules } } });
+    const slot = { leave: () => void lent.push("lent"), takeAgain: () => Promise.resolve() };
+    const changed = ["api", "web"].map((name) => ({
+      ...{ name, action: "recreate" as const, because: ["changed"] },
+    }));
+    const given = work({ next: { tree: "/trees/next", release: two }, services: changed });
+    await rollout({ ...world.parts, backend, slot }, { ...given, rollback: false }, SIGNAL);
+    assert.deepEqual(ofSteps, [false, true]);
+    assert.equal(lent[0], "lent");
+  });
 });
 
 describe("rollout() that fails", () => {

@@ -100,6 +100,7 @@ function createWorld(services: Readonly<Record<string, Part>>) {
       progress: () => {},
       watchMs: () => watchMs,
       failed: (failure) => void failed.push(failure),
+      onEnding: () => void engine.calls.push("start nothing more"),
     }, never);
   };
   return { engine, outcome, sleeps, failed, roll };
@@ -112,7 +113,7 @@ const web = (update: Part, deploy: Part = {}) => ({
 });
 /** Calls in short: `start 1` for the new one of number 1, `stop old 1` for the old one. */
 const short = (calls: readonly string[]) =>
-  calls.filter((each) => /^(?:start|stop|remove) /.test(each)).map((each) =>
+  calls.filter((each) => /^(?:start|stop|remove) (?!nothing)/.test(each)).map((each) =>
     each.replace(/^(\w+) \w+_shop-(\w+)-(\d+)-id$/, "$1 $2$3").replace(
       /^(\w+) (\w+?\d)0+$/,
       "$1 old $2",
@@ -126,6 +127,7 @@ describe("services that are replaced by rules", () => {
     assert.deepEqual(world.engine.calls, [
       "make web100000000_shop-web-1",
       "start web100000000_shop-web-1-id",
+      "start nothing more",
       "disconnect web100000000_shop-web-1-id from shop_default",
       "connect web100000000_shop-web-1-id to shop_default as shop-web-1 web",
       "rename web100000000 web100000000_shop-web-1",
@@ -225,6 +227,28 @@ describe("services that are replaced by rules", () => {
     assert.equal(at("start api1") < at("stop old db1"), true, String(order));
     assert.equal(at("remove old api1") < at("start web1"), true, String(order));
     assert.equal(at("remove old web1") > at("start web1"), true, String(order));
+  });
+
+  it("says when nothing is started any more, of all services together", async () => {
+    const rules = { order: "start-first" };
+    const world = createWorld({ api: web(rules, { replicas: 2 }), web: web({ parallelism: 2 }) });
+    await world.roll();
+    const said = world.engine.calls.indexOf("start nothing more");
+    assert.equal(world.engine.calls.lastIndexOf("start nothing more"), said);
+    assert.deepEqual(world.engine.calls.slice(said + 1).filter((each) => /^start/.test(each)), []);
+    assert.equal(world.engine.calls.slice(said).some((each) => /^stop api2/.test(each)), true);
+  });
+
+  it("does not say so where it does not work, or something is started in the end", async () => {
+    const failing = createWorld({ web: web({ order: "start-first" }) });
+    failing.outcome["1"] = { health: "unhealthy" };
+    await assert.rejects(failing.roll());
+    const growing = createWorld({ web: web({ order: "start-first" }, { replicas: 2 }) });
+    growing.engine.containers.pop();
+    await growing.roll();
+    for (const { engine: { calls } } of [failing, growing]) {
+      assert.equal(calls.includes("start nothing more"), false);
+    }
   });
 
   it("makes nobody findable in a network that gives addresses only once", async () => {
