@@ -22,6 +22,7 @@ import { awayContexts } from "./pipeline/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { createPrometheus, type Prometheus } from "./record/mod.ts";
 import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
+import { compactMirrors } from "./source/mod.ts";
 import type { Settings } from "./settings/mod.ts";
 import { createNetworks, formatTime } from "./system/mod.ts";
 import { lookAtRepository, OpeningAlarm, RetryAlarm, runPolls } from "./trigger/mod.ts";
@@ -100,6 +101,8 @@ export async function startApp(settings: Settings, system: System): Promise<App>
       job: (work, reporter, signal) =>
         boards.of(work.key.context).perform(pipeline)(work, reporter, signal),
       recovery: async (_work, reporter, signal) => void await pipeline.recover(signal, reporter),
+      compaction: (work, reporter, signal) =>
+        compactMirrors(assembly.mirrors, work, reporter, signal),
     },
     onEnd(run, work) {
       measureRun(meter, run, work);

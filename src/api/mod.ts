@@ -3,6 +3,7 @@
  * and what it does. Nothing here knows through which face it is called.
  */
 export * from "./adopt.ts";
+export * from "./compact_mirrors.ts";
 export * from "./context.ts";
 export * from "./deployments.ts";
 export * from "./diff_releases.ts";

@@ -11,6 +11,7 @@ export const TAGS = [
   "Stacks",
   "Jobs",
   "Polling",
+  "Storage",
   "Webhooks",
 ] as const;
 

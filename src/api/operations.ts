@@ -4,6 +4,11 @@ import type { RunStore } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { type AdoptionView, adoptOperation } from "./adopt.ts";
 import {
+  type CompactionParts,
+  type CompactionView,
+  compactMirrorsOperation,
+} from "./compact_mirrors.ts";
+import {
   type DeploymentParts,
   type DeploymentsView,
   listDeploymentsOperation,
@@ -81,6 +86,7 @@ export interface Operations {
   readonly syncWindows: Operation<SyncWindowsView>;
   readonly listJobs: Operation<JobView[]>;
   readonly runJob: Operation<RunResult>;
+  readonly compactMirrors: Operation<CompactionView>;
   readonly listProjects: Operation<ProjectView[]>;
   readonly getProject: Operation<ContainerView[]>;
   readonly controlProject: Operation<string>;
@@ -101,6 +107,7 @@ export interface OperationParts
   readonly contexts: () => Promise<readonly string[]>;
   /** Proves that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
+  readonly mirrors: CompactionParts["mirrors"];
   readonly projects: Projects;
   readonly stacks: StackOperationParts["stacks"];
   readonly parsePollRequest: ParsePollRequest;
@@ -151,6 +158,7 @@ function ofContexts(parts: OperationParts) {
     retryStack: retryStackOperation(parts),
     listJobs: listJobsOperation(parts),
     runJob: runJobOperation(parts),
+    compactMirrors: compactMirrorsOperation(parts),
     listProjects: listProjectsOperation(parts),
     getProject: getProjectOperation(parts),
     controlProject: controlProjectOperation(parts),

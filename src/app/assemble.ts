@@ -34,6 +34,7 @@ import {
   createGitHubTokens,
   createGitSource,
   type GitSourceWithTrees,
+  type MirrorStore,
   type Source,
   sourceByKind,
   sourceLocation,
@@ -80,6 +81,8 @@ export interface Assembly {
   readonly windows: SyncWindows;
   /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
   readonly pipelineParts: Ask<PipelineParts>;
+  /** The mirrors of Git repositories on disk. */
+  readonly mirrors: MirrorStore;
   /** Until when the host of a source wants to be left alone by who asks on a timer, if it does. */
   readonly heldUntil: (request: SourceRequest) => Date | undefined;
   /** Ends what is open. */
@@ -161,6 +164,7 @@ export async function assemble(
     stackLock,
     windows,
     pipelineParts,
+    mirrors: source.mirrors,
     heldUntil: ({ kind, url }) =>
       kind === "git" ? source.heldUntil(sourceLocation(kind, url)) : undefined,
     async close() {

@@ -66,6 +66,7 @@ export function createGate(
     checkEngine: (signal) => engine.info(signal),
     projects: createProjects(assembly, { clock, watchMs: settings.deploy.watchMs }),
     stacks: createStacks(assembly, clock),
+    mirrors: () => assembly.mirrors.list(),
     deployments: (signal) => stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal),
     contexts: async () => [...await engines.names(), ...contextsOf(ledger)],
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),

@@ -18,13 +18,14 @@ import { type EndParts, endRun } from "./end_run.ts";
 /**
  * Does work of one kind, telling `reporter` what becomes of it. It ends normally when every target
  * was reported in a final state, failed ones included. It throws what kept it from that: one error,
- * or, for work of several sources, an `AggregateError` of one error for each failed source.
+ * or, for work of several sources, an `AggregateError` of one error for each failed source. Work that
+ * is about no targets returns what its run amounts to.
  */
 export type Perform<Kind extends Work["kind"]> = (
   work: WorkOf<Kind>,
   reporter: RunReporter,
   signal: AbortSignal,
-) => Promise<void>;
+) => Promise<RunEnd | void>;
 
 /** Makes engines equal to what sources say. */
 export type Execute = Perform<"sync">;
@@ -67,8 +68,8 @@ export async function perform(
 ): Promise<Run> {
   const log = parts.log.with({ job_id: id, trigger: work.trigger });
   const own = { ...parts, log };
-  const failures = await execute({ id, work }, own, signal);
-  const end = conclude({ id, work }, failures, own);
+  const { failures, end: told } = await execute({ id, work }, own, signal);
+  const end = told ?? conclude({ id, work }, failures, own);
   if (end.status !== "failed") return endRun(id, end, own);
   const isTold = failures.length === 0 && !signal.aborted && targetsFailed(own.runs.get(id));
   return endRun(id, { ...named(end, signal), isTold }, own);
@@ -81,12 +82,12 @@ function targetsFailed(run: Run | undefined): boolean {
   return failed?.length !== 0 && failed?.every(({ status }) => status === "failed") === true;
 }
 
-/** Runs the work; returns why it, or some of its sources, failed. */
+/** Runs the work; returns why it, or some of its sources, failed, or how it ended by its own words. */
 async function execute(
   { id, work }: OpenedWork,
   { runs, redactor, log, ...parts }: PerformParts,
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<{ readonly failures: string[]; readonly end?: RunEnd }> {
   const redact = (text: string) => redactor.redact(text, NO_STACK);
   const redactEntry = ({ context, stack: name }: RunTarget) => (text: string) =>
     redactor.redact(text, stackAsOwner({ context, name }));
@@ -97,18 +98,18 @@ async function execute(
   try {
     signal.throwIfAborted();
     runs.start(id);
-    await performerOf(parts.performers, work)(reporter, signal);
-    return [];
+    const end = await performerOf(parts.performers, work)(reporter, signal);
+    return { failures: [], ...(end === undefined ? {} : { end }) };
   } catch (error) {
     const errors = error instanceof AggregateError ? error.errors : [error];
-    return errors.map((each) => failureText(each, work.trigger, log));
+    return { failures: errors.map((each) => failureText(each, work.trigger, log)) };
   }
 }
 
 function performerOf<Kind extends Work["kind"]>(
   performers: Performers,
   work: WorkOf<Kind> & { readonly kind: Kind },
-): (reporter: RunReporter, signal: AbortSignal) => Promise<void> {
+): (reporter: RunReporter, signal: AbortSignal) => Promise<RunEnd | void> {
   const perform: Perform<Kind> | undefined = performers[work.kind];
   if (perform !== undefined) return (reporter, signal) => perform(work, reporter, signal);
   throw new StackwrightError(

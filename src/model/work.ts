@@ -99,10 +99,20 @@ export interface RunJob extends Started {
   readonly adopts?: string;
 }
 
-/** Make what is kept of these sources smaller. */
+/** Ways to make a mirror smaller: by encoding every object anew, or by joining packs as they are. */
+export const COMPACTION_MODES = ["repack", "copy"] as const;
+
+/** One member of {@link COMPACTION_MODES}. */
+export type CompactionMode = (typeof COMPACTION_MODES)[number];
+
+/** Make mirrors of Git repositories smaller. */
 export interface Compaction extends Started {
   readonly kind: "compaction";
-  readonly sources: readonly SourceRequest[];
+  /** Name of the repository whose mirrors they are; all when empty. */
+  readonly repository: string;
+  readonly mode: CompactionMode;
+  /** Bytes of packs above which a mirror is not repacked; 0 for any number. */
+  readonly maxBytes: number;
 }
 
 /** A piece of work that a trigger hands to the intake, which knows who performs each kind. */

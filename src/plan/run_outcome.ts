@@ -64,9 +64,9 @@ export function isDeferred(targets: readonly RunTarget[]): boolean {
     );
 }
 
-/** Takes the message of a failed manual poll apart: `2/3 poll jobs failed`, and the causes. */
+/** Takes the message of a failed poll or compaction apart: `2/3 poll jobs failed`, and the causes. */
 export function splitFailure(message: string): FailureParts {
-  const parts = /^(\d+\/\d+ poll jobs failed): ([^]*)$/.exec(message);
+  const parts = /^(\d+\/\d+ (?:poll jobs|mirror compactions) failed): ([^]*)$/.exec(message);
   return { headline: parts?.[1] ?? message, detail: parts?.[2] ?? "" };
 }
 

@@ -1,12 +1,14 @@
 import * as z from "zod";
 import {
+  type CompactionView,
   type HealthView,
   MOST_TIMEOUT_SECONDS,
   type Operations,
   PROJECT_ACTIONS,
+  runView,
   STACK_ACTIONS,
 } from "../api/mod.ts";
-import { RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
+import { COMPACTION_MODES, RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
 import { deploymentRoutes } from "./deployment_routes.ts";
 import type { Answer } from "./envelope.ts";
 import { requestError } from "./problem.ts";
@@ -31,6 +33,16 @@ export function restRoutes(operations: Operations): OperationRoute[] {
     ...projectRoutes(operations),
     ...stackRoutes(operations),
     ...jobRoutes(operations),
+    operationRoute({
+      methods: ["POST"],
+      path: "/v1/api/storage/compact",
+      operation: operations.compactMirrors,
+      query: { repository: text, mode: compactionMode, max_size: maxSize, wait: boolean },
+      success: { 200: "With `wait`: done, or nothing was to be done.", 202: "Started." },
+      refusals: [500, 503],
+      content: z.union([z.string(), runView]).describe("The run with `wait`, else one sentence."),
+      answer: compactionAnswer,
+    }),
     operationRoute({
       methods: ["GET"],
       path: "/v1/api/sync-windows",
@@ -202,6 +214,38 @@ function stackRoutes(
       answer: ({ message }) => ({ kind: "content", status: 200, content: message }),
     }),
   ];
+}
+
+function compactionMode(query: URLSearchParams, name: string): string | undefined {
+  const given = (query.get(name) ?? "").trim().toLowerCase();
+  if (given === "") return undefined;
+  if (COMPACTION_MODES.some((each) => each === given)) return given;
+  throw requestError(
+    `invalid mirror compaction request: unknown mode "${given}", want "repack" or "copy"`,
+    "see the parameter mode",
+  );
+}
+
+function maxSize(query: URLSearchParams, name: string): number | undefined {
+  const given = (query.get(name) ?? "").trim();
+  if (given === "") return undefined;
+  if (!/^[+-]?\d+$/.test(given) || !Number.isSafeInteger(Number(given))) {
+    throw requestError(`invalid parameter: ${name}`, `'${name}' parameter must be an integer`);
+  }
+  if (Number(given) >= 0) return Number(given);
+  throw requestError(
+    `invalid mirror compaction request: max size ${Number(given)} is negative`,
+    "0 is no limit",
+  );
+}
+
+/** A run that somebody waited for is shown; so is, by its id, the one that keeps another from starting. */
+function compactionAnswer({ busy, ...result }: CompactionView): Answer {
+  const jobId = result.run.job_id;
+  if (busy) return { kind: "refusal", refusal: { status: 409, error: result.message }, jobId };
+  return result.outcome === "complete"
+    ? { kind: "content", status: 200, content: result.run, jobId }
+    : runAnswer(result);
 }
 
 /** Who would ask for a deployment: a mistake in it has the contract's words. */

@@ -17,6 +17,7 @@ import { isDamaged } from "./git/git_failure.ts";
 import { createLayout, type GitLayout } from "./trees/layout.ts";
 import { refuseOutsideRoot, refuseOwnData } from "./git/local_repository.ts";
 import { Mirror } from "./git/mirror.ts";
+import { createMirrorStore, type MirrorStore } from "./git/mirror_store.ts";
 import { ObjectReader } from "./git/object_reader.ts";
 import {
   type CommitPlace,
@@ -51,6 +52,7 @@ export interface GitSourceOptions extends GitOptions, AccessOptions {
 /** The Git source, and the trees it made. */
 export interface GitSourceWithTrees extends Source {
   readonly trees: TreeStore;
+  readonly mirrors: MirrorStore;
   /**
    * Until when the host of a place wants to be left alone by who asks on a timer; `undefined` when it
    * may be asked.
@@ -116,13 +118,14 @@ interface FirstPart {
 
 class GitSource implements GitSourceWithTrees {
   readonly trees: TreeStore;
+  readonly mirrors: MirrorStore;
   readonly #parts: GitSourceParts;
   readonly #options: GitSourceOptions;
   readonly #layout: GitLayout;
   readonly #lender: GitLayout | undefined;
   readonly #access: GitAccess;
   readonly #git: Git;
-  readonly #fetches: KeyedLock = createKeyedLock();
+  readonly #fetches = createKeyedLock();
   readonly #exports: KeyedLock = createKeyedLock();
   readonly #repositories = new Map<string, Repository>();
   readonly #ancestry = new Ancestry();
@@ -141,6 +144,8 @@ class GitSource implements GitSourceWithTrees {
     this.trees = createTreeStore({ files, dataDir, pathOf, lock: this.#exports });
     this.#access = new GitAccess({ files, redactor, dataDir, credentials, options });
     this.#git = new Git({ commands, clock, redactor, access: this.#access, options });
+    const mirrors = { git: this.#git, files, clock, dataDir, lock: this.#fetches };
+    this.mirrors = createMirrorStore(mirrors);
   }
 
   async resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision> {

@@ -13,6 +13,8 @@ export {
 } from "./git_source.ts";
 export { createGitHubTokens, type GitHubTokens } from "./git/github_tokens.ts";
 export { createLayout, type GitLayout } from "./trees/layout.ts";
+export { compactMirrors, mirrorsOf } from "./compact_mirrors.ts";
+export type { MirrorStore, StoredMirror } from "./git/mirror_store.ts";
 export { inlineDeploymentsFor } from "./inline_deployments.ts";
 export { parseReference, type Reference } from "./git/reference.ts";
 export {

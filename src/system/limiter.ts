@@ -45,10 +45,16 @@ export interface KeyedLock {
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
+/** A lock of which can be told whether somebody holds it, or waits for it, at this moment. */
+export interface WatchableLock extends KeyedLock {
+  isBusy(key: string): boolean;
+}
+
 /** A lock that nobody holds. Keys nobody waits for take no memory. */
-export function createKeyedLock(): KeyedLock {
+export function createKeyedLock(): WatchableLock {
   const queues = new Map<string, { readonly queue: Queue; users: number }>();
   return {
+    isBusy: (key) => queues.has(key),
     async run(key, work, signal) {
       const entry = queues.get(key) ?? { queue: createQueue(1), users: 0 };
       queues.set(key, entry);

@@ -59,6 +59,10 @@ const services = (broken = false): HttpServiceOptions => {
   }
   return { engine };
 };
+const mirrors = (status: "succeeded" | "failed"): HttpServiceOptions => ({
+  mirrors: [{ repository: "example.org/acme/shop", path: "/m" }],
+  compacted: { status, message: "1/1 mirror compactions failed: repack of 1 mirror: 1 failed" },
+});
 const breaking = (method: "list" | "get") => ({ runs }: HttpService) => {
   runs[method] = () => {
     throw new TypeError("not a function");
@@ -327,6 +331,20 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     404: { init: post, path: "/v1/api/stack/none/restart", options: services() },
     409: { init: post, path: "/v1/api/stack/shop/restart" },
     500: { init: post, path: "/v1/api/stack/shop/restart", options: services(true) },
+  },
+  "POST /v1/api/storage/compact": {
+    ...guardedAct(post),
+    200: { init: post, query: "?wait=true", options: mirrors("succeeded") },
+    202: { init: post, options: mirrors("succeeded") },
+    400: { init: post, query: "?mode=squeeze", options: mirrors("succeeded") },
+    404: { init: post },
+    409: {
+      init: post,
+      options: mirrors("succeeded"),
+      prepare: ({ runs }) => runs.accept({ id: "busy", trigger: "mirror_compaction" }),
+    },
+    500: { init: post, query: "?wait=true", options: mirrors("failed") },
+    503: { init: post, options: mirrors("succeeded"), prepare: closing },
   },
   "GET /v1/api/jobs": {
     ...guarded(get),

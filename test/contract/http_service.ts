@@ -16,6 +16,7 @@ import {
   openApiDocumentsOf,
   type ServerLimits,
 } from "../../src/serve/mod.ts";
+import type { CompactionEnd } from "../../src/source/compact_mirrors.ts";
 import { sourceLocation } from "../../src/source/mod.ts";
 import {
   createIds,
@@ -81,6 +82,10 @@ export interface HttpServiceOptions {
   readonly webhookSecret?: string;
   /** The scheduled jobs; none by default. */
   readonly jobs?: OperationParts["jobs"];
+  /** The mirrors on disk; none by default. */
+  readonly mirrors?: Awaited<ReturnType<OperationParts["mirrors"]>>;
+  /** What a compaction of them amounts to. */
+  readonly compacted?: CompactionEnd;
   /** The status of every stack; none by default. */
   readonly deployments?: OperationParts["deployments"];
   /** What planning finds; {@link planned} by default. */
@@ -112,6 +117,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       sync: execute,
       job: ({ trigger, origin }, reporter, signal) =>
         execute({ kind: "sync", trigger, origin, sources: [] }, reporter, signal),
+      compaction: () => Promise.resolve(options.compacted),
       rollback: ({ trigger, origin }, reporter, signal) =>
         execute({ kind: "sync", trigger, origin, sources: [] }, reporter, signal),
     },
@@ -150,6 +156,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       keptImages: () => Promise.resolve(new Set()),
     }),
     stacks: () => Promise.resolve(stacks),
+    mirrors: () => Promise.resolve(options.mirrors ?? []),
     deployments: options.deployments ?? (() => Promise.resolve([])),
     ledger,
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),

@@ -237,12 +237,32 @@ describe("the tool server", () => {
     assert.ok(lines.every(({ level }) => level === "debug"));
   });
 
-  it("says that tools without an operation do nothing", async () => {
-    await start();
+  it("compacts mirrors, one compaction at a time", async () => {
+    await start({
+      mirrors: [{ repository: "example.org/acme/shop", path: "/m" }],
+      compacted: { status: "skipped", message: "copy of 1 mirror: 1 skipped_single_pack" },
+    });
     const client = await connect();
-    const { isError, content } = await client.callTool({ name: "compact_mirrors", arguments: {} });
-    assert.equal(isError, true);
-    assert.match(textOf(content), /by this version/);
+    const call = async (input: Record<string, unknown>) => {
+      const answer = await client.callTool({ name: "compact_mirrors", arguments: input });
+      return [
+        answer.isError === true,
+        answer.structuredContent as Record<string, unknown>,
+      ] as const;
+    };
+    const [isError, value] = await call({ mode: "copy", wait: true });
+    assert.equal(isError, false);
+    assert.equal(value["status"], "skipped");
+    assert.equal(value["message"], "copy of 1 mirror: 1 skipped_single_pack");
+    assert.equal((await call({}))[1]["status"], "accepted");
+    const { id } = service.runs.accept({ id: "busy", trigger: "mirror_compaction" });
+    const message = "mirror compaction busy is already running";
+    assert.deepEqual(await call({}), [true, { job_id: id, status: "accepted", message }]);
+    const unknown = await client.callTool({
+      name: "compact_mirrors",
+      arguments: { repository: "x" },
+    });
+    assert.equal(textOf(unknown.content), "no git mirrors found for repository x");
   });
 
   it("shows and changes the stacks of a swarm, without what REST shows beside that", async () => {

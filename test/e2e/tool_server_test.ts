@@ -19,7 +19,6 @@ const EVERY = [DENO_PROGRAM, BUN_PROGRAM, ...executables()];
 /** `TOOL_SERVERS=one` takes the executable alone, where there is one. */
 const PROGRAMS = process.env["TOOL_SERVERS"] === "one" ? EVERY.slice(-1) : EVERY;
 /** What the tools without an operation say. */
-const ABSENT = /by this version/;
 
 type Value = Readonly<Record<string, unknown>>;
 
@@ -150,7 +149,8 @@ async function callEveryTool({ address, stack, url, commit }: Site): Promise<voi
       });
       assert.match(JSON.stringify(answer.content), /not an active swarm manager/);
     }
-    assert.match(JSON.stringify((await ask("compact_mirrors")).content), ABSENT);
+    const compacted = await call("compact_mirrors", { mode: "copy", wait: true });
+    assert.match(String(compacted["status"]), /^(?:succeeded|skipped)$/);
   } finally {
     const removed = await call("destroy_project", { ...project, images: false });
     assert.equal(removed["status"], "destroyed");

@@ -11,7 +11,6 @@ import {
   runView,
   syncWindowsView,
 } from "../../api/mod.ts";
-import { absentTools } from "./absent_tools.ts";
 import { stackTools } from "./stack_tools.ts";
 import { CHANGES, operationTool, startedView, type Tool, viewStarted } from "./tool.ts";
 
@@ -27,7 +26,7 @@ export function createTools(operations: Operations): Tool[] {
     ...projectTools(operations),
     ...jobTools(operations),
     ...stackTools(operations),
-    ...absentTools(),
+    compactionTool(operations),
   ];
 }
 
@@ -210,6 +209,23 @@ function viewContainer(container: ContainerView): z.output<typeof containerView>
       })),
     }),
   };
+}
+
+function compactionTool({ compactMirrors }: Operations): Tool {
+  return operationTool({
+    name: "compact_mirrors",
+    operation: compactMirrors,
+    description: compactMirrors.summary + LONG,
+    hints: { ...CHANGES, destructiveHint: false, idempotentHint: true },
+    output: startedView.extend({
+      status: z.enum([...startedView.shape.status.options, "running"]),
+    }),
+    view: ({ busy, ...result }) => {
+      if (!busy) return viewStarted(result);
+      const { message, run: { job_id, status } } = result;
+      return { value: { job_id, status, message }, failure: message };
+    },
+  });
 }
 
 function jobTools({ listJobs, runJob }: Operations): Tool[] {

@@ -66,6 +66,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       keptImages: () => Promise.resolve(new Set()),
     }),
     stacks: () => Promise.resolve(stacks),
+    mirrors: () => Promise.resolve([{ repository: "example.org/acme/shop", path: "/m" }]),
     deployments: () => Promise.resolve([]),
     parsePollRequest: (value) => {
       parsed.push(value);
@@ -114,6 +115,7 @@ describe("every operation", () => {
       getProject: shop,
       controlProject: { ...shop, action: "stop" },
       destroyProject: shop,
+      compactMirrors: {},
       listStacks: {},
       getStack: stack,
       controlStack: { ...stack, action: "restart" },

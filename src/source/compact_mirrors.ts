@@ -1,0 +1,71 @@
+import type { Compaction, RunReporter } from "../model/mod.ts";
+import {
+  type CompactedMirror,
+  COMPACTION_RESULTS,
+  type MirrorStore,
+  type StoredMirror,
+} from "./git/mirror_store.ts";
+
+/** What a compaction amounts to. */
+export interface CompactionEnd {
+  readonly status: "succeeded" | "failed" | "skipped";
+  readonly message: string;
+}
+
+/** Compacts mirrors, one after the other; `reporter` is told which. Never rejects for one of them. */
+export async function compactMirrors(
+  store: MirrorStore,
+  work: Pick<Compaction, "repository" | "mode" | "maxBytes">,
+  reporter: Pick<RunReporter, "describe">,
+  signal: AbortSignal,
+): Promise<CompactionEnd> {
+  const mirrors = mirrorsOf(await store.list(), work.repository);
+  reporter.describe({ repository: work.repository });
+  const done: CompactedMirror[] = [];
+  for (const mirror of mirrors) {
+    reporter.describe({ message: `${work.mode} of ${mirror.repository}` });
+    done.push(await store.compact(mirror, work, signal));
+  }
+  return compactionEnd(work.mode, done);
+}
+
+/** The mirrors of a repository and of its submodules; all where none is named. */
+export function mirrorsOf(all: readonly StoredMirror[], repository: string): StoredMirror[] {
+  return all.filter((each) => repository === "" || each.repository === repository);
+}
+
+/** What became of mirrors, in one sentence. Pure. */
+export function compactionEnd(
+  mode: Compaction["mode"],
+  done: readonly CompactedMirror[],
+): CompactionEnd {
+  const count = (result: CompactedMirror["result"]) =>
+    done.filter((each) => each.result === result).length;
+  const counts = COMPACTION_RESULTS.filter((result) => count(result) > 0)
+    .map((result) => `${count(result)} ${result}`).join(", ");
+  const measured = done.flatMap(({ bytes }) => bytes === undefined ? [] : [bytes]);
+  const sum = (key: "before" | "after") => measured.reduce((total, each) => total + each[key], 0);
+  const sizes = measured.length === 0
+    ? ""
+    : `; packfiles ${bytesText(sum("before"))} -> ${bytesText(sum("after"))}`;
+  const mirrors = done.length === 1 ? "1 mirror" : `${done.length} mirrors`;
+  const summary = `${mode} of ${mirrors}: ${counts}${sizes}`;
+  const bad = count("failed") + count("cancelled");
+  if (bad === 0) {
+    return { status: count("compacted") > 0 ? "succeeded" : "skipped", message: summary };
+  }
+  const why = [...new Set(done.flatMap((each) => each.why ?? []))].map((each) => `; ${each}`);
+  const message = `${bad}/${done.length} mirror compactions failed: ${summary}${why.join("")}`;
+  return { status: "failed", message };
+}
+
+/** Bytes as people read them: whole below 1 KiB, then with one decimal. */
+function bytesText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  let value = bytes;
+  for (const unit of ["KiB", "MiB", "GiB"]) {
+    value /= 1024;
+    if (value < 1024 || unit === "GiB") return `${value.toFixed(1)} ${unit}`;
+  }
+  return "";
+}

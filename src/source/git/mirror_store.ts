@@ -1,0 +1,164 @@
+import { basename, dirname, join, relative } from "node:path/posix";
+import { type Compaction, messageOf } from "../../model/mod.ts";
+import type { Clock, Files, WatchableLock } from "../../system/mod.ts";
+import type { Git } from "./git.ts";
+import { removeStaleLocks } from "./mirror_locks.ts";
+
+/** What becomes of a mirror, in the order in which a summary counts it. */
+export const COMPACTION_RESULTS = [
+  "compacted",
+  "skipped_single_pack",
+  "skipped_size",
+  "skipped_busy",
+  "failed",
+  "cancelled",
+] as const;
+
+/** A bare mirror on disk. */
+export interface StoredMirror {
+  /** Name of the repository that it is of, or whose submodule it is of. */
+  readonly repository: string;
+  /** Its directory. */
+  readonly path: string;
+}
+
+/** What became of one mirror. */
+export interface CompactedMirror {
+  readonly result: (typeof COMPACTION_RESULTS)[number];
+  /** Bytes of its packs, before and after; absent where it was not measured. */
+  readonly bytes?: { readonly before: number; readonly after: number };
+  /** Why it failed. */
+  readonly why?: string;
+}
+
+/** How mirrors are compacted. */
+export type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
+
+/** The mirrors below a data directory. */
+export interface MirrorStore {
+  /** Every mirror, those of submodules included, sorted by repository and path. */
+  list(): Promise<StoredMirror[]>;
+  /**
+   * Compacts one, unless somebody uses it at this moment. What goes wrong is a result; when the signal
+   * aborts, that is one, and the packs are what they were.
+   */
+  compact(
+    mirror: StoredMirror,
+    order: CompactionOrder,
+    signal: AbortSignal,
+  ): Promise<CompactedMirror>;
+}
+
+/** Parts of the store. */
+export interface MirrorStoreParts {
+  readonly git: Pick<Git, "local" | "error">;
+  readonly files: Files;
+  readonly clock: Clock;
+  /** Absolute path of the data directory. */
+  readonly dataDir: string;
+  /** The lock that mirrors are fetched under; the key is the directory. */
+  readonly lock: WatchableLock;
+}
+
+/** Makes the store of the mirrors below a data directory. */
+export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
+  const sources = join(parts.dataDir, "sources");
+  return {
+    async list() {
+      const found = await mirrorsBelow(parts.files, sources, sources);
+      return found.sort((a, b) => byText(a.repository, b.repository) || byText(a.path, b.path));
+    },
+    async compact(mirror, order, signal) {
+      if (signal.aborted) return { result: "cancelled" };
+      if (parts.lock.isBusy(mirror.path)) return { result: "skipped_busy" };
+      try {
+        return await parts.lock.run(
+          mirror.path,
+          () => compact(parts, mirror, order, signal),
+          signal,
+        );
+      } catch (error) {
+        return signal.aborted
+          ? { result: "cancelled" }
+          : { result: "failed", why: messageOf(error) };
+      }
+    },
+  };
+}
+
+/** A source has `mirror`, and `submodules` with a mirror for each; no part of a name is called so. */
+async function mirrorsBelow(
+  files: Files,
+  root: string,
+  directory: string,
+): Promise<StoredMirror[]> {
+  const names = await files.list(directory);
+  const repository = relative(root, directory).split("/").map((part) =>
+    part.replace(/%$/, "").replaceAll("%25", "%")
+  ).join("/");
+  const found: StoredMirror[] = [];
+  for (const name of names.filter((each) => !each.startsWith("."))) {
+    const path = join(directory, name);
+    if (name === "trees") continue;
+    if (name === "mirror") found.push({ repository, path });
+    else if (name === "submodules") {
+      for (const each of await files.list(path)) {
+        if (!each.startsWith(".")) found.push({ repository, path: join(path, each) });
+      }
+    } else if ((await files.stat(path))?.kind === "directory") {
+      found.push(...await mirrorsBelow(files, root, path));
+    }
+  }
+  return found;
+}
+
+async function compact(
+  parts: MirrorStoreParts,
+  { repository, path }: StoredMirror,
+  { mode, maxBytes }: CompactionOrder,
+  signal: AbortSignal,
+): Promise<CompactedMirror> {
+  const before = await measure(parts.files, path);
+  const same = { before: before.bytes, after: before.bytes };
+  if (mode === "repack" && maxBytes > 0 && before.bytes > maxBytes) {
+    return { result: "skipped_size", bytes: same };
+  }
+  const isSingle = before.packs <= 1 && before.loose === 0;
+  if (isSingle && mode === "copy") return { result: "skipped_single_pack", bytes: same };
+  const started = new Date(parts.clock.now().getTime() - 50);
+  // What no reference leads to stays: releases name commits that their branch has left.
+  const args = ["-c", "repack.writeBitmaps=false", "repack", "-a", "-d", "-k", "-q"];
+  const anew = mode === "repack" ? ["-f", "--window=10"] : [];
+  const done = await parts.git.local({ args: [...args, ...anew], gitDir: path }, signal);
+  if (done.failure !== undefined) {
+    await removeStaleLocks(parts.files, path, (madeAt) => madeAt >= started);
+    signal.throwIfAborted();
+    throw parts.git.error(done, `compacting ${basename(dirname(path))} of ${repository}`);
+  }
+  const after = await measure(parts.files, path);
+  const isSmaller = after.bytes < before.bytes || after.packs < before.packs;
+  return {
+    result: isSingle && !isSmaller ? "skipped_single_pack" : "compacted",
+    bytes: { before: before.bytes, after: after.bytes },
+  };
+}
+
+async function measure(files: Files, mirror: string) {
+  const place = join(mirror, "objects", "pack");
+  let [packs, bytes, loose] = [0, 0, 0];
+  for (const name of await files.list(place)) {
+    const info = name.endsWith(".pack") ? await files.stat(join(place, name)) : undefined;
+    if (info === undefined) continue;
+    packs++;
+    bytes += info.size;
+  }
+  for (const name of await files.list(join(mirror, "objects"))) {
+    if (!/^[0-9a-f]{2}$/.test(name)) continue;
+    loose += (await files.list(join(mirror, "objects", name))).length;
+  }
+  return { packs, bytes, loose };
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
