@@ -4,6 +4,7 @@
  * path. Nothing here reads a file or knows where a text came from.
  */
 export * from "./bounded_yaml.ts";
+export type { Checkout } from "./checkout.ts";
 export { type ComposeInclude, type ComposePaths, composePaths } from "./compose_paths.ts";
 export * from "./compose_references.ts";
 export * from "./config_file_names.ts";

@@ -5,26 +5,13 @@ import { parseDeployments } from "./deployment.ts";
 import { duplicateStacks, sideFileBase } from "./deployment_rules.ts";
 import { REMOTE_PREFIX } from "./source_path.ts";
 import { composeFilesIn, validateCompose } from "./validate_compose.ts";
+import type { Checkout } from "./checkout.ts";
 import {
   type DeclaredStack,
   declaredStacks,
   isEncrypted,
   notChecked,
 } from "./validate_discovery.ts";
-
-/** A checkout as a validator sees it. Paths are POSIX and relative to its root. */
-export interface Checkout {
-  /** Name of its directory, which is often the repository's. */
-  readonly name: string;
-  /** Names in the directory the configuration is searched in, which is the root unless said otherwise. */
-  names(): Promise<readonly string[]>;
-  /** Whether there is a file at `path`. */
-  exists(path: string): Promise<boolean>;
-  /** The text of a file; `undefined` when there is none. */
-  read(path: string): Promise<string | undefined>;
-  /** Every file and link at or below a directory, by path from the root; empty when there is none. */
-  list(path: string): Promise<ReadonlyMap<string, { readonly kind: string }>>;
-}
 
 /** Options for validating a checkout. */
 export interface ValidateOptions {

@@ -4,7 +4,7 @@ import type { DeploymentDocument } from "./deployment.ts";
 import { normaliseName } from "./deployment_rules.ts";
 import { discoverDirectories, type DiscoveredDirectory } from "./discover.ts";
 import { type DiscoveredDeployment, expandDiscovery } from "./expand_discovery.ts";
-import type { Checkout } from "./validate.ts";
+import type { Checkout } from "./checkout.ts";
 
 /** A stack that a checkout declares, by name or by having a directory. */
 export interface DeclaredStack {

@@ -3,7 +3,7 @@
  * release, preparing images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them
  * in order.
  */
-export { act } from "./act.ts";
+export { act, holdOf } from "./act.ts";
 export * from "./carry_out.ts";
 export * from "./collect_trees.ts";
 export * from "./decide_target.ts";
@@ -22,5 +22,5 @@ export * from "./resolve_revision.ts";
 export * from "./roll_back.ts";
 export * from "./run_job.ts";
 export * from "./stack_owner.ts";
-export { hasClosed, holdOf, noteDeferred } from "./sync_gate.ts";
+export { hasClosed, noteDeferred } from "./sync_gate.ts";
 export * from "./waits.ts";

@@ -1,7 +1,6 @@
 import type { SourceRequest, StackKey } from "../model/mod.ts";
 import { deferredBy, type SyncSubject } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
-import type { Decision } from "./decide_target.ts";
 import type { Hold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
 
@@ -69,12 +68,4 @@ export function noteDeferred(
   if (!options.queuesDeferred || hold?.reason !== "sync_window") return ledger.deferred.remove(key);
   const { retryAt } = hold;
   ledger.deferred.set(key, { trigger, request, ...(retryAt === undefined ? {} : { retryAt }) });
-}
-
-/** The reason why a decision holds back, and until when. */
-export function holdOf(decision: Decision): Pick<Hold, "reason" | "retryAt"> | undefined {
-  if (decision.kind === "repair") return decision.hold;
-  if (decision.kind !== "skip") return undefined;
-  const { plan: { reason }, retryAt } = decision;
-  return { reason, ...(retryAt === undefined ? {} : { retryAt }) };
 }

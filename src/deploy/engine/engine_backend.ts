@@ -1,8 +1,7 @@
-import type { Engine } from "../../docker/engine.ts";
-import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
-import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
-import { type Backend, type Changes, composeBackend } from "../backend.ts";
-import type { Compose } from "../compose/program.ts";
+import { StackwrightError } from "../../model/mod.ts";
+import { type Clock, withDeadline } from "../../system/mod.ts";
+import { type Backend, composeBackend } from "../backend.ts";
+import type { EngineBackendParts, EngineWork } from "./engine_work.ts";
 import { ensureResources } from "./ensure_resources.ts";
 import { asExternal } from "./external_resources.ts";
 import { makeContainers } from "./make_containers.ts";
@@ -11,31 +10,6 @@ import { withPlainDollars } from "./plain_dollars.ts";
 import { rollServices } from "./roll_services.ts";
 import { startContainers } from "./start_containers.ts";
 import { swapContainers } from "./swap_containers.ts";
-
-/** Ports for changing containers. */
-export interface EngineBackendParts {
-  readonly engine: Engine;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Whether what is done is told at `debug` only, not at `info`. */
-  readonly quiet: boolean;
-  /** Carries out what we do not map. */
-  readonly compose: Pick<Compose, "up" | "knownVersion">;
-  /** Variables that every container gets below its own, as for proxies. */
-  readonly variables: () => Promise<Readonly<Record<string, string>>>;
-}
-
-/** Changes of services whose every key is understood. */
-export interface EngineWork {
-  readonly parts: EngineBackendParts;
-  readonly changes: Changes;
-  /** Rendered, with plain dollars. */
-  readonly model: ComposeModel;
-  /** API version that the engine is spoken to with. */
-  readonly api: string;
-  /** Tells what was done, in compose's words. */
-  readonly tell: (line: string) => void;
-}
 
 /**
  * A backend that makes networks, volumes and containers through the Engine API, in the order and with

@@ -3,7 +3,7 @@ import type { Engine } from "../../docker/engine.ts";
 import { isStackwrightError, LABELS, StackwrightError } from "../../model/mod.ts";
 import { addressKeepers } from "./gate.ts";
 import { askedOrder, objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
-import type { EngineWork } from "./engine_backend.ts";
+import type { EngineWork } from "./engine_work.ts";
 import { wantedNetworks, wantedVolumes } from "./resource_bodies.ts";
 
 /**

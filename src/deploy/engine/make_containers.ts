@@ -11,7 +11,7 @@ import { observe } from "../observe.ts";
 import { alongDependencies } from "./along_dependencies.ts";
 import { containerName, containerWish, imageReference } from "./container_body.ts";
 import { containerLabels, knowsImagesByContent } from "./container_labels.ts";
-import type { EngineWork } from "./engine_backend.ts";
+import type { EngineWork } from "./engine_work.ts";
 import { withoutAliases } from "./gate.ts";
 import { injectedFiles } from "./injected_files.ts";
 import { tarOf } from "./tar.ts";

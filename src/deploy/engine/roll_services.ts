@@ -7,7 +7,7 @@ import type { ServiceUpdate } from "../update/update_config.ts";
 import { waitHealthy } from "../wait_healthy.ts";
 import { alongDependencies } from "./along_dependencies.ts";
 import { endpointsOf } from "./endpoints.ts";
-import type { EngineWork } from "./engine_backend.ts";
+import type { EngineWork } from "./engine_work.ts";
 import { addressKeepers, rejoin } from "./gate.ts";
 import {
   attempt,

@@ -4,7 +4,7 @@ import { awaitConditions } from "../await_conditions.ts";
 import type { StartCondition } from "../conditions.ts";
 import { observe } from "../observe.ts";
 import { alongDependencies } from "./along_dependencies.ts";
-import type { EngineWork } from "./engine_backend.ts";
+import type { EngineWork } from "./engine_work.ts";
 import { attempt, numberOf, putFiles } from "./make_containers.ts";
 
 /**

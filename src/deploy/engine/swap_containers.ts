@@ -1,6 +1,6 @@
 import { dependenciesOf, servicesOf } from "../../compose/mod.ts";
 import { alongDependencies } from "./along_dependencies.ts";
-import type { EngineWork } from "./engine_backend.ts";
+import type { EngineWork } from "./engine_work.ts";
 import { attempt, type MadeContainers, stopAndRemove } from "./make_containers.ts";
 
 /**

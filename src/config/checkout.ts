@@ -1,0 +1,13 @@
+/** A checkout as a validator sees it. Paths are POSIX and relative to its root. */
+export interface Checkout {
+  /** Name of its directory, which is often the repository's. */
+  readonly name: string;
+  /** Names in the directory the configuration is searched in, which is the root unless said otherwise. */
+  names(): Promise<readonly string[]>;
+  /** Whether there is a file at `path`. */
+  exists(path: string): Promise<boolean>;
+  /** The text of a file; `undefined` when there is none. */
+  read(path: string): Promise<string | undefined>;
+  /** Every file and link at or below a directory, by path from the root; empty when there is none. */
+  list(path: string): Promise<ReadonlyMap<string, { readonly kind: string }>>;
+}
