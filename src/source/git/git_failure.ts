@@ -142,6 +142,17 @@ export function damagedError(message: string): StackwrightError {
   return new StackwrightError("source_invalid", message, { cause: DAMAGED });
 }
 
+/**
+ * The same error, unless it is of a damaged mirror: then that of a remote, for where nothing was that
+ * could have been damaged before.
+ */
+export function blamingRemote(error: unknown): unknown {
+  if (!(error instanceof StackwrightError) || !isDamaged(error)) return error;
+  const advice =
+    "what the remote sends is damaged, or not what it says it is: git fsck there tells more";
+  return new StackwrightError(error.code, error.message.replace(ADVICE.corrupt, advice));
+}
+
 /** True when an error means that the mirror on disk is damaged or gone. */
 export function isDamaged(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === DAMAGED;

@@ -3,7 +3,7 @@ import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import type { GitResult } from "./git.ts";
 import type { GitInvocation } from "./git_command.ts";
-import { isDamaged } from "./git_failure.ts";
+import { blamingRemote, isDamaged } from "./git_failure.ts";
 import { MirrorContent } from "./mirror_content.ts";
 import { MirrorExchange } from "./mirror_exchange.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
@@ -168,6 +168,8 @@ export class Mirror {
       await files.rename(fresh, this.directory);
       await reader.close();
       return id;
+    } catch (error) {
+      throw blamingRemote(error);
     } finally {
       await files.remove(place);
     }
