@@ -21,12 +21,14 @@ import {
 } from "../../compose/mod.ts";
 import { applySteps } from "../apply_steps.ts";
 import { imageReference } from "../engine/container_body.ts";
+import { addressKeepers } from "../engine/gate.ts";
 import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
 import { inTheWay } from "../in_the_way.ts";
 import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
 
 type UpdateEngine = Pick<Engine, "imageVolumes" | "listImages">;
+type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "listNetworks">;
 
 /** Facts for the question how services are updated. */
 export interface UpdateQuestion {
@@ -126,7 +128,7 @@ function requireShortPauses(model: ComposeModel, name: string, update: ServiceUp
  * {@link findUpdates} does.
  */
 export async function withUpdateOrders(
-  engine: UpdateEngine,
+  engine: PlanEngine,
   plan: Plan,
   question: Omit<UpdateQuestion, "services" | "way">,
   signal: AbortSignal,
@@ -135,23 +137,46 @@ export async function withUpdateOrders(
   const { services } = plan;
   const updates = await findUpdates(engine, { ...question, services }, signal);
   if (updates.size === 0) return plan;
+  const startsFirst = [...updates.values()].some((each) => each.order === "start-first");
+  const losing = startsFirst ? await addressLosers(engine, question.release.model, signal) : [];
   return {
     ...plan,
     services: services.map((each) => {
       const update = updates.get(each.name);
-      const text = update === undefined ? undefined : orderText(update);
+      const joined = networksOf(question.release.model, each.name);
+      const rough = losing.find((network) => joined.includes(network));
+      const text = update === undefined ? undefined : orderText(update, rough);
       return text === undefined ? each : { ...each, because: [...each.because, text] };
     }),
   };
 }
 
-function orderText({ order, obstacle }: FoundUpdate): string | undefined {
+function orderText({ order, obstacle }: FoundUpdate, rough: string | undefined) {
   if (obstacle !== undefined) {
     return `replaced stop-first, although start-first is asked for: ${obstacle}`;
   }
-  return order === "start-first"
-    ? "replaced start-first: the old container serves until the new one does"
-    : undefined;
+  if (order === "stop-first") return undefined;
+  return "replaced start-first: the old container serves until the new one does" +
+    (rough === undefined ? "" : `; in network ${rough}, where containers cannot keep their ` +
+      "addresses, single requests can fail meanwhile: give it a subnet");
+}
+
+/** Networks that are there and in which a container loses its address when it changes its names. */
+async function addressLosers(
+  engine: PlanEngine,
+  model: ComposeModel,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const networks = await engine.listNetworks({}, signal);
+  const keepers = addressKeepers(networks, model, await engine.apiVersion(signal));
+  return networks.map((each) => each.name).filter((name) => !keepers.has(name));
+}
+
+/** Names of the networks that a service is in. */
+function networksOf(model: ComposeModel, name: string): string[] {
+  const all = objectAt(model, "networks");
+  return Object.keys(objectAt(servicesOf(model)[name] ?? {}, "networks"))
+    .map((key) => textAt(objectAt(all, key), "name") || key);
 }
 
 function leftToCompose(model: ComposeModel, name: string): string | undefined {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { ResourceSummary } from "../../../src/docker/mod.ts";
 import { withUpdateOrders } from "../../../src/deploy/mod.ts";
 import { findUpdates } from "../../../src/deploy/update/update_orders.ts";
 import { updateOf } from "../../../src/deploy/update/update_config.ts";
@@ -24,10 +25,25 @@ interface Given {
   readonly imageVolumes?: readonly string[];
   readonly remade?: readonly { readonly key: string }[];
   readonly networks?: Part;
+  /** What is on the engine. */
+  readonly made?: readonly ResourceSummary[];
+  readonly api?: string;
 }
 
+const old = { id: "n", name: "shop_default", driver: "bridge", labels: {} };
+const kept = { ...old, labels: { "stackwright.network.keeps_addresses": "true" } };
+
 function question(
-  { service = {}, labels = {}, imageLabels = {}, imageVolumes = [], remade = [], networks }: Given,
+  {
+    service = {},
+    labels = {},
+    imageLabels = {},
+    imageVolumes = [],
+    remade = [],
+    networks,
+    made = [],
+    api = "1.45",
+  }: Given,
 ) {
   const containers: ObservedContainer[] = [runningContainer("shop", "web", { labels })];
   const model = {
@@ -40,6 +56,8 @@ function question(
   const engine = {
     imageVolumes: () => Promise.resolve(imageVolumes),
     listImages: () => Promise.resolve([image]),
+    listNetworks: () => Promise.resolve([...made]),
+    apiVersion: () => Promise.resolve(api),
   };
   const release = { model, services: [] };
   return { engine, asked: { release, observed: { containers }, remade }, services };
@@ -122,6 +140,23 @@ describe("the order in which a service is replaced that asks for start-first", (
       assert.match(text, because);
     });
   }
+
+  it("says so where requests can fail, in a network whose range the engine chose", async () => {
+    const chosen = {
+      default: { name: "shop_default", ipam: { config: [{ subnet: "10.1.0.0/24" }] } },
+    };
+    const rough = /^it changed; replaced start-first: .*; in network shop_default, .* can fail /;
+    assert.match(await planned({ made: [old] }), rough);
+    assert.match(await planned({ made: [{ ...old, driver: "macvlan" }], api: "1.53" }), rough);
+    for (
+      const given of [{ made: [] }, { made: [kept] }, { made: [old], networks: chosen }, {
+        made: [old],
+        api: "1.53",
+      }, { made: [{ ...old, name: "others" }] }]
+    ) {
+      assert.doesNotMatch(await planned(given), /can fail/);
+    }
+  });
 
   it("is an error where that is required, but for going back", async () => {
     const { engine, asked, services } = question({
