@@ -5,7 +5,6 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { ObservedContainer } from "../../src/model/mod.ts";
-import { writeContext } from "../fakes/context_files.ts";
 import { findRealEngine } from "../fakes/real_engine.ts";
 import {
   type SecondEngine,
@@ -26,10 +25,11 @@ describe("a second real engine, by TCP with TLS", { skip }, () => {
   before(async () => {
     second = await startSecondEngine();
     world = await createWorld({ engine: "real" });
-    writeContext(world.env["DOCKER_CONFIG"] ?? "", "two", {
-      host: second.host,
-      certificates: second.certificates.client,
-    });
+    const { client } = second.certificates;
+    const files = ["ca", "cert", "key"].map((each) => `${each}=${client}/${each}.pem`);
+    const docker = ["--docker", [`host=${second.host}`, ...files].join(",")];
+    const create = ["--config", world.env["DOCKER_CONFIG"] ?? "", "context", "create", "two"];
+    await promisify(execFile)("docker", [...create, ...docker]);
   });
   after(async () => {
     await world?.close();

@@ -52,10 +52,11 @@ export interface TlsFront {
   close(): Promise<void>;
 }
 
-/** Starts one on the loopback interface. */
+/** Starts one on the loopback interface, at a port that is free or given. */
 export async function startTlsFront(
   socketPath: string,
   { server: directory }: EngineCertificates,
+  port = 0,
 ): Promise<TlsFront> {
   const read = (name: string) => readFileSync(join(directory, name), "utf8");
   const sockets = new Set<Socket>();
@@ -73,7 +74,7 @@ export async function startTlsFront(
       one.pipe(other);
     }
   });
-  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => front.listen(port, "127.0.0.1", resolve));
   return {
     port: (front.address() as AddressInfo).port,
     async close() {

@@ -2,16 +2,19 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
 import { writeContext } from "../fakes/context_files.ts";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
+import { freePort } from "../fakes/free_port.ts";
 import {
   type EngineCertificates,
   makeEngineCertificates,
   startTlsFront,
 } from "../fakes/tls_front.ts";
 import type { TlsFront } from "../fakes/tls_front.ts";
+import { command } from "./commands.ts";
 import { createWorld, IMAGE, type World } from "./world.ts";
 
 const NO_SIGNAL = new AbortController().signal;
@@ -20,7 +23,7 @@ const NO_SIGNAL = new AbortController().signal;
 interface Second {
   readonly fake: FakeEngine;
   readonly engine: EngineClient;
-  readonly front: TlsFront;
+  front: TlsFront;
   readonly certificates: EngineCertificates;
   close(): Promise<void>;
 }
@@ -30,21 +33,22 @@ async function startSecond(): Promise<Second> {
   const fake = await createFakeEngine({ socketPath: join(directory, "engine.sock") });
   fake.addImage(IMAGE, { where: "both" });
   const certificates = makeEngineCertificates();
-  const front = await startTlsFront(fake.socketPath, certificates);
+  const front = await startTlsFront(fake.socketPath, certificates, await freePort());
   const engine = createEngine({ host: fake.host });
-  return {
+  const second: Second = {
     fake,
     engine,
     front,
     certificates,
     async close() {
       engine.close();
-      await front.close();
+      await second.front.close();
       await fake.close();
       certificates.remove();
       await rm(directory, { recursive: true });
     },
   };
+  return second;
 }
 
 describe("two contexts", () => {
@@ -131,6 +135,23 @@ describe("two contexts", () => {
     assert.equal(health.status, 200);
   });
 
+  it("commands take a context as the API does", async () => {
+    const run = (...args: string[]) => command(world, args);
+    const status = await run("status", "--json", "--context", "two");
+    assert.equal(status.code, 0, status.err);
+    assert.deepEqual(
+      (JSON.parse(status.out) as { context: string; state: string }[])
+        .map(({ context, state }) => `${context} ${state}`),
+      ["two synced"],
+      status.out,
+    );
+    const explained = await run("explain", "--context", "two", world.stack);
+    assert.equal(explained.code, 0, explained.err);
+    const unknown = await run("status", "--context", "nobody");
+    assert.notEqual(unknown.code, 0);
+    assert.match(unknown.err, /unknown context: nobody/);
+  });
+
   it("refuses files of the repository on another machine, before anything is touched", async () => {
     const before = await containersOf(second.engine);
     await world.repository.commit({
@@ -149,6 +170,42 @@ describe("two contexts", () => {
     assert.match(messages, /the config app of service web is app\.conf of the repository/);
     assert.ok(!messages.includes("inline"), messages);
     assert.deepEqual(await containersOf(second.engine), before);
+  });
+
+  it("what was interrupted on an engine that is away waits for it, and keeps nothing else", async () => {
+    await world.repository.commit({
+      ".stackwright.yaml": configuration(["", "two"]),
+      "compose.yaml": compose("    environment: [A=0]\n"),
+    });
+    const { run: deployed } = await world.poll();
+    assert.deepEqual(statuses(deployed), ["default succeeded", "two succeeded"]);
+    await world.stop();
+    const database = new DatabaseSync(join(world.dataDir, "state.db"));
+    // As a process leaves it that was killed when all was done but the last word.
+    database.exec(
+      "UPDATE intents SET closed_at = NULL, outcome = NULL, owner = '1:gone' WHERE rowid = " +
+        "(SELECT MAX(rowid) FROM intents WHERE context = 'two')",
+    );
+    const open = () =>
+      database.prepare("SELECT context FROM intents WHERE closed_at IS NULL").all()
+        .map((row) => row["context"]);
+    await second.front.close();
+    await world.restart();
+    await world.repository.commit({ "compose.yaml": compose("    environment: [A=2]\n") });
+    const { run } = await world.poll();
+    assert.deepEqual(statuses(run), ["default succeeded", "two failed"], JSON.stringify(run));
+    assert.deepEqual(open(), ["two"]);
+    second.front = await startTlsFront(
+      second.fake.socketPath,
+      second.certificates,
+      second.front.port,
+    );
+    // Nobody asks for it.
+    while (open().length > 0) await world.clock.sleep(100, NO_SIGNAL);
+    database.close();
+    const { run: after } = await world.poll();
+    // It may have been tried again by itself meanwhile.
+    assert.match(statuses(after).join(), /^default skipped,two (succeeded|skipped)$/);
   });
 
   it("an engine that does not answer any more fails its own alone", async () => {
