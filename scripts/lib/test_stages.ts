@@ -100,6 +100,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
           SECOND_ENGINE: "skip",
           START_FIRST_UPDATES: "3",
           TOOL_SERVERS: "one",
+          MALFORMED_MESSAGES: "400",
         },
       },
       swarm(root),

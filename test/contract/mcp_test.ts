@@ -7,6 +7,7 @@ import { StackwrightError } from "../../src/model/mod.ts";
 import type { HttpRequest } from "../../src/serve/http_request.ts";
 import { heapAfterCollection } from "../fakes/heap.ts";
 import { malformedMessages } from "../fakes/malformed_messages.ts";
+import { CANCELLED_BY_SHUTDOWN } from "../../src/intake.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
 import { createMemorySwarm } from "../fakes/memory_swarm.ts";
 import {
@@ -385,6 +386,44 @@ describe("the tool server", () => {
     await gone;
     await ended(begun[2]);
     assert.equal(begun[0]?.aborted, false);
+  });
+
+  it("gives what clients wait for ten seconds at a shutdown, and ends it then", async () => {
+    const begun: AbortSignal[] = [];
+    let both = () => {};
+    const started = new Promise<void>((resolve) => both = resolve);
+    await start({
+      execute: (_work, _reporter, signal) => {
+        begun.push(signal);
+        if (begun.length === 2) both();
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+        );
+      },
+    });
+    const client = await connect();
+    const background = await client.callTool({
+      name: "trigger_poll",
+      arguments: { ...POLL, wait: false },
+    });
+    const waiting = client.callTool({ name: "trigger_poll", arguments: POLL });
+    await started;
+    const closing = service.intake.close();
+    const refused = await client.callTool({ name: "trigger_poll", arguments: POLL });
+    assert.equal(refused.isError, true);
+    assert.match(textOf(refused.content), /shutting down/);
+    await service.clock.advance(9_999);
+    assert.deepEqual(begun.map(({ aborted }) => aborted), [false, false]);
+    await service.clock.advance(1);
+    const ended = await waiting;
+    assert.equal(ended.isError, true);
+    const { job_id: id, status } = ended.structuredContent as Record<string, string>;
+    assert.equal(status, "failed");
+    await closing;
+    for (const each of [id, (background.structuredContent as Record<string, string>)["job_id"]]) {
+      const run = service.runs.get(each ?? "");
+      assert.deepEqual([run?.status, run?.message], ["failed", CANCELLED_BY_SHUTDOWN]);
+    }
   });
 
   it("tells a client that asks how far a run is", async () => {
