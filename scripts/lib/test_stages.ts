@@ -104,6 +104,12 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         },
       },
       swarm(root),
+      {
+        ...swarm(root, ["test/swarm/nodes_test.ts"]),
+        name: "a real swarm of three nodes",
+        env: { SWARM_TESTS: "1", SWARM_NODES: "3" },
+        repeats: true,
+      },
       // These wait for containers half of the time; it only calculates.
       {
         ...denoTests("unit", "20,000 decisions about sync windows", [
@@ -237,8 +243,8 @@ function endToEnd(paths: readonly string[] = ["test/e2e"]): Stage {
 }
 
 /** What a real swarm has to show, on an engine of its own: the one beside it must not become a manager. */
-function swarm(root: string): Stage {
-  const stage = denoTests("e2e", "a real swarm", ["test/swarm"]);
+function swarm(root: string, paths: readonly string[] = ["test/swarm"]): Stage {
+  const stage = denoTests("e2e", "a real swarm", paths);
   const wrapper = join(root, "scripts/lib/with_swarm.sh");
   return {
     ...stage,

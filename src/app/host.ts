@@ -73,7 +73,19 @@ export async function createHost(
   });
   const address = program["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
   const variables = () => proxies(system, { secrets, clientConfigFile, address });
-  const parts = { engine, compose, files, log, secrets, meter, clock, clientConfigFile, ...more };
+  const parts = {
+    engine,
+    compose,
+    commands,
+    programEnvironment: program,
+    files,
+    log,
+    secrets,
+    meter,
+    clock,
+    clientConfigFile,
+    ...more,
+  };
   const deploying = createLimiter(settings.deploy.maxConcurrentDeployments);
   const data = known.dataDir ?? hostDir;
   return {

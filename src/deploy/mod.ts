@@ -47,7 +47,7 @@ export { createEngineBackend } from "./engine/engine_backend.ts";
 export { proxyVariables } from "./engine/proxy_variables.ts";
 export { withPlainDollars } from "./engine/plain_dollars.ts";
 export { destroyServices } from "./swarm/destroy_services.ts";
-export { registryAuth } from "./swarm/registry_auth.ts";
+export { credentialHelper, helperConfiguration, registryAuth } from "./swarm/registry_auth.ts";
 export { requireStack } from "./swarm/stack_of.ts";
 export { STACK_ACTIONS, type StackAction } from "./swarm/stack_actions.ts";
 export { type StackActionResult, Stacks, type StackService } from "./swarm/stacks.ts";

@@ -240,7 +240,7 @@ async function rollOutStack(
   const { configRetention, secretRetention } = work.next.release.swarm ?? {};
   const swarm = {
     ...swarmSources(parts),
-    auth: (image: string) => parts.host.images.credentials(image),
+    auth: (image: string) => parts.host.images.credentials(image, signal),
     retention: {
       configs: configRetention ?? parts.options.configRetention,
       secrets: secretRetention ?? parts.options.secretRetention,

@@ -64,7 +64,7 @@ export async function runJob(
     const progress = (text: string) => tell("running", text);
     const { clock, log, host: { images } } = parts;
     const ready = (within: AbortSignal) => readyJob(parts, work, progress, within);
-    const auth = (image: string) => images.credentials(image);
+    const auth = (image: string) => images.credentials(image, signal);
     const facts = { ...jobs, clock, log, found, spec, progress };
     const run = found.swarm === undefined
       ? new JobRun({ ...facts, ready })

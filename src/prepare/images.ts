@@ -2,6 +2,8 @@ import { registrySecrets } from "../compose/mod.ts";
 import {
   type Compose,
   type ComposeCall,
+  credentialHelper,
+  helperConfiguration,
   mergedLogins,
   pointTags,
   registryAuth,
@@ -19,7 +21,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
-import { type Files, type Log, withDeadline } from "../system/mod.ts";
+import { type Commands, type Files, type Log, withDeadline } from "../system/mod.ts";
 import { type Measured, operation } from "./measure.ts";
 
 /** Services of one stack whose images are wanted on the engine. */
@@ -51,7 +53,7 @@ export interface Images {
   /** What the registry of an image says of it, asked by the engine with our credentials. */
   distribution(image: string, signal: AbortSignal): Promise<Distribution>;
   /** Credentials for the registry of an image, as `X-Registry-Auth` has them; empty for none. */
-  credentials(image: string): Promise<string>;
+  credentials(image: string, signal: AbortSignal): Promise<string>;
 }
 
 /** Images for whoever only looks: whatever is asked of them, the engine stays as it is. */
@@ -69,6 +71,9 @@ export interface ImagesParts extends Measured {
   readonly compose: Compose;
   readonly files: Files;
   readonly log: Log;
+  readonly commands: Pick<Commands, "run">;
+  /** Variables of programs that keep credentials. */
+  readonly programEnvironment: Readonly<Record<string, string>>;
   readonly secrets: Pick<ExternalSecrets, "hide">;
   /** The file in which the engine client finds credentials for registries; it need not exist. */
   readonly clientConfigFile: string;
@@ -86,11 +91,48 @@ export function createImages(parts: ImagesParts): Images {
     build: (wanted, options, signal) => build(parts, wanted, options, signal),
     point: (services, images, signal) => pointTags(parts.engine, services, images, signal),
     distribution: async (image, signal) => {
-      const auth = registryAuth(await clientConfiguration(parts), image);
+      const auth = await credentials(parts, image, signal);
       return await parts.engine.swarm.distribution(image, auth, signal);
     },
-    credentials: async (image) => registryAuth(await clientConfiguration(parts), image),
+    credentials: (image, signal) => credentials(parts, image, signal),
   };
+}
+
+/** How long a program that keeps credentials may take: it may ask a cloud's service. */
+const HELPER_LIMIT_MS = 60_000;
+
+/** What the configuration has, or the program that it names; empty where neither knows any. */
+async function credentials(
+  parts: ImagesParts,
+  image: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const configuration = await clientConfiguration(parts);
+  const own = registryAuth(configuration, image);
+  const helper = credentialHelper(configuration, image);
+  if (helper === undefined) return own;
+  const { program, server } = helper;
+  try {
+    const { code, stdout } = await parts.commands.run({
+      argv: [program, "get"],
+      env: parts.programEnvironment,
+      stdin: server,
+      timeoutMs: HELPER_LIMIT_MS,
+      mostBytes: 1 << 20,
+    }, signal);
+    const answer = new TextDecoder().decode(stdout);
+    const known = code === 0 ? helperConfiguration(answer, helper) : undefined;
+    if (known === undefined) {
+      parts.log.debug(`${program} knows no credentials of ${server}: exit code ${code}`);
+      return own;
+    }
+    parts.secrets.hide(registrySecrets(known));
+    return registryAuth(known, image);
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.log.warning(`${program} was not asked for credentials of ${server}: ${messageOf(error)}`);
+    return own;
+  }
 }
 
 async function pull(parts: ImagesParts, wanted: WantedImages, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,14 +42,28 @@ export function registryMissing(): string | false {
   return reason;
 }
 
-/** Starts a registry with one user and no image. */
-export async function startImageRegistry(): Promise<ImageRegistry> {
+/** Where a registry listens that is reached from another network namespace than ours. */
+export interface ElsewhereOptions {
+  /** An address of that namespace. */
+  readonly address: string;
+  /** Its file in `/proc`. */
+  readonly namespace: string;
+}
+
+/** Starts a registry with one user and no image, on the loopback interface or `elsewhere`. */
+export async function startImageRegistry(elsewhere?: ElsewhereOptions): Promise<ImageRegistry> {
   const directory = await mkdtemp(join(tmpdir(), "swt-registry-"));
-  const port = await freePort();
-  const host = `127.0.0.1:${port}`;
+  const place: Place = elsewhere === undefined
+    ? { directory, host: `127.0.0.1:${await freePort()}`, entering: [] }
+    : {
+      directory,
+      host: `${elsewhere.address}:5000`,
+      entering: ["nsenter", `--net=${elsewhere.namespace}`],
+    };
+  const { host } = place;
   await writeFile(join(directory, "htpasswd"), `${USER}:${HASH}\n`);
   await writeFile(join(directory, "config.json"), configuration(directory, host));
-  let stop = await start(directory, host);
+  let stop = await start(place);
   return {
     host,
     user: USER,
@@ -65,7 +79,7 @@ export async function startImageRegistry(): Promise<ImageRegistry> {
     },
     stop: () => stop(),
     async start() {
-      stop = await start(directory, host);
+      stop = await start(place);
     },
     async close() {
       await stop();
@@ -85,13 +99,21 @@ function configuration(directory: string, host: string): string {
   });
 }
 
-async function start(directory: string, host: string): Promise<() => Promise<void>> {
-  const server = spawn(PROGRAM, ["serve", join(directory, "config.json")], {
+/** Where a registry is, and what a program is put behind to be there. */
+interface Place {
+  readonly directory: string;
+  readonly host: string;
+  readonly entering: readonly string[];
+}
+
+async function start({ directory, host, entering }: Place): Promise<() => Promise<void>> {
+  const [program = "", ...args] = [...entering, PROGRAM, "serve", join(directory, "config.json")];
+  const server = spawn(program, args, {
     stdio: "ignore",
     env: { PATH: process.env["PATH"] ?? "", OTEL_TRACES_EXPORTER: "none" },
   });
   const ended = new Promise<void>((resolve) => server.on("close", () => resolve()));
-  for (let tries = 0; !await answers(host); tries++) {
+  for (let tries = 0; !await answers(host, entering); tries++) {
     if (tries === 400 || server.exitCode !== null) throw new Error("docker-registry did not start");
     await wait(25);
   }
@@ -101,9 +123,14 @@ async function start(directory: string, host: string): Promise<() => Promise<voi
   };
 }
 
-async function answers(host: string): Promise<boolean> {
+async function answers(host: string, entering: readonly string[]): Promise<boolean> {
+  const url = `http://${host}/v2/`;
+  const [program, ...args] = [...entering, "/usr/bin/busybox", "wget", "-q", "-O", "-", url];
+  if (entering.length > 0 && program !== undefined) {
+    return / 401 /.test(spawnSync(program, args, { encoding: "utf8" }).stderr);
+  }
   try {
-    const answer = await fetch(`http://${host}/v2/`);
+    const answer = await fetch(url);
     await answer.body?.cancel();
     return answer.status === 401;
   } catch {

@@ -36,9 +36,16 @@ function service(more: Part = {}): Part {
   };
 }
 
-/** Two services, one with a config and a secret. */
-function shop(options: { greeting?: string; replicas?: number; web?: Part } = {}) {
-  const { greeting = "hello", replicas = 2, web = {} } = options;
+/** Two services, one with a config and a secret, and others. */
+function shop(
+  options: {
+    greeting?: string;
+    replicas?: number;
+    web?: Part;
+    others?: Readonly<Record<string, Part>>;
+  } = {},
+) {
+  const { greeting = "hello", replicas = 2, web = {}, others = {} } = options;
   return {
     "compose.yaml": composeFile({
       web: service({
@@ -48,6 +55,7 @@ function shop(options: { greeting?: string; replicas?: number; web?: Part } = {}
         deploy: { replicas, ...web["deploy"] as Part },
       }),
       worker: service(),
+      ...others,
     }, {
       configs: { greeting: { file: "greeting.txt" } },
       secrets: { key: { file: "key.txt" } },
@@ -93,27 +101,37 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
     it(
       "is deployed with its configs, secrets and networks, and not touched again",
       inSwarm(async (world) => {
-        await commit(world, shop());
+        const five = { api: service(), cache: service(), db: service() };
+        await commit(world, shop({ others: five }));
         const finished = await pollTo(world, "succeeded");
-        assert.deepEqual(actions(finished), { web: "create", worker: "create" });
-        const [web, worker] = await services(world);
+        const names = ["api", "cache", "db", "web", "worker"];
+        assert.deepEqual(
+          actions(finished),
+          Object.fromEntries(names.map((each) => [each, "create"])),
+        );
+        const [, , , web, worker] = await services(world);
         assert.equal(web?.name, `${world.stack}_web`);
         assert.equal(web?.labels[LABELS.manager], "stackwright");
         assert.deepEqual(web?.mode, { kind: "replicated", replicas: 2 });
         assert.equal(worker?.name, `${world.stack}_worker`);
-        assert.equal((await running(world)).length, 3);
+        assert.equal((await running(world)).length, 6);
         assert.deepEqual(await objects(world, "configs"), ["_greeting_5891b5b5"]);
         const [secret] = await objects(world, "secrets");
         assert.match(secret ?? "", /^_key_[0-9a-f]{8}$/);
         assert.deepEqual(await world.containers(), []);
-        const before = (await running(world)).map(({ id }) => id).sort();
+        const all = async () =>
+          (await world.engine.swarm.tasks({ [NAMESPACE]: world.stack }, never)).map(({ id }) => id)
+            .sort();
+        const before = await all();
         world.proxy.reset();
         for (let times = 0; times < identical; times++) {
           await commit(world, { "README.md": `${times}` });
           await pollTo(world, "skipped");
         }
         assert.equal(world.proxy.mutations(), 0);
-        assert.deepEqual((await running(world)).map(({ id }) => id).sort(), before);
+        assert.deepEqual(await all(), before);
+        assert.deepEqual(await objects(world, "configs"), ["_greeting_5891b5b5"]);
+        assert.deepEqual(await objects(world, "secrets"), [secret]);
       }),
     );
 

@@ -4,9 +4,39 @@ import { registryOf } from "../compose/registry_hint.ts";
 
 const HUB = "https://index.docker.io/v1/";
 
+/** A program that keeps credentials, and what it knows those of a registry by. */
+export interface CredentialHelper {
+  readonly program: string;
+  readonly server: string;
+}
+
+/** The program that keeps the credentials for the registry of an image, where a configuration names one. */
+export function credentialHelper(
+  configuration: string | undefined,
+  image: string,
+): CredentialHelper | undefined {
+  const registry = registryOf(image);
+  const server = registry === "docker.io" ? HUB : registry;
+  const client = parsed(configuration ?? "");
+  const helper = textAt(objectAt(client, "credHelpers"), server) || textAt(client, "credsStore");
+  return /^[\w.-]+$/.test(helper) ? { program: `docker-credential-${helper}`, server } : undefined;
+}
+
+/** What such a program answered as a configuration that has it; `undefined` for what is no answer. */
+export function helperConfiguration(
+  answer: string,
+  { server }: CredentialHelper,
+): string | undefined {
+  const given = parsed(answer);
+  const [username, secret] = [textAt(given, "Username"), textAt(given, "Secret")];
+  if (secret === "") return undefined;
+  const login = username === "<token>" ? { identitytoken: secret } : { username, password: secret };
+  return JSON.stringify({ auths: { [server]: login } });
+}
+
 /**
  * Credentials for the registry of an image as `X-Registry-Auth` has them, from the configuration of the
- * docker client; empty where it has none. Helpers that programs would have to be asked are not.
+ * docker client itself; empty where it has none.
  */
 export function registryAuth(configuration: string | undefined, image: string): string {
   const registry = registryOf(image);
@@ -28,7 +58,9 @@ export function registryAuth(configuration: string | undefined, image: string): 
       : { identitytoken: token }),
     serveraddress: registry === "docker.io" ? HUB : registry,
   };
-  return Buffer.from(JSON.stringify(credentials)).toString("base64url");
+  // With its padding: without it an engine takes the header for none, and says so to nobody.
+  return Buffer.from(JSON.stringify(credentials)).toString("base64")
+    .replaceAll("+", "-").replaceAll("/", "_");
 }
 
 function parsed(text: string) {

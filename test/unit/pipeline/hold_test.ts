@@ -107,6 +107,8 @@ function createShop(directory: string) {
         ...about,
         engine,
         compose,
+        commands: { run: unused },
+        programEnvironment: {},
         clientConfigFile: join(directory, "none.json"),
       }),
       sharesFiles: true,

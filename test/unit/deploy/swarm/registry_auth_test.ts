@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { registryAuth } from "../../../../src/deploy/swarm/registry_auth.ts";
+import {
+  credentialHelper,
+  helperConfiguration,
+  registryAuth,
+} from "../../../../src/deploy/swarm/registry_auth.ts";
 
 const auth = btoa("me:word");
 const decoded = (text: string) =>
@@ -35,8 +39,48 @@ describe("registryAuth()", () => {
     assert.equal(registryAuth(configuration, "localhost/app:1"), "");
   });
 
+  it("is padded, whatever the length of the credentials", () => {
+    for (const user of ["a", "ab", "abc"]) {
+      const configuration = JSON.stringify({ auths: { "r.example": { auth: btoa(`${user}:w`) } } });
+      assert.equal(registryAuth(configuration, "r.example/a").length % 4, 0);
+    }
+  });
+
   it("is nothing without a configuration, or with one that cannot be read", () => {
     assert.equal(registryAuth(undefined, "app"), "");
     assert.equal(registryAuth("{", "app"), "");
+  });
+});
+
+describe("credentialHelper()", () => {
+  const helper = (configuration: Record<string, unknown>, image: string) =>
+    credentialHelper(JSON.stringify(configuration), image);
+
+  it("is the one of the registry, else that of all of them", () => {
+    const both = { credHelpers: { "r.example": "cloud" }, credsStore: "desktop" };
+    const cloud = { program: "docker-credential-cloud", server: "r.example" };
+    assert.deepEqual(helper(both, "r.example/a"), cloud);
+    const hub = { program: "docker-credential-desktop", server: "https://index.docker.io/v1/" };
+    assert.deepEqual(helper(both, "me/app"), hub);
+    assert.equal(helper({ credHelpers: both.credHelpers }, "other.example/a"), undefined);
+    assert.equal(helper({ credsStore: "../evil" }, "me/app"), undefined);
+  });
+
+  it("answers with a password or with a token, as the configuration would have it", () => {
+    const asked = { program: "docker-credential-cloud", server: "r.example" };
+    const answer = (words: Record<string, string>) =>
+      decoded(registryAuth(helperConfiguration(JSON.stringify(words), asked), "r.example/a"));
+    assert.deepEqual(answer({ Username: "me", Secret: "word" }), {
+      username: "me",
+      password: "word",
+      serveraddress: "r.example",
+    });
+    assert.deepEqual(answer({ Username: "<token>", Secret: "word" }), {
+      username: "",
+      identitytoken: "word",
+      serveraddress: "r.example",
+    });
+    assert.equal(answer({}), "");
+    assert.equal(helperConfiguration("credentials not found in native keychain", asked), undefined);
   });
 });
