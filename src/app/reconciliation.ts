@@ -1,10 +1,4 @@
-import {
-  formatStackKey,
-  LABELS,
-  MANAGER,
-  type StackKey,
-  type TargetListener,
-} from "../model/mod.ts";
+import { formatStackKey, type StackKey, type TargetListener } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Settings } from "../settings/mod.ts";
 import { NEWS_ACTIONS, Reconciler } from "../trigger/mod.ts";
@@ -38,14 +32,20 @@ export function createReconciliation(
     );
   }
   const isKnown = (key: StackKey) => deploy.recoverOnStartup || seen.has(formatStackKey(key));
-  const labels = { [LABELS.manager]: MANAGER };
   const reconcilerOf = (context: string) =>
     new Reconciler({
       context,
       async *events(since, signal) {
         const { client } = await engines.of(context);
-        yield* client.containerEvents({ labels, actions: NEWS_ACTIONS, since }, signal);
+        // Events of services have no labels.
+        const options = { labels: {}, withServices: true, actions: NEWS_ACTIONS, since };
+        yield* client.containerEvents(options, signal);
       },
+      stackOf: (service) =>
+        ledger.currents().find(({ key, swarm, services }) =>
+          key.context === context && swarm !== undefined &&
+          services.some(({ name }) => service === `${key.name}_${name}`)
+        )?.key.name,
       optionsOf: (key) => {
         const options = isKnown(key) ? ledger.reconciliations.get(key) : undefined;
         return options?.enabled === true ? options : undefined;

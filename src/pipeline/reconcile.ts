@@ -71,9 +71,7 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
   const options = ledger.reconciliations.get(key);
   if (options?.enabled !== true || stopHold(parts, key) !== undefined) return undefined;
   const recorded = ledger.current(key);
-  // A swarm brings back by itself what ended; what else is missing of a stack is found by polls.
-  if (recorded === undefined || recorded.swarm !== undefined) return undefined;
-  if (isMixed(parts, recorded)) return undefined;
+  if (recorded === undefined || isMixed(parts, recorded)) return undefined;
   return { recorded, options };
 }
 
@@ -86,6 +84,7 @@ async function attempt(
   const since = parts.ledger.mark(key);
   const found = reconciled(parts, key);
   if (found === undefined) return "settled";
+  if (found.recorded.swarm !== undefined && !await hasSwarm(parts, signal)) return "settled";
   const observed = await observe(parts.host.engine, found.recorded, signal);
   const drift = await driftOf(parts, found, { observed, since }, signal);
   const decided = decide(parts, found, { observed, heard, drift });
@@ -112,6 +111,11 @@ async function attempt(
   }
 }
 
+/** Whether services can be asked for: an engine may have left its swarm. */
+async function hasSwarm({ host }: PipelineParts, signal: AbortSignal): Promise<boolean> {
+  return (await host.info(signal)).swarm === "manager";
+}
+
 function decide(
   { ledger, clock }: PipelineParts,
   { recorded, options }: Reconciled,
@@ -125,7 +129,8 @@ function decide(
   const since = new Date(clock.now().getTime() - options.restartWindowSeconds * 1000);
   const restarts = ({ name }: ObservedContainer) =>
     ledger.reconciliations.restartsSince({ key, release: digest, container: name }, since);
-  return decideReconciliation({ services, options, restarts, ...seen });
+  const isStack = recorded.swarm !== undefined;
+  return decideReconciliation({ services, options, restarts, isStack, ...seen });
 }
 
 function tellSuppressed(
@@ -153,7 +158,9 @@ async function driftOf(
   { observed, since }: { readonly observed: ObservedStack; readonly since: string },
   signal: AbortSignal,
 ): Promise<readonly Drift[]> {
-  const { key } = recorded;
+  const { key, swarm } = recorded;
+  // A task is of a service as the swarm knows it, whatever somebody does to its container.
+  if (swarm !== undefined) return [];
   const before = ledger.reconciliations.drift(key);
   if (options.drift === "ignore") {
     if (before !== undefined) ledger.reconciliations.noteDrift(key, NO_DRIFT);
@@ -284,11 +291,15 @@ export async function strayedStacks(
   const parts = await partsFor(anyParts, { context }, signal);
   const busy = new Set(parts.ledger.underWay().map(({ key }) => formatStackKey(key)));
   const marks = new Map(keys.map((key) => [key, parts.ledger.mark(key)]));
-  const stacks = await observeAll(parts.host.engine, signal);
+  const withServices =
+    parts.ledger.currents().some(({ key, swarm }) =>
+      key.context === context && swarm !== undefined
+    ) && await hasSwarm(parts, signal);
+  const stacks = await observeAll(parts.host.engine, signal, { withServices });
   const strayed: StackKey[] = [];
   for (const key of keys) {
     const found = reconciled(parts, key);
-    if (found === undefined) continue;
+    if (found === undefined || (found.recorded.swarm !== undefined && !withServices)) continue;
     const observed = stacks.get(key.name) ?? { containers: [] };
     const since = busy.has(formatStackKey(key)) ? "" : marks.get(key) ?? "";
     const drift = since === "" ? [] : await driftOf(parts, found, { observed, since }, signal);

@@ -25,6 +25,8 @@ export interface ReconciliationInput {
   readonly heard: Heard | undefined;
   /** How often a container was restarted within the window. */
   readonly restarts: (container: ObservedContainer) => number;
+  /** Whether it is one of a swarm, which brings back by itself what ended. */
+  readonly isStack?: boolean;
   /** What somebody changed by hand and is to be mended; none where that is only told. */
   readonly drift?: readonly Drift[];
 }
@@ -52,6 +54,7 @@ export interface Reconciliation {
  * difference is one that its author wants mended. What the release itself wants is never changed.
  */
 export function decideReconciliation(input: ReconciliationInput): Reconciliation {
+  if (input.isStack === true) return { plan: repairOfStack(input), restarts: [], suppressed: [] };
   const plan = redeployment(input);
   const sick = ofEvent(input, "unhealthy", ({ health }) => health === "unhealthy");
   const { restartLimit: limit } = input.options;
@@ -74,6 +77,36 @@ export function decideReconciliation(input: ReconciliationInput): Reconciliation
   return { plan, restarts: [...restarts, ...sharers(restarts, input)], suppressed };
 }
 
+/**
+ * The repair of a stack of a swarm: a service that is gone, where its author reacts to that, and one that
+ * somebody updated. Which of them was heard of does not matter: both can be seen.
+ */
+function repairOfStack({ services, observed, options }: ReconciliationInput): Plan {
+  const plans = planFor(services, observed, { kind: "repaired" }).services.map((each) => {
+    const event = STACK_EVENTS[each.action];
+    const isWanted = event !== undefined && options.events.includes(event);
+    return isWanted || each.action === "keep" ? each : notWanted(each);
+  });
+  return planOf(plans);
+}
+
+const STACK_EVENTS: Readonly<Partial<Record<ServicePlan["action"], ReconciliationEvent>>> = {
+  create: "destroy",
+  scale: "update",
+  recreate: "update",
+};
+
+function notWanted({ name }: ServicePlan): ServicePlan {
+  return { name, action: "keep", because: ["not among its reconciliation.events"] };
+}
+
+function planOf(services: readonly ServicePlan[]): Plan {
+  const changes = services.filter((each) => each.action !== "keep");
+  return changes.length === 0
+    ? { kind: "skip", reason: "no_changes", message: "no changes", services }
+    : { kind: "deploy", message: summarise(changes), services };
+}
+
 /** Running containers of the release that an event of this kind is about. */
 function ofEvent(
   { services, observed, options }: ReconciliationInput,
@@ -92,11 +125,7 @@ function redeployment(input: ReconciliationInput): Plan {
   const { services, observed } = input;
   const repaired = planFor(services, observed, { kind: "repaired" });
   const own = repaired.services.map((each) => mended(each, input));
-  const plans = [...withFollowers(own, services, observed), ...strangers(input)];
-  const changes = plans.filter((each) => each.action !== "keep");
-  return changes.length === 0
-    ? { kind: "skip", reason: "no_changes", message: "no changes", services: plans }
-    : { kind: "deploy", message: summarise(changes), services: plans };
+  return planOf([...withFollowers(own, services, observed), ...strangers(input)]);
 }
 
 /** Services that no release had: they go where drift is mended. */

@@ -1,10 +1,11 @@
 import type { ContainerEvent } from "../docker/mod.ts";
-import { COMPOSE_LABELS, LABELS, type ReconciliationEvent } from "../model/mod.ts";
+import { COMPOSE_LABELS, LABELS, MANAGER, type ReconciliationEvent } from "../model/mod.ts";
 
-/** Something that happened to a container of a stack. */
+/** Something that happened to a container, or a service, of a stack. */
 export interface ContainerNews {
   /** Name of the stack. */
   readonly stack: string;
+  /** Its id, or that of the service. */
   readonly containerId: string;
   /** What it is in the words of a configuration; a signal that tells it to end is a stop as well. */
   readonly events: readonly ReconciliationEvent[];
@@ -15,7 +16,7 @@ export interface ContainerNews {
 /** The actions that are asked of an engine. */
 export const NEWS_ACTIONS = [
   ...["die", "destroy", "update", "stop", "kill", "oom", "health_status"],
-  ...["start", "rename", "pause", "unpause"],
+  ...["start", "rename", "pause", "unpause", "remove"],
 ];
 const DRIFTS = ["die", "destroy", "update", "start", "rename", "pause", "unpause"];
 
@@ -24,17 +25,32 @@ const [ASKING, ENDING] = [["15", "2"], ["9", "3"]] as const;
 
 /**
  * The meaning of an event for a stack; `undefined` for what is no news: a container of nobody or of a
- * single run, a health that is no worry, a signal that only says something to a container.
+ * single run, a health that is no worry, a signal that only says something to a container. A service has
+ * no labels in its events: `stackOf` tells whose it is by its name.
  */
 export function newsOf(
-  { action, detail, attributes, containerId }: ContainerEvent,
+  { type, action, detail, attributes, containerId }: ContainerEvent,
+  stackOf: (service: string) => string | undefined,
 ): ContainerNews | undefined {
-  const stack = attributes[LABELS.deployment] ?? "";
+  if (type === "service") {
+    const stack = stackOf(attributes["name"] ?? "");
+    const event = SERVICE_EVENTS[action];
+    return stack === undefined || event === undefined
+      ? undefined
+      : { stack, containerId, events: [event], drifts: false };
+  }
+  const stack = attributes[LABELS.manager] === MANAGER ? attributes[LABELS.deployment] ?? "" : "";
   if (stack === "" || attributes[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true") return undefined;
   const events = eventsOf(action, detail, attributes["signal"] ?? "");
   const drifts = DRIFTS.includes(action);
   return events.length === 0 && !drifts ? undefined : { stack, containerId, events, drifts };
 }
+
+/** What happens to a service, in the words of a configuration. */
+const SERVICE_EVENTS: Readonly<Record<string, ReconciliationEvent>> = {
+  remove: "destroy",
+  update: "update",
+};
 
 function eventsOf(action: string, detail: string, signal: string): ReconciliationEvent[] {
   switch (action) {

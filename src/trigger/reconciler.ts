@@ -17,6 +17,8 @@ export interface ReconcilerParts {
   /** The context whose engine it is. */
   readonly context: string;
   readonly events: (since: bigint, signal: AbortSignal) => AsyncIterable<ContainerEvent>;
+  /** Name of the stack of a swarm's service, by the name of that. */
+  readonly stackOf: (service: string) => string | undefined;
   /** How a stack reacts; `undefined` for one that is left alone. */
   readonly optionsOf: (key: StackKey) => ReconciliationOptions | undefined;
   /** Looks at everything, and names the stacks that are to be mended. */
@@ -82,7 +84,7 @@ export class Reconciler {
   }
 
   #hear(event: ContainerEvent, signal: AbortSignal): void {
-    const news = newsOf(event);
+    const news = newsOf(event, this.#parts.stackOf);
     if (news === undefined) return;
     const key = stackKey(this.#parts.context, news.stack);
     const options = this.#parts.optionsOf(key);

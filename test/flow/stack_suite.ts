@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import type { SwarmService, SwarmTask } from "../../src/docker/mod.ts";
 import { isWanted } from "../../src/deploy/swarm/observed_services.ts";
 import { LABELS } from "../../src/model/mod.ts";
@@ -430,6 +431,50 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
           web: "recreate",
         });
         assert.equal((await again())?.iteration, iteration);
+      }),
+    );
+
+    more(
+      "comes back by itself when somebody removes a service or changes how many tasks it has",
+      inSwarm(async (world) => {
+        const until = async (holds: () => Promise<boolean>) => {
+          while (!await holds()) await pause(50);
+        };
+        await commit(world, shop(), { reconciliation: { events: ["destroy", "update"] } });
+        await pollTo(world, "succeeded");
+        const kept = await ids(world, "worker");
+        await commit(world, shop({ greeting: "not deployed yet" }));
+        const [web] = await services(world);
+        assert.ok(web);
+        const body = { ...web.spec, Mode: { Replicated: { Replicas: 3 } } };
+        await world.engine.swarm.updateService(web, { body, auth: "" }, never);
+        const mode = async () => (await services(world))[0]?.mode;
+        await until(async () => JSON.stringify(await mode()) === JSON.stringify(web.mode));
+        await world.engine.swarm.removeService(web.id, never);
+        await until(async () => (await ids(world, "web")).length === 2);
+        const [again] = await services(world);
+        assert.notEqual(again?.id, web.id);
+        assert.match(JSON.stringify(again?.spec), /_greeting_5891b5b5/);
+        assert.deepEqual(await ids(world, "worker"), kept);
+      }),
+    );
+
+    more(
+      "mends a service beside those of the file, and more tasks than it says, with the next look",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        const [web] = await services(world);
+        assert.ok(web);
+        const body = { ...web.spec, Mode: { Replicated: { Replicas: 4 } } };
+        await world.engine.swarm.updateService(web, { body, auth: "" }, never);
+        const other = { ...web.spec, Name: `${world.stack}_other` };
+        await world.engine.swarm.createService({ body: other, auth: "" }, never);
+        const finished = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(finished), { web: "scale", worker: "keep", other: "remove" });
+        assert.match(reasons(finished, "web"), /4 of 2 containers exist/);
+        assert.equal((await services(world)).length, 2);
+        assert.equal((await ids(world, "web")).length, 2);
       }),
     );
 

@@ -54,6 +54,24 @@ const web = (fields: Partial<ObservedContainer>) => ({
 });
 const GONE = { containers: [container("db")] };
 
+describe("decideReconciliation() of a stack of a swarm", () => {
+  const stack = (observed: ReconciliationInput["observed"], ...events: ReconciliationEvent[]) =>
+    done({ isStack: true, heard: undefined, observed, options: options(...events) });
+  const more = { containers: [container("db"), container("web"), container("web")] };
+
+  it("brings back a service that is gone, and its number of tasks, where its author reacts to it", () => {
+    assert.deepEqual(stack(GONE, "destroy"), ["create web"]);
+    assert.deepEqual(stack(GONE, "update", "die"), []);
+    assert.deepEqual(stack(more, "update"), ["scale web"]);
+    assert.deepEqual(stack(more, "destroy"), []);
+  });
+
+  it("leaves to the swarm what ended, and what is not healthy", () => {
+    assert.deepEqual(stack(web(DEAD), ...all), []);
+    assert.deepEqual(stack(web(SICK), ...all), []);
+  });
+});
+
 describe("decideReconciliation()", () => {
   // What the engine tells of each thing that happens, what is seen then, and what is done by each event.
   const table: readonly {

@@ -6,6 +6,7 @@ import {
   type DriftPolicy,
   type Heard,
   LABELS,
+  MANAGER,
   type ReconciliationEvent,
   type StackKey,
   stackKey,
@@ -35,7 +36,7 @@ function told(
     detail,
     containerId: id,
     time,
-    attributes: { [LABELS.deployment]: stack, ...attributes },
+    attributes: { [LABELS.manager]: MANAGER, [LABELS.deployment]: stack, ...attributes },
   };
 }
 
@@ -69,6 +70,7 @@ function setUp(
         yield next;
       }
     },
+    stackOf: () => undefined,
     optionsOf: ({ name }) =>
       name === "quiet" ? undefined : {
         enabled: true,
@@ -129,8 +131,33 @@ describe("newsOf()", () => {
     ["what nobody asked for", { action: "exec_start" }, undefined],
   ];
   for (const [title, event, events] of cases) {
-    it(`knows ${title}`, () => assert.deepEqual(newsOf(told(event))?.events, events));
+    it(`knows ${title}`, () => {
+      const stackOf = () => undefined;
+      assert.deepEqual(newsOf(told(event), stackOf)?.events, events);
+    });
   }
+
+  it("knows a service of a swarm by its name, and what its events mean", () => {
+    const news = (action: string, name: string) =>
+      newsOf(
+        { ...told({ action }), type: "service", attributes: { name } },
+        (service) => service === "shop_web" ? "shop" : undefined,
+      );
+    assert.deepEqual(news("remove", "shop_web"), {
+      stack: "shop",
+      containerId: "c1",
+      events: ["destroy"],
+      drifts: false,
+    });
+    assert.deepEqual(news("update", "shop_web")?.events, ["update"]);
+    assert.equal(news("create", "shop_web"), undefined);
+    assert.equal(news("remove", "app_web"), undefined);
+  });
+
+  it("knows nothing of what another tool made", () => {
+    const foreign = { ...told(), attributes: { [LABELS.deployment]: "shop" } };
+    assert.equal(newsOf(foreign, () => undefined), undefined);
+  });
 });
 
 describe("Reconciler", () => {
@@ -259,7 +286,11 @@ describe("Reconciler", () => {
 describe("a stream of events that is cut", () => {
   const NOW = BigInt(Date.parse("2026-03-10T11:00:00.123Z")) * 1_000_000n;
   const LINES = ["die", "kill", "health_status: unhealthy", "destroy"].map((Action, count) => {
-    const Attributes = { [LABELS.deployment]: "shop", signal: "9" };
+    const Attributes = {
+      [LABELS.manager]: MANAGER,
+      [LABELS.deployment]: "shop",
+      signal: "9",
+    };
     const timeNano = Number(NOW) + count * 2_000_000;
     return JSON.stringify({ Action, Actor: { ID: `c${count % 2}`, Attributes }, timeNano }) + "\n";
   });
@@ -286,6 +317,7 @@ describe("a stream of events that is cut", () => {
         if (isFirst) throw new StackwrightError("engine_unreachable", "cut");
         await clock.sleep(Number.MAX_SAFE_INTEGER, signal);
       },
+      stackOf: () => undefined,
       optionsOf: () => ({
         enabled: true,
         events: ["die", "kill", "unhealthy", "destroy"],
