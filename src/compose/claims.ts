@@ -1,27 +1,13 @@
 import {
   COMPOSE_LABELS,
   type ComposeModel,
-  type HostPort,
   LABELS,
   MANAGER,
   type ObservedContainer,
   withoutEnd,
 } from "../model/mod.ts";
-import { firstClash } from "./clashing.ts";
+import { type Claims, firstClash } from "./clashing.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
-
-/** Things that only one container of a host can have, as a service asks for them. */
-export interface Claims {
-  readonly ports: readonly HostPort[];
-  /** Names of containers that their author chose. */
-  readonly names: readonly string[];
-  /** Fixed addresses, each with the network it is in. */
-  readonly addresses: readonly string[];
-  /** Whether it uses the host's own network: nobody can say which ports it opens there. */
-  readonly hostNetwork: boolean;
-  /** Named volumes and paths of the host that it may write to. */
-  readonly writes: readonly string[];
-}
 
 /** The claims of a service of a rendered model. A range of ports is left to the engine. */
 export function claimsOf(model: ComposeModel, name: string): Claims {

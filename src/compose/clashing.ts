@@ -1,5 +1,17 @@
 import type { HostPort } from "../model/mod.ts";
-import type { Claims } from "./claims.ts";
+
+/** Things that only one container of a host can have, as a service asks for them. */
+export interface Claims {
+  readonly ports: readonly HostPort[];
+  /** Names of containers that their author chose. */
+  readonly names: readonly string[];
+  /** Fixed addresses, each with the network it is in. */
+  readonly addresses: readonly string[];
+  /** Whether it uses the host's own network: nobody can say which ports it opens there. */
+  readonly hostNetwork: boolean;
+  /** Named volumes and paths of the host that it may write to. */
+  readonly writes: readonly string[];
+}
 
 /** A service, and what it holds or needs. */
 export interface ServiceClaims {

@@ -8,7 +8,7 @@ import {
   objectsAt,
   textAt,
 } from "../../compose/model.ts";
-import type { ContainerParts } from "./container_body.ts";
+import type { ContainerParts } from "./container_parts.ts";
 import { networkName, networksByPriority } from "./endpoints.ts";
 import { mountBodies } from "./mount_bodies.ts";
 import { resourceLimits } from "./resource_limits.ts";

@@ -7,7 +7,7 @@ import {
   objectsAt,
   textAt,
 } from "../../compose/model.ts";
-import type { ContainerParts } from "./container_body.ts";
+import type { ContainerParts } from "./container_parts.ts";
 import { fileUses, isValue } from "./injected_files.ts";
 import { numberOf } from "./units.ts";
 
