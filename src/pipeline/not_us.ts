@@ -44,7 +44,8 @@ export async function requireNotStopped(
   const task = own.labels[SWARM_SERVICE];
   const isUs = (project: string, service: string) =>
     own.labels[COMPOSE_LABELS.project] === project && own.service === service ||
-    own.labels[STACK_LABELS.namespace] === project && task === `${project}_${service}`;
+    // A stack may have the sign between the two in its name, and the job names services as a whole.
+    task === `${project}_${service}`;
   if (!stops.some(({ project, service }) => isUs(project, service))) return;
   throw new StackwrightError(
     "conflict",

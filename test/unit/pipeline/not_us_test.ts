@@ -53,6 +53,12 @@ describe("requireNotStopped()", () => {
     const refused = { code: "conflict", message: /stops Stackwright itself \(container ours\)/ };
     await assert.rejects(require(project, "app"), refused);
     await assert.rejects(require(task, "app"), refused);
+    const parts = [{ project: "a", service: "b_c" }];
+    const named = host({
+      "com.docker.stack.namespace": "a_b",
+      "com.docker.swarm.service.name": "a_b_c",
+    });
+    await assert.rejects(requireNotStopped(named, parts, NO_SIGNAL), refused);
   });
 
   it("has nothing against jobs that stop others, or where this process runs in no container", async () => {
