@@ -6,7 +6,7 @@ import {
   type Stacks,
   type StackService,
 } from "../deploy/mod.ts";
-import { type StackKey, StackwrightError } from "../model/mod.ts";
+import { MOST_CONTAINERS, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { contextInput, stackKeyOf } from "./context.ts";
@@ -137,7 +137,7 @@ export function controlStackOperation(
       service: z.string().min(1).optional().describe(
         "Name in the compose file; all services that the action is for without one.",
       ),
-      replicas: z.int().min(0).max(MOST_REPLICAS).optional().describe("For `scale`: how many."),
+      replicas: z.int().min(0).max(MOST_CONTAINERS).optional().describe("For `scale`: how many."),
       wait: z.boolean().default(true).describe(
         "Whether a scale is waited for until as many tasks run.",
       ),
@@ -197,9 +197,6 @@ export function removeStackOperation({ stacks }: StackOperationParts): Operation
     return `stack removed: ${name}`;
   });
 }
-
-/** More tasks than a swarm takes. */
-export const MOST_REPLICAS = 1_000_000;
 
 function missingReplicas(): never {
   const message = "'replicas' parameter is required and must be a non-negative integer";

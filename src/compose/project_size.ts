@@ -1,11 +1,9 @@
-import type { ComposeModel } from "../model/mod.ts";
+import { type ComposeModel, MOST_CONTAINERS } from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
 import { servicesOf } from "./model.ts";
 
 /** Services of one project: what is done for each looks at all others. */
 const MOST_SERVICES = 500;
-/** Containers of one project; a bridge of the kernel has room for a few more. */
-const MOST_CONTAINERS = 1000;
 /** Characters of one text; a compose file as a whole may have as many. */
 const LONGEST_TEXT = 256 * 1024;
 /** Entries of one list or map: a few more than all ports of one protocol. */

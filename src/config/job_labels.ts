@@ -2,6 +2,7 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   messageOf,
+  MOST_CONTAINERS,
   parseDuration,
   StackwrightError,
 } from "../model/mod.ts";
@@ -130,8 +131,9 @@ function seconds(labels: Labels, label: string, most = Infinity): number | undef
 function positive(labels: Labels, label: string): number | undefined {
   const text = behaviourLabel(labels, label)?.trim() ?? "";
   if (text === "") return undefined;
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw invalid(label, `expected a whole number from 1, found ${JSON.stringify(text)}`);
+  if (/^[1-9]\d{0,5}$/.test(text) && Number(text) <= MOST_CONTAINERS) return Number(text);
+  const found = JSON.stringify(text);
+  throw invalid(label, `expected a whole number from 1 to ${MOST_CONTAINERS}, found ${found}`);
 }
 
 function stopServices(labels: Labels, own: StopService): StopService[] {

@@ -14,6 +14,7 @@ export * from "./followers.ts";
 export * from "./heard.ts";
 export * from "./json.ts";
 export * from "./labels.ts";
+export * from "./most_containers.ts";
 export * from "./observed.ts";
 export * from "./own.ts";
 export * from "./service_place.ts";

@@ -1,4 +1,4 @@
-import { MOST_REPLICAS } from "../api/mod.ts";
+import { MOST_CONTAINERS } from "../model/mod.ts";
 import { requestError } from "./problem.ts";
 
 /** Reads one query parameter; `undefined` when it is absent or empty. Throws `bad_request`. */
@@ -37,10 +37,11 @@ export function positiveInteger(query: URLSearchParams, name: string): number | 
 export function replicas(query: URLSearchParams, name: string): number | undefined {
   const given = spaceless(query, name);
   if (given === "") return undefined;
-  if (/^\+?\d+$/.test(given) && Number(given) <= MOST_REPLICAS) return Number(given);
+  if (/^\+?\d+$/.test(given) && Number(given) <= MOST_CONTAINERS) return Number(given);
   throw requestError(
     `missing or invalid ${name} parameter`,
-    `'${name}' parameter is required and must be a non-negative integer`,
+    `'${name}' parameter is required and must be a non-negative integer of at most ` +
+      MOST_CONTAINERS,
   );
 }
 

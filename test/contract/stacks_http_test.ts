@@ -161,6 +161,7 @@ describe("stacks over REST", () => {
     ["POST", "/shop/scale", 400, "missing or invalid replicas parameter"],
     ["POST", "/shop/scale?replicas=", 400, "missing or invalid replicas parameter"],
     ["POST", "/shop/scale?replicas=-1", 400, "missing or invalid replicas parameter"],
+    ["POST", "/shop/scale?replicas=1001", 400, "missing or invalid replicas parameter"],
     ["POST", "/shop/scale?replicas=two", 400, "missing or invalid replicas parameter"],
     ["POST", "/shop/scale?replicas=1.5", 400, "missing or invalid replicas parameter"],
     ["POST", "/shop/scale?replicas=1&wait=maybe", 400, "invalid parameter: wait"],
