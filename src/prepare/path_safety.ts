@@ -49,13 +49,14 @@ export async function requireSafeInputs(
  * Throws `path_escapes` or `unsupported`.
  */
 export async function requireSafeModel(
-  parts: PrepareParts,
+  given: PrepareParts,
   target: Target,
   model: ComposeModel,
   tree: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const name = target.key.name;
+  const { name, context } = target.key;
+  const parts = { ...given, log: given.log.with({ stack: name, context }) };
   const found = followedPaths(model, { readsFiles: target.swarm !== undefined });
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
@@ -156,9 +157,7 @@ async function requireNotOurs(
     const relations = [path, real].map((each) => pathRelation(each, mine));
     if (relations.includes("inside")) throw ours(name, what);
     if (!relations.includes("around")) continue;
-    parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`, {
-      stack: name,
-    });
+    parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`);
     break;
   }
   const { socket } = parts.host;
@@ -166,7 +165,7 @@ async function requireNotOurs(
   const holdsSocket = sockets.some((socket) => pathRelation(socket, path) === "inside");
   if (holdsSocket || ENGINE_SOCKET.test(path)) {
     const message = `${what} mounts the engine's socket: the container has all rights on the host`;
-    parts.log.warning(message, { stack: name });
+    parts.log.warning(message);
   }
 }
 

@@ -141,9 +141,13 @@ describe("what repositories may do", () => {
       });
       const { run } = await world.poll();
       assert.equal(run.status, "succeeded", JSON.stringify(run));
-      const warnings = world.lines.filter((each) => each.level === "warning")
-        .map((each) => each.message);
-      assert.ok(warnings.some((each) => /volume mounts \/,/.test(each)), warnings.join("\n"));
+      const lines = world.lines.filter((each) => each.level === "warning");
+      const warnings = lines.map((each) => each.message);
+      const whole = lines.find(({ message }) => /volume mounts \/,/.test(message));
+      assert.ok(whole, warnings.join("\n"));
+      // With half of its name, words of all stacks would be masked in it.
+      const { stack, context } = whole.fields;
+      assert.deepEqual([stack, context], [world.stack, "default"]);
       // The whole host, the usual socket, its directory, and the one that DOCKER_HOST names.
       const sockets = warnings.filter((each) => /engine's socket/.test(each));
       assert.equal(sockets.length, 4, warnings.join("\n"));

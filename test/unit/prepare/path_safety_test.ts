@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { PrepareParts } from "../../../src/prepare/parts.ts";
 import { requireSafeModel } from "../../../src/prepare/path_safety.ts";
 import type { Target } from "../../../src/prepare/target.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const OWN = "0123456789abcdef".repeat(4);
 const OTHER = "fedcba9876543210".repeat(4);
@@ -15,6 +16,7 @@ describe("requireSafeModel()", () => {
   ) => {
     const ids = new Map([["stackwright", OWN], [OWN.slice(0, 12), OWN], ["db", OTHER]]);
     const parts = {
+      log: createRecordingLog(),
       files: {
         realPath: (path: string) => Promise.resolve(path),
       },
