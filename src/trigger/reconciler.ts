@@ -90,7 +90,10 @@ export class Reconciler {
     const options = this.#parts.optionsOf(key);
     if (options === undefined) return;
     const name = formatStackKey(key);
-    const isMeant = news.events.some((each) => options.events.includes(each)) ||
+    // Of one that takes its time to end, what ended it was heard before.
+    const marks = this.#stirred.get(name)?.heard ?? this.#ending.get(name);
+    const before = marks?.get(news.containerId) ?? [];
+    const isMeant = [...news.events, ...before].some((each) => options.events.includes(each)) ||
       news.drifts && options.drift !== "ignore";
     if (isMeant) {
       this.#stir(key, (stirred) => add(stirred.heard, news.containerId, news.events), signal);
@@ -143,7 +146,7 @@ export class Reconciler {
         log.warning(`${key.name} could not be looked after: ${messageOf(error)}`);
         return "failed" as const;
       });
-      this.#keepEnding(stirred.heard, heard);
+      this.#keepEnding(stirred, heard);
       if (end === "settled") retry = RETRY_MS.first;
       else {
         await clock.sleep(retry, signal);
@@ -155,11 +158,14 @@ export class Reconciler {
     if (stirred.heard.size > 0) this.#ending.set(name, stirred.heard);
   }
 
-  /** What was told to end, and did not yet. */
-  #keepEnding(kept: Marks, heard: Marks): void {
+  /** What was told to end, and did not before it was looked at. */
+  #keepEnding(stirred: Stirred, heard: Marks): void {
     for (const [id, events] of heard) {
-      const isEnding = events.has("stop") && !events.has("die") && !events.has("destroy");
-      if (isEnding) add(kept, id, [...events]);
+      const isTold = events.has("stop") || events.has("kill");
+      const isEnding = isTold && !events.has("die") && !events.has("destroy");
+      if (!isEnding) continue;
+      stirred.stirs ||= stirred.heard.has(id);
+      add(stirred.heard, id, [...events]);
     }
   }
 

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { FakeFile } from "../fakes/git_repository.ts";
 import { configFile, type Part } from "./compose_text.ts";
-import { createWorld, realSocket, type RunBody, type World } from "./world.ts";
+import { createWorld, type RunBody, type World } from "./world.ts";
 
 const run = promisify(execFile);
 
@@ -97,7 +97,7 @@ export async function label(
 
 /** Runs `docker` on the world's engine, past the counting proxy. */
 export async function docker(world: World, ...args: readonly string[]): Promise<string> {
-  const host = world.fake?.host ?? `unix://${await realSocket()}`;
+  const host = `unix://${world.socketPath}`;
   const { stdout } = await run("docker", ["--host", host, ...args]);
   return stdout;
 }

@@ -55,6 +55,8 @@ export interface World {
   readonly fake: FakeEngine | undefined;
   /** Counts and breaks the calls of service and compose alike. */
   readonly proxy: EngineProxy;
+  /** Socket of the engine itself. */
+  readonly socketPath: string;
   /** A client that goes past the proxy. */
   readonly engine: EngineClient;
   readonly dataDir: string;
@@ -88,6 +90,8 @@ export interface World {
 /** What a world starts with. */
 export interface WorldOptions {
   readonly engine: "fake" | "real";
+  /** Socket of a real engine of the test's own; that of this machine by default. */
+  readonly socketPath?: string;
   /** Settings beside the usual ones. */
   readonly env?: Readonly<Record<string, string>>;
   /** Compose plugin file; the installed one by default. */
@@ -123,7 +127,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ? await createFakeEngine({ socketPath: join(directory, "engine.sock") })
     : undefined;
   fake?.addImage(IMAGE, { where: "both" });
-  const upstream = fake === undefined ? await realSocket() : join(directory, "engine.sock");
+  const upstream = fake === undefined
+    ? options.socketPath ?? await realSocket()
+    : join(directory, "engine.sock");
   const { onMutation } = options;
   const proxy = await createEngineProxy({
     socketPath: join(directory, "proxy.sock"),
@@ -165,6 +171,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     repository,
     fake,
     proxy,
+    socketPath: upstream,
     engine,
     dataDir,
     lines: log.lines,

@@ -249,6 +249,19 @@ describe("Reconciler", () => {
     await close();
   });
 
+  it("remembers what killed one that takes its time to end", async () => {
+    for (const drift of ["report", "ignore"] as const) {
+      const { clock, looks, say, close } = setUp({ events: ["kill"], drift });
+      await settle();
+      await say(told({ action: "kill", attributes: { signal: "9" } }));
+      await clock.advance(8_000);
+      await say(told({ time: 2n }));
+      await clock.advance(1_000);
+      assert.deepEqual(looks, ["shop c1:kill", "shop c1:die+kill"]);
+      await close();
+    }
+  });
+
   it("tries again what failed, ever later, and forgets that when it worked", async () => {
     const { clock, looks, state, say, close } = setUp();
     await settle();
@@ -285,7 +298,7 @@ describe("Reconciler", () => {
 
 describe("a stream of events that is cut", () => {
   const NOW = BigInt(Date.parse("2026-03-10T11:00:00.123Z")) * 1_000_000n;
-  const LINES = ["die", "kill", "health_status: unhealthy", "destroy"].map((Action, count) => {
+  const LINES = ["die", "oom", "health_status: unhealthy", "destroy"].map((Action, count) => {
     const Attributes = {
       [LABELS.manager]: MANAGER,
       [LABELS.deployment]: "shop",
@@ -320,7 +333,7 @@ describe("a stream of events that is cut", () => {
       stackOf: () => undefined,
       optionsOf: () => ({
         enabled: true,
-        events: ["die", "kill", "unhealthy", "destroy"],
+        events: ["die", "oom", "unhealthy", "destroy"],
         drift: "ignore",
         restartTimeoutSeconds: 10,
         restartSignal: "",
@@ -349,7 +362,7 @@ describe("a stream of events that is cut", () => {
   }
 
   it("at any byte tells the same in the end, and nothing twice", async () => {
-    const whole = ["c0 die", "c0 unhealthy", "c1 destroy", "c1 kill"];
+    const whole = ["c0 die", "c0 unhealthy", "c1 destroy", "c1 oom"];
     for (let at = 0; at <= TEXT.length; at++) {
       assert.deepEqual(await heardAfterCut(at), whole, `cut after ${at} bytes`);
     }
