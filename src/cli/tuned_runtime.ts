@@ -8,9 +8,9 @@ import process from "node:process";
  */
 const OPTIONS = {
   BUN_JSC_useFTLJIT: "0",
-  BUN_JSC_thresholdForOptimizeAfterWarmUp: "50000",
-  BUN_JSC_thresholdForJITAfterWarmUp: "5000",
-  BUN_JSC_thresholdForJITSoon: "1000",
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: "10000",
+  BUN_JSC_thresholdForJITAfterWarmUp: "2000",
+  BUN_JSC_thresholdForJITSoon: "500",
   BUN_GC_TIMER_INTERVAL: "300000",
 } as const;
 
