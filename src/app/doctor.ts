@@ -1,4 +1,4 @@
-import { createEngine } from "../docker/mod.ts";
+import { createEngine, type EngineInfo } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
@@ -53,11 +53,24 @@ async function engineSays(
 ): Promise<string> {
   const engine = createEngine({ env: engineEnvironment(settings, env), clock });
   try {
-    const { version, apiVersion } = await engine.info(AbortSignal.any([signal, limit()]));
-    return `${version}, API ${apiVersion}`;
+    const info = await engine.info(AbortSignal.any([signal, limit()]));
+    const mode = swarmSays(info, settings.deploy);
+    return `${info.version}, API ${info.apiVersion}${mode}`;
   } finally {
     engine.close();
   }
+}
+
+/** What a deployment becomes that says nothing of it, where the engine is in a swarm. */
+function swarmSays(
+  { swarm }: Pick<EngineInfo, "swarm">,
+  { swarmFeatures }: Pick<Settings["deploy"], "swarmFeatures">,
+): string {
+  if (swarm === "inactive") return "";
+  if (swarm !== "manager") return ", no manager of its swarm: deployments are containers";
+  return swarmFeatures
+    ? ", manages a swarm: deployments are stacks"
+    : ", manages a swarm: deployments are containers (CONTAINER_SWARM_FEATURES)";
 }
 
 function limit(): AbortSignal {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeFile, service } from "./compose_text.ts";
+import { commandTo } from "./commands.ts";
 import { commit, inWorld, pollTo } from "./steps.ts";
 import type { World } from "./world.ts";
 
@@ -33,6 +34,8 @@ describe("CONTAINER_SWARM_FEATURES", () => {
       await commit(world, files, { name: `${world.stack}-other`, swarm: { enabled: false } });
       await pollTo(world, "succeeded");
       assert.equal((await world.containers(`${world.stack}-other`)).length, 1);
+      const { out } = await commandTo(world, 0, ["doctor"]);
+      assert.match(out, /^ok +engine .*, manages a swarm: deployments are stacks$/m);
     }));
 
   it("false deploys with compose whatever mode the engine is in", () =>
@@ -41,5 +44,10 @@ describe("CONTAINER_SWARM_FEATURES", () => {
       await commit(world, files);
       await pollTo(world, "succeeded");
       assert.equal((await world.containers()).length, 1);
+      const { out } = await commandTo(world, 0, ["doctor"]);
+      assert.match(
+        out,
+        /manages a swarm: deployments are containers \(CONTAINER_SWARM_FEATURES\)$/m,
+      );
     }, { CONTAINER_SWARM_FEATURES: "false" }));
 });

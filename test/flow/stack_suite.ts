@@ -448,8 +448,9 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
         assert.ok(web);
         const body = { ...web.spec, Mode: { Replicated: { Replicas: 3 } } };
         await world.engine.swarm.updateService(web, { body, auth: "" }, never);
-        const mode = async () => (await services(world))[0]?.mode;
-        await until(async () => JSON.stringify(await mode()) === JSON.stringify(web.mode));
+        const told = /^repaired release 1: scale web$/;
+        await until(() => Promise.resolve(world.lines.some((line) => told.test(line.message))));
+        assert.deepEqual((await services(world))[0]?.mode, web.mode);
         await world.engine.swarm.removeService(web.id, never);
         await until(async () => (await ids(world, "web")).length === 2);
         const [again] = await services(world);
