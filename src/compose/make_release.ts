@@ -140,8 +140,11 @@ function serviceLabels({ revision, configuration, discovered }: ReleaseParts) {
   };
 }
 
+/** Whose something is for the tools of a swarm: what another stack is destroyed with. */
+const STACK_NAMESPACE = "com.docker.stack.namespace";
+
 /** Labels by which we know our own; nobody else may say whose a container is. */
-const OURS: ReadonlySet<string> = new Set(Object.values(LABELS));
+const OURS: ReadonlySet<string> = new Set([...Object.values(LABELS), STACK_NAMESPACE]);
 
 function withoutOurs(labels: Readonly<Record<string, string>>) {
   return Object.fromEntries(Object.entries(labels).filter(([name]) => !OURS.has(name)));

@@ -34,9 +34,12 @@ function parts(changed: Partial<ReleaseParts>): ReleaseParts {
   } as ReleaseParts;
 }
 
+/** By the last one the tools of a swarm know what goes with a stack that is removed. */
+const OURS = [...Object.values(LABELS), "com.docker.stack.namespace"];
+
 describe("makeRelease()", () => {
   it("labels objects as ours, whatever labels of ours an author wrote", () => {
-    const forged = Object.fromEntries(Object.values(LABELS).map((name) => [name, "forged"]));
+    const forged = Object.fromEntries(OURS.map((name) => [name, "forged"]));
     const labels = { ...forged, "stackwright.deployment.autostart": "true", mine: "1" };
     const { model } = makeRelease(parts({
       rendered: {
@@ -58,13 +61,13 @@ describe("makeRelease()", () => {
   });
 
   it("leaves no label of an owner to volumes that mounts make, or to services of a swarm", () => {
-    const owners = [...Object.values(LABELS), ...Object.values(COMPOSE_LABELS)];
+    const owners = [...OURS, ...Object.values(COMPOSE_LABELS)];
     const labels = { ...Object.fromEntries(owners.map((name) => [name, "forged"])), mine: "1" };
     const volumes = [
       { type: "volume", target: "/a", volume: { labels, nocopy: true } },
       { type: "volume", source: "data", target: "/b", volume: {} },
     ];
-    const ours = Object.fromEntries(Object.values(LABELS).map((name) => [name, "forged"]));
+    const ours = Object.fromEntries(OURS.map((name) => [name, "forged"]));
     const deploy = { replicas: 2, labels: { ...ours, mine: "2" }, endpoint_mode: "vip" };
     const { model } = makeRelease(parts({
       rendered: { name: "shop", services: { web: { image: "x", volumes, deploy } } },
