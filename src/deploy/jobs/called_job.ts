@@ -11,7 +11,7 @@ import { type FoundJob, isExecution } from "./find_jobs.ts";
 /** Newest releases that are looked at: one that is being deployed, and those it may go back to. */
 const MOST_RELEASES = 5;
 
-type Recorded = Pick<Release, "services">;
+type Recorded = Pick<Release, "services"> & { readonly status: string };
 
 /** Port for what is recorded of a stack's releases, as far as it tells what their author wrote. */
 export interface RecordedJobs<R extends Recorded> {
@@ -50,14 +50,16 @@ export function isCalledJob<R extends Recorded>(
 
 /**
  * The jobs of these that their authors call so; without those of stacks that another Stackwright on
- * the engine deployed, which runs them itself.
+ * the engine deployed, which runs them itself. One whose first release is being deployed is ours: who
+ * looks when its containers are made need not be told again when it has become good.
  */
 export function calledJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
   jobs: readonly FoundJob[],
 ): FoundJob[] {
   const isAnothers = ({ key, container }: FoundJob) =>
-    container.labels[LABELS.manager] !== undefined && ledger.current(key) === undefined;
+    container.labels[LABELS.manager] !== undefined && ledger.current(key) === undefined &&
+    ledger.history(key, 1)[0]?.status !== "applying";
   return jobs.filter((each) => !isAnothers(each) && isCalledJob(ledger, each.key, each.container));
 }
 

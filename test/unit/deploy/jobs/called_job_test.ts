@@ -69,26 +69,40 @@ describe("isCalledJob()", () => {
   });
 });
 
+/** A job of a stack, with these further labels. */
+const job = (name: string, labels: Readonly<Record<string, string>>): FoundJob => ({
+  key: { context: SHOP.context, name },
+  service: "web",
+  container: {
+    id: name,
+    name,
+    service: "web",
+    state: "created",
+    health: "none",
+    exitCode: undefined,
+    imageId: "sha256:0",
+    labels: { ...JOB, ...labels },
+  },
+  scale: 1,
+  executions: [],
+});
+
 describe("calledJobs()", () => {
+  it("knows those of a first release while it is being deployed", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const called = () => calledJobs(ledger, [job(SHOP.name, { [LABELS.manager]: "stackwright" })]);
+    assert.equal(called().length, 0);
+    const intent = ledger.beginDeploy(release(JOB, "1"));
+    assert.equal(called().length, 1);
+    ledger.succeed(intent, {}, "done");
+    assert.equal(called().length, 1);
+    ledger.destroyed(ledger.beginDestroy(SHOP, {}), "done");
+    assert.equal(called().length, 0);
+  });
+
   it("leaves out what another Stackwright on the engine deployed, which runs it itself", () => {
     const ledger = createMemoryLedger(createFakeClock());
     ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
-    const job = (name: string, labels: Readonly<Record<string, string>>): FoundJob => ({
-      key: { context: SHOP.context, name },
-      service: "web",
-      container: {
-        id: name,
-        name,
-        service: "web",
-        state: "created",
-        health: "none",
-        exitCode: undefined,
-        imageId: "sha256:0",
-        labels: { ...JOB, ...labels },
-      },
-      scale: 1,
-      executions: [],
-    });
     const managed = { [LABELS.manager]: "stackwright" };
     const jobs = [job(SHOP.name, managed), job("strange", managed), job("by-hand", {})];
     const called = calledJobs(ledger, jobs).map(({ key }) => key.name);
