@@ -42,7 +42,7 @@ function ended(
   return { status, ...shown, message, ...services, ...when };
 }
 
-/** A pause says in its reason what is paused. */
+/** A pause says in its reason what is paused; that of a person says it in the person's words. */
 function shownReason(reason: SkipReason, message: string): SkipReason {
-  return reason === "paused" ? `paused: ${message}` : reason;
+  return /^paused(?!: held by a person)/.test(reason) ? `paused: ${message}` : reason;
 }
