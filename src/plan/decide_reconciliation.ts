@@ -56,7 +56,14 @@ export interface Reconciliation {
 export function decideReconciliation(input: ReconciliationInput): Reconciliation {
   if (input.isStack === true) return { plan: repairOfStack(input), restarts: [], suppressed: [] };
   const plan = redeployment(input);
-  const sick = ofEvent(input, "unhealthy", ({ health }) => health === "unhealthy");
+  const sick = ofEvent(
+    input,
+    "unhealthy",
+    // A look for another reason may come before the engine's word, which is acted on then.
+    ({ id, health }) =>
+      health === "unhealthy" &&
+      (input.heard === undefined || input.heard.get(id)?.has("unhealthy") === true),
+  );
   const { restartLimit: limit } = input.options;
   const isSpent = (each: ObservedContainer) => limit > 0 && input.restarts(each) >= limit;
   const suppressed = sick.filter(isSpent);

@@ -165,7 +165,8 @@ export class Reconciler {
       const isEnding = isTold && !events.has("die") && !events.has("destroy");
       if (!isEnding) continue;
       stirred.stirs ||= stirred.heard.has(id);
-      add(stirred.heard, id, [...events]);
+      // Nothing else: what was heard of its health was looked at.
+      add(stirred.heard, id, [...events].filter((each) => each === "stop" || each === "kill"));
     }
   }
 

@@ -195,6 +195,12 @@ describe("decideReconciliation()", () => {
     assert.deepEqual(done(dead).slice(0, 2), ["start web", "recreate side"]);
   });
 
+  it("leaves what is unhealthy until the engine says so, unless everything is looked at", () => {
+    assert.deepEqual(done({ observed: web(SICK), heard: heard("die") }), []);
+    assert.deepEqual(done({ observed: web(SICK), heard: new Map() }), []);
+    assert.deepEqual(done({ observed: web(SICK), heard: undefined }), ["restart web"]);
+  });
+
   it("mends what was changed by hand, where that is asked for", () => {
     const changed = (name: string, field: string): Drift => ({
       ...{ service: name, container: { id: `${name}-id`, name: `stack-${name}-1` } },
