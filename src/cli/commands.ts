@@ -36,7 +36,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "status",
-    summary: "List all stacks: state, release, age, health, and why.",
+    summary: "List the stacks: state, release, age, health, and why.",
     load: async () => (await import("./status_command.ts")).statusCommand,
   },
   {

@@ -1,5 +1,11 @@
 import type { DeploymentView } from "../api/mod.ts";
-import { formatStackKey, shortId, stackKey, StackwrightError } from "../model/mod.ts";
+import {
+  DEFAULT_CONTEXT,
+  formatStackKey,
+  shortId,
+  stackKey,
+  StackwrightError,
+} from "../model/mod.ts";
 import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
@@ -11,8 +17,9 @@ import { withOperations, type Workbench } from "./with_operations.ts";
 export const statusCommand: Command = {
   help: `Usage: stackwright status [--json] [--context NAME] [stack]
 
-Reads the ledger in DATA_DIR and asks the engine what runs; the service may run meanwhile. Those
-that need somebody come first. States:
+Reads the ledger in DATA_DIR and asks the engine what runs; the service may run meanwhile. Shows the
+stacks of the default context, or those of another one with --context, and says where there are
+more. Those that need somebody come first. States:
 
   failed     the last release failed, or could not be prepared
   drifted    what runs is not what was deployed
@@ -44,10 +51,20 @@ Exits 1 when the stack that was named is not known.
         const { dir } = bench.settings.data;
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
       } else io.out(textOf(shown, io, bench.system.clock.now()));
+      if (!json && values["context"] === undefined && name === undefined) {
+        io.out(elsewhere(bench.assembly.ledger.deployedStacks().map(({ key }) => key.context)));
+      }
       return EXIT.ok;
     });
   },
 };
+
+/** What says where there are stacks besides those of the default context. */
+function elsewhere(contexts: readonly string[]): string {
+  const others = [...new Set(contexts)].filter((each) => each !== DEFAULT_CONTEXT);
+  if (others.length === 0) return "";
+  return `further stacks on ${others.join(", ")}: stackwright status --context NAME\n`;
+}
 
 /** By how much somebody has to look at them. */
 const ORDER: readonly StackState[] = [

@@ -145,6 +145,8 @@ describe("two contexts", () => {
       ["two synced"],
       status.out,
     );
+    const { out } = await run("status");
+    assert.match(out, /\nfurther stacks on two: stackwright status --context NAME\n$/);
     const explained = await run("explain", "--context", "two", world.stack);
     assert.equal(explained.code, 0, explained.err);
     const unknown = await run("status", "--context", "nobody");
