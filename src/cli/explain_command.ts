@@ -64,10 +64,12 @@ function describe(detail: DeploymentDetail, time: (text: string) => string): str
     const repeated = decision.times > 1
       ? `, ${decision.times} times until ${time(decision.last_at)}`
       : "";
-    const reason = decision.reason === undefined ? "" : ` (${decision.reason})`;
+    // Who holds a paused stack is in the message.
+    const [reason] = (decision.reason ?? "").split(":");
+    const shown = reason === "" ? "" : ` (${reason})`;
     lines.push(
       "",
-      `${time(decision.first_at)}${repeated}: ${decision.kind}${reason}: ${decision.message}`,
+      `${time(decision.first_at)}${repeated}: ${decision.kind}${shown}: ${decision.message}`,
     );
     lines.push(`  by ${decision.origin} ${decision.trigger}, at ${decision.revision}`);
     lines.push(...outcomeOf(decision));

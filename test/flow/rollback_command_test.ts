@@ -296,7 +296,7 @@ describe("what the ledger tells", () => {
           "m",
         ),
       );
-      assert.match(held ?? "", /: skip \(paused: rolled back\): rolled back to release 1/);
+      assert.match(held ?? "", /: skip \(paused\): rolled back to release 1/);
       assert.match(
         back ?? "",
         /: deploy: back to release 1: recreate web\n {2}by manual rollback, at /,
