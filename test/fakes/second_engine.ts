@@ -11,6 +11,7 @@ import { freePort } from "./free_port.ts";
 import { type EngineCertificates, makeEngineCertificates } from "./tls_front.ts";
 
 const PROGRAM = "/usr/sbin/dockerd";
+const BUSYBOX = "/usr/bin/busybox";
 const run = promisify(execFile);
 
 /** A further real engine of this machine, which has the image of the tests and no networks. */
@@ -32,6 +33,7 @@ export interface SecondEngine {
 export function secondEngineMissing(): string | false {
   if (!existsSync(PROGRAM)) return `NO SECOND ENGINE, TESTS SKIPPED: ${PROGRAM} is missing`;
   if (process.getuid?.() !== 0) return "NO SECOND ENGINE, TESTS SKIPPED: starting it needs root";
+  if (!existsSync(BUSYBOX)) return `NO SECOND ENGINE, TESTS SKIPPED: ${BUSYBOX} is missing`;
   return false;
 }
 
@@ -40,12 +42,17 @@ export async function startSecondEngine(): Promise<SecondEngine> {
   const place = mkdtempSync(join(tmpdir(), "swt-engine-"));
   const certificates = makeEngineCertificates();
   const port = await freePort();
+  // With none, an engine removes `docker0`, which is that of the engine beside it.
+  const bridge = `swt${port}`;
+  await run(BUSYBOX, ["ip", "link", "add", bridge, "type", "bridge"]);
   const socket = join(place, "engine.sock");
   const socketHost = `unix://${socket}`;
   const engine = createEngine({ host: socketHost });
   let child: ChildProcess | undefined;
   const start = async () => {
-    child = spawn(PROGRAM, arguments_({ place, socket, port }, certificates), { stdio: "ignore" });
+    child = spawn(PROGRAM, arguments_({ place, socket, port, bridge }, certificates), {
+      stdio: "ignore",
+    });
     const { signal } = new AbortController();
     while (await engine.info(signal).then(() => false, () => true)) {
       if (child.exitCode !== null) throw new Error(`${PROGRAM} ended with ${child.exitCode}`);
@@ -64,6 +71,7 @@ export async function startSecondEngine(): Promise<SecondEngine> {
     engine.close();
     await stop();
     for (const mount of mountsBelow(place)) await run("umount", [mount]).catch(() => {});
+    await run(BUSYBOX, ["ip", "link", "delete", bridge]).catch(() => {});
     rmSync(place, { recursive: true, force: true });
     certificates.remove();
   };
@@ -79,10 +87,11 @@ export async function startSecondEngine(): Promise<SecondEngine> {
 }
 
 function arguments_(
-  { place, socket, port }: {
+  { place, socket, port, bridge }: {
     readonly place: string;
     readonly socket: string;
     readonly port: number;
+    readonly bridge: string;
   },
   { server }: EngineCertificates,
 ): string[] {
@@ -92,7 +101,7 @@ function arguments_(
     ...["--host", `unix://${socket}`, "--host", `tcp://127.0.0.1:${port}`],
     ...["--tlsverify", "--tlscacert", join(server, "ca.pem")],
     ...["--tlscert", join(server, "cert.pem"), "--tlskey", join(server, "key.pem")],
-    ...["--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false"],
+    ...[`--bridge=${bridge}`, "--iptables=false", "--ip6tables=false", "--ip-forward=false"],
   ];
 }
 
