@@ -94,14 +94,26 @@ async function observe(engine: EngineClient, project: string) {
   };
 }
 
-/** A real health check needs its time; a fake one does not. */
+/**
+ * A real health check needs its time; a fake one does not. And a real engine's list can be a moment
+ * behind what it says of one container: a stop returns before the list knows of it.
+ */
 async function settle(engine: EngineClient, labels: Record<string, string>): Promise<void> {
   for (let attempt = 0; attempt < HEALTH_ATTEMPTS; attempt++) {
     const list = await engine.listContainers(labels, NO_SIGNAL);
-    if (list.every((each) => each.health !== "starting")) return;
+    const states = await Promise.all(list.map(({ id }) => stateOf(engine, id)));
+    const isTold = list.every(({ state }, at) => state === states[at]);
+    if (isTold && list.every((each) => each.health !== "starting")) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  assert.fail("a container never left the state health: starting");
+  assert.fail(
+    "a container never left the state health: starting, or its list never knew its state",
+  );
+}
+
+async function stateOf(engine: EngineClient, id: string): Promise<string | undefined> {
+  const found = await engine.api.json({ method: "GET", path: `/containers/${id}/json` }, NO_SIGNAL);
+  return asTexts(asRecord(found)["State"])["Status"];
 }
 
 async function networksOf(engine: EngineClient, project: string): Promise<Map<string, string[]>> {
