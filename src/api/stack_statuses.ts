@@ -166,7 +166,7 @@ export function heldBack(
 /**
  * Whether a stack without a release is gone rather than new: destroyed, or not looked at any more.
  */
-function isOver(decision: RecordedDecision | undefined, now: number): boolean {
+export function isOver(decision: RecordedDecision | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
   const { kind, reason, outcome } = decision;
   // A first deployment that failed is what somebody asks about.

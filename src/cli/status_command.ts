@@ -1,8 +1,9 @@
-import type { DeploymentView } from "../api/mod.ts";
+import { type DeploymentView, isOver } from "../api/mod.ts";
 import {
   DEFAULT_CONTEXT,
   formatStackKey,
   shortId,
+  type StackKey,
   stackKey,
   StackwrightError,
 } from "../model/mod.ts";
@@ -52,7 +53,12 @@ Exits 1 when the stack that was named is not known.
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
       } else io.out(textOf(shown, io, bench.system.clock.now()));
       if (!json && values["context"] === undefined && name === undefined) {
-        io.out(elsewhere(bench.assembly.ledger.deployedStacks().map(({ key }) => key.context)));
+        const { ledger } = bench.assembly;
+        // What never worked there has a decision and no release.
+        const failed = ledger.decisions.latest().filter(({ decision }) =>
+          decision.kind === "error"
+        );
+        io.out(elsewhere([...ledger.deployedStacks(), ...failed]));
       }
       return EXIT.ok;
     });
@@ -60,8 +66,9 @@ Exits 1 when the stack that was named is not known.
 };
 
 /** What says where there are stacks besides those of the default context. */
-function elsewhere(contexts: readonly string[]): string {
-  const others = [...new Set(contexts)].filter((each) => each !== DEFAULT_CONTEXT);
+function elsewhere(stacks: readonly { readonly key: StackKey }[]): string {
+  const contexts = new Set(stacks.map(({ key }) => key.context));
+  const others = [...contexts].filter((each) => each !== DEFAULT_CONTEXT).sort();
   if (others.length === 0) return "";
   return `further stacks on ${others.join(", ")}: stackwright status --context NAME\n`;
 }

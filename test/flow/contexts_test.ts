@@ -146,7 +146,10 @@ describe("two contexts", () => {
       status.out,
     );
     const { out } = await run("status");
-    assert.match(out, /\nfurther stacks on two: stackwright status --context NAME\n$/);
+    assert.match(
+      out,
+      /\nfurther stacks on gone, nobody, two: stackwright status --context NAME\n$/,
+    );
     const explained = await run("explain", "--context", "two", world.stack);
     assert.equal(explained.code, 0, explained.err);
     const unknown = await run("status", "--context", "nobody");
