@@ -1,3 +1,4 @@
+import { formatStackArguments } from "../model/mod.ts";
 import { readArguments, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
 import { peopleTime } from "./people_time.ts";
@@ -20,7 +21,7 @@ Exits 0 when the stack is held, 1 when nothing is recorded about it, 64 when WHE
     return await withOperations(io, async ({ operations, call }) => {
       const held = await operations.hold.call(input, call);
       const end = held.until === undefined
-        ? `stackwright resume ${input.name}`
+        ? `stackwright resume ${formatStackArguments(input)}`
         : peopleTime(io)(new Date(held.until));
       io.out(args.json ? JSON.stringify(held) + "\n" : `${input.name} is held until ${end}\n`);
       return EXIT.ok;

@@ -1,7 +1,7 @@
 import type { ResourceSummary } from "../docker/engine.ts";
 import {
-  DEFAULT_CONTEXT,
   formatOwner,
+  formatStackArguments,
   isSameOwner,
   LABELS,
   MANAGER,
@@ -77,11 +77,10 @@ export function requireRecorded(
 
 /** The error for a stack that is another's, with what a person can do. */
 export function notYours(key: StackKey, how: string, claimant: StackOwner): StackwrightError {
-  const context = key.context === DEFAULT_CONTEXT ? "" : ` --context ${key.context}`;
   return new StackwrightError(
     "conflict",
     `${key.name} already ${how}, so it was not deployed from ${formatOwner(claimant)}; choose ` +
-      `another name, or hand it over: stackwright adopt ${key.name}${context} ` +
+      `another name, or hand it over: stackwright adopt ${formatStackArguments(key)} ` +
       `--source ${claimant.source}`,
   );
 }

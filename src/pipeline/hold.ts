@@ -1,6 +1,7 @@
 import type { ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   formatPersonHold,
+  formatStackArguments,
   messageOf,
   type ObservedStack,
   type Plan,
@@ -202,7 +203,9 @@ export async function pinHold(
   const release = `${kept === undefined ? "an earlier release" : `release ${kept.number}`}${told}`;
   return pausedHold(
     `rolled back to ${release}; ${shortId(revision.id)} is not deployed again, ` +
-      `a commit with other inputs is, or this one after stackwright unpin ${key.name}`,
+      `a commit with other inputs is, or this one after stackwright unpin ${
+        formatStackArguments(key)
+      }`,
     "rolled back",
   );
 }

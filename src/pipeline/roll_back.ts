@@ -1,5 +1,6 @@
 import { observe, type RolloutResult } from "../deploy/mod.ts";
 import {
+  formatStackArguments,
   formatStackKey,
   messageOf,
   own,
@@ -215,7 +216,9 @@ export function chooseRelease(
     : `no release ${number}`;
   throw new StackwrightError(
     "not_found",
-    `${key.name} has ${which}; stackwright history ${key.name} lists what there is`,
+    `${key.name} has ${which}; stackwright history ${
+      formatStackArguments(key)
+    } lists what there is`,
   );
 }
 
