@@ -235,8 +235,12 @@ async function refusal(
   );
 }
 
+/** What an engine answers in the clear where it speaks TLS. */
+const WANTS_TLS = "Client sent an HTTP request to an HTTPS server.";
+
 /** A proxy in front of the engine refuses with a page for people; only the engine's own words count. */
 function messageIn(text: string): string {
+  if (text.trim() === WANTS_TLS) return `${WANTS_TLS} It wants certificates: ca, cert and key`;
   try {
     return asText(asRecord(JSON.parse(text))["message"]).trim();
   } catch {

@@ -210,6 +210,11 @@ describe("Transport and EngineApi", () => {
     ["a page of a proxy", answer(403, "text/html", "<html>no</html>"), "403"],
     ["the engine's message", answer(409, "application/json", '{"message":"busy"}'), "409 busy"],
     ["nothing", answer(500, "text/plain", ""), "500"],
+    [
+      "the word that it speaks TLS",
+      answer(400, "text/plain", "Client sent an HTTP request to an HTTPS server.\n"),
+      "400 Client sent an HTTP request to an HTTPS server. It wants certificates: ca, cert and key",
+    ],
   ] as const;
   for (const [title, response, ending] of refusals) {
     it(`EngineApi names the call when it is refused with ${title}`, async () => {
