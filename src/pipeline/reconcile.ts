@@ -50,13 +50,15 @@ export async function reconcile(
   signal: AbortSignal,
 ): Promise<"settled" | "failed"> {
   const parts = await partsFor(anyParts, key, signal);
-  return await parts.stackLock.run(formatStackKey(key), async () => {
-    for (;;) {
-      await waitForStack(parts, key, () => {}, signal);
-      const end = await attempt(parts, key, heard, signal);
-      if (end !== "moved") return end;
-    }
-  }, signal);
+  for (;;) {
+    // Without the lock: nobody would hear what whoever stands behind this is waiting for.
+    await waitForStack(parts, key, () => {}, signal);
+    const end = await parts.stackLock.run(formatStackKey(key), async () => {
+      if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";
+      return await attempt(parts, key, heard, signal);
+    }, signal);
+    if (end !== "moved") return end;
+  }
 }
 
 /** A stack that is to be looked at, and how it reacts. */

@@ -52,9 +52,12 @@ function beginRollback(world: World, other: Ledger, number: number): Intent {
   return other.beginDeploy(other.open(release));
 }
 
-/** Waits until a target of the run that is under way says that it waits for another process. */
-async function untilItWaits(world: World): Promise<void> {
-  for (;;) {
+/** Waits until a target of `run` says that it waits for another process, or until the run is over. */
+async function untilItWaits(world: World, run: Promise<RunBody>): Promise<void> {
+  let isOver = false;
+  const over = () => void (isOver = true);
+  run.then(over, over);
+  while (!isOver) {
     const answer = await world.request("/v1/api/runs");
     const { content } = await answer.json() as { content: RunBody[] };
     const said = content.flatMap((run) => run.deployments ?? []).map((each) => each.message ?? "");
@@ -75,7 +78,7 @@ describe("a command beside the service", () => {
         const intent = beginRollback(world, other, 1);
         await commit(world, { "README.md": "nothing that the stack reads" });
         const poll = pollTo(world, "skipped");
-        await untilItWaits(world);
+        await untilItWaits(world, poll);
         other.fail(intent, "rolled_back", "it did not become healthy");
         const { deployments } = await poll;
         assert.equal(deployments?.[0]?.reason, "no_changes");
