@@ -66,6 +66,8 @@ export class Reconciler {
   readonly #ending = new Map<string, Marks>();
   readonly #working = new Set<Promise<void>>();
   #resyncing = false;
+  /** Whether something may have been missed since the look that is under way began. */
+  #missed = false;
 
   constructor(parts: ReconcilerParts) {
     this.#parts = parts;
@@ -178,8 +180,18 @@ export class Reconciler {
   }
 
   async #resync(signal: AbortSignal): Promise<void> {
+    this.#missed = true;
     if (this.#resyncing) return;
     this.#resyncing = true;
+    try {
+      while (this.#missed && !signal.aborted) await this.#lookAtAll(signal);
+    } finally {
+      this.#resyncing = false;
+    }
+  }
+
+  async #lookAtAll(signal: AbortSignal): Promise<void> {
+    this.#missed = false;
     try {
       for (const key of await this.#parts.strayed(signal)) {
         this.#stir(key, (stirred) => void (stirred.all = true), signal);
@@ -188,8 +200,6 @@ export class Reconciler {
       if (signal.aborted) return;
       // The stream of events does not come back before the engine does, and then this is done again.
       this.#parts.log.debug(`the engine's containers could not be looked at: ${messageOf(error)}`);
-    } finally {
-      this.#resyncing = false;
     }
   }
 

@@ -52,7 +52,13 @@ function setUp(
   const stop = new AbortController();
   const looks: string[] = [];
   const streams: bigint[] = [];
-  const state = { strayed, end: "settled" as "settled" | "failed", hangs: false };
+  const state = {
+    strayed,
+    end: "settled" as "settled" | "failed",
+    hangs: false,
+    /** What a look at everything waits for. */
+    looking: Promise.resolve(),
+  };
   let push: (next: ContainerEvent | undefined) => void = () => {};
   let queue: ContainerEvent[] = [];
   const reconciler = new Reconciler({
@@ -81,7 +87,11 @@ function setUp(
         restartLimit: 5,
         restartWindowSeconds: 300,
       },
-    strayed: () => Promise.resolve(state.strayed),
+    async strayed() {
+      const { strayed, looking } = state;
+      await looking;
+      return strayed;
+    },
     reconcile(key, heard) {
       looks.push(`${key.name} ${textOf(heard)}`);
       return Promise.resolve(state.end);
@@ -292,6 +302,24 @@ describe("Reconciler", () => {
     assert.equal(streams.length, 2);
     await clock.advance(600_000);
     assert.deepEqual(looks, ["a all", "b all", "b all"]);
+    await close();
+  });
+
+  it("looks at everything once more where the stream ended during such a look", async () => {
+    const looked = Promise.withResolvers<void>();
+    const { clock, looks, state, cut, close } = setUp();
+    await clock.advance(1_000);
+    state.looking = looked.promise;
+    await cut();
+    // The engine answers late, and what it says was so before it was restarted.
+    await clock.advance(2_000);
+    state.strayed = [stackKey("", "a")];
+    await cut();
+    await clock.advance(4_000);
+    assert.deepEqual(looks, []);
+    looked.resolve();
+    await clock.advance(1_000);
+    assert.deepEqual(looks, ["a all"]);
     await close();
   });
 });
