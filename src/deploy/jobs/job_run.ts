@@ -227,13 +227,14 @@ export class JobRun {
     const late = () => new StackwrightError("timeout", "the engine did not answer");
     const results = await withDeadline(
       { clock, milliseconds: CLEANUP_MS, late },
-      (patient) =>
-        Promise.allSettled([
-          ...stopped.map((id) => this.#engine.startContainer(id, patient)),
-          ...own === undefined
-            ? []
-            : [this.#engine.removeContainer(own, { force: true, volumes: true }, patient)],
-        ]),
+      async (patient) => {
+        const starts = stopped.map((id) => this.#engine.startContainer(id, patient));
+        const started = await Promise.allSettled(starts);
+        if (own === undefined) return started;
+        // It goes last: it alone tells the next process what was stopped.
+        const removal = this.#engine.removeContainer(own, { force: true, volumes: true }, patient);
+        return [...started, ...await Promise.allSettled([removal])];
+      },
       new AbortController().signal,
     );
     for (const result of results) {

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { findJobs } from "../../../../src/deploy/jobs/find_jobs.ts";
+import { JobRun } from "../../../../src/deploy/jobs/job_run.ts";
+import type { EngineClient } from "../../../../src/docker/mod.ts";
+import type { ContainerState } from "../../../../src/model/mod.ts";
+import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
+import {
+  createMemoryEngine,
+  type MemoryEngine,
+  runningContainer,
+} from "../../../fakes/memory_engine.ts";
+import { createRecordingLog } from "../../../fakes/recording_log.ts";
+
+const never = new AbortController().signal;
+const backup = runningContainer("shop", "backup", {
+  state: "created",
+  labels: { "stackwright.job.enabled": "true" },
+});
+
+/** An engine with the container of a run that stopped `web-id`, which nobody looks after any more. */
+function engineAfter(state: ContainerState): MemoryEngine {
+  const execution = runningContainer("shop", "backup", {
+    id: "run-id",
+    state,
+    labels: {
+      ...backup.labels,
+      "com.docker.compose.oneoff": "True",
+      "stackwright.job.run": "7",
+      "stackwright.job.stops": '["web-id"]',
+    },
+  });
+  return createMemoryEngine([backup, execution]);
+}
+
+async function createRun(engine: MemoryEngine) {
+  const [found] = await findJobs(engine, { context: "default", isManager: false }, never);
+  assert.ok(found);
+  const log = createRecordingLog();
+  const run = new JobRun({
+    // The other calls that a run makes are all there.
+    engine: Object.assign(engine, {
+      waitContainer: () => Promise.resolve(5),
+    }) as unknown as EngineClient,
+    clock: createFakeClock(),
+    log,
+    found,
+    spec: { mode: "one_off", stopServices: [{ project: "shop", service: "web" }] },
+    ready: () => Promise.resolve([]),
+    nextId: () => "8",
+    leaves: () => false,
+    progress: () => {},
+  });
+  return { run, found, log };
+}
+
+describe("the run of a job in a container", () => {
+  it("is put away when all that it stopped runs: it alone remembers that", async () => {
+    const engine = engineAfter("running");
+    const { run } = await createRun(engine);
+    const started = Promise.withResolvers<void>();
+    engine.startContainer = (id) => {
+      engine.calls.push(`start ${id}`);
+      return started.promise;
+    };
+    await run.adopt("run-id", never);
+    const ended = run.end(never);
+    await settle();
+    assert.deepEqual(engine.calls, ["start web-id"]);
+    started.resolve();
+    assert.equal(await ended, 5);
+    assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
+  });
+
+  it("is put away also where what it stopped cannot be started", async () => {
+    const engine = engineAfter("running");
+    const { run, log } = await createRun(engine);
+    engine.startContainer = () => Promise.reject(new Error("no such container"));
+    await run.adopt("run-id", never);
+    assert.equal(await run.end(never), 5);
+    assert.deepEqual(engine.calls, ["remove run-id with volumes"]);
+    assert.deepEqual(log.lines.map(({ message }) => message), [
+      "after the run of a job: no such container",
+    ]);
+  });
+});
