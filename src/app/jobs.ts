@@ -138,8 +138,9 @@ export class JobBoard {
   #statusOf({ key, service, spec }: ScheduledJob, found: FoundJob, isRunning: boolean): string {
     const { state, exitCode } = found.container;
     const isOneOff = spec?.mode === "one_off";
-    if (isOneOff && (isRunning || found.executions.length > 0)) return "running";
-    const isInactive = ["created", "exited", "dead"].includes(state);
+    const isUnderWay = found.executions.some((each) => !ENDED.includes(each.state));
+    if (isOneOff && (isRunning || isUnderWay)) return "running";
+    const isInactive = state === "created" || ENDED.includes(state);
     const code = isOneOff && isInactive ? this.#codes.get(nameOf(key, service)) : undefined;
     if (code !== undefined) return `exited (${code})`;
     return state === "exited" ? `exited (${exitCode ?? 0})` : state;
@@ -150,6 +151,9 @@ export class JobBoard {
     else this.#codes.set(nameOf(key, service), code);
   }
 }
+
+/** States of containers that do not run and will not by themselves. */
+const ENDED: readonly string[] = ["exited", "dead"];
 
 function nameOf({ context, name }: StackKey, service: string): string {
   return JSON.stringify([context, name, service]);

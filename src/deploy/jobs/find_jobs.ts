@@ -20,7 +20,7 @@ export interface FoundJob {
   readonly container: ObservedContainer;
   /** How many containers the service has. */
   readonly scale: number;
-  /** Containers that were made for a run, and have not ended. */
+  /** Containers that were made for a run; also those that ended while nobody was there to put them away. */
   readonly executions: readonly ObservedContainer[];
   /** The service of a job in a swarm; its containers are then what its tasks come to. */
   readonly swarm?: SwarmService;
@@ -69,9 +69,7 @@ function jobOf(context: string, containers: readonly ObservedContainer[]): Found
     service: container.service,
     container,
     scale: own.length,
-    executions: containers.filter((each) =>
-      isExecution(each) && each.state !== "exited" && each.state !== "dead"
-    ),
+    executions: containers.filter(isExecution),
   }];
 }
 

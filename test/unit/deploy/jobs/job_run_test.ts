@@ -83,4 +83,13 @@ describe("the run of a job in a container", () => {
       "after the run of a job: no such container",
     ]);
   });
+
+  it("is found and put away when it ended while nobody was there", async () => {
+    const engine = engineAfter("exited");
+    const { run, found } = await createRun(engine);
+    assert.deepEqual(found.executions.map(({ id }) => id), ["run-id"]);
+    await run.adopt("run-id", never);
+    assert.equal(await run.end(never), 5);
+    assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
+  });
 });
