@@ -3,6 +3,7 @@ import {
   type ContainerHealth,
   type ContainerState,
   type HostPort,
+  messageOf,
   type ObservedContainer,
 } from "../model/mod.ts";
 import { type ApiRequest, type EngineApi, pathName } from "./api.ts";
@@ -84,18 +85,33 @@ export async function waitContainer(
   return asNumber(asRecord(answer)["StatusCode"]) ?? -1;
 }
 
-/** Removes a container; one that is gone, or being removed by someone else, is fine. */
+/**
+ * Removes a container; one that is gone is fine, and one that somebody else is removing is waited for:
+ * its name and ports are free when this returns.
+ */
 export async function removeContainer(
   api: EngineApi,
-  target: { readonly id: string; readonly force: boolean; readonly volumes: boolean },
+  { id, force, volumes }: {
+    readonly id: string;
+    readonly force: boolean;
+    readonly volumes: boolean;
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  await api.send({
-    method: "DELETE",
-    path: `/containers/${pathName(target.id)}`,
-    query: { force: target.force, v: target.volumes },
-    accept: [404],
-  }, signal);
+  const path = `/containers/${pathName(id)}`;
+  const remove = async () => {
+    const query = { force, v: volumes };
+    await api.send({ method: "DELETE", path, query, accept: [404] }, signal);
+  };
+  try {
+    await remove();
+  } catch (error) {
+    if (!/\bremoval of container \S+ is already in progress/.test(messageOf(error))) throw error;
+    const query = { condition: "removed" };
+    await api.send({ method: "POST", path: `${path}/wait`, query, accept: [404] }, signal);
+    // That one may have failed.
+    await remove();
+  }
 }
 
 /**

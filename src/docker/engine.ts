@@ -143,7 +143,10 @@ export interface Engine {
   unpauseContainer(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Sends a signal such as `SIGHUP`. */
   killContainer(id: string, signalName: string, signal: AbortSignal): Promise<void>;
-  /** Mutating. Removes a stopped or running container and its anonymous volumes if asked; one that is gone is fine. */
+  /**
+   * Mutating. Removes a stopped or running container and its anonymous volumes if asked; one that is
+   * gone is fine, and so is one that somebody else removes.
+   */
   removeContainer(
     id: string,
     options: { readonly force: boolean; readonly volumes: boolean },
