@@ -35,7 +35,7 @@ export async function observeServices(
   const label = { [STACK_LABELS.namespace]: name };
   const services = await swarm.services(label, signal);
   const tasks = services.length === 0 ? [] : await swarm.tasks(label, signal);
-  return { containers: observedServices(name, services, tasks) };
+  return observedServices(name, services, tasks);
 }
 
 /**
@@ -53,7 +53,9 @@ export async function observeAll(
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: undefined }, signal);
   const mine = containers.filter(isPartOfStack);
   const projects = Map.groupBy(mine, ({ labels }) => labels[COMPOSE_LABELS.project] ?? "");
-  const stacks = new Map([...projects].map(([name, containers]) => [name, { containers }]));
+  const stacks = new Map<string, ObservedStack>(
+    [...projects].map(([name, containers]) => [name, { containers }]),
+  );
   if (!withServices) return stacks;
   const label = { [STACK_LABELS.namespace]: undefined };
   const services = await engine.swarm.services(label, signal);
@@ -61,7 +63,8 @@ export async function observeAll(
   const byStack = Map.groupBy(services, ({ labels }) => labels[STACK_LABELS.namespace] ?? "");
   for (const [name, own] of byStack) {
     const before = stacks.get(name)?.containers ?? [];
-    stacks.set(name, { containers: [...before, ...observedServices(name, own, tasks)] });
+    const observed = observedServices(name, own, tasks);
+    stacks.set(name, { ...observed, containers: [...before, ...observed.containers] });
   }
   return stacks;
 }

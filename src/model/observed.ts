@@ -43,4 +43,6 @@ export interface ObservedContainer {
 /** Containers that an engine runs for one stack; one-off ones (`run`, jobs) are no part of it. */
 export interface ObservedStack {
   readonly containers: readonly ObservedContainer[];
+  /** Services that a swarm has without wanting a task of them, which therefore stand for no container. */
+  readonly idle?: readonly Pick<ObservedContainer, "service" | "labels">[];
 }

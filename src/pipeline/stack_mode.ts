@@ -278,6 +278,6 @@ export async function observeAnyway(
 ): Promise<ObservedStack> {
   const made = await observe(host.engine, { key }, signal);
   if ((await host.info(signal)).swarm !== "manager") return made;
-  const { containers } = await observeServices(host.engine, key, signal);
-  return { containers: [...made.containers, ...containers] };
+  const observed = await observeServices(host.engine, key, signal);
+  return { ...observed, containers: [...made.containers, ...observed.containers] };
 }

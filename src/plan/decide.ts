@@ -67,9 +67,12 @@ export function summarise(changes: readonly ServicePlan[]): string {
 }
 
 /** Engines list containers in any order; a decision and its reasons must not depend on it. */
-function inOrder({ containers }: ObservedStack): ObservedStack {
+function inOrder(observed: ObservedStack): ObservedStack {
   const key = (each: ObservedContainer) => `${each.name} ${each.id}`;
-  return { containers: [...containers].sort((a, b) => key(a) < key(b) ? -1 : 1) };
+  return {
+    ...observed,
+    containers: [...observed.containers].sort((a, b) => key(a) < key(b) ? -1 : 1),
+  };
 }
 
 function decideService(service: ReleaseService, input: DecideInput): ServicePlan {
@@ -207,11 +210,12 @@ export function shouldRun(service: ReleaseService, container: ObservedContainer)
 
 function decideOrphans(input: DecideInput): ServicePlan[] {
   const desired = new Set(input.desired.map((each) => each.name));
-  const surplus = input.observed.containers.filter((each) => !desired.has(each.service));
+  const all = everything(input.observed);
+  const surplus = all.filter((each) => !desired.has(each.service));
   if (!input.policy.removeOrphans) return takenBack(surplus, input.takenBack ?? []);
   const orphans = new Set(surplus.map((each) => each.service));
   // A stack that nobody managed is adopted as it is: what its owner left there stays this time.
-  if (input.previous === undefined && !input.observed.containers.some(isManaged)) {
+  if (input.previous === undefined && !all.some(isManaged)) {
     return [...orphans].map((name) => keepForeign({ name, action: "remove", because: [] }));
   }
   return [...orphans].sort().map((name) => ({
@@ -223,7 +227,7 @@ function decideOrphans(input: DecideInput): ServicePlan[] {
 
 /** Services that a release had added which failed; an orphan of before has another digest. */
 function takenBack(
-  surplus: readonly ObservedContainer[],
+  surplus: readonly Pick<ObservedContainer, "service" | "labels">[],
   services: readonly ReleaseService[],
 ): ServicePlan[] {
   const made = services.filter(({ name, digest }) =>
@@ -244,10 +248,15 @@ function keepForeign(plan: ServicePlan): ServicePlan {
   };
 }
 
-function isOurs(service: string, input: DecideInput): boolean {
-  return input.observed.containers.some((each) => each.service === service && isManaged(each));
+/** What there is of a stack, of which there may be several for a service. */
+function everything({ containers, idle = [] }: ObservedStack) {
+  return [...containers, ...idle];
 }
 
-function isManaged(container: ObservedContainer): boolean {
-  return container.labels[LABELS.manager] === MANAGER;
+function isOurs(service: string, input: DecideInput): boolean {
+  return everything(input.observed).some((each) => each.service === service && isManaged(each));
+}
+
+function isManaged({ labels }: Pick<ObservedContainer, "labels">): boolean {
+  return labels[LABELS.manager] === MANAGER;
 }

@@ -229,6 +229,14 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
         const finished = await pollTo(world, "succeeded");
         assert.match(reasons(finished, "worker"), /its container is missing/);
         assert.equal((await ids(world, "worker")).length, 1);
+        // Also one that wants no task, and of which no container tells.
+        for (const replicas of [1, 0]) {
+          await commit(world, shop({ replicas }));
+          await pollTo(world, "succeeded");
+        }
+        await commit(world, { "compose.yaml": only });
+        assert.equal(actions(await pollTo(world, "succeeded"))["web"], "remove");
+        assert.equal((await services(world)).length, 1);
       }),
     );
 

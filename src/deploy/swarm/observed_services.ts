@@ -6,6 +6,7 @@ import {
   JOB_INFIX,
   LABELS,
   type ObservedContainer,
+  type ObservedStack,
 } from "../../model/mod.ts";
 
 /**
@@ -15,10 +16,11 @@ import {
  */
 export function observedServices(
   stack: string,
-  services: readonly SwarmService[],
+  all: readonly SwarmService[],
   tasks: readonly SwarmTask[],
-): ObservedContainer[] {
-  return services.filter((each) => !each.name.includes(JOB_INFIX)).flatMap((service) => {
+): ObservedStack {
+  const services = all.filter((each) => !each.name.includes(JOB_INFIX));
+  const containers = services.flatMap((service) => {
     const places = currentTasks(service, tasks);
     return Array.from({ length: placesOf(service) }, (_, index) => {
       const task = places[index];
@@ -32,6 +34,9 @@ export function observedServices(
       };
     });
   });
+  const idle = services.filter((each) => placesOf(each) === 0)
+    .map(({ name, labels }) => ({ service: shortName(stack, name), labels }));
+  return idle.length === 0 ? { containers } : { containers, idle };
 }
 
 /** A scheduled job has as many as a run of it, also while nothing runs. */

@@ -299,6 +299,32 @@ const TABLE: readonly {
     because: /no longer in the compose files/,
   },
   {
+    when: "a service of a swarm without tasks is no longer wanted, and another one is",
+    given: {
+      desired: [service("web", { expectation: { ...service("web").expectation, replicas: 0 } })],
+      observed: { containers: [], idle: [container("old"), container("web")] },
+    },
+    actions: { web: "keep", old: "remove" },
+    because: /no longer in the compose files/,
+  },
+  {
+    when: "such a service is to stay",
+    given: {
+      observed: { containers: [container("web")], idle: [container("old")] },
+      policy: { forceRecreate: false, removeOrphans: false },
+    },
+    actions: { web: "keep" },
+  },
+  {
+    when: "such a service is a stranger's in a stack that nobody managed",
+    given: {
+      desired: [],
+      observed: { containers: [], idle: [container("old", { labels: {} })] },
+      previous: undefined,
+    },
+    actions: { old: "keep" },
+  },
+  {
     when: "orphans are to stay",
     given: {
       observed: { containers: [container("old"), container("web")] },

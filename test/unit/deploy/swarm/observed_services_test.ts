@@ -5,7 +5,7 @@ import type { SwarmService, SwarmTask } from "../../../../src/docker/swarm.ts";
 import { failedTask, swarmService, swarmTask } from "./swarm_values.ts";
 
 const seen = (service: Partial<SwarmService>, tasks: readonly SwarmTask[]) =>
-  observedServices("shop", [swarmService(service)], tasks)
+  observedServices("shop", [swarmService(service)], tasks).containers
     .map(({ state, health, exitCode }) => [state, health, exitCode]);
 
 describe("observedServices()", () => {
@@ -13,7 +13,7 @@ describe("observedServices()", () => {
     const labels = { "stackwright.digest": "d" };
     const service = swarmService({ labels, mode: { kind: "replicated", replicas: 2 } });
     const found = observedServices("shop", [service], [swarmTask()]);
-    assert.deepEqual(found.map((each) => [each.service, each.labels, each.imageId]), [
+    assert.deepEqual(found.containers.map((each) => [each.service, each.labels, each.imageId]), [
       ["web", labels, "app:1"],
       ["web", labels, "app:1"],
     ]);
@@ -55,6 +55,19 @@ describe("observedServices()", () => {
 
   it("leaves out services that run a job once", () => {
     const name = "shop_web-stackwright-job-1";
-    assert.deepEqual(observedServices("shop", [swarmService({ name })], []), []);
+    const mode = { kind: "replicated-job", completions: 0 } as const;
+    const services = [swarmService({ name }), swarmService({ name, mode })];
+    assert.deepEqual(observedServices("shop", services, []), { containers: [] });
+  });
+
+  it("names those of which no task is wanted", () => {
+    const labels = { "stackwright.digest": "d" };
+    const idle = swarmService({ labels, mode: { kind: "replicated", replicas: 0 } });
+    assert.deepEqual(observedServices("shop", [idle], []), {
+      containers: [],
+      idle: [{ service: "web", labels }],
+    });
+    const job = { ...idle, labels: { "stackwright.job.tasks": "1" } };
+    assert.equal(observedServices("shop", [job], []).idle, undefined);
   });
 });
