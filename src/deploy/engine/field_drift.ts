@@ -57,8 +57,10 @@ export function fieldDrift(
     ...{ service, container: { id, name } },
     ...{ field, wanted, found },
   });
+  const sameShare = tellsShareTwice(asked, host);
   const limits = LIMITS.flatMap((limit) => {
     if (Object.keys(definition).some((key) => limit.unless?.test(key))) return [];
+    if (sameShare && PROCESSOR_SHARE.includes(limit.name)) return [];
     const change = changed(limit, asked, host);
     return change === undefined ? [] : [drift(limit.field, change.wanted, change.found)];
   });
@@ -119,18 +121,42 @@ function changed(
     return Number(wanted ?? 0) > 0 ? { wanted: text(Number(wanted)), found: NONE } : undefined;
   }
   if (value === 0) return undefined;
-  if (name === "MemorySwap" && wanted === undefined && isDefaultSwap(value, asked, host)) {
-    return undefined;
-  }
+  if (name === "MemorySwap" && isDefaultSwap(value, asked, host)) return undefined;
+  if (name === "PidsLimit" && wanted === undefined && value === PODMAN_PIDS) return undefined;
   return { wanted: text(Number(wanted ?? 0)), found: text(value) };
 }
 
 const NONE = "no limit";
 
-/** Without a word about swap a container may have as much as memory, or the kernel does not count it. */
+/** What podman gives a container that says nothing; docker has no such default. */
+const PODMAN_PIDS = 2048;
+
+/**
+ * Where the kernel does not count swap, the engine drops what was asked for and tells -1. Without a word
+ * about swap a container may have as much as memory.
+ */
 function isDefaultSwap(value: number, asked: HostBody, host: JsonRecord): boolean {
+  if (value === -1) return true;
   const memory = [Number(asked.Memory ?? 0), asNumber(host["Memory"]) ?? 0];
-  return value === -1 || memory.some((each) => value === 2 * each);
+  return asked.MemorySwap === undefined && memory.some((each) => value === 2 * each);
+}
+
+const PROCESSOR_SHARE = ["NanoCpus", "CpuPeriod", "CpuQuota"];
+/** Microseconds in which a share is used up, where nothing is said. */
+const USUAL_PERIOD = 100_000;
+
+/**
+ * Whether the engine tells a container's share of the processors both as their number and as a quota,
+ * as podman does, and it is the one that was asked for in either way. Docker takes and tells only one.
+ */
+function tellsShareTwice(asked: HostBody, host: JsonRecord): boolean {
+  const [cpus, quota] = [host["NanoCpus"], host["CpuQuota"]].map((each) => asNumber(each) ?? 0);
+  if (!(Number(cpus) > 0 && Number(quota) > 0)) return false;
+  const wanted = asked.NanoCpus === undefined
+    ? Number(asked.CpuQuota ?? 0) / Number(asked.CpuPeriod ?? USUAL_PERIOD)
+    : Number(asked.NanoCpus) / 1e9;
+  // A quota is a whole number of microseconds.
+  return Math.abs(wanted - Number(cpus) / 1e9) <= 1 / USUAL_PERIOD;
 }
 
 function policyText(policy: HostBody["RestartPolicy"] | Json | undefined): string {

@@ -54,6 +54,18 @@ describe("fieldDrift()", () => {
     ["swap that follows memory", { mem_limit: MIB }, { Memory: MIB, MemorySwap: 2 * MIB }, []],
     ["swap that is not counted", { mem_limit: MIB }, { Memory: MIB, MemorySwap: -1 }, []],
     [
+      "a limit of swap on a kernel that does not count it",
+      { mem_limit: MIB, memswap_limit: 2 * MIB },
+      { Memory: MIB, MemorySwap: -1 },
+      [],
+    ],
+    [
+      "another limit of swap",
+      { mem_limit: MIB, memswap_limit: MIB },
+      { Memory: MIB, MemorySwap: 2 * MIB },
+      ["memswap_limit: 2 MiB instead of 1 MiB"],
+    ],
+    [
       "swap that does not",
       { mem_limit: MIB },
       { Memory: MIB, MemorySwap: 3 * MIB },
@@ -65,9 +77,44 @@ describe("fieldDrift()", () => {
       { NanoCpus: 1.5e9 },
       ["cpus: 1.5 instead of 0.5"],
     ],
+    [
+      "processors that are told as a quota, too",
+      { cpus: 0.333333 },
+      { NanoCpus: 333330000, CpuPeriod: 100000, CpuQuota: 33333 },
+      [],
+    ],
+    [
+      "a quota that is told as processors, too",
+      { cpu_quota: 50000 },
+      { NanoCpus: 5e8, CpuPeriod: 100000, CpuQuota: 50000 },
+      [],
+    ],
+    [
+      "other processors, told as a quota, too",
+      { cpus: 0.5 },
+      { NanoCpus: 1.5e9, CpuPeriod: 100000, CpuQuota: 150000 },
+      [
+        "cpus: 1.5 instead of 0.5",
+        "cpu_period: 100000 instead of no limit",
+        "cpu_quota: 150000 instead of no limit",
+      ],
+    ],
+    [
+      "a quota that nobody asked for",
+      {},
+      { NanoCpus: 0, CpuPeriod: 0, CpuQuota: 50000 },
+      ["cpu_quota: 50000 instead of no limit"],
+    ],
     ["shares", {}, { CpuShares: 512 }, ["cpu_shares: 512 instead of no limit"]],
     ["a set of processors", { cpuset: "0" }, { CpusetCpus: "0-1" }, ["cpuset: 0-1 instead of 0"]],
     ["processes", { pids_limit: 100 }, { PidsLimit: 50 }, ["pids_limit: 50 instead of 100"]],
+    ["processes as podman limits them by itself", {}, { PidsLimit: 2048 }, []],
+    [
+      "processes that were limited by hand",
+      { pids_limit: 100 },
+      { PidsLimit: 2048 },
+      ["pids_limit: 2048 instead of 100"],
+    ],
     ["no limit of processes", { pids_limit: 100 }, { PidsLimit: 0 }, [
       "pids_limit: no limit instead of 100",
     ]],
