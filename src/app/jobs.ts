@@ -64,7 +64,7 @@ export class JobBoard {
         yield* client.containerEvents({
           labels: {},
           withServices: true,
-          actions: ["create", "start", "rename", "destroy", "update", "remove"],
+          actions: ["create", "start", "die", "rename", "destroy", "update", "remove"],
         }, within);
       },
       submit: (work) => intake().submit(work, { lane: jobLane(work) }),

@@ -69,6 +69,25 @@ describe("scheduled jobs on the fake engine", () => {
       assert.deepEqual(await states(world), { ...created, "off-1": "running" });
     }));
 
+  it("run again after a run that was seen, where they are left out while they run", () =>
+    inWorld("fake", async (world) => {
+      const image = `${world.stack}-task:1`;
+      world.fake?.addImage(image, { where: "both", onStart: { exit: 0, afterMs: 300 } });
+      const labels = {
+        "stackwright.job.schedule": "@every 1s",
+        "stackwright.job.execution_mode": "restart",
+        "stackwright.job.skip_running": "true",
+      };
+      await commit(world, { "compose.yaml": composeFile({ a: job("", labels, { image }) }) });
+      await pollTo(world, "succeeded");
+      const ended = async () => {
+        const answer = await world.request("/v1/api/runs?trigger=scheduled_job");
+        const { content } = await answer.json() as { content: RunBody[] };
+        return content.filter(({ status }) => status === "succeeded").length;
+      };
+      while (await ended() < 2) await setTimeout(50);
+    }));
+
   it("that a process had made and not started are put away, and what it stopped is started", () =>
     inWorld("fake", async (world) => {
       await commit(world, { "compose.yaml": composeFile({ web: service(), backup: job("") }) });
