@@ -3,6 +3,7 @@ import { assemble, type Assembly } from "./app/assemble.ts";
 import { createGate, type Gate } from "./app/gate.ts";
 import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
 import { forEachContext } from "./app/each_context.ts";
+import { createEngineEvents } from "./app/engine_events.ts";
 import { JobBoards } from "./app/jobs.ts";
 import { localRepository } from "./app/local_repository.ts";
 import { onceDone } from "./app/remember.ts";
@@ -82,8 +83,10 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     clock: system.clock,
     log,
   }, stop.signal);
+  const events = createEngineEvents(assembly.engines, system, stop.signal);
   const boards = new JobBoards({
     engines: assembly.engines,
+    events,
     ledger,
     intake: () => gate.intake,
     clock: system.clock,
@@ -135,7 +138,9 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     outcome === "done" ? undefined : keepRecovering(system, tries, stop.signal)
   );
   const { listeners } = assembly;
-  const reconciliation = createReconciliation(settings, system, { assembly, pipeline, listeners });
+  const reconciliation = createReconciliation(settings, system, {
+    ...{ assembly, events, pipeline, listeners },
+  });
   const reconciled = recovered.then((outcome) =>
     outcome === "engine is away" ? finished : undefined
   )

@@ -8,11 +8,13 @@ import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import type { Clock, Ids, Log, Meter } from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
-import { JobScheduler, type ScheduledJob } from "../trigger/mod.ts";
+import { JobScheduler, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
 
 /** Ports of the jobs of all engines. */
 export interface JobBoardParts {
   readonly engines: Pick<Engines, "of">;
+  /** What the engine of a context tells. */
+  readonly events: (context: string) => SharedEvents;
   readonly ledger: Ledger;
   readonly intake: () => Intake;
   readonly clock: Clock;
@@ -56,17 +58,10 @@ export class JobBoard {
   constructor(context: string, parts: JobBoardParts, signal: AbortSignal) {
     this.#context = context;
     this.#parts = parts;
-    const { engines, intake, clock, log, meter, timeZone } = parts;
+    const { events, intake, clock, log, meter, timeZone } = parts;
     this.scheduler = new JobScheduler({
       find: async (within) => (await this.#find(within)).map(({ job }) => job),
-      async *events(within) {
-        const { client } = await engines.of(context);
-        yield* client.containerEvents({
-          labels: {},
-          withServices: true,
-          actions: ["create", "start", "die", "rename", "destroy", "update", "remove"],
-        }, within);
-      },
+      events: events(context),
       submit: (work) => intake().submit(work, { lane: jobLane(work) }),
       clock,
       log,

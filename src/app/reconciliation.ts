@@ -1,7 +1,7 @@
 import { formatStackKey, type StackKey, type TargetListener } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Settings } from "../settings/mod.ts";
-import { NEWS_ACTIONS, Reconciler } from "../trigger/mod.ts";
+import { Reconciler, type SharedEvents } from "../trigger/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { forEachContext } from "./each_context.ts";
 import type { System } from "./system.ts";
@@ -19,8 +19,9 @@ export interface Reconciliation {
 export function createReconciliation(
   { deploy }: Pick<Settings, "deploy">,
   { clock, log }: Pick<System, "clock" | "log">,
-  { assembly: { engines, ledger }, pipeline, listeners }: {
-    readonly assembly: Pick<Assembly, "engines" | "ledger">;
+  { assembly: { ledger }, events, pipeline, listeners }: {
+    readonly assembly: Pick<Assembly, "ledger">;
+    readonly events: (context: string) => SharedEvents;
     readonly pipeline: Pick<Pipeline, "reconcile" | "strayed">;
     readonly listeners: TargetListener[];
   },
@@ -35,12 +36,7 @@ export function createReconciliation(
   const reconcilerOf = (context: string) =>
     new Reconciler({
       context,
-      async *events(since, signal) {
-        const { client } = await engines.of(context);
-        // Events of services have no labels.
-        const options = { labels: {}, withServices: true, actions: NEWS_ACTIONS, since };
-        yield* client.containerEvents(options, signal);
-      },
+      events: events(context),
       stackOf: (service) =>
         ledger.currents().find(({ key, swarm, services }) =>
           key.context === context && swarm !== undefined &&
@@ -54,7 +50,6 @@ export function createReconciliation(
       reconcile: (key, heard, signal) => pipeline.reconcile(key, heard, signal),
       clock,
       log,
-      random: Math.random,
     });
   return {
     run: (signal) =>

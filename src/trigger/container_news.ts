@@ -13,9 +13,9 @@ export interface ContainerNews {
   readonly drifts: boolean;
 }
 
-/** The actions that are asked of an engine. */
+/** The actions that are asked of an engine; what is created is news for who looks for jobs. */
 export const NEWS_ACTIONS = [
-  ...["die", "destroy", "update", "stop", "kill", "oom", "health_status"],
+  ...["create", "die", "destroy", "update", "stop", "kill", "oom", "health_status"],
   ...["start", "rename", "pause", "unpause", "remove"],
 ];
 const DRIFTS = ["die", "destroy", "update", "start", "rename", "pause", "unpause"];

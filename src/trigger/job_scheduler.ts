@@ -11,6 +11,7 @@ import {
 import { nextFiring } from "../plan/mod.ts";
 import type { Clock, Log, Meter } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
+import type { SharedEvents } from "./shared_events.ts";
 
 /** A service that its labels call a job. */
 export interface ScheduledJob {
@@ -29,8 +30,8 @@ export interface ScheduledJob {
 /** Ports of the scheduler. */
 export interface JobSchedulerParts {
   readonly find: (signal: AbortSignal) => Promise<readonly ScheduledJob[]>;
-  /** Container events until the stream ends, which throws. */
-  readonly events: (signal: AbortSignal) => AsyncIterable<ContainerEvent>;
+  /** What the engine tells, until the scheduler's signal aborts. */
+  readonly events: Pick<SharedEvents, "follow">;
   /** Lets a run in; one of a job runs at a time, and at most one waits. Throws `shutting_down`. */
   readonly submit: (work: RunJob) => unknown;
   readonly clock: Clock;
@@ -60,7 +61,7 @@ const AGAIN_MS = 1000;
 
 /**
  * Starts jobs when they are due, with one timer for the next of all. It looks at what there is when
- * containers come, go or are renamed, and when the stream of events was cut. Firings that pass while
+ * containers come, go or are renamed, and when events may have been missed. Firings that pass while
  * the process is down are not made up for.
  */
 export class JobScheduler {
@@ -72,6 +73,9 @@ export class JobScheduler {
   readonly #active = new Map<string, number>();
   readonly #lastRuns = new Map<string, Date>();
   #hasAdopted = false;
+  /** Whether something was heard since the last look, and the looks that follow from that. */
+  #isStirred = false;
+  #looks: Promise<void> | undefined;
 
   constructor(parts: JobSchedulerParts, signal: AbortSignal) {
     this.#parts = parts;
@@ -81,25 +85,13 @@ export class JobScheduler {
 
   /** Schedules until the signal aborts; never rejects. Call it once. */
   async run(): Promise<void> {
-    const { clock, events, log } = this.#parts;
-    while (!this.#signal.aborted) {
-      const looking = new AbortController();
-      const within = AbortSignal.any([this.#signal, looking.signal]);
-      try {
-        // First the stream, then the look: what comes in between is seen.
-        const changes = this.#follow(events(within), within);
-        // Where the look fails first, nobody waits for the stream any more.
-        changes.catch(() => {});
-        await this.refresh();
-        await changes;
-      } catch (error) {
-        if (this.#signal.aborted) return;
-        log.debug("jobs are looked for again: the engine does not tell of containers", { error });
-      } finally {
-        looking.abort();
-      }
-      await clock.sleep(AGAIN_MS, this.#signal).catch(() => {});
-    }
+    await this.#parts.events.follow({
+      onEvent: (event) => {
+        if (mayConcernJobs(event)) this.#stir(QUIET_MS);
+      },
+      onGap: () => this.#stir(0),
+    });
+    await this.#looks;
   }
 
   /**
@@ -167,20 +159,30 @@ export class JobScheduler {
     };
   }
 
-  /** Reads events, and looks anew a moment after one that is about a job. */
-  async #follow(events: AsyncIterable<ContainerEvent>, signal: AbortSignal): Promise<void> {
-    let waiting: Promise<void> | undefined;
-    for await (const { type, attributes } of events) {
-      const isJob = behaviourLabel(attributes, BEHAVIOUR_LABELS.jobEnabled) !== undefined;
-      // Of a service of a swarm an event does not tell the labels.
-      if (!isJob && type !== "service") continue;
-      waiting ??= this.#parts.clock.sleep(QUIET_MS, signal)
-        .then(() => {
-          waiting = undefined;
-          return this.refresh();
-        })
-        .catch((error) => this.#parts.log.debug("jobs could not be looked at", { error }));
+  /** Has jobs looked for after a pause, in which more may be heard. */
+  #stir(pause: number): void {
+    this.#isStirred = true;
+    this.#looks ??= this.#look(pause);
+  }
+
+  /** Looks until nothing more was heard, and until the engine answers. */
+  async #look(first: number): Promise<void> {
+    const { clock, log } = this.#parts;
+    for (let pause = first; this.#isStirred && !this.#signal.aborted;) {
+      if (pause > 0) await clock.sleep(pause, this.#signal).catch(() => {});
+      if (this.#signal.aborted) break;
+      this.#isStirred = false;
+      pause = QUIET_MS;
+      try {
+        await this.refresh();
+      } catch (error) {
+        if (this.#signal.aborted) break;
+        log.debug("jobs are looked for again", { error });
+        this.#isStirred = true;
+        pause = AGAIN_MS;
+      }
     }
+    this.#looks = undefined;
   }
 
   #plan(name: string, job: ScheduledJob, now: Date): void {
@@ -257,6 +259,12 @@ export class JobScheduler {
   #log({ name, key }: ScheduledJob): Log {
     return this.#parts.log.with({ job: name, stack: key.name, context: key.context });
   }
+}
+
+/** Of a service of a swarm an event does not tell the labels. */
+function mayConcernJobs({ type, attributes }: ContainerEvent): boolean {
+  return type === "service" ||
+    behaviourLabel(attributes, BEHAVIOUR_LABELS.jobEnabled) !== undefined;
 }
 
 function nameOf({ key, service }: Pick<ScheduledJob, "key" | "service">): string {

@@ -6,10 +6,10 @@
 export * from "./job_scheduler.ts";
 export * from "./opening_alarm.ts";
 export { NEWS_ACTIONS, newsOf } from "./container_news.ts";
-export { followEvents } from "./event_stream.ts";
 export * from "./poll_loop.ts";
 export type { PollParts, Submit } from "./poll_parts.ts";
 export { Reconciler, type ReconcilerParts } from "./reconciler.ts";
 export * from "./repository_changes.ts";
 export * from "./retry_alarm.ts";
+export { SharedEvents } from "./shared_events.ts";
 export * from "./webhooks/mod.ts";

@@ -10,13 +10,14 @@ import {
 } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import { newsOf } from "./container_news.ts";
-import { followEvents } from "./event_stream.ts";
+import type { SharedEvents } from "./shared_events.ts";
 
 /** Ports of the reconciler. */
 export interface ReconcilerParts {
   /** The context whose engine it is. */
   readonly context: string;
-  readonly events: (since: bigint, signal: AbortSignal) => AsyncIterable<ContainerEvent>;
+  /** What the engine tells, until the signal of {@link Reconciler.run} aborts. */
+  readonly events: Pick<SharedEvents, "follow">;
   /** Name of the stack of a swarm's service, by the name of that. */
   readonly stackOf: (service: string) => string | undefined;
   /** How a stack reacts; `undefined` for one that is left alone. */
@@ -31,7 +32,6 @@ export interface ReconcilerParts {
   ) => Promise<"settled" | "failed">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly random: () => number;
 }
 
 /** Milliseconds without news after which a stack is looked at, and how often these may begin anew. */
@@ -54,8 +54,8 @@ interface Stirred {
 }
 
 /**
- * Looks after stacks whose containers change without us: one stream of events for an engine, a short
- * pause for each stack until nothing more is heard, then one look. What is done is decided from what is
+ * Looks after stacks whose containers change without us: it hears of events, pauses for each stack
+ * until nothing more is heard, then looks once. What is done is decided from what is
  * seen then, so events that are lost, doubled or our own do no harm. Everything is looked at
  * at the start, when a stream ended, and every ten minutes.
  */
@@ -75,11 +75,10 @@ export class Reconciler {
 
   /** Works until the signal aborts, and what it does then has ended when this returns. */
   async run(signal: AbortSignal): Promise<void> {
-    const { events, clock, log, random } = this.#parts;
     const onEvent = (event: ContainerEvent) => this.#hear(event, signal);
     const onGap = () => this.#track(this.#resync(signal));
     await Promise.all([
-      followEvents({ events, onEvent, onGap, clock, log, random }, signal),
+      this.#parts.events.follow({ onEvent, onGap }),
       this.#resyncAgain(signal),
     ]);
     while (this.#working.size > 0) await Promise.all(this.#working);

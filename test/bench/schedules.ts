@@ -5,7 +5,6 @@
  */
 import process from "node:process";
 import { readJobLabels } from "../../src/config/mod.ts";
-import type { ContainerEvent } from "../../src/docker/mod.ts";
 import { stackKey } from "../../src/model/mod.ts";
 import { noMeter } from "../../src/system/mod.ts";
 import { JobScheduler, type ScheduledJob } from "../../src/trigger/mod.ts";
@@ -30,14 +29,14 @@ async function simulate(schedule: (index: number) => string, minutes: number): P
   let firings = 0;
   const scheduler = new JobScheduler({
     find: () => Promise.resolve(jobs),
-    events: (signal): AsyncIterable<ContainerEvent> => ({
-      [Symbol.asyncIterator]: () => ({
-        next: () =>
-          new Promise((_, reject) => {
-            signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-          }),
-      }),
-    }),
+    events: {
+      follow({ onGap }) {
+        onGap();
+        return new Promise((resolve) => {
+          stop.signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      },
+    },
     submit: () => void firings++,
     clock,
     log: createRecordingLog(),

@@ -4,7 +4,7 @@ import { readJobLabels } from "../../../src/config/mod.ts";
 import type { ContainerEvent } from "../../../src/docker/mod.ts";
 import { type RunJob, stackKey } from "../../../src/model/mod.ts";
 import { noMeter } from "../../../src/system/mod.ts";
-import { JobScheduler, type ScheduledJob } from "../../../src/trigger/mod.ts";
+import { JobScheduler, type ScheduledJob, SharedEvents } from "../../../src/trigger/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
@@ -30,22 +30,28 @@ function setUp(
   const stop = new AbortController();
   const started: string[] = [];
   const log = createRecordingLog();
+  let count = BigInt(clock.now().getTime()) * 1_000_000n;
   let events = Promise.withResolvers<void>();
   const scheduler = new JobScheduler({
     find: () => isAway() ? Promise.reject(new Error("nobody answers")) : Promise.resolve(jobs),
-    async *events(signal: AbortSignal): AsyncIterable<ContainerEvent> {
-      if (isAway()) throw new Error("no stream");
-      while (!signal.aborted) {
-        await Promise.race([
-          events.promise,
-          new Promise((_, reject) => {
-            signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-          }),
-        ]);
-        const attributes = { "stackwright.job.enabled": "true" };
-        yield { action: "create", detail: "", containerId: "1", attributes, time: 0n };
-      }
-    },
+    events: new SharedEvents({
+      async *events(_since, signal): AsyncIterable<ContainerEvent> {
+        if (isAway()) throw new Error("no stream");
+        while (!signal.aborted) {
+          await Promise.race([
+            events.promise,
+            new Promise((_, reject) => {
+              signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+            }),
+          ]);
+          const attributes = { "stackwright.job.enabled": "true" };
+          yield { action: "create", detail: "", containerId: "1", attributes, time: ++count };
+        }
+      },
+      clock,
+      log,
+      random: () => 1,
+    }, stop.signal),
     submit: ({ service, adopts }: RunJob) =>
       void started.push(adopts === undefined ? service : `${service} ${adopts}`),
     clock,

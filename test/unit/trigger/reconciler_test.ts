@@ -12,7 +12,7 @@ import {
   stackKey,
   StackwrightError,
 } from "../../../src/model/mod.ts";
-import { newsOf, Reconciler } from "../../../src/trigger/mod.ts";
+import { newsOf, Reconciler, SharedEvents } from "../../../src/trigger/mod.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
@@ -49,6 +49,7 @@ function setUp(
   } = {},
 ) {
   const clock = createFakeClock();
+  const log = createRecordingLog();
   const stop = new AbortController();
   const looks: string[] = [];
   const streams: bigint[] = [];
@@ -63,19 +64,24 @@ function setUp(
   let queue: ContainerEvent[] = [];
   const reconciler = new Reconciler({
     context: "default",
-    async *events(since, signal) {
-      streams.push(since);
-      for (;;) {
-        for (const event of queue.splice(0)) yield event;
-        const next = await new Promise<ContainerEvent | undefined>((resolve) => {
-          push = resolve;
-          signal.addEventListener("abort", () => resolve(undefined), { once: true });
-        });
-        signal.throwIfAborted();
-        if (next === undefined) throw new StackwrightError("engine_unreachable", "gone");
-        yield next;
-      }
-    },
+    events: new SharedEvents({
+      async *events(since, signal) {
+        streams.push(since);
+        for (;;) {
+          for (const event of queue.splice(0)) yield event;
+          const next = await new Promise<ContainerEvent | undefined>((resolve) => {
+            push = resolve;
+            signal.addEventListener("abort", () => resolve(undefined), { once: true });
+          });
+          signal.throwIfAborted();
+          if (next === undefined) throw new StackwrightError("engine_unreachable", "gone");
+          yield next;
+        }
+      },
+      clock,
+      log,
+      random: () => 1,
+    }, stop.signal),
     stackOf: () => undefined,
     optionsOf: ({ name }) =>
       name === "quiet" ? undefined : {
@@ -97,8 +103,7 @@ function setUp(
       return Promise.resolve(state.end);
     },
     clock,
-    log: createRecordingLog(),
-    random: () => 1,
+    log,
   });
   const running = reconciler.run(stop.signal);
   return {
@@ -340,24 +345,30 @@ describe("a stream of events that is cut", () => {
   /** What is heard when the first stream ends after so many bytes. */
   async function heardAfterCut(at: number): Promise<string[]> {
     const clock = createFakeClock();
+    const log = createRecordingLog();
     const stop = new AbortController();
     const looks: string[] = [];
     let streams = 0;
     const reconciler = new Reconciler({
       context: "default",
-      async *events(since, signal) {
-        const isFirst = ++streams === 1;
-        async function* bytes() {
-          await Promise.resolve();
-          yield isFirst ? TEXT.subarray(0, at) : TEXT;
-        }
-        for await (const line of jsonLines(bytes())) {
-          const event = parseEvent(line);
-          if (event.time >= since) yield event;
-        }
-        if (isFirst) throw new StackwrightError("engine_unreachable", "cut");
-        await clock.sleep(Number.MAX_SAFE_INTEGER, signal);
-      },
+      events: new SharedEvents({
+        async *events(since, signal) {
+          const isFirst = ++streams === 1;
+          async function* bytes() {
+            await Promise.resolve();
+            yield isFirst ? TEXT.subarray(0, at) : TEXT;
+          }
+          for await (const line of jsonLines(bytes())) {
+            const event = parseEvent(line);
+            if (event.time >= since) yield event;
+          }
+          if (isFirst) throw new StackwrightError("engine_unreachable", "cut");
+          await clock.sleep(Number.MAX_SAFE_INTEGER, signal);
+        },
+        clock,
+        log,
+        random: () => 1,
+      }, stop.signal),
       stackOf: () => undefined,
       optionsOf: () => ({
         enabled: true,
@@ -376,8 +387,7 @@ describe("a stream of events that is cut", () => {
         return Promise.resolve("settled");
       },
       clock,
-      log: createRecordingLog(),
-      random: () => 1,
+      log,
     });
     const running = reconciler.run(stop.signal);
     while (streams < 2 || looks.length < LINES.length) {
