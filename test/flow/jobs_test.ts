@@ -43,7 +43,9 @@ async function run(world: World, name: string, query = "") {
 
 /** Names of the containers that were made for runs and are still there. */
 async function executions(world: World): Promise<string[]> {
-  const out = await docker(world, "ps", "-aq", "--filter", "label=stackwright.job.run");
+  const labels = ["stackwright.job.run", `com.docker.compose.project=${world.stack}`];
+  const filters = labels.flatMap((each) => ["--filter", `label=${each}`]);
+  const out = await docker(world, "ps", "-aq", ...filters);
   return out.trim() === "" ? [] : out.trim().split("\n");
 }
 
