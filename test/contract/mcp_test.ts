@@ -45,6 +45,11 @@ const TOOLS = [
 /** `MALFORMED_MESSAGES` says another number. */
 const MALFORMED = Number(process.env["MALFORMED_MESSAGES"] ?? 600);
 const POLL = { configs: [{ url: "https://git.example/shop.git", reference: "main" }] };
+const INTRODUCTION = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "test", version: "1" },
+};
 
 describe("the tool server", () => {
   let service: HttpService;
@@ -386,6 +391,46 @@ describe("the tool server", () => {
     await gone;
     await ended(begun[2]);
     assert.equal(begun[0]?.aborted, false);
+  });
+
+  it("cancels a call for its own client and key alone", async () => {
+    let begin = (_signal: AbortSignal) => {};
+    const begun = new Promise<AbortSignal>((resolve) => begin = resolve);
+    await start({
+      execute: (_work, _reporter, signal) => {
+        begin(signal);
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+        );
+      },
+    });
+    const send = (message: object, headers: Record<string, string>) =>
+      fetch(`${service.url}/mcp`, post({ jsonrpc: "2.0", ...message }, headers));
+    const introduce = async () => {
+      const response = await send({ id: 0, method: "initialize", params: INTRODUCTION }, {});
+      await response.text();
+      return response.headers.get("mcp-session-id") ?? "";
+    };
+    const own = { "mcp-session-id": await introduce() };
+    const other = { "mcp-session-id": await introduce() };
+    const params = { name: "trigger_poll", arguments: POLL };
+    const answer = send({ id: 7, method: "tools/call", params }, own);
+    const signal = await begun;
+    const cancel = async (requestId: unknown, headers: Record<string, string>) => {
+      const method = "notifications/cancelled";
+      const response = await send({ method, params: { requestId } }, headers);
+      assert.equal(response.status, 202);
+      await response.text();
+    };
+    await cancel(7, other);
+    await cancel(7, {});
+    await cancel(8, own);
+    await cancel("7", own);
+    await cancel(7, { ...own, "x-api-key": READ_SECRET });
+    assert.equal(signal.aborted, false);
+    await cancel(7, own);
+    await ended(signal);
+    assert.match(await (await answer).text(), /"isError":true/);
   });
 
   it("gives what clients wait for ten seconds at a shutdown, and ends it then", async () => {

@@ -1,4 +1,4 @@
-import type { Operations } from "../../api/mod.ts";
+import type { Operations, Power } from "../../api/mod.ts";
 import { isStackwrightError } from "../../model/mod.ts";
 import type { RunStore } from "../../record/mod.ts";
 import type { Clock, Ids, Log, Meter, Redactor } from "../../system/mod.ts";
@@ -59,7 +59,7 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
       const read = await readMessage(exchange);
       if ("malformed" in read) return made(parseError(read.malformed));
       const { body } = read;
-      const session = headers.get(SESSION_HEADER) ?? "";
+      const session = sessionOf(headers, powers);
       const { method, params } = asMessage(body);
       if (method === "notifications/cancelled") running.cancel(session, params?.requestId);
       const request = new Request(`http://localhost${TOOL_PATH}`, {
@@ -71,6 +71,12 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
       return made(untilGone(response, call.signal));
     },
   };
+}
+
+/** Whose calls these are: a key that may only read does not end what another one began. */
+function sessionOf(headers: RequestHeaders, powers: ReadonlySet<Power>): string {
+  const word = headers.get(SESSION_HEADER) ?? "";
+  return word === "" ? "" : [word, ...[...powers].sort()].join(" ");
 }
 
 /** A host that no name server can lead elsewhere, with its port. */
