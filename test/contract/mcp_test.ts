@@ -433,6 +433,32 @@ describe("the tool server", () => {
     assert.match(await (await answer).text(), /"isError":true/);
   });
 
+  it("answers calls of both eras with a stream, which is kept alive", async () => {
+    await start();
+    const eras = [
+      { meta: {}, headers: {} },
+      {
+        meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientInfo": INTRODUCTION.clientInfo,
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+        headers: {
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "tools/call",
+          "mcp-name": "get_health",
+        },
+      },
+    ];
+    for (const { meta, headers } of eras) {
+      const params = { name: "get_health", arguments: {}, _meta: meta };
+      const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+      const response = await fetch(`${service.url}/mcp`, post(message, headers));
+      assert.equal(response.headers.get("content-type"), "text/event-stream");
+      assert.equal(messageIn(await response.text())["id"], 1);
+    }
+  });
+
   it("gives what clients wait for ten seconds at a shutdown, and ends it then", async () => {
     const begun: AbortSignal[] = [];
     let both = () => {};

@@ -91,6 +91,8 @@ export function createToolServer(
     const handler = createMcpHandler(serve, {
       // There is nothing to subscribe to: the tools never change.
       maxSubscriptions: 0,
+      // Whoever gives up on a silent connection, as proxies do, cancels the call: a stream is kept alive.
+      responseMode: "sse",
       onerror: (error) => log.debug(`a message was refused: ${messageOf(error)}`),
     });
     return await handler.fetch(message.request, { parsedBody: message.body });
