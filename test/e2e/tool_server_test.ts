@@ -18,7 +18,6 @@ const REAL = await findRealEngine();
 const EVERY = [DENO_PROGRAM, BUN_PROGRAM, ...executables()];
 /** `TOOL_SERVERS=one` takes the executable alone, where there is one. */
 const PROGRAMS = process.env["TOOL_SERVERS"] === "one" ? EVERY.slice(-1) : EVERY;
-/** What the tools without an operation say. */
 
 type Value = Readonly<Record<string, unknown>>;
 
