@@ -44,6 +44,8 @@ export function createIntake(parts: IntakeParts): Intake {
 interface Waiting {
   readonly id: string;
   work: Work;
+  /** The client whose going away cancels it; nobody once another one relies on it. */
+  client: AbortSignal | undefined;
   finished: Promise<Run>;
 }
 
@@ -52,13 +54,6 @@ interface Turn {
   readonly slot: LaneSlot | undefined;
   /** Whether the burst it came in has to be over. */
   readonly waits: boolean;
-}
-
-/** Who may cancel a piece of work. */
-interface Cancel {
-  readonly controller: AbortController;
-  /** Of the client that waits for it. */
-  readonly client: AbortSignal | undefined;
 }
 
 class Gate implements Intake {
@@ -89,6 +84,7 @@ class Gate implements Intake {
     const run = waiting === undefined ? undefined : this.#parts.runs.get(waiting.id);
     if (waiting === undefined || run === undefined) return this.#start(work, options);
     waiting.work = work;
+    waiting.client = undefined;
     return { run, finished: waiting.finished };
   }
 
@@ -117,28 +113,30 @@ class Gate implements Intake {
     const facts = { ...openingFacts(work), ...known };
     const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
     const controller = new AbortController();
-    const item: Waiting = { id: run.id, work, finished: Promise.resolve(run) };
+    const item: Waiting = { id: run.id, work, client: signal, finished: Promise.resolve(run) };
     const slot = lane === undefined ? undefined : this.#lanes.enter(lane, item, waits);
-    item.finished = this.#inTurn(item, { slot, waits }, { controller, client: signal })
+    item.finished = this.#inTurn(item, { slot, waits }, controller)
       .finally(runs.hold(run.id));
     this.#active.add(run.id, { controller, finished: item.finished });
     return { run, finished: item.finished };
   }
 
-  async #inTurn(item: Waiting, { slot, waits }: Turn, cancel: Cancel): Promise<Run> {
+  async #inTurn(item: Waiting, { slot, waits }: Turn, controller: AbortController): Promise<Run> {
+    const stopListening = slot && leaveWithClient(item, slot, controller);
     try {
-      const { signal } = cancel.controller;
+      const { signal } = controller;
       await slot?.turn(signal);
       // Shutdown wakes it; performing it then ends at once.
       if (waits) await this.#pace.calm(signal);
       slot?.begin();
-      return await this.#perform(item, cancel);
+      stopListening?.();
+      return await this.#perform(item, controller);
     } finally {
       slot?.leave();
     }
   }
 
-  async #perform({ id, work }: Waiting, { controller, client }: Cancel): Promise<Run> {
+  async #perform({ id, work, client }: Waiting, controller: AbortController): Promise<Run> {
     const cancel = () => controller.abort(cancellation(CANCELLED_BY_CLIENT));
     const { runs } = this.#parts;
     const stopListening = client && cancelBetween({ runs, id, client, cancel });
@@ -165,6 +163,22 @@ class Gate implements Intake {
     }
     await this.#active.endWithin(SETTLE_MS);
   }
+}
+
+/**
+ * Cancels work that waits for its turn when its client goes away, and frees its place at once: who comes
+ * next must not join what will not be done. Returns what ends that.
+ */
+function leaveWithClient(item: Waiting, slot: LaneSlot, controller: AbortController): () => void {
+  const { client } = item;
+  const look = () => {
+    if (item.client?.aborted !== true) return;
+    controller.abort(cancellation(CANCELLED_BY_CLIENT));
+    slot.leave();
+  };
+  client?.addEventListener("abort", look, { once: true });
+  look();
+  return () => client?.removeEventListener("abort", look);
 }
 
 /** What is known before any source was looked at. */

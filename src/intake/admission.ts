@@ -11,7 +11,9 @@ export interface Admission {
 
 /** Options of letting work in. */
 export interface SubmitOptions {
-  /** Its abort cancels the work: the client that waits for it is gone. */
+  /**
+   * Its abort cancels the work: the client that waits for it is gone. Not once another one got its run.
+   */
   readonly signal?: AbortSignal;
   /** Name of the repository, where it is known before the source was looked at. */
   readonly repository?: string;

@@ -195,6 +195,42 @@ describe("Intake.submit() in a lane", () => {
     assert.equal(run.repository, "h/***/x");
   });
 
+  it("ends at once what waits when its client goes, and lets nobody join that", async () => {
+    const { execute, begun, end } = steppedWork();
+    const { intake, runs } = createGate(execute);
+    intake.submit(about("1"), { lane: "a" });
+    const client = new AbortController();
+    const left = intake.submit(about("2"), { lane: "a", signal: client.signal });
+    await settle();
+    client.abort();
+    const next = intake.submit(about("3"), { lane: "a" });
+    assert.equal(next.run.id, "run-3");
+    assert.equal((await left.finished).message, CANCELLED_BY_CLIENT);
+    assert.equal(runs.get("run-1")?.status, "running");
+    const gone = intake.submit(about("4"), { lane: "b", signal: AbortSignal.abort() });
+    assert.equal((await gone.finished).message, CANCELLED_BY_CLIENT);
+    await end(0);
+    assert.deepEqual(begun, ["1", "3"]);
+    await end(1);
+    assert.equal((await next.finished).status, "succeeded");
+  });
+
+  it("cancels nothing that another one has joined, before its turn or after", async () => {
+    const { execute, begun, end } = steppedWork();
+    const { intake } = createGate(execute);
+    intake.submit(about("1"), { lane: "a" });
+    const client = new AbortController();
+    intake.submit(about("2"), { lane: "a", signal: client.signal });
+    const joined = intake.submit(about("3"), { lane: "a" });
+    assert.equal(joined.run.id, "run-2");
+    client.abort();
+    await settle();
+    await end(0);
+    assert.deepEqual(begun, ["1", "3"]);
+    await end(1);
+    assert.equal((await joined.finished).status, "succeeded");
+  });
+
   it("begins nothing that waited when the grace period of a shutdown ends", async () => {
     const { execute, begun } = steppedWork();
     const { intake, clock } = createGate(execute);
