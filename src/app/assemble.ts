@@ -359,6 +359,7 @@ function pipelineOptions(
     rollback: deploy.rollback,
     watchMs: deploy.watchMs,
     imageRetention: deploy.releaseImageRetention,
+    filesRetention: deploy.artifactGcEnabled ? deploy.artifactGcRetentionRecords : Infinity,
     configRetention: deploy.swarmConfigRetention,
     secretRetention: deploy.swarmSecretRetention,
     treeRetention: deploy.artifactGcRetentionRecords,

@@ -99,6 +99,7 @@ export async function createHost(
     images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
     ...(context === DEFAULT_CONTEXT ? {} : { deploying }),
     sharesFiles: isHere,
+    copiesFiles: !isHere && settings.deploy.remoteFiles === "volume",
     dataDir: !isHere ? dir : data ?? await findHostDataDirectory({ files, engine }, dir, signal),
     ...(socket === undefined ? {} : { socket }),
     own: remembered(

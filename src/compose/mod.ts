@@ -8,6 +8,7 @@ export * from "./clashing.ts";
 export * from "./configuration_digest.ts";
 export * from "./dotenv.ts";
 export * from "./expectation.ts";
+export * from "./files_volumes.ts";
 export * from "./follows.ts";
 export * from "./host_paths.ts";
 export * from "./ignored_uses.ts";

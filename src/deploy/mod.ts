@@ -26,6 +26,7 @@ export * from "./look_for_drift.ts";
 export * from "./new_networks.ts";
 export * from "./observe.ts";
 export * from "./ownership.ts";
+export * from "./place_files.ts";
 export * from "./projects.ts";
 export { pointTags, startAgain } from "./put_back.ts";
 export * from "./readiness.ts";

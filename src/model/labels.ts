@@ -23,6 +23,8 @@ export const LABELS = {
   digest: "stackwright.digest",
   /** Keyed digest of the files that a task of a swarm sees through mounts; on containers only. */
   content: "stackwright.content",
+  /** On a volume with copies of files, and on the container that copies them: the volume's name. */
+  files: "stackwright.files",
   /** What a config or secret of a swarm is called without the digest at the end of its name. */
   name: "stackwright.name",
   /** On a container that was made for one run of a job: which one. */

@@ -31,6 +31,7 @@ import {
   withValues,
 } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
+import { placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
 import { changeMode, isSameMode } from "./stack_mode.ts";
 
@@ -80,6 +81,7 @@ export async function carryOut(
 ): Promise<RolloutResult | undefined> {
   const { release } = work.next;
   await keepTree(parts, release, signal);
+  await placeReleaseFiles(parts, work, signal);
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
     removeOrphans: work.removeOrphans,
@@ -144,6 +146,7 @@ export async function finishRollout(
     const keepsFailure = work.remembers === false;
     parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
     await settleFiles(parts, key);
+    await prunePlacedFiles(parts, key, signal);
     if (work.pruneImages) {
       work.progress("pruning images");
       await pruneImages(parts, key, work.observed, signal);
@@ -270,8 +273,10 @@ function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts 
     files: stackFiles(parts, key),
     replan: (release, observed, { services: failed }) =>
       planFor(release.services, observed, { kind: "taken_back", failed, removeOrphans }).services,
-    fetchImages: async (onDisk, services, signal) =>
-      void await requireImages(parts, onDisk, { services, progress }, signal),
+    fetchImages: async (onDisk, services, signal) => {
+      await requireImages(parts, onDisk, { services, progress }, signal);
+      await placeReleaseFiles(parts, { next: onDisk, services, progress }, signal);
+    },
     call: (onDisk) => composeCall(parts, onDisk),
   };
 }

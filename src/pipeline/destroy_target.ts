@@ -1,6 +1,7 @@
 import {
   destroyServices,
   destroyStack,
+  removePlacedFiles,
   stackDirectories,
   StackFiles,
   volumesOf,
@@ -149,6 +150,7 @@ export async function finishDestroy(
   const volumes = isManager
     ? await destroyServices({ engine, clock }, { key, removeVolumes }, signal)
     : own;
+  if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`);
   parts.secrets.forget(stackAsOwner(key));

@@ -31,6 +31,8 @@ export interface PipelineOptions extends PrepareOptions {
   readonly secretRetention: number;
   /** How many good releases keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */
   readonly imageRetention: number;
+  /** The same for copies of files on other machines; infinite where nothing is removed. */
+  readonly filesRetention: number;
   /** Whether what a sync window defers is kept until it opens (`SYNC_WINDOW_QUEUE`). */
   readonly queuesDeferred: boolean;
 }

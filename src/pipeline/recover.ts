@@ -19,6 +19,7 @@ import { planFor } from "../plan/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import { bringToDisk, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
+import { placeReleaseFiles } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import type { Slot } from "../system/mod.ts";
 import { requireImages } from "../prepare/mod.ts";
@@ -186,6 +187,7 @@ async function resumeDeploy(
   let images: Readonly<Record<string, string>> = {};
   try {
     images = await requireImages(parts, next, { services, progress }, signal);
+    await placeReleaseFiles(parts, { next, services, images, progress }, signal);
   } catch (error) {
     signal.throwIfAborted();
     // Then the rollout fails, and puts back what ran before.

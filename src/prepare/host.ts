@@ -27,6 +27,8 @@ export interface Host {
    * engine gets there.
    */
   readonly sharesFiles: boolean;
+  /** Whether files are copied to that machine, where it does not see ours (`REMOTE_FILES=volume`). */
+  readonly copiesFiles: boolean;
   /** The data directory as that machine sees it. */
   readonly dataDir: string;
   /** The socket that the engine is reached by, where it is one of this machine. */

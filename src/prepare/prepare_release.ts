@@ -16,7 +16,7 @@ import {
   type Release,
 } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
-import { requireFilesArrive } from "./remote_files.ts";
+import { arrivingModel } from "./remote_files.ts";
 import { type RenderedTarget, renderTarget } from "./render_target.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { swarmSources } from "./swarm_sources.ts";
@@ -75,9 +75,11 @@ async function releaseOf(
   const { key, revision, deployment } = target;
   const { tree, beside, model, invocation } = rendered;
   const { uses, inPlace, live, manifest, secrets, contentOf } = content;
-  if (!parts.host.sharesFiles) {
-    requireFilesArrive(deployment, uses, { isStack: target.swarm !== undefined });
-  }
+  const isStack = target.swarm !== undefined;
+  const remote = { model, tree, uses, inPlace, isStack, contentOf };
+  const arriving = parts.host.sharesFiles
+    ? model
+    : await arrivingModel(parts, deployment, remote, signal);
   const resources = await projectResources(parts, key.name, signal);
   const release = makeRelease({
     key,
@@ -87,7 +89,7 @@ async function releaseOf(
     timeoutSeconds: deployment.timeoutSeconds,
     ...(target.swarm === undefined ? {} : { swarm: target.swarm }),
     discovered: target.discovered !== undefined,
-    rendered: model,
+    rendered: arriving,
     invocation: await withSecrets(invocation, model, {
       decrypted: [...secrets, ...beside?.secrets ?? []],
       plain: rendered.plain.texts,

@@ -1,24 +1,123 @@
-import type { TreeUse } from "../compose/mod.ts";
-import { type Deployment, StackwrightError } from "../model/mod.ts";
+import { join } from "node:path";
+import {
+  type Copy,
+  type IgnoredUses,
+  insideTree,
+  objectsAt,
+  servicesOf,
+  textAt,
+  type TreeUse,
+  withFilesVolumes,
+} from "../compose/mod.ts";
+import { compareVersions } from "../docker/api_version.ts";
+import { type ComposeModel, type Deployment, StackwrightError } from "../model/mod.ts";
+import { ABSENT } from "./content.ts";
+import type { PrepareParts } from "./parts.ts";
+
+/** The oldest API that mounts a part of a volume (Engine 26.0). */
+const SUBPATH_API = "1.45";
+
+/** What a deployment to another machine uses of its repository. */
+export interface RemoteFiles {
+  readonly model: ComposeModel;
+  readonly tree: string;
+  readonly uses: readonly TreeUse[];
+  readonly inPlace: Pick<IgnoredUses, "uses">;
+  readonly isStack: boolean;
+  contentOf(path: string): string;
+}
+
+/**
+ * The model as an engine on another machine can apply it: with `REMOTE_FILES=volume` its containers
+ * see copies in volumes whose names follow from the content, so that a changed file replaces exactly
+ * the services that mount it.
+ *
+ * Throws `config_invalid` with every file that does not get there.
+ */
+export async function arrivingModel(
+  { host, files, key }: Pick<PrepareParts, "host" | "files" | "key">,
+  deployment: Pick<Deployment, "name" | "context">,
+  { model, tree, uses, inPlace, isStack, contentOf }: RemoteFiles,
+  signal: AbortSignal,
+): Promise<ComposeModel> {
+  const mounted = uses.filter(({ kind }) => kind !== "build");
+  const copies = new Map<string, Copy>();
+  const hasSubpaths = isStack || mounted.length === 0 ||
+    compareVersions(await host.engine.apiVersion(signal), SUBPATH_API) >= 0;
+  const refusals = new Map<TreeUse, string>();
+  for (const use of mounted) {
+    const real = await files.realPath(join(tree, use.path));
+    const isDirectory = real !== undefined && (await files.stat(real))?.kind === "directory";
+    const content = contentOf(use.path);
+    // A volume is mounted differently for a file: the same name must not stand for both.
+    const name = `${deployment.name}_files_${key.digest(`copy ${isDirectory} ${content}`)}`;
+    copies.set(use.path, { name, isDirectory });
+    const why = refusal(use, { isMissing: content === ABSENT, isDirectory, hasSubpaths }) ??
+      (inPlace.uses.has(use)
+        ? "a copy is not kept up to date in place, so recreate.ignore has to go"
+        : isNamedVolume(use, model, tree)
+        ? "a named volume that stands for files is not copied: mount them directly"
+        : undefined);
+    if (why !== undefined) refusals.set(use, why);
+  }
+  const whyNot = host.copiesFiles && !isStack
+    ? (use: TreeUse) => refusals.get(use)
+    : () => host.copiesFiles ? "not in a swarm, whose nodes have volumes of their own" : "";
+  requireFilesArrive(deployment, uses, { isStack, whyNot });
+  const copyOf = (path: string) => copies.get(path) ?? { name: "", isDirectory: false };
+  return isStack ? model : withFilesVolumes(model, tree, copyOf);
+}
+
+function refusal(
+  { writable }: TreeUse,
+  { isMissing, isDirectory, hasSubpaths }: {
+    readonly isMissing: boolean;
+    readonly isDirectory: boolean;
+    readonly hasSubpaths: boolean;
+  },
+): string | undefined {
+  if (writable) return "only what is mounted read-only is copied (read_only: true, or :ro)";
+  if (isMissing) return "there is nothing there to be copied";
+  if (isDirectory || hasSubpaths) return undefined;
+  return `its engine mounts copies of directories alone, those of files from Engine 26.0 on`;
+}
+
+/** Whether a mount shows the file behind a volume of the project, by its `driver_opts`. */
+function isNamedVolume({ kind, service, item }: TreeUse, model: ComposeModel, tree: string) {
+  return kind === "bind" &&
+    !objectsAt(servicesOf(model)[service] ?? {}, "volumes").some((each) =>
+      each["type"] === "bind" && textAt(each, "target") === item &&
+      insideTree(textAt(each, "source"), tree) !== undefined
+    );
+}
 
 /**
  * Refuses what the containers of a remote engine would not find: their files would have to lie on a
- * machine that sees none of ours, and engines make empty directories in their place.
+ * machine that sees none of ours, and engines make empty directories in their place. `whyNot` says
+ * why something is not copied there; nothing for what is.
  *
  * Throws `config_invalid` with every source, and what does work there.
  */
 export function requireFilesArrive(
   { name, context }: Pick<Deployment, "name" | "context">,
   uses: readonly TreeUse[],
-  { isStack }: { readonly isStack: boolean },
+  { isStack, whyNot = () => "" }: {
+    readonly isStack: boolean;
+    readonly whyNot?: (use: TreeUse) => string | undefined;
+  },
 ): void {
   // What images are built from is sent to the engine, and so is content of a swarm's objects.
-  const missing = uses.filter(({ kind }) => kind === "bind" || (!isStack && kind !== "build"));
+  const missing = uses.filter((use) =>
+    (use.kind === "bind" || (!isStack && use.kind !== "build")) && whyNot(use) !== undefined
+  );
   if (missing.length === 0) return;
-  const lines = missing.map(({ service, kind, item, path }) => {
+  const lines = missing.map((use) => {
+    const { service, kind, item, path } = use;
     const what = kind === "bind" ? `${item} of` : `the ${kind} ${item} of`;
-    return `${what} service ${service} is ${path} of the repository`;
+    const why = whyNot(use) ?? "";
+    return `${what} service ${service} is ${path} of the repository${why && ` (${why})`}`;
   });
+  const isOff = !isStack && missing.some((use) => whyNot(use) === "");
   throw new StackwrightError(
     "config_invalid",
     `deployment ${name}: the engine of the context ${context} is on another machine, where the files ` +
@@ -26,6 +125,8 @@ export function requireFilesArrive(
         [...new Set(lines)].sort().join("; ")
       }. What gets there: configs ` +
       `and secrets with content or environment, images that have the files inside (build), named ` +
-      `volumes, paths of that machine. Nothing was changed`,
+      `volumes, paths of that machine${
+        isOff ? ", and with REMOTE_FILES=volume copies of what is only read" : ""
+      }. Nothing was changed`,
   );
 }

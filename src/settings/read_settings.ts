@@ -34,6 +34,8 @@ import {
   LOG_LEVELS,
   type LogFormat,
   type LogLevel,
+  REMOTE_FILES_MODES,
+  type RemoteFilesMode,
   type Settings,
 } from "./settings.ts";
 import type { SettingName } from "./settings_table.ts";
@@ -249,7 +251,20 @@ function deploySettings(reader: VariableReader): DeploySettings {
     swarmFeatures: reader.boolean("CONTAINER_SWARM_FEATURES"),
     swarmConfigRetention: reader.integer("CONTAINER_SWARM_CONFIG_RETENTION"),
     swarmSecretRetention: reader.integer("CONTAINER_SWARM_SECRET_RETENTION"),
+    remoteFiles: remoteFiles(reader),
   };
+}
+
+function remoteFiles(reader: VariableReader): RemoteFilesMode {
+  const text = (reader.text("REMOTE_FILES") ?? "refuse").trim().toLowerCase();
+  const mode = REMOTE_FILES_MODES.find((name) => name === text);
+  if (mode === undefined) {
+    reader.refuse(
+      "REMOTE_FILES",
+      `expected ${REMOTE_FILES_MODES.join(" or ")}; found ${quote(text)}`,
+    );
+  }
+  return mode ?? "refuse";
 }
 
 function polls(reader: VariableReader, checkSchedule: CheckSchedule | undefined) {

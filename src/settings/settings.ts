@@ -10,6 +10,12 @@ export const LOG_FORMATS = ["auto", "text", "json"] as const;
 /** One member of {@link LOG_FORMATS}. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
+/** Values of REMOTE_FILES. */
+export const REMOTE_FILES_MODES = ["refuse", "volume"] as const;
+
+/** One member of {@link REMOTE_FILES_MODES}. */
+export type RemoteFilesMode = (typeof REMOTE_FILES_MODES)[number];
+
 /** Least important level that is logged. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -82,6 +88,8 @@ export interface DeploySettings {
   /** Old revisions kept; -1 is all. */
   readonly swarmConfigRetention: number;
   readonly swarmSecretRetention: number;
+  /** What becomes of files of the repository where an engine on another machine mounts them. */
+  readonly remoteFiles: RemoteFilesMode;
 }
 
 /** Everything the environment decides, read once and frozen. Holds secrets: never log it. */

@@ -92,6 +92,12 @@ export const SETTINGS_TABLE = [
     "How long a new container without a health check has to run before its release is good.",
   ),
   row(
+    "REMOTE_FILES",
+    "text",
+    "refuse",
+    "Files that an engine on another machine mounts: refuse, or volume (copied read-only).",
+  ),
+  row(
     "RELEASE_IMAGE_RETENTION",
     "integer",
     "0",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { tarOf } from "../../src/deploy/mod.ts";
 import type { EngineClient } from "../../src/docker/mod.ts";
 import { asRecord, asText } from "../../src/docker/json.ts";
 import { isStackwrightError, type ObservedContainer } from "../../src/model/mod.ts";
@@ -246,6 +247,35 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       await engine.removeVolume(name, NO_SIGNAL);
       await engine.removeVolume(name, NO_SIGNAL);
       assert.deepEqual(await engine.listVolumes({ [LABEL]: label }, NO_SIGNAL), []);
+    });
+
+    it("a volume that is made with a container has the labels of its mount, and outlives it", async () => {
+      const name = `${label}-mounted`;
+      const Labels = { [LABEL]: label };
+      const mount = { Type: "volume", Source: name, Target: "/x", ReadOnly: false } as const;
+      const id = await engine.makeContainer({
+        name,
+        platform: "",
+        body: {
+          Image: fixture.image,
+          AttachStdout: false,
+          AttachStderr: false,
+          Labels,
+          Env: [],
+          Entrypoint: ["-"],
+          HostConfig: {
+            NetworkMode: "none",
+            Mounts: [{ ...mount, VolumeOptions: { NoCopy: true, Labels } }],
+          },
+        },
+        connect: {},
+      }, NO_SIGNAL);
+      const file = { path: "/x/file", mode: 0o644, uid: 0, gid: 0, content: "hello" };
+      await engine.unpackInto(id, tarOf([file], 1e9), NO_SIGNAL);
+      await engine.removeContainer(id, { force: true, volumes: true }, NO_SIGNAL);
+      const listed = await engine.listVolumes({ [LABEL]: label }, NO_SIGNAL);
+      assert.deepEqual(listed.map((each) => each.name), [name]);
+      await engine.removeVolume(name, NO_SIGNAL);
     });
 
     it("networks are listed by label, and removing may be repeated", async () => {

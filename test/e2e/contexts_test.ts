@@ -24,7 +24,7 @@ describe("a second real engine, by TCP with TLS", { skip }, () => {
   let second: SecondEngine;
   before(async () => {
     second = await startSecondEngine();
-    world = await createWorld({ engine: "real" });
+    world = await createWorld({ engine: "real", env: { REMOTE_FILES: "volume" } });
     const { client } = second.certificates;
     const files = ["ca", "cert", "key"].map((each) => `${each}=${client}/${each}.pem`);
     const docker = ["--docker", [`host=${second.host}`, ...files].join(",")];
@@ -83,6 +83,61 @@ describe("a second real engine, by TCP with TLS", { skip }, () => {
     const mended = await world.poll();
     assert.deepEqual(statuses(mended.run), ["default succeeded", "two skipped"]);
     assert.deepEqual((await there()).map(({ id }) => id), [its.id]);
+  });
+
+  it("gets copies of the files that its containers mount, and only the changed ones anew", async () => {
+    const service = (more: object) => ({
+      image: IMAGE,
+      init: true,
+      network_mode: "none",
+      command: ["sleep", "1d"],
+      ...more,
+    });
+    const deploy = async (files: Readonly<Record<string, string>>) => {
+      await world.repository.commit(files);
+      const { run } = await world.poll();
+      assert.deepEqual(statuses(run), ["two succeeded"], JSON.stringify(run));
+      return Object.fromEntries((await there()).map(({ service, id }) => [service, id]));
+    };
+    const read = async (id: string | undefined, path: string) => {
+      const exec = ["--host", second.socketHost, "exec", id ?? "", "cat", path];
+      return (await promisify(execFile)("docker", exec)).stdout;
+    };
+    const long = `site/${"deep/".repeat(30)}page.html`;
+    const before = await deploy({
+      ".stackwright.yaml": `name: ${world.stack}\ncontext: two\n`,
+      "compose.yaml": JSON.stringify({
+        services: {
+          files: service({ configs: ["app"], secrets: [{ source: "key", target: "/etc/key" }] }),
+          site: service({ volumes: ["./site:/site:ro"], read_only: true }),
+        },
+        configs: { app: { file: "app.conf" } },
+        secrets: { key: { file: "key.txt" } },
+      }),
+      "app.conf": "a=1\n",
+      "key.txt": "no secret\n",
+      "site/index.html": "hello\n",
+      [long]: "far down\n",
+    });
+    assert.equal(await read(before["files"], "/app"), "a=1\n");
+    assert.equal(await read(before["files"], "/etc/key"), "no secret\n");
+    assert.equal(await read(before["site"], "/site/index.html"), "hello\n");
+    assert.equal(await read(before["site"], `/${long}`), "far down\n");
+    await assert.rejects(
+      promisify(execFile)("docker", [
+        ...["--host", second.socketHost, "exec", before["site"] ?? "", "touch", "/site/mine"],
+      ]),
+      /Read-only file system/,
+    );
+    const now = await deploy({ "app.conf": "a=2\n" });
+    assert.equal(await read(now["files"], "/app"), "a=2\n");
+    assert.notEqual(now["files"], before["files"]);
+    assert.equal(now["site"], before["site"]);
+    const helpers = await second.engine.listContainers(
+      { "stackwright.files": undefined },
+      NO_SIGNAL,
+    );
+    assert.deepEqual(helpers, []);
   });
 
   it("that ends in the middle of a deployment delays its own alone, which goes on later", async () => {

@@ -110,6 +110,12 @@ function mountsOf(state: EngineState, body: JsonRecord, hostConfig: JsonRecord):
     ...asList(hostConfig["Mounts"]).map((each) => declaredMount(asRecord(each))),
     ...asTextList(hostConfig["Binds"]).map(bindMount),
   ];
+  const labels = new Map(
+    asList(hostConfig["Mounts"]).map(asRecord).map((each) => [
+      asText(each["Target"]),
+      asTexts(asRecord(each["VolumeOptions"])["Labels"]),
+    ]),
+  );
   const taken = new Set(mounts.map((each) => each.destination));
   for (const destination of Object.keys(asRecord(body["Volumes"]))) {
     if (!taken.has(destination)) mounts.push(volumeMount("", destination, true));
@@ -119,7 +125,7 @@ function mountsOf(state: EngineState, body: JsonRecord, hostConfig: JsonRecord):
     const named = mount.anonymous
       ? { ...mount, ...volumeMount(state.newId(), mount.destination, mount.writable) }
       : mount;
-    ensureVolume(state, named.name);
+    ensureVolume(state, named.name, { labels: labels.get(mount.destination) ?? {} });
     return { ...named, anonymous: mount.anonymous };
   });
 }

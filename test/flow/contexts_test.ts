@@ -223,3 +223,152 @@ describe("two contexts", () => {
     assert.deepEqual(statuses(run), ["default succeeded", "two failed"], JSON.stringify(run));
   });
 });
+
+describe("files of the repository on another machine, with REMOTE_FILES=volume", () => {
+  let world: World;
+  let second: Second;
+  before(async () => {
+    second = await startSecond();
+    world = await createWorld({
+      engine: "fake",
+      env: { REMOTE_FILES: "volume", ARTIFACT_GC_RETENTION_RECORDS: "1" },
+    });
+    writeContext(world.env["DOCKER_CONFIG"] ?? "", "two", {
+      host: `tcp://127.0.0.1:${second.front.port}`,
+      certificates: second.certificates.client,
+    });
+  });
+  after(async () => {
+    await world.close();
+    await second.close();
+  });
+
+  const service = (name: string, more: string) =>
+    `  ${name}:\n    image: ${IMAGE}\n    command: sleep 1d\n${more}`;
+  const compose = (mode: string) =>
+    "services:\n" + service("web", `    volumes: [./site:/site:${mode}]\n`) +
+    service("app", "    configs: [app]\n") + service("plain", "") +
+    "configs:\n  app: { file: app.conf }\n";
+  const commit = (files: Readonly<Record<string, string>>) =>
+    world.repository.commit({
+      ".stackwright.yaml": `name: ${world.stack}\ncontext: two\ntimeout: 60\nretry: { limit: 0 }\n`,
+      ...files,
+    });
+  /** What runs there: the id of each service's container. */
+  const running = async () => {
+    const project = { "com.docker.compose.project": world.stack };
+    const found = await second.engine.listContainers(project, NO_SIGNAL);
+    return Object.fromEntries(found.map(({ service, id }) => [service, id]));
+  };
+  const copies = () =>
+    second.fake.volumes().filter(({ labels }) => labels["stackwright.files"] !== undefined);
+  const copiers = async () =>
+    await second.engine.listContainers({ "stackwright.files": undefined }, NO_SIGNAL);
+
+  it("copies them to volumes named after their content, before anything is touched", async () => {
+    await commit({
+      "compose.yaml": compose("ro"),
+      "site/index.html": "hello",
+      "app.conf": "a=1",
+    });
+    const { run } = await world.poll();
+    assert.equal(run.status, "succeeded", JSON.stringify(run));
+    assert.equal(copies().length, 2);
+    for (const { name, labels } of copies()) {
+      assert.match(name, new RegExp(`^${world.stack}_files_[0-9a-f]{32}$`));
+      assert.equal(labels["stackwright.files"], name);
+      assert.equal(labels["stackwright.deployment"], world.stack);
+      assert.equal(labels["stackwright.manager"], "stackwright");
+    }
+    assert.deepEqual(await copiers(), []);
+    const { web = "" } = await running();
+    const details = await second.engine.inspectContainer(web, NO_SIGNAL);
+    const mounts = (details?.mounts ?? []).map(({ kind, destination, writable }) =>
+      `${kind} ${destination} ${writable}`
+    );
+    assert.deepEqual(mounts, ["volume /site false"]);
+  });
+
+  it("replaces exactly the services whose files changed, and keeps copies to go back to", async () => {
+    const before = await running();
+    const first = copies().map(({ name }) => name);
+    const again = await world.poll();
+    assert.equal(again.run.status, "skipped", JSON.stringify(again.run));
+    await commit({ "site/index.html": "hello again" });
+    const { run } = await world.poll();
+    assert.equal(run.status, "succeeded", JSON.stringify(run));
+    const now = await running();
+    assert.notEqual(now["web"], before["web"]);
+    assert.equal(now["app"], before["app"]);
+    assert.equal(now["plain"], before["plain"]);
+    const names = copies().map(({ name }) => name);
+    assert.equal(names.length, 3);
+    assert.ok(first.every((each) => names.includes(each)), "those of the release before stay");
+  });
+
+  it("uses a copy again that is there already", async () => {
+    const first = copies().map(({ name }) => name);
+    await commit({ "site/index.html": "hello" });
+    const { run } = await world.poll();
+    assert.equal(run.status, "succeeded", JSON.stringify(run));
+    assert.deepEqual(copies().map(({ name }) => name), first);
+  });
+
+  it("removes what no release needs, and copies again what one that is put back does", async () => {
+    const first = copies().map(({ name }) => name);
+    await commit({ "site/index.html": "hello for the third time" });
+    assert.equal((await world.poll()).run.status, "succeeded");
+    const third = copies().map(({ name }) => name);
+    assert.equal(third.length, 3, "what the release before needs stays");
+    assert.equal(first.filter((each) => !third.includes(each)).length, 1);
+    const { code, err } = await command(world, ["rollback", world.stack, "2", "--context", "two"]);
+    assert.equal(code, 0, err);
+    const now = copies().map(({ name }) => name);
+    assert.equal(now.length, 3);
+    assert.equal(first.filter((each) => !now.includes(each)).length, 1);
+    assert.equal(now.filter((each) => !first.includes(each)).length, 1);
+    assert.deepEqual(await copiers(), []);
+    const pinned = await command(world, ["unpin", world.stack, "--context", "two"]);
+    assert.equal(pinned.code, 0, pinned.err);
+  });
+
+  it("a release that fails gives way to the one before, with the files of that one", async () => {
+    const mounted = async () => {
+      const { web = "" } = await running();
+      const details = await second.engine.inspectContainer(web, NO_SIGNAL);
+      return (details?.mounts ?? []).map(({ name }) => name);
+    };
+    const before = await mounted();
+    const image = `${world.stack}-bad:1`;
+    second.fake.addImage(image, { where: "both", onStart: { exit: 3 } });
+    await commit({
+      "compose.yaml": compose("ro").replace(IMAGE, image),
+      "site/index.html": "of a release that is no good",
+    });
+    const { run } = await world.poll();
+    assert.equal(run.status, "failed", JSON.stringify(run));
+    assert.match(JSON.stringify(run.deployments), /exit code 3/);
+    assert.deepEqual(await mounted(), before);
+    assert.deepEqual(await copiers(), []);
+  });
+
+  it("refuses what is written to", async () => {
+    const before = await running();
+    await commit({ "compose.yaml": compose("rw") });
+    const { run } = await world.poll();
+    assert.equal(run.status, "failed");
+    assert.match(JSON.stringify(run.deployments), /site of the repository \(only what is mounted/);
+    assert.deepEqual(await running(), before);
+  });
+
+  it("removes the copies with the stack", async () => {
+    await commit({
+      ".stackwright.yaml": `name: ${world.stack}\ncontext: two\ndestroy: true\n`,
+      "compose.yaml": compose("ro"),
+    });
+    const { run } = await world.poll();
+    assert.equal(run.status, "succeeded", JSON.stringify(run));
+    assert.deepEqual(await running(), {});
+    assert.deepEqual(copies(), []);
+  });
+});

@@ -1,5 +1,12 @@
 import { type ComposeModel, own, StackwrightError } from "../../model/mod.ts";
-import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import {
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  placeOfFile,
+  servicesOf,
+  textAt,
+} from "../../compose/mod.ts";
 import { fileMode, numberOf } from "./units.ts";
 
 /** A file that is put into a container before it starts. */
@@ -25,13 +32,11 @@ export interface FileUse {
 /** The configs and secrets of a service, secrets first. */
 export function fileUses(model: ComposeModel, service: JsonObject): FileUse[] {
   return (["secrets", "configs"] as const).flatMap((kind) => {
-    const folder = kind === "secrets" ? "/run/secrets/" : "/";
-    return objectsAt(service, kind).map((use) => {
-      const source = textAt(use, "source");
-      const target = textAt(use, "target") || source;
-      const path = target.startsWith("/") ? target : folder + target;
-      return { path, use, resource: objectAt(objectAt(model, kind), source) };
-    });
+    return objectsAt(service, kind).map((use) => ({
+      path: placeOfFile(kind, use),
+      use,
+      resource: objectAt(objectAt(model, kind), textAt(use, "source")),
+    }));
   });
 }
 

@@ -1,17 +1,26 @@
-import type { InjectedFile } from "./injected_files.ts";
-
 const BLOCK = 512;
 /** Bytes of a path that a plain header has room for. */
 export const LONGEST_PATH = 100;
 
 const encoder = new TextEncoder();
 
+/** A file, directory or symbolic link of an archive. */
+export interface TarEntry {
+  readonly path: string;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** Of a file, which it is by default; the target of a link. */
+  readonly content: string | Uint8Array;
+  readonly kind?: "file" | "directory" | "symlink";
+}
+
 /** An archive of files, as the engine unpacks it at `/`; `seconds` since 1970 is when they changed. */
-export function tarOf(files: readonly InjectedFile[], seconds: number): Uint8Array {
+export function tarOf(files: readonly TarEntry[], seconds: number): Uint8Array {
   const parts = files.flatMap((file) => {
-    const content = encoder.encode(file.content);
-    const padding = new Uint8Array((BLOCK - content.length % BLOCK) % BLOCK);
-    return [header(file, content.length, seconds), content, padding];
+    const { kind = "file" } = file;
+    const content = kind === "file" ? bytesOf(file.content) : new Uint8Array();
+    return [...longNames(file, seconds), header(file, content.length, seconds), ...padded(content)];
   });
   const end = new Uint8Array(2 * BLOCK);
   const all = [...parts, end];
@@ -29,20 +38,56 @@ export function pathBytes(path: string): Uint8Array {
   return encoder.encode(path.replace(/^\/+/, ""));
 }
 
-/** The header of one file in the format `ustar`. */
-function header({ path, mode, uid, gid }: InjectedFile, size: number, seconds: number): Uint8Array {
+const TYPES = { file: "0", symlink: "2", directory: "5", names: "x" } as const;
+
+function bytesOf(content: string | Uint8Array): Uint8Array {
+  return typeof content === "string" ? encoder.encode(content) : content;
+}
+
+function padded(content: Uint8Array): Uint8Array[] {
+  return [content, new Uint8Array((BLOCK - content.length % BLOCK) % BLOCK)];
+}
+
+/** What comes before an entry whose path or target has no room in its header. */
+function longNames({ path, content, kind }: TarEntry, seconds: number): Uint8Array[] {
+  const names: (readonly [string, Uint8Array])[] = [["path", pathBytes(path)]];
+  if (kind === "symlink") names.push(["linkpath", bytesOf(content)]);
+  const records = names.filter(([, value]) => value.length > LONGEST_PATH).map(record);
+  if (records.length === 0) return [];
+  const all = Uint8Array.from(records.flatMap((each) => [...each]));
+  const entry = { path: "names", mode: 0o644, uid: 0, gid: 0, content: "", kind: "names" } as const;
+  return [header(entry, all.length, seconds), ...padded(all)];
+}
+
+/** `25 path=...` and a line's end: the number counts all of its bytes, its own digits as well. */
+function record([name, value]: readonly [string, Uint8Array]): Uint8Array {
+  const rest = ` ${name}=`.length + value.length + 1;
+  let length = rest + String(rest).length;
+  if (rest + String(length).length !== length) length = rest + String(length).length;
+  return Uint8Array.from([...encoder.encode(`${length} ${name}=`), ...value, 10]);
+}
+
+/** The header of one entry in the format `ustar`. */
+function header(
+  { path, mode, uid, gid, content, kind = "file" }: Omit<TarEntry, "kind"> & {
+    readonly kind?: keyof typeof TYPES;
+  },
+  size: number,
+  seconds: number,
+): Uint8Array {
   const block = new Uint8Array(BLOCK);
   const text = (at: number, value: string) => block.set(encoder.encode(value), at);
   const octal = (at: number, length: number, value: number) =>
     text(at, value.toString(8).padStart(length - 1, "0"));
-  block.set(pathBytes(path), 0);
+  block.set(pathBytes(path).subarray(0, LONGEST_PATH), 0);
   octal(100, 8, mode);
   octal(108, 8, uid);
   octal(116, 8, gid);
   octal(124, 12, size);
   octal(136, 12, seconds);
   text(148, " ".repeat(8));
-  text(156, "0");
+  text(156, TYPES[kind]);
+  if (kind === "symlink") block.set(bytesOf(content).subarray(0, LONGEST_PATH), 157);
   text(257, "ustar\u000000");
   // The sum over the header counts its own field as spaces.
   const sum = block.reduce((total, byte) => total + byte, 0);

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
-import type { TreeUse } from "../../../src/compose/mod.ts";
+import * as fs from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { filesVolumes, type TreeUse } from "../../../src/compose/mod.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
-import { requireFilesArrive } from "../../../src/prepare/remote_files.ts";
+import { arrivingModel, requireFilesArrive } from "../../../src/prepare/remote_files.ts";
+import { systemFiles } from "../../../src/system/mod.ts";
+import { createMemoryEngine } from "../../fakes/memory_engine.ts";
 
 const use = (kind: TreeUse["kind"], item: string, path: string): TreeUse => ({
   service: "web",
@@ -52,4 +57,84 @@ describe("requireFilesArrive()", () => {
     const sent = [use("config", "app", "a.conf"), use("secret", "key", "k"), use("build", "", ".")];
     requireFilesArrive(SHOP, sent, { isStack: true });
   });
+});
+
+describe("arrivingModel()", () => {
+  let tree = "";
+  before(async () => {
+    tree = await fs.mkdtemp(join(tmpdir(), "swt-arriving-"));
+    await fs.mkdir(join(tree, "site"));
+    await fs.writeFile(join(tree, "a.conf"), "a=1");
+  });
+  after(async () => await fs.rm(tree, { recursive: true }));
+
+  const modelOf = (...volumes: readonly object[]) => ({
+    name: "shop",
+    services: { web: { volumes } },
+  });
+  const bind = (path: string, target: string) => ({
+    type: "bind",
+    source: join(tree, path),
+    target,
+    read_only: true,
+  });
+  const arriving = async (
+    model: ReturnType<typeof modelOf>,
+    uses: readonly TreeUse[],
+    { copiesFiles = true, isStack = false, api = "1.45", inPlace = new Set<TreeUse>() } = {},
+  ) => {
+    const engine = { ...createMemoryEngine(), apiVersion: () => Promise.resolve(api) };
+    // Only these of a host are asked.
+    const host = { engine, copiesFiles } as unknown as Parameters<typeof arrivingModel>[0]["host"];
+    const key = { digest: (text: string) => text.replaceAll(" ", "-") };
+    const contentOf = (path: string) => path === "gone" ? "absent" : `blob:${path}`;
+    const files = { model, tree, uses, inPlace: { uses: inPlace }, isStack, contentOf };
+    const { signal } = new AbortController();
+    return await arrivingModel({ host, files: systemFiles, key }, SHOP, files, signal);
+  };
+  const site = use("bind", "/site", "site");
+  const conf = use("bind", "/conf", "a.conf");
+
+  it("names copies after their content, and whether they are a directory", async () => {
+    const model = modelOf(bind("site", "/site"), bind("a.conf", "/conf"));
+    assert.deepEqual(filesVolumes(await arriving(model, [site, conf])), [
+      { name: "shop_files_copy-false-blob:a.conf", path: "a.conf" },
+      { name: "shop_files_copy-true-blob:site", path: "site" },
+    ]);
+  });
+
+  it("copies directories alone where an engine mounts no part of a volume", async () => {
+    const old = { api: "1.44" };
+    const model = modelOf(bind("site", "/site"), bind("a.conf", "/conf"));
+    assert.equal(
+      filesVolumes(await arriving(modelOf(bind("site", "/site")), [site], old)).length,
+      1,
+    );
+    await assert.rejects(arriving(model, [site, conf], old), /a\.conf .*from Engine 26\.0 on/);
+  });
+
+  const written = { ...site, writable: true };
+  const gone = use("bind", "/gone", "gone");
+  const refused = [
+    [
+      "what is written to",
+      [written],
+      {},
+      /site of the repository \(only what is mounted read-only/,
+    ],
+    ["what is not there", [gone], {}, /gone of the repository \(there is nothing there/],
+    ["what changes in place", [site], { inPlace: new Set([site]) }, /recreate\.ignore has to go/],
+    ["the file behind a named volume", [use("bind", "/d", "site")], {}, /named volume that stands/],
+    ["what a stack mounts", [site], { isStack: true }, /not in a swarm/],
+    ["everything without the setting", [site], { copiesFiles: false }, /REMOTE_FILES=volume/],
+  ] as const;
+  for (const [what, uses, options, message] of refused) {
+    it(`refuses ${what}, and says why`, async () => {
+      await assert.rejects(arriving(modelOf(bind("site", "/site")), uses, options), (error) => {
+        assert.ok(isStackwrightError(error, "config_invalid"), String(error));
+        assert.match(error.message, message);
+        return true;
+      });
+    });
+  }
 });

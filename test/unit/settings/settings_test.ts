@@ -104,6 +104,7 @@ const DEFAULTS: Settings = {
     swarmFeatures: true,
     swarmConfigRetention: 0,
     swarmSecretRetention: 0,
+    remoteFiles: "refuse",
   },
   polls: [],
   secretProvider: undefined,
@@ -149,6 +150,7 @@ describe("readSettings", () => {
 
   const accepted: [Environment, Partial<Settings>][] = [
     [{ LOG_LEVEL: "WARN" }, { logLevel: "warn" }],
+    [{ REMOTE_FILES: " Volume" }, { deploy: { ...deploy, remoteFiles: "volume" } }],
     [{ LOG_FORMAT: " JSON " }, { logFormat: "json" }],
     [{ TZ: "Europe/Berlin" }, { timeZone: "Europe/Berlin" }],
     [{ HTTP_PORT: "1" }, { http: { ...http, port: 1 } }],
@@ -265,6 +267,7 @@ describe("readSettings", () => {
 
   const refused: [Environment, string][] = [
     [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL: expected debug, info, warn, error; found "loud"'],
+    [{ REMOTE_FILES: "copy" }, 'REMOTE_FILES: expected refuse or volume; found "copy"'],
     [{ LOG_FORMAT: "xml" }, 'LOG_FORMAT: expected auto, text, json; found "xml"'],
     [{ TZ: "Mars/Base" }, 'TZ: expected a time zone such as Europe/Berlin, found "Mars/Base"'],
     [{ HTTP_PORT: "0" }, 'HTTP_PORT: expected a whole number 1 to 65535, found "0"'],

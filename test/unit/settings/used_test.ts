@@ -68,6 +68,7 @@ const BY_NAME: Readonly<Record<string, Environment>> = { AZURE_AUTHORITY_HOST: A
 const VALUES: Readonly<Record<string, readonly [string, string]>> = {
   LOG_LEVEL: ["debug", "warn"],
   LOG_FORMAT: ["text", "json"],
+  REMOTE_FILES: ["refuse", "volume"],
   TZ: ["Europe/Berlin", "UTC"],
   SYNC_WINDOWS: ["[{kind: deny, schedule: '@daily', duration: 1h}]", "[]"],
   DOCKER_TLS_VERIFY: ["1", ""],

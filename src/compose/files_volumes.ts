@@ -1,0 +1,109 @@
+import type { ComposeModel } from "../model/mod.ts";
+import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
+import { insideTree } from "./tree_paths.ts";
+
+/** Where a model says which volumes hold copies of its files; compose leaves `x-` alone. */
+const COPIES = "x-stackwright-files";
+
+/** The name of a copied file in its volume; a directory is the volume itself. */
+export const COPIED_FILE = "file";
+
+/** A volume that holds a copy of a file or directory of the repository. */
+export interface FilesVolume {
+  /** Its name on the engine, which follows from the content. */
+  readonly name: string;
+  /** Of the original, relative to the tree. */
+  readonly path: string;
+}
+
+/** A copy as it is mounted. */
+export interface Copy {
+  readonly name: string;
+  readonly isDirectory: boolean;
+}
+
+/**
+ * The same model, whose containers see copies in volumes instead of the files of the tree: bind
+ * mounts, and configs and secrets with `file`. The volumes have to be there before it is applied.
+ */
+export function withFilesVolumes(
+  model: ComposeModel,
+  tree: string,
+  copyOf: (path: string) => Copy,
+): ComposeModel {
+  const copies = new Map<string, string>();
+  const mountOf = (path: string, target: string) => {
+    const { name, isDirectory } = copyOf(path);
+    copies.set(name, path);
+    const volume = { nocopy: true, ...(isDirectory ? {} : { subpath: COPIED_FILE }) };
+    return { type: "volume", source: name, target, read_only: true, volume };
+  };
+  const services = Object.fromEntries(
+    Object.entries(servicesOf(model)).map(([name, service]) => [
+      name,
+      withMounts(service, model, tree, mountOf),
+    ]),
+  );
+  const external = Object.fromEntries(
+    [...copies.keys()].sort().map((name) => [name, { name, external: true }]),
+  );
+  const { [COPIES]: _forged, ...rest } = model as JsonObject;
+  if (copies.size === 0) return { ...rest, services };
+  return {
+    ...rest,
+    services,
+    volumes: { ...objectAt(model, "volumes"), ...external },
+    [COPIES]: Object.fromEntries([...copies].sort()),
+  };
+}
+
+/** The volumes with copies that some of its services mount, by name. */
+export function filesVolumes(
+  model: ComposeModel,
+  services: Iterable<string> = Object.keys(servicesOf(model)),
+): FilesVolume[] {
+  const copies = objectAt(model, COPIES);
+  const mounted = new Set(
+    [...services].flatMap((each) => objectsAt(servicesOf(model)[each] ?? {}, "volumes"))
+      .map((each) => textAt(each, "source")),
+  );
+  return Object.keys(copies).filter((name) => mounted.has(name)).sort()
+    .map((name) => ({ name, path: textAt(copies, name) }));
+}
+
+/** Absolute path in its container of a config or secret that a service uses. */
+export function placeOfFile(kind: "configs" | "secrets", use: JsonObject): string {
+  const target = textAt(use, "target") || textAt(use, "source");
+  if (target.startsWith("/")) return target;
+  return (kind === "secrets" ? "/run/secrets/" : "/") + target;
+}
+
+function withMounts(
+  service: JsonObject,
+  model: ComposeModel,
+  tree: string,
+  mountOf: (path: string, target: string) => JsonObject,
+): JsonObject {
+  const volumes = objectsAt(service, "volumes").map((volume) => {
+    if (volume["type"] !== "bind") return volume;
+    const path = insideTree(textAt(volume, "source"), tree);
+    return path === undefined ? volume : mountOf(path, textAt(volume, "target"));
+  });
+  const targets = new Set(volumes.map((each) => textAt(each, "target")));
+  const lists: Record<string, unknown> = {};
+  for (const kind of ["secrets", "configs"] as const) {
+    if (!Array.isArray(service[kind])) continue;
+    lists[kind] = service[kind].filter((use: unknown) => {
+      if (!isObject(use)) return true;
+      const resource = objectAt(objectAt(model, kind), textAt(use, "source"));
+      const path = insideTree(textAt(resource, "file"), tree);
+      if (path === undefined) return true;
+      const target = placeOfFile(kind, use);
+      // A volume at the same place was written down by somebody who wanted to see that one.
+      if (!targets.has(target)) volumes.push(mountOf(path, target));
+      targets.add(target);
+      return false;
+    });
+  }
+  return volumes.length === 0 ? service : { ...service, ...lists, volumes };
+}

@@ -1,0 +1,251 @@
+import { join } from "node:path";
+import {
+  COPIED_FILE,
+  type FilesVolume,
+  filesVolumes,
+  insideTree,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "../compose/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import {
+  isStackwrightError,
+  LABELS,
+  MANAGER,
+  own,
+  type Progress,
+  type Release,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Clock, Files } from "../system/mod.ts";
+import { withPlainDollars } from "./engine/plain_dollars.ts";
+import { type TarEntry, tarOf } from "./engine/tar.ts";
+
+/** Parts for copying files to an engine on another machine. */
+export interface PlaceFilesParts {
+  readonly engine: Engine;
+  readonly files: Files;
+  readonly clock: Pick<Clock, "now">;
+  readonly progress: Progress;
+}
+
+/** Files that containers are to see on an engine that does not share ours. */
+export interface FilesToPlace {
+  readonly release: Release;
+  /** Directory that the files lie in, encrypted ones in the clear. */
+  readonly tree: string;
+  /** Services whose containers are about to be made or started. */
+  readonly services: readonly string[];
+  /** Images that services ran, where their names may mean none any more. */
+  readonly images?: Readonly<Record<string, string>>;
+}
+
+/** Where the volume is while it is filled. */
+const PLACE = "stackwright-files";
+/** Bytes of files that are sent at once; one that is larger goes alone. */
+const SENT_AT_ONCE = 4 << 20;
+/** Bytes of the largest file that is copied: it has to fit into memory, and through one call. */
+export const LARGEST_COPY = 64 << 20;
+
+/**
+ * Fills the volumes with copies of files that a release mounts and that are not there yet. A volume is
+ * named after its content, so one that is there is never written to again. It is filled through a
+ * container of the service's own image that is never started. What an interrupted copy left behind is
+ * known by that container, and is made anew.
+ *
+ * Throws `config_invalid` for a file that is too large, and what the engine throws. Containers that
+ * run are not touched.
+ */
+export async function placeFiles(
+  parts: PlaceFilesParts,
+  work: FilesToPlace,
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = filesVolumes(work.release.model, work.services);
+  if (wanted.length === 0) return;
+  const { engine, progress } = parts;
+  const names = wanted.map(({ name }) => name);
+  await removeHalfCopied(engine, (name) => names.includes(name), signal);
+  const there = new Set((await engine.findVolumes(names, signal)).map(({ name }) => name));
+  for (const volume of wanted.filter(({ name }) => !there.has(name))) {
+    progress(`copying ${volume.path} to the engine`);
+    await fill(parts, work, volume, signal);
+  }
+}
+
+/**
+ * Removes the volumes with copies for a stack but those in `kept`; what containers still mount stays.
+ * They hold nothing but copies, so nothing is lost with them.
+ */
+export async function removePlacedFiles(
+  engine: Pick<Engine, "listContainers" | "listVolumes" | "removeContainer" | "removeVolume">,
+  key: StackKey,
+  kept: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { name } of await placedFiles(engine, key, signal)) {
+    if (kept.has(name)) continue;
+    await removeHalfCopied(engine, (each) => each === name, signal);
+    try {
+      await engine.removeVolume(name, signal);
+    } catch (error) {
+      if (!isStackwrightError(error, "engine_refused")) throw error;
+    }
+  }
+}
+
+/** The volumes with copies of files for a stack. */
+export async function placedFiles(
+  engine: Pick<Engine, "listVolumes">,
+  { name }: StackKey,
+  signal: AbortSignal,
+) {
+  const labels = {
+    [LABELS.manager]: MANAGER,
+    [LABELS.deployment]: name,
+    [LABELS.files]: undefined,
+  };
+  return await engine.listVolumes(labels, signal);
+}
+
+async function removeHalfCopied(
+  engine: Pick<Engine, "listContainers" | "removeContainer" | "removeVolume">,
+  isMeant: (volume: string) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { id, labels } of await engine.listContainers({ [LABELS.files]: undefined }, signal)) {
+    const volume = labels[LABELS.files] ?? "";
+    if (!isMeant(volume)) continue;
+    await engine.removeContainer(id, { force: true, volumes: true }, signal);
+    await engine.removeVolume(volume, signal);
+  }
+}
+
+async function fill(
+  { engine, files, clock }: PlaceFilesParts,
+  work: FilesToPlace,
+  { name, path }: FilesVolume,
+  signal: AbortSignal,
+): Promise<void> {
+  const original = await originalOf(files, work.tree, path);
+  const { Image, platform } = await imageFor(engine, work, name, signal);
+  const { key, revision } = work.release;
+  const Labels = {
+    [LABELS.manager]: MANAGER,
+    [LABELS.deployment]: key.name,
+    [LABELS.source]: revision.source.kind,
+    [LABELS.sourceName]: revision.source.name,
+    [LABELS.files]: name,
+  };
+  const VolumeOptions = { NoCopy: true, Labels };
+  const mount = { Type: "volume", Source: name, Target: `/${PLACE}`, ReadOnly: false } as const;
+  const id = await engine.makeContainer({
+    name: `${name}_copy`,
+    platform,
+    body: {
+      Image,
+      AttachStdout: false,
+      AttachStderr: false,
+      Labels: { [LABELS.files]: name },
+      Env: [],
+      // An image need not have any, and it is never started.
+      Entrypoint: ["-"],
+      HostConfig: { NetworkMode: "none", Mounts: [{ ...mount, VolumeOptions }] },
+    },
+    connect: {},
+  }, signal);
+  const seconds = Math.floor(clock.now().getTime() / 1000);
+  try {
+    for await (const entries of batches(files, original)) {
+      await engine.unpackInto(id, tarOf(entries, seconds), signal);
+    }
+  } catch (error) {
+    if (!signal.aborted) await removeHalfCopied(engine, (each) => each === name, signal);
+    throw error;
+  }
+  await engine.removeContainer(id, { force: true, volumes: true }, signal);
+}
+
+/** The place of a path of the tree with links resolved. Throws `path_escapes` for one that leads out. */
+async function originalOf(files: Files, tree: string, path: string): Promise<string> {
+  const original = await files.realPath(join(tree, path));
+  if (original === undefined) {
+    throw new StackwrightError("source_invalid", `${path} is not in the repository any more`);
+  }
+  if (insideTree(original, await files.realPath(tree) ?? tree) === undefined) {
+    throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
+  }
+  return original;
+}
+
+/** The image of a service that mounts the volume: it is on the engine, or on its way there. */
+async function imageFor(
+  engine: Engine,
+  { release, services, images = {} }: FilesToPlace,
+  volume: string,
+  signal: AbortSignal,
+) {
+  const model = withPlainDollars(release.model);
+  const users = services.filter((each) =>
+    objectsAt(objectAt(servicesOf(model), each), "volumes").some((mount) =>
+      textAt(mount, "source") === volume
+    )
+  );
+  for (const user of users) {
+    const named = release.services.find(({ name }) => name === user)?.image ?? "";
+    for (const Image of [named, own(images, user) ?? ""]) {
+      if (Image === "" || await engine.imageId(Image, signal) === undefined) continue;
+      return { Image, platform: textAt(servicesOf(model)[user] ?? {}, "platform") };
+    }
+  }
+  throw new StackwrightError(
+    "deploy_failed",
+    `files cannot be copied to the engine without the image of a service that mounts them, and ` +
+      `there is none for ${users.join(", ")}; nothing that runs was touched`,
+  );
+}
+
+/** Everything at and below a path, in pieces that are sent at once. */
+async function* batches(files: Files, original: string): AsyncGenerator<TarEntry[]> {
+  const isDirectory = (await files.stat(original))?.kind === "directory";
+  const root = isDirectory ? PLACE : `${PLACE}/${COPIED_FILE}`;
+  let batch: TarEntry[] = [];
+  let bytes = 0;
+  for await (const entry of entriesAt(files, original, root)) {
+    if (bytes > 0 && bytes + entry.content.length > SENT_AT_ONCE) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(entry);
+    bytes += entry.content.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function* entriesAt(files: Files, from: string, path: string): AsyncGenerator<TarEntry> {
+  const info = await files.stat(from);
+  const facts = { path, mode: info?.mode ?? 0o644, uid: 0, gid: 0 };
+  if (info?.kind === "directory") {
+    // The engine makes the volume's own directory.
+    if (path !== PLACE) yield { ...facts, kind: "directory", content: "" };
+    for (const name of await files.list(from)) {
+      yield* entriesAt(files, join(from, name), `${path}/${name}`);
+    }
+  } else if (info?.kind === "symlink") {
+    yield { ...facts, kind: "symlink", content: await files.readLink(from) ?? "" };
+  } else {
+    const plain = await files.readPlain(from, LARGEST_COPY);
+    if (plain === undefined) {
+      throw new StackwrightError(
+        "config_invalid",
+        `${path.slice(PLACE.length + 1)}: a file of more than ${LARGEST_COPY >> 20} MiB is not ` +
+          `copied to an engine; put it into an image or a named volume. Nothing that runs was touched`,
+      );
+    }
+    yield { ...facts, mode: plain.mode, content: plain.data };
+  }
+}

@@ -1,0 +1,71 @@
+import { filesVolumes } from "../compose/mod.ts";
+import { placedFiles, placeFiles, removePlacedFiles } from "../deploy/mod.ts";
+import { messageOf, type StackKey } from "../model/mod.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
+import type { DecidedRollout } from "./carry_out.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** Actions that make or start containers. */
+const STARTING: ReadonlySet<string> = new Set(["create", "recreate", "scale", "start"]);
+
+/**
+ * Copies the files that a release mounts to an engine that does not see ours. Nothing that runs is
+ * touched. Throws what the engine throws.
+ */
+export async function placeReleaseFiles(
+  { host: { engine, sharesFiles }, files, clock }: PipelineParts,
+  { next, services, images = {}, progress }: Pick<
+    DecidedRollout,
+    "next" | "services" | "images" | "progress"
+  >,
+  signal: AbortSignal,
+): Promise<void> {
+  const { release, tree } = next;
+  if (sharesFiles || release.swarm !== undefined) return;
+  const starting = services.filter(({ action }) => STARTING.has(action)).map(({ name }) => name);
+  const work = { release, tree, services: starting, images };
+  await placeFiles({ engine, files, clock, progress }, work, signal);
+}
+
+/**
+ * Removes the copies of files that no release of a stack needs any more: the current one, those before
+ * it whose trees are kept, one at least, and what is being deployed need theirs. Never fails a release
+ * that is healthy.
+ */
+export async function prunePlacedFiles(
+  parts: PipelineParts,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const { host: { engine, sharesFiles }, ledger, log, options: { filesRetention } } = parts;
+  if (sharesFiles || filesRetention === Infinity) return;
+  try {
+    if ((await placedFiles(engine, key, signal)).length === 0) return;
+    const needed = neededReleases(parts, key, Math.max(1, filesRetention));
+    const kept = needed.flatMap((each) => filesVolumes(ledger.open(each).model));
+    await removePlacedFiles(engine, key, new Set(kept.map(({ name }) => name)), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const text = `copies of files were not removed: ${messageOf(error)}`;
+    log.warning(text, { stack: key.name, context: key.context });
+  }
+}
+
+function neededReleases(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+  previous: number,
+): RecordedRelease[] {
+  const isOwn = (each: RecordedRelease) =>
+    each.key.name === key.name && each.key.context === key.context;
+  const good = new Map<string, RecordedRelease>();
+  for (const each of ledger.history(key, (previous + 1) * 10)) {
+    if (each.status === "deployed" && !good.has(each.digest)) good.set(each.digest, each);
+  }
+  const current = ledger.current(key);
+  return [
+    ...ledger.releasesUnderWay().filter(isOwn),
+    ...(current === undefined ? [] : [current]),
+    ...[...good.values()].filter(({ digest }) => digest !== current?.digest).slice(0, previous),
+  ];
+}
