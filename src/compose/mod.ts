@@ -23,5 +23,6 @@ export * from "./project_size.ts";
 export * from "./pull_policy.ts";
 export * from "./registry_secrets.ts";
 export * from "./rewrite_model.ts";
+export * from "./side_images.ts";
 export * from "./start_first.ts";
 export * from "./tree_paths.ts";

@@ -18,6 +18,7 @@ import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
+import { pullSideImages } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
 import type { Target } from "./target.ts";
 
@@ -98,6 +99,7 @@ export async function prepareImages(
   const pulls = needed.filter((each) => !each.builds && missing.has(each.name));
   requirePullable(prepared.release, pulls);
   await parts.host.images.pull(wanted(target, prepared, pulls), signal);
+  await pullSideImages(parts, prepared.release, wanted(target, prepared, needed), signal);
   const toBuild = wanted(target, prepared, builds);
   const { build } = target.deployment;
   const model = withBuildArguments(toBuild.call.model ?? {}, build.args);

@@ -12,6 +12,7 @@ import {
 } from "../model/mod.ts";
 import { composeCall } from "./compose_call.ts";
 import type { PrepareParts } from "./parts.ts";
+import { pullSideImages } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
 
 /**
@@ -35,11 +36,11 @@ export async function requireImages(
     return await stackImages(parts, onDisk, services, images, signal);
   }
   const acting = new Set(starting(services, ["create", "recreate", "scale", "start"]));
+  const needed = onDisk.release.services.filter((each) =>
+    acting.has(each.name) && each.image !== "" && each.expectation.replicas > 0
+  );
   const missing: ReleaseService[] = [];
-  for (const service of onDisk.release.services) {
-    if (!acting.has(service.name) || service.image === "" || service.expectation.replicas === 0) {
-      continue;
-    }
+  for (const service of needed) {
     if (await parts.host.engine.imageId(service.image, signal) !== undefined) continue;
     const ran = own(images, service.name);
     if (ran !== undefined && await parts.host.engine.imageId(ran, signal) !== undefined) continue;
@@ -47,12 +48,13 @@ export async function requireImages(
     requirePullable(onDisk.release, [service]);
     missing.push(service);
   }
-  if (missing.length === 0) return {};
+  if (needed.length === 0) return {};
   const call = composeCall(parts, onDisk);
   const project = { ...call.project, directory: onDisk.tree };
   const { key, timeoutSeconds } = onDisk.release;
   const wanted = { key, services: missing, call: { ...call, project }, timeoutSeconds, progress };
   await parts.host.images.pull(wanted, signal);
+  await pullSideImages(parts, onDisk.release, { ...wanted, services: needed }, signal);
   return {};
 }
 

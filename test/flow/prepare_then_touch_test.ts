@@ -60,6 +60,14 @@ const OBSTACLES: readonly Obstacle[] = [
     says: /pull failed/,
   },
   {
+    what: "a mounted image that is nowhere",
+    services: () => ({
+      web: web({ volumes: [{ type: "image", source: "127.0.0.1:1/none:1", target: "/m" }] }),
+      worker: service(),
+    }),
+    says: /pull failed/,
+  },
+  {
     what: "a build that fails",
     real: true,
     services: () => ({ web: web({ image: "swt-never-built", build: "./app" }) }),

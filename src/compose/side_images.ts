@@ -1,0 +1,43 @@
+import { objectsAt, servicesOf, textAt } from "./model.ts";
+import type { ComposeModel, ReleaseService } from "../model/mod.ts";
+
+/** An image that a service needs beside its own. */
+export interface SideImage {
+  readonly service: string;
+  readonly image: string;
+  /** `hook`: a container of it runs before the service starts; `volume`: its files are mounted. */
+  readonly use: "hook" | "volume";
+}
+
+/** The images that `services` need beside their own, each once; what has no name is not one. */
+export function sideImages(
+  model: ComposeModel,
+  services: readonly Pick<ReleaseService, "name" | "image">[],
+): readonly SideImage[] {
+  const definitions = servicesOf(model);
+  const all = services.flatMap(({ name: service, image: own }) => {
+    const definition = definitions[service] ?? {};
+    const hooks = objectsAt(definition, "pre_start")
+      .map((each) => ({ service, image: textAt(each, "image"), use: "hook" as const }));
+    const volumes = objectsAt(definition, "volumes")
+      .filter((each) => textAt(each, "type") === "image")
+      .map((each) => ({ service, image: textAt(each, "source"), use: "volume" as const }));
+    return [...hooks, ...volumes].filter(({ image }) => image !== "" && image !== own);
+  });
+  return all.filter((each, index) => all.findIndex(({ image }) => image === each.image) === index);
+}
+
+/** A model that needs nothing but such images: compose fetches those of services alone. */
+export function modelOfImages(images: readonly SideImage[]): {
+  readonly model: ComposeModel;
+  readonly services: readonly Pick<ReleaseService, "name" | "image">[];
+} {
+  const services = images.map(({ service, image, use }, index) => ({
+    name: `${service}.${use}.${index}`,
+    image,
+  }));
+  return {
+    model: { services: Object.fromEntries(services.map(({ name, image }) => [name, { image }])) },
+    services,
+  };
+}
