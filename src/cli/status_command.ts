@@ -1,4 +1,4 @@
-import { type DeploymentView, isOver } from "../api/mod.ts";
+import type { DeploymentView } from "../api/mod.ts";
 import {
   DEFAULT_CONTEXT,
   formatStackKey,

@@ -35,12 +35,12 @@ import {
   prepareRelease,
   refreshImages,
   requireNoClash,
+  requireNotOwnProject,
   type ResolvedTarget,
   resolveSecrets,
   type Target,
 } from "../prepare/mod.ts";
 import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
-import { requireNotOwnProject } from "./not_us.ts";
 import type { PipelineParts } from "./parts.ts";
 import { withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { targetWindowHold } from "./sync_gate.ts";

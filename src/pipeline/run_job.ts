@@ -19,9 +19,8 @@ import {
   StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
-import { composeCall, requireImages } from "../prepare/mod.ts";
+import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
 import { bringToDisk } from "./carry_out.ts";
-import { requireNotStopped } from "./not_us.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { waitForStack } from "./waits.ts";
 

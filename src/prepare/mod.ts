@@ -13,6 +13,7 @@ export { createImages, type Images, UNTOUCHED_IMAGES } from "./images.ts";
 export * from "./input_changes.ts";
 export * from "./measure.ts";
 export * from "./model_values.ts";
+export * from "./not_us.ts";
 export * from "./parts.ts";
 export * from "./plain_source.ts";
 export * from "./prepare_images.ts";

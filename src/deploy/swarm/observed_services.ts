@@ -5,7 +5,6 @@ import {
   type ContainerState,
   JOB_INFIX,
   LABELS,
-  type ObservedContainer,
   type ObservedStack,
 } from "../../model/mod.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ObservedContainer } from "../../../src/model/mod.ts";
-import { requireNotOwnProject, requireNotStopped } from "../../../src/pipeline/not_us.ts";
+import { requireNotOwnProject, requireNotStopped } from "../../../src/prepare/not_us.ts";
 
 const NO_SIGNAL = new AbortController().signal;
 

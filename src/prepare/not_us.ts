@@ -1,6 +1,6 @@
 import { STACK_LABELS } from "../deploy/mod.ts";
 import { COMPOSE_LABELS, type StackKey, StackwrightError } from "../model/mod.ts";
-import type { Host } from "../prepare/mod.ts";
+import type { Host } from "./host.ts";
 
 /** Label by which a swarm says of which service a task is. */
 const SWARM_SERVICE = "com.docker.swarm.service.name";
