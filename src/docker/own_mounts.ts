@@ -23,10 +23,13 @@ export async function containerMounts(
 
 /**
  * The id of the container this process runs in, from the text of `/proc/self/mountinfo`: the engine
- * mounts its own files for a container from a directory named after it. `undefined` on a host.
+ * mounts its own files for a container from a directory named after it. The last ones count: with
+ * `/etc` of a container around this one come that one's files, and this one's lie over them.
+ * `undefined` on a host.
  */
 export function ownContainerId(mountInfo: string): string | undefined {
-  return /\/([0-9a-f]{64})\/(?:hostname|hosts|resolv\.conf)\b/.exec(mountInfo)?.[1];
+  const found = mountInfo.matchAll(/\/([0-9a-f]{64})\/(?:hostname|hosts|resolv\.conf)\b/g);
+  return [...found].at(-1)?.[1];
 }
 
 /**

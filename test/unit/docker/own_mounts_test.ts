@@ -15,6 +15,14 @@ describe("ownContainerId", () => {
       ID,
     ],
     [
+      "a container with the files of the one around it below",
+      `7 6 8:1 /var/lib/docker/containers/${
+        "f".repeat(64)
+      }/hosts /etc/hosts ro - ext4 /dev/sda1 rw\n` +
+      `9 8 8:1 /var/lib/docker/containers/${ID}/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n`,
+      ID,
+    ],
+    [
       "a container with its own root for data",
       `9 8 8:1 /srv/engine/containers/${ID}/resolv.conf /etc/resolv.conf rw - ext4 /dev/sda1 rw\n`,
       ID,
