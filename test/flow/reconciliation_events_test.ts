@@ -48,14 +48,16 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** A container that is sick until it is started again. */
-const web = service({
+const web = service({ network_mode: "none", mem_limit: "32m", memswap_limit: "32m" });
+/**
+ * A container that is sick until it is started again. No other row has a check: one that runs while
+ * there is no memory is a further reason for the engine to tell of that, once more and later.
+ */
+const checked = {
+  ...web,
   command: ["sh", "-c", "rm -f /sick; exec sleep 100000"],
-  network_mode: "none",
-  mem_limit: "32m",
-  memswap_limit: "32m",
   healthcheck: HEALTH,
-});
+};
 
 interface Decision {
   readonly trigger: string;
@@ -93,8 +95,13 @@ describe("each event of a container, on the real engine", {
       const nameOf = ({ event }: Row) => `${world.stack}-${event}`;
       await world.repository.commit({
         ".stackwright.yaml": configFile(
-          ...ROWS.map((row) => ({ name: nameOf(row), reconciliation: { events: [row.event] } })),
+          ...ROWS.map((row) => ({
+            name: nameOf(row),
+            compose_files: [row.event === "unhealthy" ? "checked.yaml" : "compose.yaml"],
+            reconciliation: { events: [row.event] },
+          })),
         ),
+        "checked.yaml": composeFile({ web: checked }),
         "compose.yaml": composeFile({ web }),
       });
       await pollTo(world, "succeeded");
