@@ -163,7 +163,9 @@ function stacksSeen(
   if (hasVolume && name !== undefined) {
     // Of whichever context: a tree too many is kept rather than one too few.
     for (const { key } of ledger.deployedStacks()) if (key.name === name) add(key);
-    add(stackKey("", name));
+    // A stack of another Stackwright on the same engine has nothing of ours.
+    const own = stackKey("", name);
+    if (ledger.history(own, 1).length > 0) add(own);
   }
   return [...keys.values()];
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, it } from "node:test";
+import { BUSYBOX_IMAGE } from "../fakes/busybox_image.ts";
 import { badService } from "./bad_service.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
@@ -129,6 +130,28 @@ describe("old trees", () => {
       await deployMany(world, 6);
       assert.equal((await trees(world)).length, 11);
     }, { ARTIFACT_GC_ENABLED: "false" }));
+
+  it("are removed beside a stack of another Stackwright on the same engine", () =>
+    inWorld("fake", async (world) => {
+      const other = ["--label", "stackwright.deployment=other", "--volume", "other_data:/data"];
+      await docker(
+        world,
+        "run",
+        "--detach",
+        "--network",
+        "none",
+        ...other,
+        BUSYBOX_IMAGE,
+        "sleep",
+        "100000",
+      );
+      await deployMany(world, 5);
+      world.advance(2 * HOURS);
+      await commit(world, files(6));
+      await pollTo(world, "succeeded");
+      const { length } = await trees(world);
+      assert.ok(length < 6, `${length} trees`);
+    }, { ARTIFACT_GC_RETENTION_RECORDS: "0" }));
 
   it("stay while it is not known which of them containers hold", () =>
     inWorld("fake", async (world) => {
