@@ -3,13 +3,13 @@ import {
   formatOwner,
   ownerFrom,
   type StackKey,
+  stackKey,
   type StackOwner,
   StackwrightError,
 } from "../model/mod.ts";
 import { recordedOwner } from "../pipeline/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import { audited } from "./audit.ts";
-import { stackKeyOf } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
@@ -50,7 +50,7 @@ export function adoptOperation({ ledger }: Pick<StackParts, "ledger">): Operatio
     output: adoptionView,
     errors: ["bad_request", "not_found", "conflict"],
   }, ({ context, name, source, reference }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     return audited(call, { action: "adopt", what: "stack", key }, () => {
       const before = recordedOwner(ledger, key);
       const owner = source === ""

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DEFAULT_CONTEXT, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, stackKey, StackwrightError } from "../model/mod.ts";
 import type { Operation } from "./operation.ts";
 
 /** The common parameter that selects the container context. */
@@ -7,11 +7,6 @@ export const contextInput = z.string().max(128).regex(/^(?:[a-zA-Z0-9][a-zA-Z0-9
   .default(DEFAULT_CONTEXT).describe(
     "Container context; omitted, empty or `default` is the default one.",
   );
-
-/** The key of a stack in a context. */
-export function stackKeyOf(context: string, name: string): StackKey {
-  return stackKey(context, name);
-}
 
 /**
  * The same operation, for contexts that there are: where its input names another one, a call throws

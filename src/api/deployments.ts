@@ -1,8 +1,9 @@
+import { stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import type { RecordedRelease } from "../record/mod.ts";
 import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
-import { contextInput, stackKeyOf } from "./context.ts";
+import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { timestamp } from "./stack_parts.ts";
 import type { StackStatus } from "./stack_statuses.ts";
@@ -93,7 +94,7 @@ export function listDeploymentsOperation(
     output: deploymentsView,
     errors: ["bad_request"],
   }, async (asked, { signal }) => {
-    const { context } = stackKeyOf(asked.context, "");
+    const { context } = stackKey(asked.context, "");
     const all = (await deployments(signal))
       .filter(({ key }) => key.context === context)
       .map((each) => viewDeployment(each, time))

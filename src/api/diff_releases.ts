@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { type StackKey, StackwrightError } from "../model/mod.ts";
-import { stackKeyOf } from "./context.ts";
+import { type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 import { unifiedDiff } from "./unified_diff.ts";
@@ -37,7 +36,7 @@ export function diffReleasesOperation(parts: StackParts): Operation<DiffView> {
     output: diffView,
     errors: ["bad_request", "not_found", "ledger_unusable"],
   }, async ({ context, name, from, to, limit, after = 0 }, { signal }) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     const [before, now] = [
       await modelOf(parts, key, from, signal),
       await modelOf(parts, key, to, signal),

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { formatStackKey, type StackKey } from "../model/mod.ts";
+import { formatStackKey, type StackKey, stackKey } from "../model/mod.ts";
 import type { FailureRecord, Pin } from "../record/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
-import { stackKeyOf } from "./context.ts";
 import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
 import { holdView, viewHold } from "./hold.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -50,7 +49,7 @@ export function getDeploymentOperation(
     output: deploymentDetail,
     errors: ["bad_request", "not_found"],
   }, async ({ context, name }, { signal }) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     const decisions = ledger.decisions.of(key, SHOWN_DECISIONS);
     const current = ledger.current(key);
     if (decisions.length === 0 && current === undefined) throw unknownStack(key);

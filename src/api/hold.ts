@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { parseDuration, type PersonHold, StackwrightError } from "../model/mod.ts";
+import { parseDuration, type PersonHold, stackKey, StackwrightError } from "../model/mod.ts";
 import { type Clock, createTimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
-import { stackKeyOf } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
 
@@ -69,7 +68,7 @@ export function holdOperation({ ledger, clock, timeZone }: HoldParts): Operation
     output: holdView,
     errors: ["bad_request", "not_found"],
   }, ({ context, name, reason, until }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     const heldAt = clock.now();
     const end = until === undefined ? {} : { until: untilFrom(until, heldAt) };
     return audited(call, { action: "hold", what: "stack", key, more: { reason } }, () => {
@@ -94,7 +93,7 @@ export function resumeOperation({ ledger }: Pick<HoldParts, "ledger">): Operatio
     output: resumeView,
     errors: ["bad_request", "not_found"],
   }, ({ context, name }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     return audited(call, { action: "resume", what: "stack", key }, () => {
       const [held, pinned] = [ledger.holds.remove(key), ledger.pins.remove(key)];
       if (!held && !pinned) requireKnown({ ledger }, key);

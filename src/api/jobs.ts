@@ -1,10 +1,16 @@
 import * as z from "zod";
 import type { JobSpec } from "../config/mod.ts";
-import { formatDuration, type Run, type StackKey, StackwrightError } from "../model/mod.ts";
+import {
+  formatDuration,
+  type Run,
+  type StackKey,
+  stackKey,
+  StackwrightError,
+} from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
-import { contextInput, stackKeyOf } from "./context.ts";
+import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView, runView } from "./run_view.ts";
 import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
@@ -80,7 +86,7 @@ export function listJobsOperation(
     output: z.array(jobView),
     errors: ["bad_request"],
   }, async ({ stack, context }, { signal }) => {
-    const { context: where } = stackKeyOf(context, "jobs");
+    const { context: where } = stackKey(context, "jobs");
     const known = runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" });
     return (await jobs(where, signal))
       .filter(({ key }) => stack === undefined || key.name === stack)
@@ -112,7 +118,7 @@ export function runJobOperation(parts: JobOperationParts): Operation<RunResult> 
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, async ({ job_name: name, stack, context, wait }, call) => {
-    const { context: where } = stackKeyOf(context, "jobs");
+    const { context: where } = stackKey(context, "jobs");
     const found = (await parts.jobs(where, call.signal)).filter((job) =>
       job.name === name && (stack === undefined || job.key.name === stack)
     );

@@ -1,6 +1,6 @@
+import { stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import { createTimeFormat } from "../system/mod.ts";
-import { stackKeyOf } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { releaseView, viewRelease } from "./release_views.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
@@ -35,7 +35,7 @@ export function listReleasesOperation({ ledger, timeZone }: StackParts): Operati
     output: releasesView,
     errors: ["bad_request", "not_found"],
   }, ({ context, name, limit, before }) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     const most = Math.min(limit, MOST_RELEASES);
     const found = ledger.history(key, most + 1, before);
     if (found.length === 0 && before === undefined) throw unknownStack(key);

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { PROJECT_ACTIONS, type Projects, type ProjectSummary, volumesText } from "../deploy/mod.ts";
 import type { ContainerSummary } from "../docker/mod.ts";
-import { COMPOSE_LABELS } from "../model/mod.ts";
+import { COMPOSE_LABELS, stackKey } from "../model/mod.ts";
 import { audited } from "./audit.ts";
-import { contextInput, stackKeyOf } from "./context.ts";
+import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
 /** Seconds an action on a project may take when nobody says how many. */
@@ -88,7 +88,7 @@ export function listProjectsOperation(
     output: z.array(projectView),
     errors: ["bad_request", "engine_refused", "engine_unreachable"],
   }, async ({ all, context }, { signal }) => {
-    const { context: where } = stackKeyOf(context, "");
+    const { context: where } = stackKey(context, "");
     return (await projects.list({ all, context: where }, signal)).map(viewProject);
   });
 }
@@ -106,7 +106,7 @@ export function getProjectOperation(
     output: z.array(containerView),
     errors: ["bad_request", "not_found", "engine_refused", "engine_unreachable"],
   }, async ({ project_name: name, context }, { signal }) => {
-    return (await projects.describe(stackKeyOf(context, name), signal)).map(viewContainer);
+    return (await projects.describe(stackKey(context, name), signal)).map(viewContainer);
   });
 }
 
@@ -126,7 +126,7 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     output: z.string(),
     errors: ["bad_request", "not_found", "unhealthy", "timeout", "engine_refused"],
   }, async ({ project_name: name, context, action, timeout }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     const control = { action, timeoutSeconds: timeout };
     const isHeld = await audited(
       call,
@@ -154,7 +154,7 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
     output: z.string(),
     errors: ["bad_request", "not_found", "timeout", "engine_refused", "engine_unreachable"],
   }, async ({ project_name: name, context, timeout, volumes, images }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };
     const deleted = await audited(
       call,

@@ -1,7 +1,7 @@
+import { stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import { chooseRelease } from "../pipeline/mod.ts";
 import { audited } from "./audit.ts";
-import { stackKeyOf } from "./context.ts";
 import { reasonInput } from "./hold.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
@@ -36,7 +36,7 @@ export function rollBackOperation(
     output: rollbackResult,
     errors: ["bad_request", "not_found", "shutting_down"],
   }, ({ context, name, release, reason, wait }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     return audited(
       call,
       { action: "roll back", what: "stack", key, more: { reason } },

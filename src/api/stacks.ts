@@ -6,10 +6,10 @@ import {
   type Stacks,
   type StackService,
 } from "../deploy/mod.ts";
-import { MOST_CONTAINERS, type StackKey, StackwrightError } from "../model/mod.ts";
+import { MOST_CONTAINERS, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { audited } from "./audit.ts";
-import { contextInput, stackKeyOf } from "./context.ts";
+import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { timeoutInput, TOLD_LABELS } from "./projects.ts";
 
@@ -96,7 +96,7 @@ export function listStacksOperation(
     output: z.record(z.string(), z.array(stackServiceView)),
     errors: ["bad_request", "conflict", "engine_refused", "engine_unreachable"],
   }, async ({ context }, { signal }) => {
-    const { context: where } = stackKeyOf(context, "");
+    const { context: where } = stackKey(context, "");
     const found = await (await stacks(where)).list(signal);
     return Object.fromEntries([...found].map(([name, own]) => [name, own.map(viewService)]));
   });
@@ -115,7 +115,7 @@ export function getStackOperation(
     output: z.array(stackServiceView),
     errors: ["bad_request", "not_found", "conflict", "engine_refused", "engine_unreachable"],
   }, async ({ stack_name: name, context }, { signal }) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     return (await (await stacks(key.context)).describe(key, signal)).map(viewService);
   });
 }
@@ -146,7 +146,7 @@ export function controlStackOperation(
     output: stackActionView,
     errors: ["bad_request", "not_found", "conflict", "unhealthy", "timeout", "engine_refused"],
   }, async ({ stack_name: name, context, action, service, replicas, wait, timeout }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     const order = action === "scale"
       ? { action, replicas: replicas ?? missingReplicas() }
       : action === "run"
@@ -187,7 +187,7 @@ export function removeStackOperation({ stacks }: StackOperationParts): Operation
       "engine_unreachable",
     ],
   }, async ({ stack_name: name, context, timeout }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     await audited(
       call,
       { action: "remove", what: "stack", key },

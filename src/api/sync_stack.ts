@@ -3,11 +3,11 @@ import {
   formatStackKey,
   type SourceRequest,
   type StackKey,
+  stackKey,
   StackwrightError,
 } from "../model/mod.ts";
 import type { PlannedStack, PlannedStacks } from "../pipeline/mod.ts";
 import { audited } from "./audit.ts";
-import { stackKeyOf } from "./context.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
 import { serviceView } from "./run_view.ts";
 import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
@@ -50,7 +50,7 @@ export function planStackOperation(parts: SyncStackParts): Operation<PlanView> {
     output: planView,
     errors: ["bad_request", "not_found", "conflict"],
   }, async ({ context, name }, call) => {
-    const { id, plan, before, after } = await planOf(parts, stackKeyOf(context, name), call);
+    const { id, plan, before, after } = await planOf(parts, stackKey(context, name), call);
     return {
       plan_id: id,
       kind: plan.kind,
@@ -79,7 +79,7 @@ export function applyStackOperation(parts: SyncStackParts): Operation<RunResult>
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, ({ context, name, plan_id: agreed, wait }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     return audited(call, { action: "apply", what: "stack", key }, async () => {
       if (agreed !== undefined && (await planOf(parts, key, call)).id !== agreed) {
         throw new StackwrightError(
@@ -108,7 +108,7 @@ export function retryStackOperation(parts: SyncStackParts): Operation<RunResult>
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, ({ context, name, wait }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     return audited(call, { action: "retry", what: "stack", key }, async () => {
       requireKnown(parts, key);
       const isFailed = ledger.failures.get(key) !== undefined ||

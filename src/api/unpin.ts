@@ -1,5 +1,5 @@
+import { stackKey } from "../model/mod.ts";
 import * as z from "zod";
-import { stackKeyOf } from "./context.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
@@ -26,7 +26,7 @@ export function unpinOperation({ ledger }: Pick<StackParts, "ledger">): Operatio
     output: unpinView,
     errors: ["bad_request", "not_found"],
   }, ({ context, name }, call) => {
-    const key = stackKeyOf(context, name);
+    const key = stackKey(context, name);
     return audited(call, { action: "unpin", what: "stack", key }, () => {
       const unpinned = ledger.pins.remove(key);
       if (!unpinned) requireKnown({ ledger }, key);
