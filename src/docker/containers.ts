@@ -39,7 +39,7 @@ export async function listContainers(
 
 /** Whether `compose run` or a job made this container; such ones are no part of a stack. */
 export function isOneOff(container: ObservedContainer): boolean {
-  return container.labels[COMPOSE_LABELS.oneOff] === "True";
+  return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
 }
 
 /** One container, or `undefined`. */

@@ -1,12 +1,13 @@
 import { type JobSpec, readJobLabels } from "../config/mod.ts";
 import {
   calledJobs,
+  containerJobs,
   findJobs,
   type FoundJob,
   type InjectedFile,
   injectedFiles,
   JobRun,
-  SwarmJobRun,
+  SwarmJobs,
   withPlainDollars,
 } from "../deploy/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
@@ -65,9 +66,10 @@ export async function runJob(
     const ready = (within: AbortSignal) => readyJob(parts, work, progress, within);
     const auth = (image: string) => images.credentials(image, signal);
     const facts = { ...jobs, clock, log, found, spec, progress };
+    const { engine: { swarm } } = jobs;
     const run = found.swarm === undefined
-      ? new JobRun({ ...facts, ready })
-      : new SwarmJobRun({ ...facts, service: found.swarm, auth });
+      ? new JobRun(facts, containerJobs({ ...facts, ready }))
+      : new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
     const locks = locksOf(key, spec);
     const begin = () =>
       work.adopts === undefined ? run.begin(signal) : run.adopt(work.adopts, signal);

@@ -1,15 +1,5 @@
-import type { EngineClient } from "../../docker/mod.ts";
-import {
-  COMPOSE_LABELS,
-  messageOf,
-  type ObservedContainer,
-  type Progress,
-  StackwrightError,
-} from "../../model/mod.ts";
+import { messageOf, type Progress, StackwrightError } from "../../model/mod.ts";
 import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
-import type { InjectedFile } from "../engine/injected_files.ts";
-import { tarOf } from "../engine/tar.ts";
-import { makeExecution, stopsOf } from "./execution.ts";
 import type { FoundJob } from "./find_jobs.ts";
 
 /** The order to run a job: the part of its labels that a run needs. */
@@ -26,45 +16,81 @@ export interface JobOrder {
 
 /** Facts of one run of a job, and the ports it works with. */
 export interface JobRunFacts {
-  readonly engine: EngineClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly found: FoundJob;
   readonly spec: JobOrder;
-  /** Sees to it that the image is there; returns the files that a new container is given. */
-  readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
-  readonly nextId: () => string;
   readonly leaves: () => boolean;
   readonly progress: Progress;
+}
+
+/** Port for what an engine runs one job in: its containers, or the services of its swarm. */
+export interface JobEngine<Stopped> {
+  /** What a job has of its own. */
+  readonly noun: "container" | "service";
+  /** What runs now and is to be stopped, as the order says. */
+  toStop(signal: AbortSignal): Promise<readonly Stopped[]>;
+  /** Stops one of these, and waits until nothing of it runs. */
+  stop(stopped: Stopped, signal: AbortSignal): Promise<void>;
+  /** Starts one again, unless somebody else saw to it meanwhile. */
+  startAgain(stopped: Stopped, signal: AbortSignal): Promise<void>;
+  /** Throws where the job's own container or service cannot be run again. */
+  requireRestart(): void;
+  /** Runs that once more; returns its id. */
+  restart(signal: AbortSignal): Promise<string>;
+  /**
+   * Makes something for one run, which remembers what the run stops and does not run yet. Tells of it
+   * as soon as it is there; returns what starts it.
+   */
+  make(
+    told: (own: OwnOfRun<Stopped>) => void,
+    signal: AbortSignal,
+  ): Promise<(signal: AbortSignal) => Promise<void>>;
+  /** What was made for a run by a process that has ended; nothing where it is gone. */
+  made(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<Omit<OwnOfRun<Stopped>, "id"> & { readonly isStarted: boolean } | undefined>;
+  remove(id: string, signal: AbortSignal): Promise<void>;
+  /** Waits for the end; returns the exit code. */
+  exitCode(id: string, signal: AbortSignal): Promise<number>;
+  /** Ends a run that takes too long, and calls `keep` when all that it printed can be read. */
+  cutShort(id: string, keep: () => Promise<void>, signal: AbortSignal): Promise<void>;
+  /** The last lines that it printed. */
+  printed(id: string, lines: number, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** What is of one run alone, and what it stops. */
+export interface OwnOfRun<Stopped> {
+  readonly id: string;
+  readonly stops: readonly Stopped[];
 }
 
 /** Bytes of what a failed run printed that its record keeps. */
 const KEPT_OUTPUT = 16 * 1024;
 /** Lines that an engine is asked for. */
-export const KEPT_LINES = 1000;
+const KEPT_LINES = 1000;
 /** Milliseconds that putting things back may take after the run was cancelled. */
-export const CLEANUP_MS = 60_000;
+const CLEANUP_MS = 60_000;
 
-/** What a run printed last, as the end of a sentence; empty where it printed nothing. */
-export function lastOutput(lines: readonly string[]): string {
-  const bytes = new TextEncoder().encode(lines.join("\n"));
-  // What is cut in the middle of a character begins with a sign that says so.
-  const text = new TextDecoder().decode(bytes.slice(-KEPT_OUTPUT)).trim();
-  return text === "" ? "" : `: ${text}`;
-}
-
-/** One run of a job: begun, then waited for and put away. */
-export class JobRun {
+/**
+ * One run of a job: begun, then waited for and put away. A one-off run has a container or service of
+ * its own, which is made with what it stops in a label before anything is stopped, so a process that
+ * takes over can see all of it.
+ */
+export class JobRun<Stopped> {
   readonly #facts: JobRunFacts;
-  /** The container that runs it, whose end is waited for. */
+  readonly #engine: JobEngine<Stopped>;
+  /** What runs it, whose end is waited for. */
   #awaited: string | undefined;
-  /** Whether that container is of this run alone. */
+  /** Whether that is of this run alone. */
   #isOwn = false;
-  #stopped: readonly string[] = [];
+  #stopped: readonly Stopped[] = [];
   #output = "";
 
-  constructor(facts: JobRunFacts) {
+  constructor(facts: JobRunFacts, engine: JobEngine<Stopped>) {
     this.#facts = facts;
+    this.#engine = engine;
   }
 
   /** What a run that failed printed last, as the end of a sentence; empty where it printed nothing. */
@@ -86,16 +112,17 @@ export class JobRun {
 
   /** Takes over what a process that has ended began. Throws `not_found` for what never ran. */
   async adopt(id: string, signal: AbortSignal): Promise<void> {
-    const details = await this.#engine.inspectContainer(id, signal);
+    const made = await this.#engine.made(id, signal);
     [this.#awaited, this.#isOwn] = [id, true];
-    this.#stopped = stopsOf(details?.container.labels ?? {});
-    if (details !== undefined && details.container.state !== "created") return;
+    this.#stopped = made?.stops ?? [];
+    if (made?.isStarted) return;
     await this.#putBack(signal);
+    const { noun } = this.#engine;
     throw new StackwrightError(
       "not_found",
-      details === undefined
-        ? "its container is gone: nobody knows how it ended"
-        : "the process that made its container ended before it was started",
+      made === undefined
+        ? `its ${noun} is gone: nobody knows how it ended`
+        : `the process that made its ${noun} ended before it was started`,
     );
   }
 
@@ -113,75 +140,38 @@ export class JobRun {
     }
   }
 
-  get #engine() {
-    return this.#facts.engine;
-  }
-
   async #restart(signal: AbortSignal): Promise<void> {
-    const { found: { container, scale }, spec: { stopServices, maxSeconds } } = this.#facts;
-    if (scale !== 1) {
-      throw new StackwrightError(
-        "config_invalid",
-        `a job that restarts its container has one, and this has ${scale}: use scale 1 or one_off`,
-      );
-    }
-    this.#stopped = await this.#toStop(signal);
+    const { stopServices, maxSeconds } = this.#facts.spec;
+    this.#engine.requireRestart();
+    this.#stopped = await this.#engine.toStop(signal);
     await this.#stop(signal);
-    // The same container again: its images are there, and its files were put into it.
-    if (container.state === "running") {
-      await this.#engine.restartContainer(container.id, {}, signal);
-    } else await this.#engine.startContainer(container.id, signal);
-    if (stopServices.length > 0 || maxSeconds !== undefined) this.#awaited = container.id;
+    const id = await this.#engine.restart(signal);
+    if (stopServices.length > 0 || maxSeconds !== undefined) this.#awaited = id;
   }
 
   async #beginOneOff(signal: AbortSignal): Promise<void> {
-    const { found: { container }, clock, ready, nextId } = this.#facts;
-    const files = await ready(signal);
-    const stops = await this.#toStop(signal);
-    const facts = { runId: nextId(), stops };
-    const { id } = await makeExecution(this.#engine, container.id, facts, signal);
-    [this.#awaited, this.#isOwn] = [id, true];
-    if (files.length > 0) {
-      const seconds = Math.floor(clock.now().getTime() / 1000);
-      await this.#engine.unpackInto(id, tarOf(files, seconds), signal);
-    }
+    let stops: readonly Stopped[] = [];
+    const start = await this.#engine.make((own) => {
+      [this.#awaited, this.#isOwn] = [own.id, true];
+      stops = own.stops;
+    }, signal);
     this.#stopped = stops;
     await this.#stop(signal);
-    await this.#engine.startContainer(id, signal);
-  }
-
-  /** Containers that run now and are to be stopped. */
-  async #toStop(signal: AbortSignal): Promise<string[]> {
-    const { spec: { stopServices } } = this.#facts;
-    const lists = await Promise.all(
-      stopServices.map((each) => this.#containersOf(each, signal)),
-    );
-    const ids = lists.flat().filter(({ state }) => state === "running").map(({ id }) => id);
-    return [...new Set(ids)];
-  }
-
-  async #containersOf(
-    { project, service }: JobOrder["stopServices"][number],
-    signal: AbortSignal,
-  ): Promise<ObservedContainer[]> {
-    const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
-    const found = await this.#engine.listContainers(labels, signal);
-    return found.filter(({ labels }) => labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true");
+    await start(signal);
   }
 
   /** All are tried; one that cannot be stopped keeps the job from being run. */
   async #stop(signal: AbortSignal): Promise<void> {
-    const { progress, spec: { stopTimeoutSeconds } } = this.#facts;
-    if (this.#stopped.length > 0) progress("stopping services");
+    if (this.#stopped.length > 0) this.#facts.progress("stopping services");
     const results = await Promise.allSettled(
-      this.#stopped.map((id) => this.#engine.stopContainer(id, stopTimeoutSeconds, signal)),
+      this.#stopped.map((each) => this.#engine.stop(each, signal)),
     );
     const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
     if (failures.length === 0) return;
     throw new StackwrightError(
       "deploy_failed",
       `the job was not run, as services could not be stopped: ${
-        failures.map(messageOf).join("; ")
+        [...new Set(failures.map(messageOf))].join("; ")
       }`,
       { cause: failures[0] },
     );
@@ -189,35 +179,31 @@ export class JobRun {
 
   async #exitCode(id: string, signal: AbortSignal): Promise<number> {
     const { clock, found: { service }, spec: { maxSeconds } } = this.#facts;
-    const wait = (within: AbortSignal) => this.#engine.waitContainer(id, within);
+    const wait = (within: AbortSignal) => this.#engine.exitCode(id, within);
     if (maxSeconds === undefined) return await wait(signal);
     const late = () =>
       new StackwrightError("timeout", `job ${service} was ended after ${maxSeconds} seconds`);
-    const deadline = { clock, milliseconds: maxSeconds * 1000, late };
     try {
-      return await withDeadline(deadline, wait, signal);
+      return await withDeadline({ clock, milliseconds: maxSeconds * 1000, late }, wait, signal);
     } catch (error) {
-      if (!signal.aborted) {
-        await this.#engine.stopContainer(id, undefined, signal);
-        await this.#keepOutput(id, signal);
-        const text = messageOf(error) + this.#output;
-        throw error instanceof StackwrightError ? new StackwrightError(error.code, text) : error;
-      }
-      throw error;
+      if (signal.aborted) throw error;
+      await this.#engine.cutShort(id, () => this.#keepOutput(id, signal), signal);
+      const text = messageOf(error) + this.#output;
+      throw error instanceof StackwrightError ? new StackwrightError(error.code, text) : error;
     }
   }
 
   async #keepOutput(id: string, signal: AbortSignal): Promise<void> {
     try {
-      this.#output = lastOutput(await this.#engine.containerLogs(id, KEPT_LINES, signal));
+      this.#output = lastOutput(await this.#engine.printed(id, KEPT_LINES, signal));
     } catch (error) {
       this.#facts.log.debug("what a job printed could not be read", { error });
     }
   }
 
   /**
-   * Starts again what was stopped and removes the run's own container, also when the run is cancelled.
-   * At the end of the process it stays, and the next process takes it over.
+   * Starts again what was stopped and removes what is of this run alone, also when the run is
+   * cancelled. At the end of the process it stays, and the next process takes it over.
    */
   async #putBack(signal: AbortSignal): Promise<void> {
     const { clock, leaves, found: { key, service } } = this.#facts;
@@ -228,12 +214,11 @@ export class JobRun {
     const results = await withDeadline(
       { clock, milliseconds: CLEANUP_MS, late },
       async (patient) => {
-        const starts = stopped.map((id) => this.#engine.startContainer(id, patient));
+        const starts = stopped.map((each) => this.#engine.startAgain(each, patient));
         const started = await Promise.allSettled(starts);
         if (own === undefined) return started;
         // It goes last: it alone tells the next process what was stopped.
-        const removal = this.#engine.removeContainer(own, { force: true, volumes: true }, patient);
-        return [...started, ...await Promise.allSettled([removal])];
+        return [...started, ...await Promise.allSettled([this.#engine.remove(own, patient)])];
       },
       new AbortController().signal,
     );
@@ -243,4 +228,12 @@ export class JobRun {
       log.error(`after the run of a job: ${messageOf(result.reason)}`);
     }
   }
+}
+
+/** What a run printed last, as the end of a sentence; empty where it printed nothing. */
+function lastOutput(lines: readonly string[]): string {
+  const bytes = new TextEncoder().encode(lines.join("\n"));
+  // What is cut in the middle of a character begins with a sign that says so.
+  const text = new TextDecoder().decode(bytes.slice(-KEPT_OUTPUT)).trim();
+  return text === "" ? "" : `: ${text}`;
 }

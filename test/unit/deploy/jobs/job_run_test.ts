@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { containerJobs } from "../../../../src/deploy/jobs/container_jobs.ts";
 import { findJobs } from "../../../../src/deploy/jobs/find_jobs.ts";
 import { JobRun } from "../../../../src/deploy/jobs/job_run.ts";
 import type { EngineClient } from "../../../../src/docker/mod.ts";
@@ -37,7 +38,7 @@ async function createRun(engine: MemoryEngine) {
   const [found] = await findJobs(engine, { context: "default", isManager: false }, never);
   assert.ok(found);
   const log = createRecordingLog();
-  const run = new JobRun({
+  const facts = {
     // The other calls that a run makes are all there.
     engine: Object.assign(engine, {
       waitContainer: () => Promise.resolve(5),
@@ -45,12 +46,13 @@ async function createRun(engine: MemoryEngine) {
     clock: createFakeClock(),
     log,
     found,
-    spec: { mode: "one_off", stopServices: [{ project: "shop", service: "web" }] },
+    spec: { mode: "one_off", stopServices: [{ project: "shop", service: "web" }] } as const,
     ready: () => Promise.resolve([]),
     nextId: () => "8",
     leaves: () => false,
     progress: () => {},
-  });
+  };
+  const run = new JobRun(facts, containerJobs(facts));
   return { run, found, log };
 }
 

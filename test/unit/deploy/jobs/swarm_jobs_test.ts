@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findSwarmJobs } from "../../../../src/deploy/jobs/find_swarm_jobs.ts";
-import type { JobOrder } from "../../../../src/deploy/jobs/job_run.ts";
-import { SwarmJobRun } from "../../../../src/deploy/jobs/swarm_job_run.ts";
+import { type JobOrder, JobRun } from "../../../../src/deploy/jobs/job_run.ts";
+import { SwarmJobs } from "../../../../src/deploy/jobs/swarm_jobs.ts";
 import type { EngineClient } from "../../../../src/docker/mod.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
 import { createMemorySwarm, type MemorySwarmEngine } from "../../../fakes/memory_swarm.ts";
@@ -34,9 +34,9 @@ async function createWorld(engine: MemorySwarmEngine, spec: JobOrder, leaves = f
   const clock = createFakeClock();
   const log = createRecordingLog();
   const asked: string[] = [];
-  const run = new SwarmJobRun({
+  const facts = {
     // The calls that a run makes are all there.
-    engine: engine as unknown as EngineClient,
+    swarm: engine.swarm as EngineClient["swarm"],
     clock,
     log,
     found,
@@ -45,11 +45,12 @@ async function createWorld(engine: MemorySwarmEngine, spec: JobOrder, leaves = f
     nextId: () => "019a0000-0000-7000-8000-0123456789ab",
     leaves: () => leaves,
     progress: () => {},
-    auth: (image) => {
+    auth: (image: string) => {
       asked.push(image);
       return Promise.resolve("credentials");
     },
-  });
+  };
+  const run = new JobRun(facts, new SwarmJobs(facts));
   return { run, clock, log, asked, found };
 }
 

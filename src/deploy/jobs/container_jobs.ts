@@ -1,0 +1,83 @@
+import type { EngineClient } from "../../docker/mod.ts";
+import { COMPOSE_LABELS, type ObservedContainer, StackwrightError } from "../../model/mod.ts";
+import type { Clock } from "../../system/mod.ts";
+import type { InjectedFile } from "../engine/injected_files.ts";
+import { isOneOff } from "../../docker/containers.ts";
+import { tarOf } from "../engine/tar.ts";
+import { makeExecution, stopsOf } from "./execution.ts";
+import type { FoundJob } from "./find_jobs.ts";
+import type { JobEngine, JobOrder } from "./job_run.ts";
+
+/** Facts of one run of a job in a container, and the ports it works with. */
+export interface ContainerJobFacts {
+  readonly engine: EngineClient;
+  readonly clock: Clock;
+  readonly found: FoundJob;
+  readonly spec: JobOrder;
+  /** Sees to it that the image is there; returns the files that a new container is given. */
+  readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
+  readonly nextId: () => string;
+}
+
+/** What runs a job in a container: its own once more, or one that is made like it. */
+export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
+  const { engine, found: { container, scale }, spec: { stopServices, stopTimeoutSeconds } } = facts;
+  const toStop = async (signal: AbortSignal) => {
+    const lists = await Promise.all(stopServices.map((each) => runningOf(engine, each, signal)));
+    return [...new Set(lists.flat().map(({ id }) => id))];
+  };
+  return {
+    noun: "container",
+    toStop,
+    stop: (id, signal) => engine.stopContainer(id, stopTimeoutSeconds, signal),
+    startAgain: (id, signal) => engine.startContainer(id, signal),
+    requireRestart() {
+      if (scale === 1) return;
+      throw new StackwrightError(
+        "config_invalid",
+        `a job that restarts its container has one, and this has ${scale}: use scale 1 or one_off`,
+      );
+    },
+    async restart(signal) {
+      const { id, state } = container;
+      // The same container again: its images are there, and its files were put into it.
+      if (state === "running") await engine.restartContainer(id, {}, signal);
+      else await engine.startContainer(id, signal);
+      return id;
+    },
+    async make(told, signal) {
+      const files = await facts.ready(signal);
+      const stops = await toStop(signal);
+      const execution = { runId: facts.nextId(), stops };
+      const { id } = await makeExecution(engine, container.id, execution, signal);
+      told({ id, stops });
+      if (files.length > 0) {
+        const seconds = Math.floor(facts.clock.now().getTime() / 1000);
+        await engine.unpackInto(id, tarOf(files, seconds), signal);
+      }
+      return (within) => engine.startContainer(id, within);
+    },
+    async made(id, signal) {
+      const { container } = await engine.inspectContainer(id, signal) ?? {};
+      return container &&
+        { stops: stopsOf(container.labels), isStarted: container.state !== "created" };
+    },
+    remove: (id, signal) => engine.removeContainer(id, { force: true, volumes: true }, signal),
+    exitCode: (id, signal) => engine.waitContainer(id, signal),
+    async cutShort(id, keep, signal) {
+      await engine.stopContainer(id, undefined, signal);
+      await keep();
+    },
+    printed: (id, lines, signal) => engine.containerLogs(id, lines, signal),
+  };
+}
+
+async function runningOf(
+  engine: EngineClient,
+  { project, service }: JobOrder["stopServices"][number],
+  signal: AbortSignal,
+): Promise<ObservedContainer[]> {
+  const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
+  const found = await engine.listContainers(labels, signal);
+  return found.filter((each) => each.state === "running" && !isOneOff(each));
+}

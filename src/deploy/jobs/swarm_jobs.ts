@@ -1,0 +1,174 @@
+import type { JsonRecord } from "../../docker/json.ts";
+import type { EngineClient, SwarmService } from "../../docker/mod.ts";
+import { messageOf, StackwrightError } from "../../model/mod.ts";
+import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
+import { imageOf } from "../swarm/observed_services.ts";
+import type { JobEngine, JobRunFacts, OwnOfRun } from "./job_run.ts";
+import {
+  executionBody,
+  idle,
+  isIdle,
+  rerunBody,
+  runState,
+  type StoppedService,
+  stopsOfService,
+} from "./swarm_job.ts";
+
+/** Milliseconds between two looks at tasks. */
+const INTERVAL_MS = 1000;
+/** Seconds that the tasks of a stopped service may take to end, where nobody says how many. */
+const STOP_SECONDS = 60;
+/** How often a service is posted again because somebody else changed it in between. */
+const MOST_POSTS = 3;
+
+/** Facts of one run of a job in a swarm, and the ports it works with. */
+export interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "log" | "spec" | "progress"> {
+  readonly swarm: EngineClient["swarm"];
+  /** The service of the job. */
+  readonly service: SwarmService;
+  readonly nextId: () => string;
+  /** Credentials for the registry of an image, as the engine takes them. */
+  readonly auth: (image: string) => Promise<string>;
+}
+
+/**
+ * What runs a job in a swarm: its own service once more, or one that is made like it, at first without
+ * a task.
+ */
+export class SwarmJobs implements JobEngine<StoppedService> {
+  readonly noun = "service";
+  readonly #facts: SwarmJobFacts;
+
+  constructor(facts: SwarmJobFacts) {
+    this.#facts = facts;
+  }
+
+  /** Services that run now and are to be stopped. */
+  async toStop(signal: AbortSignal): Promise<StoppedService[]> {
+    const { swarm, log, spec: { stopServices } } = this.#facts;
+    if (stopServices.length === 0) return [];
+    const all = await swarm.services({}, signal);
+    const names = new Set(stopServices.map(({ project, service }) => `${project}_${service}`));
+    return all.filter(({ name }) => names.has(name)).flatMap(({ id, name, mode }) => {
+      if (mode.kind === "replicated") {
+        return mode.replicas === 0 ? [] : [{ id, replicas: mode.replicas }];
+      }
+      log.warning(`${name} runs on every node, or is a job: it is not stopped for a job`);
+      return [];
+    });
+  }
+
+  /** Scales a service to nothing, and waits until its tasks have ended. */
+  async stop({ id }: StoppedService, signal: AbortSignal): Promise<void> {
+    const { swarm, clock, spec: { stopTimeoutSeconds: seconds = STOP_SECONDS } } = this.#facts;
+    const late = () => new StackwrightError("timeout", `tasks did not end within ${seconds} s`);
+    await withDeadline({ clock, milliseconds: seconds * 1000, late }, async (within) => {
+      await this.#post(id, (now) => scaled(now, 0), within);
+      for (;;) {
+        const tasks = (await swarm.tasks({}, within)).filter((each) => each.serviceId === id);
+        if (tasks.every(({ state }) => !ALIVE.includes(state))) return;
+        await clock.sleep(INTERVAL_MS, within);
+      }
+    }, signal);
+  }
+
+  /** What somebody else scaled meanwhile is theirs. */
+  startAgain({ id, replicas }: StoppedService, signal: AbortSignal): Promise<void> {
+    return this.#post(id, (now) => scaled(now, replicas, 0), signal);
+  }
+
+  requireRestart(): void {
+    rerunBody(this.#facts.service, this.#facts.clock.now());
+  }
+
+  async restart(signal: AbortSignal): Promise<string> {
+    const { service: { id }, clock } = this.#facts;
+    await this.#post(id, (now) => rerunBody(now, clock.now()), signal);
+    return id;
+  }
+
+  async make(told: (own: OwnOfRun<StoppedService>) => void, signal: AbortSignal) {
+    const { swarm, service, auth, nextId, spec: { swarmReplicas = 1 } } = this.#facts;
+    const stops = await this.toStop(signal);
+    const body = executionBody(service, { runId: nextId(), stops, completions: swarmReplicas });
+    const change = { body: idle(body), auth: await auth(imageOf(service)) };
+    const id = await swarm.createService(change, signal);
+    told({ id, stops });
+    return (within: AbortSignal) => this.#post(id, () => body, within);
+  }
+
+  async made(id: string, signal: AbortSignal) {
+    const service = await this.#read(id, signal);
+    return service && { stops: stopsOfService(service.labels), isStarted: !isIdle(service) };
+  }
+
+  remove(id: string, signal: AbortSignal): Promise<void> {
+    return this.#facts.swarm.removeService(id, signal);
+  }
+
+  async exitCode(id: string, signal: AbortSignal): Promise<number> {
+    const { swarm, clock, progress } = this.#facts;
+    for (let before = "";;) {
+      const service = await this.#read(id, signal);
+      if (service === undefined) {
+        throw new StackwrightError("not_found", "its service is gone: nobody knows how it ended");
+      }
+      const state = runState(service, await swarm.tasks({}, signal));
+      if (state.kind === "ended") {
+        if (state.why === "") return state.code;
+        throw new StackwrightError("deploy_failed", `the job did not run: ${state.why}`);
+      }
+      if (state.why !== before) progress(state.why === "" ? "running" : state.why);
+      before = state.why;
+      await clock.sleep(INTERVAL_MS, signal);
+    }
+  }
+
+  /** What a task printed goes with it. The service of a run is removed by who put it there. */
+  async cutShort(id: string, keep: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    await keep();
+    if (id === this.#facts.service.id) await this.#post(id, ({ spec }) => idle(spec), signal);
+  }
+
+  printed(id: string, lines: number, signal: AbortSignal): Promise<readonly string[]> {
+    return this.#facts.swarm.serviceLogs(id, lines, signal);
+  }
+
+  async #read(id: string, signal: AbortSignal): Promise<SwarmService | undefined> {
+    return (await this.#facts.swarm.services({}, signal)).find((each) => each.id === id);
+  }
+
+  /** Changes a service as it is now; nothing where there is nothing to change. */
+  async #post(
+    id: string,
+    change: (now: SwarmService) => JsonRecord | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (let attempt = 1;; attempt++) {
+      const now = await this.#read(id, signal);
+      if (now === undefined) throw new StackwrightError("not_found", "its service was removed");
+      const body = change(now);
+      if (body === undefined) return;
+      try {
+        // Without credentials the engine keeps those that it was given.
+        return await this.#facts.swarm.updateService(now, { body, auth: "" }, signal);
+      } catch (error) {
+        if (attempt === MOST_POSTS || !/update out of sequence/.test(messageOf(error))) throw error;
+      }
+    }
+  }
+}
+
+/** A service with another number of tasks; nothing where it has not the one that it should have now. */
+function scaled(
+  { spec, mode }: SwarmService,
+  replicas: number,
+  from?: number,
+): JsonRecord | undefined {
+  if (mode.kind !== "replicated") return undefined;
+  if (from !== undefined && mode.replicas !== from) return undefined;
+  return { ...spec, Mode: { Replicated: { Replicas: replicas } } };
+}
+
+/** States of tasks that hold something. */
+const ALIVE = ["assigned", "accepted", "preparing", "ready", "starting", "running"];
