@@ -23,10 +23,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   settings: room("model config", "zod yaml"),
   config: room("model", "re2js zod yaml"),
   source: room("model config system"),
-  verify: room(
-    "model config system source",
-    "@sigstore/verify @sigstore/bundle @sigstore/core @sigstore/protobuf-specs @sigstore/tuf",
-  ),
   secrets: room(
     "model config system",
     "@jmespath-community/jmespath age-encryption aws4fetch yaml",
@@ -40,7 +36,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   record: room("model system"),
   tell: room("model system record"),
   pipeline: room(
-    "model system settings config source verify secrets docker plan compose deploy prepare record tell",
+    "model system settings config source secrets docker plan compose deploy prepare record tell",
   ),
   intake: room("model system record"),
   api: room("model config system plan source docker deploy record pipeline intake", "diff zod"),
@@ -49,7 +45,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     "@modelcontextprotocol/server swagger-ui-dist zod",
   ),
   app: room(
-    "model system settings config source verify secrets docker trigger plan compose deploy prepare record tell pipeline intake api serve",
+    "model system settings config source secrets docker trigger plan compose deploy prepare record tell pipeline intake api serve",
   ),
   cli: room("model system settings config source plan api app", "yaml"),
   main: room("cli"),
@@ -100,10 +96,24 @@ export interface Violation {
 export function checkImports(sources: Sources): Violation[] {
   const edges = new Map<string, Edge>();
   const violations = [...sources].flatMap(([file, text]) => checkFile(file, text, edges));
-  return [...violations, ...roomsWithoutModule(sources), ...cycles([...edges.values()])];
+  return [
+    ...violations,
+    ...roomsWithoutModule(sources),
+    ...cycles([...edges.values()], "rooms"),
+    ...cycles([...sources].flatMap(([file, text]) => edgesOfFile(file, text)), "files"),
+  ];
 }
 
-/** The first import that makes one room depend on another. */
+/** An import of another file inside a room; imports of types count like any other. */
+function edgesOfFile(file: string, text: string): Edge[] {
+  const own = scanImports(text).imports.filter((found) => found.text.startsWith("."));
+  return own.flatMap(({ text, line }) => {
+    const to = normalize(join(dirname(file), text));
+    return roomOf(to) === roomOf(file) ? [{ from: file, to, file, line }] : [];
+  });
+}
+
+/** An import that makes one room or file depend on another. */
 interface Edge {
   readonly from: string;
   readonly to: string;
@@ -205,25 +215,26 @@ function roomsWithoutModule(sources: Sources): Violation[] {
   }));
 }
 
-/** One violation per ring of rooms that import each other, at an import that is part of it. */
-function cycles(edges: readonly Edge[]): Violation[] {
+/** One violation per ring of rooms or files that import each other, at an import that is part of it. */
+function cycles(edges: readonly Edge[], what: "rooms" | "files"): Violation[] {
   const violations: Violation[] = [];
   const done = new Set<string>();
+  const from = Map.groupBy(edges, (edge) => edge.from);
   const visit = (name: string, path: readonly Edge[]) => {
     const start = path.findIndex(({ from }) => from === name);
-    if (start !== -1) return void violations.push(ring(path.slice(start)));
+    if (start !== -1) return void violations.push(ring(path.slice(start), what));
     if (done.has(name)) return;
-    for (const edge of edges) if (edge.from === name) visit(edge.to, [...path, edge]);
+    for (const edge of from.get(name) ?? []) visit(edge.to, [...path, edge]);
     done.add(name);
   };
-  for (const { from } of edges) visit(from, []);
+  for (const name of from.keys()) visit(name, []);
   return violations;
 }
 
-function ring(path: readonly Edge[]): Violation {
+function ring(path: readonly Edge[], what: string): Violation {
   const last = path.at(-1) as Edge;
   const names = [...path.map(({ from }) => from), last.to].join(" -> ");
-  return { file: last.file, line: last.line, rule: `closes a cycle of rooms: ${names}` };
+  return { file: last.file, line: last.line, rule: `closes a cycle of ${what}: ${names}` };
 }
 
 function readSources(root: string): Sources {

@@ -1,16 +1,4 @@
-import type { Command } from "./io.ts";
-
-/** A command as the list shows it. */
-export interface ListedCommand {
-  readonly name: string;
-  /** One line. */
-  readonly summary: string;
-  /**
-   * Loads its file, and with it whatever it needs: the version, the list of commands and a health
-   * check every few seconds must not cost the start of the whole service.
-   */
-  load(): Promise<Command>;
-}
+import type { ListedCommand } from "./io.ts";
 
 /** Every command, in the order of the list. */
 export const COMMANDS: readonly ListedCommand[] = [
@@ -107,7 +95,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   {
     name: "completion",
     summary: "Print what completes commands in a shell.",
-    load: async () => (await import("./completion_command.ts")).completionCommand,
+    load: async () => (await import("./completion_command.ts")).completionCommand(COMMANDS),
   },
   {
     name: "version",

@@ -1,10 +1,9 @@
 import { StackwrightError } from "../model/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { COMMANDS } from "./commands.ts";
-import { type Command, EXIT } from "./io.ts";
+import { type Command, EXIT, type ListedCommand } from "./io.ts";
 
-/** `stackwright completion` */
-export const completionCommand: Command = {
+/** `stackwright completion`, which completes these commands. */
+export const completionCommand = (commands: readonly ListedCommand[]): Command => ({
   help: `Usage: stackwright completion [--json] bash|zsh|fish
 
 Prints a script for the shell, which completes the names of commands. For the shell that runs:
@@ -22,31 +21,30 @@ Prints a script for the shell, which completes the names of commands. For the sh
           "see --help",
       );
     }
-    io.out(script());
+    io.out(script(commands));
     return Promise.resolve(EXIT.ok);
   },
-};
+});
 
-const names = () => COMMANDS.map(({ name }) => name).join(" ");
 /** Summaries hold neither quotes nor colons that a shell would take for its own. */
 const quoted = (text: string) => `'${text.replaceAll("'", "")}'`;
 
-const SCRIPTS: Readonly<Record<string, () => string>> = {
-  bash: () =>
+const SCRIPTS: Readonly<Record<string, (commands: readonly ListedCommand[]) => string>> = {
+  bash: (commands) =>
     `_stackwright() {
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${names()}" -- "\${COMP_WORDS[1]}"))
+    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "\${COMP_WORDS[1]}"))
   else
     COMPREPLY=($(compgen -W "--help --json" -f -- "\${COMP_WORDS[COMP_CWORD]}"))
   fi
 }
 complete -o filenames -F _stackwright stackwright
 `,
-  zsh: () =>
+  zsh: (commands) =>
     `_stackwright() {
   local -a commands=(
 ${
-      COMMANDS.map(({ name, summary }) =>
+      commands.map(({ name, summary }) =>
         `    ${quoted(`${name}:${summary.replaceAll(":", "\\:")}`)}`
       ).join("\n")
     }
@@ -55,8 +53,8 @@ ${
 }
 compdef _stackwright stackwright
 `,
-  fish: () =>
-    COMMANDS.map(({ name, summary }) =>
+  fish: (commands) =>
+    commands.map(({ name, summary }) =>
       `complete -c stackwright -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}\n`
     ).join(""),
 };

@@ -35,6 +35,18 @@ export interface Command {
   run(io: CommandIo): Promise<number>;
 }
 
+/** A command as the list shows it. */
+export interface ListedCommand {
+  readonly name: string;
+  /** One line. */
+  readonly summary: string;
+  /**
+   * Loads its file, and with it whatever it needs: the version, the list of commands and a health
+   * check every few seconds must not cost the start of the whole service.
+   */
+  load(): Promise<Command>;
+}
+
 /** Exit codes, as in sysexits.h where it has one. */
 export const EXIT = {
   ok: 0,

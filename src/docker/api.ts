@@ -2,7 +2,8 @@ import { StackwrightError } from "../model/mod.ts";
 import { type Clock, systemClock, withDeadline } from "../system/mod.ts";
 import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json } from "./json.ts";
-import type { Transport, TransportRequest, TransportResponse } from "./transport.ts";
+import type { Transport } from "./transport.ts";
+import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 
 /** Values of a query; absent ones are left out, objects are sent as JSON. */
 export type Query = Readonly<Record<string, string | number | boolean | object | undefined>>;

@@ -21,7 +21,7 @@ import {
 } from "./json.ts";
 import { collectLines, demultiplex, singleStream } from "./logs.ts";
 import { parseContainerStatus } from "./status.ts";
-import type { TransportResponse } from "./transport.ts";
+import type { TransportResponse } from "./transport_messages.ts";
 
 /** The engine's own, of a container that says nothing. */
 const DEFAULT_GRACE_SECONDS = 10;

@@ -1,6 +1,6 @@
 import { StackwrightError } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
-import type { LabelFilter } from "./engine.ts";
+import type { LabelFilter } from "./engine_facts.ts";
 import { labelTexts } from "./filters.ts";
 import { asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
 

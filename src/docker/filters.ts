@@ -1,5 +1,5 @@
 import type { Query } from "./api.ts";
-import type { LabelFilter } from "./engine.ts";
+import type { LabelFilter } from "./engine_facts.ts";
 
 /** Label filters as the Engine API takes them in a query; none at all when there are none. */
 export function labelFilters(labels: LabelFilter): Query {

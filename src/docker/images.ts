@@ -1,5 +1,5 @@
 import { type EngineApi, pathName } from "./api.ts";
-import type { ImageSummary } from "./engine.ts";
+import type { ImageSummary } from "./engine_facts.ts";
 import { imageContent } from "./image_content.ts";
 import { asList, asRecord, asText, asTextList, asTexts } from "./json.ts";
 

@@ -1,4 +1,4 @@
-import type { TransportRequest, TransportResponse } from "./transport.ts";
+import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 
 /** Parts of a read over a socket, besides the request. */
 export interface SocketRead {

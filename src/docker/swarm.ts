@@ -1,4 +1,4 @@
-import type { LabelFilter, ResourceSummary } from "./engine.ts";
+import type { LabelFilter, ResourceSummary } from "./engine_facts.ts";
 import type { JsonRecord } from "./json.ts";
 import type { ObjectBody, ServiceBody } from "./swarm_bodies.ts";
 

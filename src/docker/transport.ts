@@ -5,28 +5,7 @@ import { messageOf, StackwrightError } from "../model/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
 import { readBySocket } from "./socket_read.ts";
 import type { SshForward } from "./ssh_forward.ts";
-
-/** One HTTP request to an engine. */
-export interface TransportRequest {
-  readonly method: string;
-  /** Path and query, escaped. */
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Whether the answer ends by itself, and is read to its end at once; no stream of news is. */
-  readonly isWhole?: boolean;
-}
-
-/** The answer, its body still to be read. */
-export interface TransportResponse {
-  readonly status: number;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The body as it arrives. Read it to its end, or call {@link TransportResponse.discard}. */
-  readonly body: AsyncIterable<Uint8Array>;
-  /** Gives up the rest of the body and its connection. May be called twice. */
-  discard(): void;
-}
+import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 
 /** HTTP to one engine. */
 export interface Transport {

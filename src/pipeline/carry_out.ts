@@ -15,7 +15,6 @@ import {
   type LiveManifest,
   messageOf,
   type ObservedStack,
-  type Progress,
   type Release,
   type StackKey,
 } from "../model/mod.ts";
@@ -30,30 +29,10 @@ import {
   swarmSources,
   withValues,
 } from "../prepare/mod.ts";
-import type { PipelineParts } from "./parts.ts";
+import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
 import { changeMode, isSameMode } from "./stack_mode.ts";
-
-/** A rollout that was decided, before it is known what it replaces, and how it is remembered. */
-export interface DecidedRollout
-  extends Pick<Rollout, "next" | "services" | "verify" | "timeoutSeconds"> {
-  /** What ran when the plan was made. */
-  readonly observed: ObservedStack;
-  /** Images of a stack with their digests, by service; where it has none a service keeps what it runs. */
-  readonly images?: Readonly<Record<string, string>>;
-  readonly removeOrphans: boolean;
-  readonly pruneImages: boolean;
-  /** Whether nobody asked for it in person: then a failure counts for the retry policy. */
-  readonly automatic: boolean;
-  readonly progress: Progress;
-  /** The slot that it has among those that change containers; none where these are not counted. */
-  readonly slot?: Slot;
-  /** False keeps what is remembered of another release's failure; true by default. */
-  readonly remembers?: boolean;
-  /** What the history says about the release when it is good; `deployed` by default. */
-  readonly note?: string;
-}
 
 /** The slot of who needs none. */
 const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };

@@ -1,15 +1,18 @@
 import {
   DEFAULT_CONTEXT,
   isStackwrightError,
+  type ObservedStack,
+  type Progress,
   type StackKey,
   StackwrightError,
   type TargetListener,
 } from "../model/mod.ts";
+import type { Rollout } from "../deploy/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { Hosts, PrepareOptions, PrepareParts } from "../prepare/mod.ts";
 import type { SyncWindows } from "../plan/mod.ts";
-import type { Commands, Limiter, WatchedLock } from "../system/mod.ts";
+import type { Commands, Limiter, Slot, WatchedLock } from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
 
 /** Settings of the pipeline, beyond those of preparing. */
@@ -76,4 +79,24 @@ export async function partsFor(
   });
   await host.info(signal);
   return { ...parts, host, deploying: host.deploying ?? parts.deploying };
+}
+
+/** A rollout that was decided, before it is known what it replaces, and how it is remembered. */
+export interface DecidedRollout
+  extends Pick<Rollout, "next" | "services" | "verify" | "timeoutSeconds"> {
+  /** What ran when the plan was made. */
+  readonly observed: ObservedStack;
+  /** Images of a stack with their digests, by service; where it has none a service keeps what it runs. */
+  readonly images?: Readonly<Record<string, string>>;
+  readonly removeOrphans: boolean;
+  readonly pruneImages: boolean;
+  /** Whether nobody asked for it in person: then a failure counts for the retry policy. */
+  readonly automatic: boolean;
+  readonly progress: Progress;
+  /** The slot that it has among those that change containers; none where these are not counted. */
+  readonly slot?: Slot;
+  /** False keeps what is remembered of another release's failure; true by default. */
+  readonly remembers?: boolean;
+  /** What the history says about the release when it is good; `deployed` by default. */
+  readonly note?: string;
 }

@@ -2,8 +2,7 @@ import { filesVolumes } from "../compose/mod.ts";
 import { placedFiles, placeFiles, removePlacedFiles } from "../deploy/mod.ts";
 import { messageOf, type StackKey } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import type { DecidedRollout } from "./carry_out.ts";
-import type { PipelineParts } from "./parts.ts";
+import type { DecidedRollout, PipelineParts } from "./parts.ts";
 
 /** Actions that make or start containers. */
 const STARTING: ReadonlySet<string> = new Set(["create", "recreate", "scale", "start"]);

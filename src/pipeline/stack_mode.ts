@@ -24,8 +24,7 @@ import {
 import { planFor } from "../plan/mod.ts";
 import { requireImages, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import type { DecidedRollout } from "./carry_out.ts";
-import type { PipelineParts } from "./parts.ts";
+import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { claimantOf, type Owned, requireOwner } from "./stack_owner.ts";
 
 type Mode = Pick<Release, "swarm">;

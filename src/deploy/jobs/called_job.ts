@@ -6,7 +6,8 @@ import {
   type Release,
   type StackKey,
 } from "../../model/mod.ts";
-import { type FoundJob, isExecution } from "./find_jobs.ts";
+import { isExecution } from "./find_jobs.ts";
+import type { FoundJob } from "./found_job.ts";
 
 /** Newest releases that are looked at: one that is being deployed, and those it may go back to. */
 const MOST_RELEASES = 5;

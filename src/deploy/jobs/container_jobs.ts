@@ -5,7 +5,7 @@ import type { InjectedFile } from "../engine/injected_files.ts";
 import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
 import { makeExecution, stopsOf } from "./execution.ts";
-import type { FoundJob } from "./find_jobs.ts";
+import type { FoundJob } from "./found_job.ts";
 import type { JobEngine, JobOrder } from "./job_run.ts";
 
 /** Facts of one run of a job in a container, and the ports it works with. */

@@ -1,6 +1,5 @@
 import { isOneOff } from "../../docker/containers.ts";
 import type { Engine } from "../../docker/engine.ts";
-import type { SwarmService } from "../../docker/swarm.ts";
 import {
   BEHAVIOUR_LABELS,
   byText,
@@ -8,23 +7,9 @@ import {
   LABELS,
   MIGRATION_LABEL_PREFIX,
   type ObservedContainer,
-  type StackKey,
 } from "../../model/mod.ts";
 import { findSwarmJobs } from "./find_swarm_jobs.ts";
-
-/** A service with the label of a job, and what there is of it on the engine. */
-export interface FoundJob {
-  readonly key: StackKey;
-  readonly service: string;
-  /** The container that stands for it: one that runs, if any does. */
-  readonly container: ObservedContainer;
-  /** How many containers the service has. */
-  readonly scale: number;
-  /** Containers that were made for a run; also those that ended while nobody was there to put them away. */
-  readonly executions: readonly ObservedContainer[];
-  /** The service of a job in a swarm; its containers are then what its tasks come to. */
-  readonly swarm?: SwarmService;
-}
+import type { FoundJob } from "./found_job.ts";
 
 /**
  * Every service of a context's engine that says whether it is a job, sorted by stack and name; with those of the

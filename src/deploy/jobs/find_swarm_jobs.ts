@@ -10,7 +10,7 @@ import {
 } from "../../model/mod.ts";
 import { currentTasks, imageOf, shortName, taskLabels } from "../swarm/observed_services.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
-import type { FoundJob } from "./find_jobs.ts";
+import type { FoundJob } from "./found_job.ts";
 import { hasActiveTask } from "./swarm_job.ts";
 
 /** Every service of a context's swarm that says whether it is a job, sorted by stack and name. */

@@ -1,6 +1,6 @@
 import { messageOf, type Progress, StackwrightError } from "../../model/mod.ts";
 import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
-import type { FoundJob } from "./find_jobs.ts";
+import type { FoundJob } from "./found_job.ts";
 
 /** The order to run a job: the part of its labels that a run needs. */
 export interface JobOrder {

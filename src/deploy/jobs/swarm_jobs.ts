@@ -1,7 +1,7 @@
 import type { JsonRecord } from "../../docker/json.ts";
 import type { EngineClient, SwarmService } from "../../docker/mod.ts";
 import { messageOf, StackwrightError } from "../../model/mod.ts";
-import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
+import { withDeadline } from "../../system/mod.ts";
 import { imageOf } from "../swarm/observed_services.ts";
 import type { JobEngine, JobRunFacts, OwnOfRun } from "./job_run.ts";
 import {

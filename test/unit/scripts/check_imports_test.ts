@@ -66,6 +66,20 @@ describe("checkImports()", () => {
     ]);
   });
 
+  it("names the files of a cycle inside a room once, also where they import types alone", () => {
+    const broken = checkImports(
+      new Map([
+        ["src/model/mod.ts", `export * from "./plan.ts";`],
+        ["src/model/plan.ts", `import type { Run } from "./run.ts";`],
+        ["src/model/run.ts", `import { plan } from "./plan.ts";`],
+      ]),
+    );
+    assert.deepEqual(broken.map(({ file, line, rule }) => `${file}:${line} ${rule}`), [
+      "src/model/run.ts:1 closes a cycle of files: " +
+      "src/model/plan.ts -> src/model/run.ts -> src/model/plan.ts",
+    ]);
+  });
+
   it("has a table that itself allows no cycle", () => {
     const everyAllowedImport = Object.entries(ROOMS).map(([name, { rooms }]) =>
       [
