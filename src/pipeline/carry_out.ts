@@ -3,7 +3,6 @@ import { planFor } from "../plan/mod.ts";
 import {
   adoptContainers,
   type ReleaseOnDisk,
-  type Rollout,
   rollout,
   type RolloutParts,
   type RolloutResult,
