@@ -162,7 +162,8 @@ describe("a webhook", () => {
       }
       const runs = await (await world.request("/v1/api/runs")).json();
       assert.deepEqual(runs.content, []);
-      assert.equal(world.proxy.calls.length, 0);
+      // Looks at the engine may be those of the start, which nothing waits for.
+      assert.equal(world.proxy.mutations(), 0);
       const lines = world.lines.slice(before).filter(({ level }) => level !== "debug");
       assert.deepEqual(lines, []);
     }));
