@@ -32,6 +32,9 @@ import type { PrepareParts } from "./parts.ts";
 
 type Parts = Pick<PrepareParts, "files" | "secrets">;
 
+/** Variables that steer the garbage collector of programs in Go, compose among them. */
+const COLLECTOR = /GO(?:GC|MEMLIMIT)/;
+
 /** Size above which a file is hardly one secret, in bytes. */
 const LARGEST_SECRET = 64 * 1024;
 
@@ -48,6 +51,7 @@ export class PlainSecrets {
   readonly #texts = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #dotenv: Record<string, string> = {};
+  #namesCollector = false;
 
   /** Nothing that is a part of one of `names` is hidden: what the target is called must be said. */
   constructor(parts: Parts, key: StackKey, names: readonly string[] = []) {
@@ -59,6 +63,11 @@ export class PlainSecrets {
   /** Secrets so far, for the ledger. */
   get texts(): readonly string[] {
     return [...this.#texts];
+  }
+
+  /** Whether a file that was looked at, or was too large for that, may name {@link COLLECTOR}. */
+  get namesCollector(): boolean {
+    return this.#namesCollector;
   }
 
   /** The variables a target is rendered with: those whose name says that they are secrets. */
@@ -149,9 +158,11 @@ export class PlainSecrets {
   async #textOf(path: string, largest: number = MOST_BYTES): Promise<string | undefined> {
     const real = await this.#parts.files.realPath(path);
     const info = real === undefined ? undefined : await this.#parts.files.stat(real);
-    if (real === undefined || info?.kind !== "file" || info.size > largest) return undefined;
-    const bytes = await this.#parts.files.readIfExists(real);
-    return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+    if (real === undefined || info?.kind !== "file") return undefined;
+    const bytes = info.size > largest ? undefined : await this.#parts.files.readIfExists(real);
+    const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+    this.#namesCollector ||= text === undefined || COLLECTOR.test(text);
+    return text;
   }
 }
 

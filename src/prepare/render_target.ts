@@ -17,6 +17,7 @@ import {
   isStackwrightError,
   StackwrightError,
 } from "../model/mod.ts";
+import type { ComposeCall } from "../deploy/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
 import { checkSchedule, ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
@@ -29,7 +30,6 @@ import { modelValues } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import { PlainSecrets } from "./plain_secrets.ts";
-import type { RenderingInputs } from "./rendered_models.ts";
 import { envFilesIn, renderProject } from "./render_project.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { requirePlain, revealInputs } from "./reveal_inputs.ts";
@@ -84,7 +84,8 @@ export async function renderTarget(
   await plain.hideCompose(named.compose);
   await plain.hideDotenv([...project.envFiles, ...named.others]);
   await plain.hideDotenv(await requireSafeInputs(parts, project, tree, variables, signal));
-  const call = { project, variables };
+  const collectsSeldom = inputs.complete && !plain.namesCollector;
+  const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
   requireSize(model, target.key.name);
   await plain.hideModel(model, invocation);
@@ -104,7 +105,7 @@ async function render(
   { revision }: ResolvedTarget,
   { call, inputs, realInputs, tree, beside }:
     & Pick<RenderedTarget, "inputs" | "realInputs" | "tree" | "beside">
-    & Pick<RenderingInputs, "call">,
+    & { readonly call: ComposeCall },
   signal: AbortSignal,
 ): Promise<ComposeModel> {
   const fresh = () => operation(parts, "render", () => parts.host.compose.render(call, signal));

@@ -114,6 +114,11 @@ const VARIABLES: readonly Variable[] = [
     becomes: "",
   },
   {
+    title: "no variable of the program that renders",
+    files: { ".env": "VALUE=${GOGC:-unset}${GOMEMLIMIT:+set}\n" },
+    becomes: "unset",
+  },
+  {
     title: "a number as its author wrote it",
     files: { ".stackwright.yaml": "environment: {VALUE: 0o17}" },
     becomes: "0o17",

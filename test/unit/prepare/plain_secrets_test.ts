@@ -54,6 +54,22 @@ describe("PlainSecrets", () => {
       return Promise.resolve();
     }));
 
+  const NAMING = {
+    "a.env": "LIMIT=${GOMEMLIMIT:-1}\n",
+    "compose.yaml": "services: {web: {environment: [GOGC]}}\n",
+    "large.env": "#".repeat(300_000),
+  };
+  for (const name of Object.keys(NAMING)) {
+    it(`namesCollector is true once it looked at ${name}`, () =>
+      withTree({ ...NAMING, "b.env": "A=${GO}\n" }, async ({ plain, tree }) => {
+        await plain.hideDotenv([join(tree, "b.env"), join(tree, "gone.env"), tree, "/dev/null"]);
+        await plain.hideCompose([join(tree, "b.env")]);
+        assert.equal(plain.namesCollector, false);
+        await plain.hideCompose([join(tree, name)]);
+        assert.equal(plain.namesCollector, true);
+      }));
+  }
+
   it("hideDotenv() hides what is a secret in a file, and keeps it for the ledger", () =>
     withTree({ "a.env": "PLAIN=word\nX='k9$2mQ7z!'\nDB_PASS=hunter2xyz\n" }, async (made) => {
       const { plain, tree, shown } = made;

@@ -170,6 +170,14 @@ describe("Compose and the programs it runs", () => {
     assert.equal(existsSync(dirname(file)), false);
   });
 
+  it("collects garbage seldom where it is told that no file names a variable of that", async () => {
+    const { compose, asked } = scripted({ stdout: "{}" });
+    await compose.render(CALL, SIGNAL);
+    await compose.render({ ...CALL, collectsSeldom: true }, SIGNAL);
+    const set = asked.map(({ env }) => [env["GOGC"], env["GOMEMLIMIT"], env["A"]]);
+    assert.deepEqual(set, [[undefined, undefined, "1"], ["400", "536870912", "1"]]);
+  });
+
   it("gives no standard input when there is no model", async () => {
     const { compose, asked } = scripted({ stdout: "{}" });
     const { model: _model, ...files } = CALL;
