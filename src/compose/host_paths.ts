@@ -168,10 +168,25 @@ function pathsInOptions(options: JsonObject): string[] {
   });
 }
 
+/**
+ * What compose 2.37 and later hand on to `buildx bake`, which evaluates it: `.%{if true}.%{endif}/x` is
+ * `../x` there, and a plain name for everybody before.
+ */
+const EXPRESSION = /[$%]\{/;
+
 function buildPaths(build: JsonObject, model: ComposeModel) {
   const paths: { what: string; path: string }[] = [];
   const refused: string[] = [];
   const context = textAt(build, "context");
+  const files = objectsAt(build, "secrets").map((each) =>
+    textAt(objectAt(objectAt(model, "secrets"), textAt(each, "source")), "file")
+  );
+  const { args: _args, dockerfile_inline: _inline, labels: _labels, ...read } = build;
+  for (const [key, value] of Object.entries({ ...read, "secrets by files": files })) {
+    if (EXPRESSION.test(JSON.stringify({ [key]: value }))) {
+      refused.push(`${key} with \${ or %{, which newer versions of compose have buildx replace`);
+    }
+  }
   const addContext = (what: string, value: string) => {
     const layout = layoutOf(value);
     if (layout !== undefined && !isAbsolute(layout)) {

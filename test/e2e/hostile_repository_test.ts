@@ -168,6 +168,9 @@ describe("a hostile repository before the executable", { skip }, () => {
     ["a quoted destination of a build cache", {
       build: { context: ".", cache_to: ['type=local,"dest=/etc/x"'] },
     }, /cache_to|lies? outside|leads? out/],
+    ["a build context that buildx evaluates", {
+      build: { context: ".%{if true}.%{endif}/.%{if true}.%{endif}/etc" },
+    }, /context with \$\{ or %\{/],
     ["a service named like an option", {}, /--push/],
   ];
   for (const [title, keys, says] of refusals) {

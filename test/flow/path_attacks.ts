@@ -295,6 +295,22 @@ const BUILDS: readonly Attack[] = [
     }),
   },
   {
+    title: "build context that climbs out once buildx evaluated it",
+    files: ({ climbing }) => {
+      const context = climbing.replaceAll("..", ".%{if true}.%{endif}");
+      return building({ context });
+    },
+    says: /context with \$\{ or %\{/,
+  },
+  {
+    title: "build context by a function of buildx",
+    files: ({ climbing }) => {
+      const words = JSON.stringify(climbing.split("/"));
+      return building({ context: `a/$\${join("/", ${words})}` });
+    },
+    says: /context with \$\{ or %\{/,
+  },
+  {
     title: "dockerfile outside",
     files: ({ outside }) => building({ context: ".", dockerfile: `${outside}/Dockerfile` }),
   },

@@ -41,6 +41,30 @@ describe("followedPaths()", () => {
     ["keys for a build whose path begins with a line break", {
       build: { context: "/c", ssh: ["a=\n/root/.ssh/id"] },
     }, /web: build ssh/],
+    ...Object.entries({
+      context: "/c/.%{if true}.%{endif}/x",
+      dockerfile: '${join("/", ["..", "x"])}',
+      additional_contexts: { a: "/c/$${lower(x)}" },
+      cache_from: ["type=registry,ref=a%{if true}b%{endif}"],
+      cache_to: ["type=inline,x=${a}"],
+      ssh: ["default${x}/root/.ssh/id"],
+      secrets: [{ source: "s", target: "%{ if true }a%{ endif }" }],
+      tags: ["a:${b}"],
+    }).map(([key, value]) =>
+      [
+        `an expression of buildx in ${key} of a build`,
+        { build: { context: "/c", [key]: value } },
+        new RegExp(`web: build ${key} with \\$\\{ or %\\{`),
+      ] as const
+    ),
+    ["what is no path of a build, whatever is in it", {
+      build: {
+        context: "/c",
+        args: { A: "$${B}" },
+        labels: { a: "%{b}" },
+        dockerfile_inline: "FROM a\nRUN echo $${A}\n",
+      },
+    }, undefined],
     ["an agent for a build", { build: { context: "/c", ssh: ["default"] } }, undefined],
     ...[
       "https://example.org/a.git#main",
