@@ -160,6 +160,29 @@ describe("a hostile repository before the executable", { skip }, () => {
     assert.equal(existsSync(proof), false, "a program of the repository's choice was started");
   });
 
+  it("starts no program by files that look like another repository to buildx", async () => {
+    await world.repository.reset(good);
+    const commands = `touch '${proof}';`;
+    const build = { context: ".", dockerfile_inline: `FROM ${IMAGE}\nCOPY HEAD /\n` };
+    const ended = await commitAndApply({
+      "compose.yaml": composeFile({
+        // Beside the image that other tests use: what no container has is removed.
+        web: service({}),
+        made: service({ image: "swt-bare:1", build }),
+      }),
+      "HEAD": "ref: refs/heads/x\n",
+      "refs/heads/x": `${"1".repeat(40)}\n`,
+      "objects/x": "",
+      // What it lacks, git fetches by the program that the remote's configuration names.
+      "config": "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tworktree = .\n" +
+        '[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\tpromisor = true\n' +
+        `\turl = /tmp\n\tuploadpack = "${commands}"\n`,
+    });
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.equal(existsSync(proof), false, "a program of the repository's choice was started");
+    await docker(world, "image", "rm", "--force", "swt-bare:1");
+  });
+
   const refusals: [string, Part, RegExp][] = [
     ["a remote build context", { build: "https://example.org/x.git" }, /build/],
     ["a seccomp profile behind a line break", {

@@ -67,6 +67,13 @@ const NO_REMOTE_FILES = {
 const BUILDS_ASK_NOTHING = { BUILDX_BAKE_ENTITLEMENTS_FS: "0" } as const;
 
 /**
+ * For its attestations buildx asks git about the directory that it builds. Files of a repository may look
+ * like another one there (`HEAD`, `objects`, `config`), whose configuration names programs that git runs.
+ * The first keeps buildx from asking, the second every git from believing what it finds.
+ */
+const ASKS_NO_GIT = { BUILDX_GIT_INFO: "false", GIT_DIR: "/dev/null" } as const;
+
+/**
  * What docker tells a plugin: without it the plugin takes itself for a program of another grammar.
  */
 const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as const;
@@ -166,7 +173,13 @@ export function actingCall(
   const changed = { ...model, ...renamed("configs"), ...renamed("secrets") };
   return {
     model: withExplicitBinds({ ...changed, services: Object.fromEntries(services) }),
-    environment: { ...values, ...program, ...NO_REMOTE_FILES, ...BUILDS_ASK_NOTHING },
+    environment: {
+      ...values,
+      ...program,
+      ...NO_REMOTE_FILES,
+      ...BUILDS_ASK_NOTHING,
+      ...ASKS_NO_GIT,
+    },
   };
 }
 

@@ -84,6 +84,8 @@ describe("Compose and the programs it runs", () => {
       COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
       COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
       BUILDX_BAKE_ENTITLEMENTS_FS: "0",
+      BUILDX_GIT_INFO: "false",
+      GIT_DIR: "/dev/null",
     });
     assert.equal(command?.timeoutMs, 5000);
     assert.equal(command?.endsWithUs, true);
@@ -117,7 +119,7 @@ describe("Compose and the programs it runs", () => {
     assert.equal(env["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"], "a$b");
     assert.deepEqual(
       Object.keys(env).filter((name) =>
-        !/^(?:PATH|DOCKER_HOST|COMPOSE_EXP.*|BUILDX_BAKE.*)$/.test(name)
+        !/^(?:PATH|DOCKER_HOST|COMPOSE_EXP.*|BUILDX_.*|GIT_DIR)$/.test(name)
       ),
       ["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"],
     );
