@@ -1,7 +1,8 @@
 import { secretsOfProvider } from "../config/mod.ts";
 import { percentDecoded } from "../model/mod.ts";
 import type { Settings } from "./settings.ts";
-import { type SettingRow, SETTINGS_TABLE } from "./settings_table.ts";
+import { SETTINGS_TABLE } from "./settings_table.ts";
+import type { SettingRow } from "./setting_row.ts";
 import type { Environment, ReadFile } from "./variable_reader.ts";
 
 /**

@@ -1,38 +1,4 @@
-import { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
-
-/** The form that the text of a setting must have. */
-export type SettingType =
-  | "boolean"
-  | "integer"
-  | "duration"
-  | "text"
-  | "secret"
-  | "path"
-  | "URL"
-  | "list"
-  | "YAML";
-
-/** One environment variable. */
-export interface SettingRow {
-  readonly name: string;
-  readonly type: SettingType;
-  /** Text of the default; empty for none. */
-  readonly default: string;
-  /** Whether `<name>_FILE` may name a file with the value instead. */
-  readonly file: boolean;
-  /** Other names that mean the same, for those who migrate. */
-  readonly aliases: readonly string[];
-  /** Smallest and largest value of an integer. */
-  readonly range?: readonly [number, number];
-  readonly description: string;
-}
-
-type Extra = Partial<Pick<SettingRow, "file" | "aliases" | "range">>;
-
-const PORT: Extra = { range: [1, 65535] };
-const NATURAL: Extra = { range: [0, Number.MAX_SAFE_INTEGER] };
-const POSITIVE: Extra = { range: [1, Number.MAX_SAFE_INTEGER] };
-const FILE: Extra = { file: true };
+import { FILE, NATURAL, PORT, POSITIVE, row } from "./setting_row.ts";
 
 /** Every variable Stackwright reads: the parser, `--help` and the documentation use this table. */
 export const SETTINGS_TABLE = [
@@ -263,16 +229,6 @@ export const SETTINGS_TABLE = [
 /** Name of a variable of {@link SETTINGS_TABLE}. */
 export type SettingName = (typeof SETTINGS_TABLE)[number]["name"];
 
-function row<N extends string>(
-  name: N,
-  type: SettingType,
-  fallback: string,
-  description: string,
-  extra: Extra = {},
-): SettingRow & { readonly name: N } {
-  return { name, type, default: fallback, file: false, aliases: [], description, ...extra };
-}
-
 function retention<K extends "CONFIG" | "SECRET">(kind: K) {
   const name = `CONTAINER_SWARM_${kind}_RETENTION` as const;
   const what = `Old swarm ${kind.toLowerCase()} revisions to keep; -1 keeps all.`;
@@ -280,51 +236,4 @@ function retention<K extends "CONFIG" | "SECRET">(kind: K) {
     aliases: [`DOCKER_SWARM_${kind}_RETENTION`],
     range: [-1, Number.MAX_SAFE_INTEGER],
   });
-}
-
-/** The table as Markdown, with the rules that hold for all of it. */
-export function settingsReference(): string {
-  const rows = SETTINGS_TABLE.map((setting: SettingRow) => {
-    const names = [setting.name, ...(setting.file ? [`${setting.name}_FILE`] : [])];
-    const also = setting.aliases.length > 0 ? ` Also ${code(setting.aliases)}.` : "";
-    const fallback = setting.default === "" ? "" : code([setting.default]);
-    return `| ${code(names)} | ${setting.type} | ${fallback} | ${setting.description}${also} |`;
-  });
-  return [
-    "| Variable | Type | Default | Meaning |",
-    "|---|---|---|---|",
-    ...rows,
-    "",
-    "An empty value is the same as none. `X_FILE` names a file that holds the value of `X`; setting",
-    "both is an error. Booleans are `true`, `t`, `1`, `false`, `f` or `0`.",
-    "",
-    "`DATA_DIR` is `/data` in the image; else `$STATE_DIRECTORY`; else `/var/lib/stackwright` for root;",
-    "else `$XDG_STATE_HOME/stackwright` (`~/.local/state/stackwright`).",
-    "",
-    "## Not in this version",
-    "",
-    "These are known, but nothing acts on them yet. Those marked as an error keep Stackwright from",
-    "starting while they are set, because it would deploy what they are there to hold back or change;",
-    "the others are a warning at the start.",
-    "",
-    "| Variable | While set | Meaning |",
-    "|---|---|---|",
-    ...NOT_YET.map(notYetRow),
-    "",
-  ].join("\n");
-}
-
-function notYetRow(row: NotYetRow): string {
-  const { name, file, flag, refused, missing } = row;
-  const names = code([name, ...(file ? [`${name}_FILE`] : [])]);
-  const isSwitch = flag ? " when true" : row.switchInside === true ? " with `enabled: true`" : "";
-  const unless = row.harmless === undefined ? "" : ` unless ${code([row.harmless])}`;
-  const reaction = `${refused ? "error" : "warning"}${isSwitch}${unless}`;
-  return `| ${names} | ${reaction} | ${
-    row.settled === true ? "Instead" : "Until then"
-  }, ${missing}. |`;
-}
-
-function code(words: readonly string[]): string {
-  return words.map((word) => `\`${word}\``).join(", ");
 }

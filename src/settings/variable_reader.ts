@@ -1,15 +1,14 @@
 import { messageOf, parseDuration, type Problem } from "../model/mod.ts";
 import { clip } from "../config/located.ts";
-import { type SettingName, type SettingRow, SETTINGS_TABLE } from "./settings_table.ts";
+import { type SettingName, SETTINGS_TABLE } from "./settings_table.ts";
+import type { SettingRow } from "./setting_row.ts";
+import { asBoolean } from "./boolean_word.ts";
 
 /** The process environment, or what a test puts in its place. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The text of a file; throws when there is none or it cannot be read. */
 export type ReadFile = (path: string) => string;
-
-const TRUE = ["1", "t", "T", "true", "TRUE", "True"];
-const FALSE = ["0", "f", "F", "false", "FALSE", "False"];
 
 /**
  * Reads variables by the table of settings and collects what is wrong with them. Only texts of
@@ -174,11 +173,6 @@ export class VariableReader {
     if (row === undefined) throw new TypeError(`${name} is not in the table of settings`);
     return row;
   }
-}
-
-function asBoolean(value: string): boolean | undefined {
-  if (TRUE.includes(value)) return true;
-  return FALSE.includes(value) ? false : undefined;
 }
 
 /** A value for a message. */

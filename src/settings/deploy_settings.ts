@@ -1,0 +1,31 @@
+import { checkWorkingDir } from "../config/mod.ts";
+import { type DeploySettings, REMOTE_FILES_MODES } from "./settings.ts";
+import { oneOf } from "./one_of.ts";
+import type { VariableReader } from "./variable_reader.ts";
+
+/** The settings of deployments. */
+export function deploySettings(reader: VariableReader): DeploySettings {
+  const base = checkWorkingDir(reader.text("DEPLOY_CONFIG_BASE_DIR") ?? "/");
+  if ("problem" in base) {
+    reader.refuse("DEPLOY_CONFIG_BASE_DIR", "expected a directory inside the repository");
+  }
+  return {
+    configBaseDir: "value" in base ? base.value : ".",
+    passEnv: reader.boolean("PASS_ENV"),
+    maxConcurrentDeployments: reader.integer("MAX_CONCURRENT_DEPLOYMENTS"),
+    maxConcurrentPredeployments: reader.integer("MAX_CONCURRENT_PREDEPLOYMENTS"),
+    rollback: reader.boolean("DEPLOY_ROLLBACK"),
+    watchMs: reader.seconds("DEPLOY_WATCH") * 1000,
+    releaseImageRetention: reader.integer("RELEASE_IMAGE_RETENTION"),
+    artifactGcEnabled: reader.boolean("ARTIFACT_GC_ENABLED"),
+    artifactGcRetentionRecords: reader.integer("ARTIFACT_GC_RETENTION_RECORDS"),
+    allowLocalRepositoryUrl: reader.boolean("ALLOW_LOCAL_REPOSITORY_URL"),
+    quiet: reader.boolean("CONTAINER_QUIET_DEPLOY"),
+    recoverOnStartup: reader.boolean("RECOVER_ON_STARTUP"),
+    schedulerEnabled: reader.boolean("SCHEDULER_ENABLED"),
+    swarmFeatures: reader.boolean("CONTAINER_SWARM_FEATURES"),
+    swarmConfigRetention: reader.integer("CONTAINER_SWARM_CONFIG_RETENTION"),
+    swarmSecretRetention: reader.integer("CONTAINER_SWARM_SECRET_RETENTION"),
+    remoteFiles: oneOf(reader, "REMOTE_FILES", REMOTE_FILES_MODES, "refuse"),
+  };
+}

@@ -1,0 +1,42 @@
+import { type AppCredentials, parseGitDomains, parseUrlRewrites } from "./git_domains.ts";
+import type { GitSettings } from "./settings.ts";
+import type { VariableReader } from "./variable_reader.ts";
+import { yaml } from "./yaml_setting.ts";
+
+/** The settings of Git. */
+export function gitSettings(reader: VariableReader): GitSettings {
+  const hosts = reader.list("GIT_ACCESS_TOKEN_HOSTS").map((host) => host.toLowerCase());
+  return {
+    accessToken: reader.text("GIT_ACCESS_TOKEN"),
+    accessTokenUser: reader.text("GIT_ACCESS_TOKEN_USER") ?? "",
+    accessTokenHosts: hosts.length === 0 ? undefined : hosts,
+    domains: yaml(reader, "GIT_AUTH_DOMAINS", [], parseGitDomains),
+    app: githubApp(reader),
+    cloneDepth: reader.integer("GIT_CLONE_DEPTH"),
+    cloneSubmodules: reader.boolean("GIT_CLONE_SUBMODULES"),
+    maxBytes: reader.integer("GIT_MAX_BYTES"),
+    sshPrivateKey: reader.text("SSH_PRIVATE_KEY"),
+    sshPrivateKeyPassphrase: reader.text("SSH_PRIVATE_KEY_PASSPHRASE"),
+    sshKnownHostsFile: reader.text("SSH_KNOWN_HOSTS_FILE"),
+    skipTlsVerification: reader.boolean("SKIP_TLS_VERIFICATION"),
+    urlRewrites: yaml(reader, "SOURCE_URL_REWRITES", {}, parseUrlRewrites),
+  };
+}
+
+function githubApp(reader: VariableReader): AppCredentials | undefined {
+  const id = reader.text("GITHUB_APP_ID")?.trim();
+  const privateKey = reader.text("GITHUB_APP_PRIVATE_KEY");
+  const installation = reader.integer("GITHUB_APP_INSTALLATION_ID");
+  if (id === undefined && privateKey === undefined) return undefined;
+  if (id === undefined || privateKey === undefined) {
+    const [missing, given] = id === undefined
+      ? ["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"] as const
+      : ["GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_ID"] as const;
+    reader.refuse(missing, `must be set too, since ${given} is`);
+    return undefined;
+  }
+  if (reader.text("GIT_ACCESS_TOKEN") !== undefined) {
+    reader.refuse("GIT_ACCESS_TOKEN", "is set together with GITHUB_APP_ID; keep one of them");
+  }
+  return { id, privateKey, installationId: installation === 0 ? "" : String(installation) };
+}
