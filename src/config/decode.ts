@@ -2,6 +2,7 @@ import * as z from "zod";
 import { clip, describeLocated, type Located, type LocatedMap } from "./located.ts";
 import { formerKeyAdvice, nearestKey } from "./nearest_key.ts";
 import { joinPath, type ProblemSink } from "./problem_sink.ts";
+import { booleanOf, firstMessage, leafValue, plainValue } from "./leaf_value.ts";
 
 /** The value that a schema read from a located one. */
 export interface Decoded<T> {
@@ -154,43 +155,6 @@ function unwrap(schema: unknown): { inner: unknown; nullable: boolean } {
     inner = inner.unwrap();
   }
   return { inner, nullable };
-}
-
-/** Any value: maps and lists as they are, scalars as the texts that were written. */
-function plainValue(node: Located): unknown {
-  switch (node.kind) {
-    case "scalar":
-      return node.text;
-    case "null":
-      return null;
-    case "list":
-      return node.items.map(plainValue);
-    case "map":
-      return Object.fromEntries(
-        [...node.entries].map(([key, { value }]) => [key, plainValue(value)]),
-      );
-  }
-}
-
-function leafValue(schema: z.ZodType, node: Located): unknown {
-  // Something no leaf accepts, so that the leaf says what it expects.
-  if (node.kind !== "scalar") return node.kind === "list" ? [] : {};
-  if (schema instanceof z.ZodBoolean) return booleanOf(node) ?? node.value;
-  return node.value;
-}
-
-function booleanOf(node: Located): boolean | undefined {
-  if (node.kind !== "scalar") return undefined;
-  if (typeof node.value === "boolean") return node.value;
-  if (!node.plain) return undefined;
-  const word = node.text.toLowerCase();
-  if (word === "yes" || word === "on") return true;
-  return word === "no" || word === "off" ? false : undefined;
-}
-
-function firstMessage(schema: z.ZodType, value: unknown): string {
-  const parsed = schema.safeParse(value);
-  return parsed.success ? "unusable value" : parsed.error.issues[0]?.message ?? "unusable value";
 }
 
 function unknownKey(key: string, near: string | undefined, known: readonly string[]): string {

@@ -1,38 +1,17 @@
-import {
-  type AutoDiscoveryOptions,
-  type BuildOptions,
-  type DestroyOptions,
-  type DriftPolicy,
-  type KeylessIdentity,
-  type OciOptions,
-  parseDuration,
-  type ReconciliationEvent,
-  type ReconciliationOptions,
-  type RetryOptions,
-  type SecretReference,
-  type SwarmOptions,
+import type {
+  AutoDiscoveryOptions,
+  BuildOptions,
+  DestroyOptions,
+  KeylessIdentity,
+  OciOptions,
+  RetryOptions,
+  SecretReference,
+  SwarmOptions,
 } from "../model/mod.ts";
 import { DEPLOYMENT_DEFAULTS as D } from "./deployment_defaults.ts";
 import type { WrittenDeployment } from "./deployment_schema.ts";
 import type { Report } from "./problem_sink.ts";
-
-/** The seconds of a duration of at least `minimum`; 0 and a report when it is none. */
-export function seconds(
-  written: number | string,
-  minimum: number,
-  refuse: (message: string) => void,
-  most: number = Number.POSITIVE_INFINITY,
-): number {
-  try {
-    const value = parseDuration(written);
-    if (value > most) refuse(`expected at most ${most} seconds`);
-    else if (value >= minimum) return value;
-    else refuse(`expected at least ${minimum} seconds`);
-  } catch {
-    refuse("expected a whole number of seconds, such as 90, 10s or 1h30m");
-  }
-  return 0;
-}
+import { seconds, textMap, texts } from "./written_values.ts";
 
 /** `swarm`. */
 export function swarmOptions(written: WrittenDeployment["swarm"]): SwarmOptions {
@@ -83,50 +62,6 @@ export function retryOptions(written: WrittenDeployment["retry"], report: Report
     limit: written?.limit ?? undefined,
     delaySeconds: seconds(written?.delay ?? 0, 0, (why) => report("retry.delay", why)),
   };
-}
-
-/** `reconciliation`. An empty list of events switches it off. */
-export function reconciliationOptions(
-  written: WrittenDeployment["reconciliation"],
-  report: Report,
-): ReconciliationOptions {
-  const given = typeof written === "object" ? written : undefined;
-  const defaults = D.reconciliation;
-  const events = [...new Set((given?.events ?? defaults.events).map(normalEvent))];
-  return {
-    drift: (given?.drift ?? defaults.drift).trim().toLowerCase() as DriftPolicy,
-    enabled: (given?.enabled ?? defaults.enabled) && events.length > 0,
-    events,
-    restartTimeoutSeconds: seconds(
-      given?.restart_timeout ?? defaults.restart_timeout,
-      0,
-      (why) => report("reconciliation.restart_timeout", why),
-      LONGEST_STOP,
-    ),
-    restartSignal: restartSignal(given?.restart_signal ?? defaults.restart_signal, report),
-    restartLimit: given?.restart_limit ?? defaults.restart_limit,
-    restartWindowSeconds: seconds(
-      given?.restart_window ?? defaults.restart_window,
-      0,
-      (why) => report("reconciliation.restart_window", why),
-    ),
-  };
-}
-
-/** An hour: whoever waits for a container to end holds the turn of its stack meanwhile. */
-export const LONGEST_STOP = 60 * 60;
-
-function normalEvent(text: string): ReconciliationEvent {
-  const word = text.trim().toLowerCase();
-  return (word === "remove" || word === "delete" ? "destroy" : word) as ReconciliationEvent;
-}
-
-function restartSignal(text: string, report: Report): string {
-  const signal = text.trim().toUpperCase();
-  if (!/^(?:\d{1,2}|[A-Z][A-Z0-9]*(?:[+-]\d{1,2})?)?$/.test(signal)) {
-    report("reconciliation.restart_signal", "expected the name of a signal, such as SIGTERM");
-  }
-  return signal;
 }
 
 /** `oci`. An identity has a subject or a pattern for it, not both. */
@@ -182,20 +117,4 @@ function storeFields(
     fields.push(...Object.entries(storeFields(value as Record<string, unknown>, `${name}.`)));
   }
   return Object.fromEntries(fields);
-}
-
-/** A map of scalars without its nulls. */
-export function textMap(
-  written: Readonly<Record<string, string | null>> | null | undefined,
-): Readonly<Record<string, string>> {
-  const entries: [string, string][] = [];
-  for (const [key, value] of Object.entries(written ?? {})) {
-    if (value !== null) entries.push([key, value]);
-  }
-  return Object.fromEntries(entries);
-}
-
-/** A list of scalars without its nulls. */
-export function texts(written: readonly (string | null)[] | null | undefined): readonly string[] {
-  return (written ?? []).filter((text) => text !== null);
 }

@@ -1,5 +1,5 @@
 import type { Deployment } from "../model/mod.ts";
-import type { DeploymentDocument } from "./deployment.ts";
+import type { DeploymentDocument } from "./deployment_reader.ts";
 
 /** Keys an override cannot change: they decide what was discovered in the first place. */
 const PROTECTED = ["source", "reference", "repository_url", "auto_discovery", "git_depth"];

@@ -1,24 +1,22 @@
-import { posix } from "node:path";
-import { type Deployment, stackKey, withoutEnd } from "../model/mod.ts";
+import type { Deployment } from "../model/mod.ts";
 import { DEPLOYMENT_DEFAULTS as D, LOOKED_UP_COMPOSE_FILES } from "./deployment_defaults.ts";
 import {
   autoDiscoveryOptions,
   buildOptions,
   destroyOptions,
   ociOptions,
-  reconciliationOptions,
   retryOptions,
-  seconds,
   secretReferences,
   swarmOptions,
-  textMap,
-  texts,
 } from "./deployment_options.ts";
+import { reconciliationOptions } from "./reconciliation_options.ts";
+import { seconds, textMap, texts } from "./written_values.ts";
 import type { WrittenDeployment } from "./deployment_schema.ts";
 import type { Report } from "./problem_sink.ts";
-import { type Checked, checkRepositoryUrl } from "./repository_url.ts";
-import { checkComposeFile, checkSideFile, checkWorkingDir, REMOTE_PREFIX } from "./source_path.ts";
+import { checkRepositoryUrl } from "./repository_url.ts";
+import { checkComposeFile, checkSideFile, checkWorkingDir } from "./source_path.ts";
 import { compileWebhookFilter } from "./webhook_filter.ts";
+import { accept } from "./checked.ts";
 
 /** Author of a deployment, as far as rules depend on it. */
 export interface DeploymentOrigin {
@@ -88,115 +86,8 @@ export function buildDeployment(
   };
 }
 
-/**
- * The rules that need more than one field, for a deployment that is complete: after decoding, and
- * again after an override was merged into it.
- */
-export function checkDeployment(deployment: Deployment, report: Report): void {
-  checkName(deployment, report);
-  const { restartLimit, restartWindowSeconds } = deployment.reconciliation;
-  if (restartLimit > 0 && restartWindowSeconds === 0) {
-    report(
-      "reconciliation.restart_window",
-      "expected more than 0s while restart_limit is not 0; set restart_limit: 0 for no limit",
-    );
-  }
-  // A discovered stack brings its own working directory; its files are judged when it is known.
-  if (!deployment.autoDiscovery.enabled) checkSideFilesInside(deployment, report);
-}
-
-function checkName({ name, autoDiscovery }: Deployment, report: Report): void {
-  if (name === "") {
-    if (!autoDiscovery.enabled) {
-      report("name", 'the key "name" is required, unless auto_discovery is enabled');
-    }
-    return;
-  }
-  if (isProjectName(name)) return;
-  const suggestion = normaliseName(name);
-  report(
-    "name",
-    `${
-      JSON.stringify(name.slice(0, 60))
-    } is no compose project name: lower-case letters, digits, ` +
-      `- and _, starting with a letter or digit` +
-      (name.length > LONGEST_NAME ? `, at most ${LONGEST_NAME}` : "") +
-      (suggestion === "" ? "" : `; write "${suggestion}"`),
-  );
-}
-
 /** A day: who waits holds a turn that all deployments share, and a repository says how long. */
 const LONGEST_TIMEOUT = 24 * 60 * 60;
-
-/** Signs of a name: it becomes part of those of containers, and a directory. */
-const LONGEST_NAME = 128;
-
-/** Whether compose accepts `name` for a project, and disks for a directory. */
-export function isProjectName(name: string): boolean {
-  return name.length <= LONGEST_NAME && /^[a-z0-9][a-z0-9_-]*$/.test(name);
-}
-
-/** The project name nearest to `name`, empty when nothing of it can be used. */
-export function normaliseName(name: string): string {
-  const usable = name.trim().toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^[_-]+/, "");
-  return withoutEnd(usable, "-").slice(0, 60);
-}
-
-function checkSideFilesInside(deployment: Deployment, report: Report): void {
-  const lists = {
-    env_files: deployment.envFiles,
-    external_secrets_files: deployment.externalSecretsFiles,
-  };
-  for (const [key, files] of Object.entries(lists)) {
-    for (const [index, file] of files.entries()) {
-      accept(checkSideFile(file, sideFileBase(deployment, file)), `${key}[${index}]`, report);
-    }
-  }
-}
-
-/**
- * The directory a dotenv or secrets file starts in: the working directory of the deployed
- * repository, or the root of the configuration's repository when that is another one.
- */
-export function sideFileBase(deployment: Deployment, file: string): string {
-  const elsewhere = deployment.repositoryUrl !== "" && !file.startsWith("remote:");
-  return elsewhere ? "." : deployment.workingDir;
-}
-
-/** Place of a dotenv or secrets file of a deployment. */
-export interface SideFilePlace {
-  /** The source of the configuration, or the one that is deployed; often they are the same. */
-  readonly from: "configuration" | "deployed";
-  /** Relative to the root of that source. */
-  readonly path: string;
-}
-
-/** The place of an entry of `env_files` or `external_secrets_files`. */
-export function sideFilePlace(deployment: Deployment, file: string): SideFilePlace {
-  const isRemote = file.startsWith(REMOTE_PREFIX);
-  const bare = isRemote ? file.slice(REMOTE_PREFIX.length) : file;
-  return {
-    from: deployment.repositoryUrl !== "" && !isRemote ? "configuration" : "deployed",
-    path: posix.join(sideFileBase(deployment, file), bare),
-  };
-}
-
-/** Whether a dotenv file may be missing: the one that is read without being asked for. */
-export function isDefaultEnvFile(file: string): boolean {
-  return file === ".env";
-}
-
-/** The first stack of each (context, name) that is there more than once, with all its places. */
-export function duplicateStacks(deployments: readonly Deployment[]): readonly number[][] {
-  const places = new Map<string, number[]>();
-  for (const [index, { context, name, autoDiscovery }] of deployments.entries()) {
-    // The base of a discovery is replaced by what it finds.
-    if (name === "" || autoDiscovery.enabled) continue;
-    const key = JSON.stringify(stackKey(context, name));
-    places.set(key, [...places.get(key) ?? [], index]);
-  }
-  return [...places.values()].filter((indexes) => indexes.length > 1);
-}
 
 function repositoryUrlOf(
   written: WrittenDeployment,
@@ -254,10 +145,4 @@ function sideFiles(key: string, written: readonly (string | null)[], report: Rep
   return texts(written).map((file, index) =>
     accept(checkSideFile(file, undefined), `${key}[${index}]`, report) ?? ""
   );
-}
-
-function accept<T>(checked: Checked<T>, path: string, report: Report): T | undefined {
-  if ("value" in checked) return checked.value;
-  report(path, checked.problem);
-  return undefined;
 }

@@ -1,30 +1,20 @@
 import * as z from "zod";
-import { DRIFT_POLICIES } from "../model/mod.ts";
 import { DEPLOYMENT_DEFAULTS as D } from "./deployment_defaults.ts";
 import {
   choice,
   duration,
   field,
   flag,
-  freeMap,
-  needed,
   scalar,
   scalarMap,
   scalars,
   whole,
 } from "./schema_words.ts";
-
-const RETENTION = "revisions kept per resource besides the active one; -1 keeps all. Unset, the " +
-  "global setting applies.";
-
-const swarm = z.strictObject({
-  enabled: field(
-    flag(),
-    "Selects swarm mode, or refuses it; unset, the container context decides.",
-  ),
-  config_retention: field(whole(-1), `Old swarm config ${RETENTION}`),
-  secret_retention: field(whole(-1), `Old swarm secret ${RETENTION}`),
-});
+import { secretReferenceSchema, secretStore } from "./secret_reference_schema.ts";
+import { reconciliation } from "./reconciliation_schema.ts";
+import { keylessIdentity, oci } from "./oci_schema.ts";
+import { autoDiscovery } from "./auto_discovery_schema.ts";
+import { swarm } from "./swarm_schema.ts";
 
 const build = z.strictObject({
   args: field(scalarMap(), "Build-time arguments."),
@@ -51,110 +41,12 @@ const destroy = z.strictObject({
   ),
 });
 
-const secretStore = z.strictObject({
-  store_ref: needed(
-    z.string({ error: "expected the name of a secret store" })
-      .min(1, { error: "expected the name of a secret store, found an empty text" }),
-    "Name of a webhook secret store.",
-  ),
-  remote_ref: field(freeMap(), "Values for the templates of the store."),
-});
-
-/** One secret reference: text for the provider, or a store with fields. */
-export const secretReferenceSchema = z
-  .union([scalar(), secretStore], { error: "expected a secret reference: text or a mapping" })
-  .nullable();
-
-const autoDiscovery = z.strictObject({
-  enabled: field(
-    flag(),
-    "Find the compose projects below the working directory and deploy each.",
-    D.auto_discovery.enabled,
-  ),
-  depth: field(whole(0), "Levels of directories to look at; 0 is all.", D.auto_discovery.depth),
-  delete: field(
-    flag(),
-    "Remove discovered deployments that the repository no longer has.",
-    D.auto_discovery.delete,
-  ),
-  remove_volumes: field(
-    flag(),
-    "Remove the volumes of those as well.",
-    D.auto_discovery.remove_volumes,
-  ),
-  remove_images: field(
-    flag(),
-    "Remove the images of those as well.",
-    D.auto_discovery.remove_images,
-  ),
-});
-
 const retry = z.strictObject({
   limit: field(
     whole(0),
     "Automatic retries after the original attempt; unset is unlimited, 0 is none.",
   ),
   delay: field(duration(0), "Least time between a failure and the next automatic retry."),
-});
-
-/** Spellings of container actions that may start a reconciliation. */
-const EVENT_WORDS = [
-  "die",
-  "destroy",
-  "update",
-  "stop",
-  "kill",
-  "oom",
-  "unhealthy",
-  "remove",
-  "delete",
-] as const;
-
-const R = D.reconciliation;
-const reconciliation = z.strictObject({
-  enabled: field(flag(), "React to container events.", R.enabled),
-  events: field(
-    z.array(choice(EVENT_WORDS)),
-    "Container actions that start a reconciliation; an empty list switches it off.",
-    R.events,
-  ),
-  drift: field(
-    choice(DRIFT_POLICIES),
-    "What somebody changed by hand is mended, only told, or not looked for.",
-    R.drift,
-  ),
-  restart_timeout: field(
-    duration(0),
-    "Time a container has to stop before it is killed during a restart.",
-    R.restart_timeout,
-  ),
-  restart_signal: field(
-    scalar(),
-    "Signal that stops a container on restart; empty is the engine's default.",
-    R.restart_signal,
-  ),
-  restart_limit: field(
-    whole(0),
-    "Restarts of an unhealthy container within the window before they are suppressed; 0 is no limit.",
-    R.restart_limit,
-  ),
-  restart_window: field(duration(0), "Window of the restart limit.", R.restart_window),
-});
-
-const keylessIdentity = z.strictObject({
-  issuer: field(scalar(), "Trusted OIDC issuer."),
-  subject: field(scalar(), "Exact trusted identity."),
-  subject_regexp: field(scalar(), "Regular expression for trusted identities."),
-});
-
-const oci = z.strictObject({
-  verify: field(flag(), "Verify signatures; cannot switch off what is on globally."),
-  keyless_identities: field(
-    z.array(keylessIdentity),
-    "Trusted identities of signatures without a key, instead of the global ones.",
-  ),
-  public_keys: field(scalars(), "Public keys to verify with, instead of the global ones."),
-  ignore_tlog: field(flag(), "Skip the transparency log."),
 });
 
 /** `true` and `false` set `enabled` alone; everything else keeps its default. */

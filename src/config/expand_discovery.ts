@@ -6,9 +6,10 @@ import {
   type Problem,
   StackwrightError,
 } from "../model/mod.ts";
-import { type DeploymentDocument, parseDeploymentOverride } from "./deployment.ts";
+import { parseDeploymentOverride } from "./deployment.ts";
+import type { DeploymentDocument } from "./deployment_reader.ts";
 import { overrideDeployment } from "./deployment_override.ts";
-import { checkDeployment } from "./deployment_rules.ts";
+import { checkDeployment } from "./check_deployment.ts";
 import type { DiscoveredDirectory } from "./discover.ts";
 import { invalidInput, ProblemSink } from "./problem_sink.ts";
 

@@ -6,7 +6,7 @@ import {
   parseDuration,
   StackwrightError,
 } from "../model/mod.ts";
-import { LONGEST_STOP } from "./deployment_options.ts";
+import { LONGEST_STOP } from "./reconciliation_options.ts";
 import { checkScheduleShape } from "./schedule_shape.ts";
 
 /** Ways to run a job: its own container is started, or one that is made for the run. */

@@ -11,18 +11,13 @@ export * from "./config_file_names.ts";
 export * from "./config_reference.ts";
 export * from "./decode.ts";
 export * from "./deployment.ts";
+export type { DeploymentDocument } from "./deployment_reader.ts";
 export * from "./deployment_defaults.ts";
 export * from "./deployment_override.ts";
-export {
-  checkDeployment,
-  duplicateStacks,
-  isDefaultEnvFile,
-  isProjectName,
-  normaliseName,
-  sideFileBase,
-  type SideFilePlace,
-  sideFilePlace,
-} from "./deployment_rules.ts";
+export { checkDeployment } from "./check_deployment.ts";
+export { duplicateStacks } from "./duplicate_stacks.ts";
+export { isProjectName, normaliseName } from "./project_name.ts";
+export { isDefaultEnvFile, sideFileBase, type SideFilePlace, sideFilePlace } from "./side_files.ts";
 export { deploymentSchema, type WrittenDeployment } from "./deployment_schema.ts";
 export * from "./discover.ts";
 export * from "./expand_discovery.ts";
@@ -34,10 +29,13 @@ export * from "./located_yaml.ts";
 export { editDistance, nearestName } from "./nearest_key.ts";
 export * from "./pattern.ts";
 export * from "./poll_config.ts";
+export type { PollRequestOptions } from "./poll_timing.ts";
+export { type CheckSchedule, type PollEntry } from "./poll_entry.ts";
 export * from "./poll_schema.ts";
 export * from "./problem_sink.ts";
 export * from "./recreate_ignore.ts";
-export { checkArtifactUrl, type Checked, checkRepositoryUrl } from "./repository_url.ts";
+export { checkArtifactUrl, checkRepositoryUrl } from "./repository_url.ts";
+export type { Checked } from "./checked.ts";
 export * from "./schedule_shape.ts";
 export * from "./schema_words.ts";
 export * from "./secret_file.ts";
@@ -45,6 +43,14 @@ export * from "./secret_provider.ts";
 export * from "./secret_stores.ts";
 export * from "./source_path.ts";
 export * from "./store_template.ts";
+export {
+  type StoreTemplate,
+  type TemplateFunction,
+  type TemplatePart,
+  TemplateProblem,
+  type TemplateRoot,
+  type TemplateValue,
+} from "./template_value.ts";
 export * from "./sync_window.ts";
 export * from "./validate.ts";
 export type { DeclaredStack } from "./validate_discovery.ts";

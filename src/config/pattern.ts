@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js";
 import { messageOf } from "../model/mod.ts";
-import type { Checked } from "./repository_url.ts";
+import type { Checked } from "./checked.ts";
 
 /** Most characters of a pattern; its cost grows with its length, and nobody reads longer ones. */
 const LONGEST_PATTERN = 1000;

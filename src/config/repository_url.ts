@@ -1,11 +1,12 @@
-/** A rule's answer: the normalised value, or what is wrong as a sentence without the value itself. */
-export type Checked<T> = { readonly value: T } | { readonly problem: string };
+import type { Checked } from "./checked.ts";
 
 const WEB = /^https?:\/\/[^\s/?#]+(?:[/?#]\S*)?$/i;
 const SSH = /^ssh:\/\/[^\s/?#]+\/\S+$/i;
+
 /** `user@host:path`, the form of scp. A leading `-` would be an option of git. */
 const SCP = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*@[A-Za-z0-9][^\s/:]*:(?!\/\/)\S+$/;
 const FILE = /^file:\/\/\//i;
+
 /** Characters of a URL that are looked at; longer ones are nobody's. */
 const LONGEST_URL = 4096;
 // deno-lint-ignore no-control-regex -- a URL with control characters is what must be refused

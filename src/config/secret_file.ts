@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { SecretReference } from "../model/mod.ts";
 import { decode } from "./decode.ts";
 import { secretReferences } from "./deployment_options.ts";
-import { secretReferenceSchema } from "./deployment_schema.ts";
+import { secretReferenceSchema } from "./secret_reference_schema.ts";
 import { parseLocatedYaml } from "./located_yaml.ts";
 import { invalidInput, ProblemSink } from "./problem_sink.ts";
 

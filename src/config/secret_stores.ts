@@ -4,12 +4,8 @@ import { type Located, positionAt } from "./located.ts";
 import { parseLocatedYaml } from "./located_yaml.ts";
 import { invalidInput, joinPath, ProblemSink } from "./problem_sink.ts";
 import { field, needed, scalar, scalarMap } from "./schema_words.ts";
-import {
-  parseStoreTemplate,
-  type StoreTemplate,
-  templateFields,
-  TemplateProblem,
-} from "./store_template.ts";
+import { parseStoreTemplate, templateFields } from "./store_template.ts";
+import { type StoreTemplate, TemplateProblem } from "./template_value.ts";
 
 /** The way a webhook store is asked for a value. */
 export interface SecretStore {

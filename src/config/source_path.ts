@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { withoutEnd } from "../model/mod.ts";
-import type { Checked } from "./repository_url.ts";
+import type { Checked } from "./checked.ts";
 
 /** Marks a file of the deployed repository rather than of the one with the configuration. */
 export const REMOTE_PREFIX = "remote:";

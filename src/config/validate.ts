@@ -1,17 +1,18 @@
 import { posix } from "node:path";
-import { type Deployment, isStackwrightError, type Problem } from "../model/mod.ts";
+import { isStackwrightError, type Problem } from "../model/mod.ts";
 import { configFileNames, isConfigFileName } from "./config_file_names.ts";
 import { parseDeployments } from "./deployment.ts";
-import { duplicateStacks, sideFileBase } from "./deployment_rules.ts";
-import { REMOTE_PREFIX } from "./source_path.ts";
-import { composeFilesIn, validateCompose } from "./validate_compose.ts";
+import { duplicateStacks } from "./duplicate_stacks.ts";
 import type { Checkout } from "./checkout.ts";
 import {
   type DeclaredStack,
   declaredStacks,
   isEncrypted,
   notChecked,
+  problemAt,
 } from "./validate_discovery.ts";
+import { composeFindings } from "./compose_findings.ts";
+import { missingFiles } from "./missing_files.ts";
 
 /** Options for validating a checkout. */
 export interface ValidateOptions {
@@ -91,7 +92,11 @@ function duplicates(stacks: readonly DeclaredStack[]): Problem[] {
     const places = same.map((each) => each.directory ?? each.deployment.workingDir).join(", ");
     const { name } = last.deployment;
     return [
-      at(last, "name", `deployment ${name} is configured ${same.length} times (in ${places})`),
+      problemAt(
+        last,
+        "name",
+        `deployment ${name} is configured ${same.length} times (in ${places})`,
+      ),
     ];
   });
 }
@@ -119,100 +124,4 @@ async function readDocuments(checkout: Checkout, file: string, options: Validate
     if (!isStackwrightError(error, "config_invalid")) throw error;
     return { ...none, problems: error.problems };
   }
-}
-
-async function missingFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {
-  // What is taken away needs no files any more.
-  if (stack.deployment.destroy.enabled) return [];
-  const problems = await missingSideFiles(checkout, stack);
-  // What another repository holds cannot be seen from here.
-  if (stack.deployment.repositoryUrl !== "") return problems;
-  return [...await missingComposeFiles(checkout, stack), ...problems];
-}
-
-/** What the compose files themselves say, and those they include, where they can be seen from here. */
-async function composeFindings(
-  checkout: Checkout,
-  { deployment }: DeclaredStack,
-): Promise<{ problems: Problem[]; warnings: Problem[] }> {
-  const findings = { problems: [] as Problem[], warnings: [] as Problem[] };
-  if (deployment.repositoryUrl !== "" || deployment.destroy.enabled) return findings;
-  const { workingDir: base } = deployment;
-  const there = new Set<string>();
-  for (const each of deployment.composeFiles) {
-    const path = posix.join(base, each);
-    if (await checkout.exists(path)) there.add(path);
-  }
-  const queue = composeFilesIn(deployment, there).map((file) => ({ file, base }));
-  const seen = new Set(queue.map(({ file }) => file));
-  const missing: Problem[] = [];
-  let takesBack = false;
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    const { file } = next;
-    const text = await checkout.read(file);
-    if (text === undefined) continue;
-    if (isEncrypted(text)) {
-      findings.warnings.push(notChecked(file));
-      continue;
-    }
-    takesBack ||= /!(?:reset|override)\b/.test(text);
-    const { problems, warnings, references } = validateCompose(text, next);
-    findings.problems.push(...problems);
-    findings.warnings.push(...warnings);
-    for (const { key, path, base: inside } of references) {
-      if (!await checkout.exists(path)) {
-        missing.push({ file, path: key, message: `${path} does not exist` });
-      } else if (inside !== undefined && !seen.has(path)) {
-        seen.add(path);
-        queue.push({ file: path, base: inside });
-      }
-    }
-  }
-  // A file may take back what another one names.
-  findings.problems.push(...missing.filter(({ path }) => !takesBack || path !== "env_file"));
-  return findings;
-}
-
-async function missingComposeFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {
-  const { composeFiles, composeFilesGiven, workingDir } = stack.deployment;
-  const missing: string[] = [];
-  for (const name of composeFiles) {
-    const path = posix.join(workingDir, name);
-    if (!await checkout.exists(path)) missing.push(path);
-  }
-  if (composeFilesGiven) {
-    return missing.map((path) => at(stack, "compose_files", `${path} does not exist`));
-  }
-  if (missing.length < composeFiles.length) return [];
-  const message = `${workingDir} has no compose file: ${composeFiles.join(", ")}`;
-  return [at(stack, "compose_files", message)];
-}
-
-async function missingSideFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {
-  const { deployment } = stack;
-  const problems: Problem[] = [];
-  const lists = {
-    env_files: deployment.envFiles.filter((name) => name !== ".env"),
-    external_secrets_files: deployment.externalSecretsFiles,
-  };
-  for (const [key, names] of Object.entries(lists)) {
-    for (const name of names) {
-      const path = localPath(deployment, name);
-      if (path === undefined || await checkout.exists(path)) continue;
-      problems.push(at(stack, key, `${path} does not exist`));
-    }
-  }
-  return problems;
-}
-
-/** The path in this checkout; `undefined` for a file of another repository. */
-function localPath(deployment: Deployment, name: string): string | undefined {
-  const remote = name.startsWith(REMOTE_PREFIX);
-  if (remote && deployment.repositoryUrl !== "") return undefined;
-  const bare = remote ? name.slice(REMOTE_PREFIX.length) : name;
-  return posix.join(sideFileBase(deployment, name), bare);
-}
-
-function at(stack: DeclaredStack, path: string, message: string): Problem {
-  return { ...stack.place(path), path, message };
 }

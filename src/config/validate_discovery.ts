@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { Deployment, Problem, StackwrightError } from "../model/mod.ts";
-import type { DeploymentDocument } from "./deployment.ts";
-import { normaliseName } from "./deployment_rules.ts";
+import type { DeploymentDocument } from "./deployment_reader.ts";
+import { normaliseName } from "./project_name.ts";
 import { discoverDirectories, type DiscoveredDirectory } from "./discover.ts";
 import { type DiscoveredDeployment, expandDiscovery } from "./expand_discovery.ts";
 import type { Checkout } from "./checkout.ts";
@@ -133,4 +133,8 @@ function stackOf(found: DiscoveredDeployment, base: DeclaredStack): DeclaredStac
 function problemsOf(directory: string, error: StackwrightError): readonly Problem[] {
   if (error.problems.length > 0) return error.problems;
   return [{ file: posix.join(directory, "/"), message: error.message }];
+}
+
+export function problemAt(stack: DeclaredStack, path: string, message: string): Problem {
+  return { ...stack.place(path), path, message };
 }

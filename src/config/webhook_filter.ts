@@ -1,5 +1,5 @@
 import { compilePattern, type Pattern } from "./pattern.ts";
-import type { Checked } from "./repository_url.ts";
+import type { Checked } from "./checked.ts";
 
 /**
  * Compiles a `webhook_filter` (RE2). It matches anywhere in its text unless it is anchored; the text

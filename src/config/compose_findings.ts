@@ -1,0 +1,48 @@
+import { posix } from "node:path";
+import type { Problem } from "../model/mod.ts";
+import { composeFilesIn, validateCompose } from "./validate_compose.ts";
+import type { Checkout } from "./checkout.ts";
+import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discovery.ts";
+
+/** What the compose files themselves say, and those they include, where they can be seen from here. */
+export async function composeFindings(
+  checkout: Checkout,
+  { deployment }: DeclaredStack,
+): Promise<{ problems: Problem[]; warnings: Problem[] }> {
+  const findings = { problems: [] as Problem[], warnings: [] as Problem[] };
+  if (deployment.repositoryUrl !== "" || deployment.destroy.enabled) return findings;
+  const { workingDir: base } = deployment;
+  const there = new Set<string>();
+  for (const each of deployment.composeFiles) {
+    const path = posix.join(base, each);
+    if (await checkout.exists(path)) there.add(path);
+  }
+  const queue = composeFilesIn(deployment, there).map((file) => ({ file, base }));
+  const seen = new Set(queue.map(({ file }) => file));
+  const missing: Problem[] = [];
+  let takesBack = false;
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    const { file } = next;
+    const text = await checkout.read(file);
+    if (text === undefined) continue;
+    if (isEncrypted(text)) {
+      findings.warnings.push(notChecked(file));
+      continue;
+    }
+    takesBack ||= /!(?:reset|override)\b/.test(text);
+    const { problems, warnings, references } = validateCompose(text, next);
+    findings.problems.push(...problems);
+    findings.warnings.push(...warnings);
+    for (const { key, path, base: inside } of references) {
+      if (!await checkout.exists(path)) {
+        missing.push({ file, path: key, message: `${path} does not exist` });
+      } else if (inside !== undefined && !seen.has(path)) {
+        seen.add(path);
+        queue.push({ file: path, base: inside });
+      }
+    }
+  }
+  // A file may take back what another one names.
+  findings.problems.push(...missing.filter(({ path }) => !takesBack || path !== "env_file"));
+  return findings;
+}

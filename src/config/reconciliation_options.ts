@@ -1,0 +1,49 @@
+import type { DriftPolicy, ReconciliationEvent, ReconciliationOptions } from "../model/mod.ts";
+import { DEPLOYMENT_DEFAULTS as D } from "./deployment_defaults.ts";
+import type { WrittenDeployment } from "./deployment_schema.ts";
+import type { Report } from "./problem_sink.ts";
+import { seconds } from "./written_values.ts";
+
+/** `reconciliation`. An empty list of events switches it off. */
+export function reconciliationOptions(
+  written: WrittenDeployment["reconciliation"],
+  report: Report,
+): ReconciliationOptions {
+  const given = typeof written === "object" ? written : undefined;
+  const defaults = D.reconciliation;
+  const events = [...new Set((given?.events ?? defaults.events).map(normalEvent))];
+  return {
+    drift: (given?.drift ?? defaults.drift).trim().toLowerCase() as DriftPolicy,
+    enabled: (given?.enabled ?? defaults.enabled) && events.length > 0,
+    events,
+    restartTimeoutSeconds: seconds(
+      given?.restart_timeout ?? defaults.restart_timeout,
+      0,
+      (why) => report("reconciliation.restart_timeout", why),
+      LONGEST_STOP,
+    ),
+    restartSignal: restartSignal(given?.restart_signal ?? defaults.restart_signal, report),
+    restartLimit: given?.restart_limit ?? defaults.restart_limit,
+    restartWindowSeconds: seconds(
+      given?.restart_window ?? defaults.restart_window,
+      0,
+      (why) => report("reconciliation.restart_window", why),
+    ),
+  };
+}
+
+/** An hour: whoever waits for a container to end holds the turn of its stack meanwhile. */
+export const LONGEST_STOP = 60 * 60;
+
+function normalEvent(text: string): ReconciliationEvent {
+  const word = text.trim().toLowerCase();
+  return (word === "remove" || word === "delete" ? "destroy" : word) as ReconciliationEvent;
+}
+
+function restartSignal(text: string, report: Report): string {
+  const signal = text.trim().toUpperCase();
+  if (!/^(?:\d{1,2}|[A-Z][A-Z0-9]*(?:[+-]\d{1,2})?)?$/.test(signal)) {
+    report("reconciliation.restart_signal", "expected the name of a signal, such as SIGTERM");
+  }
+  return signal;
+}

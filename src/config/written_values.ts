@@ -1,0 +1,35 @@
+import { parseDuration } from "../model/mod.ts";
+
+/** The seconds of a duration of at least `minimum`; 0 and a report when it is none. */
+export function seconds(
+  written: number | string,
+  minimum: number,
+  refuse: (message: string) => void,
+  most: number = Number.POSITIVE_INFINITY,
+): number {
+  try {
+    const value = parseDuration(written);
+    if (value > most) refuse(`expected at most ${most} seconds`);
+    else if (value >= minimum) return value;
+    else refuse(`expected at least ${minimum} seconds`);
+  } catch {
+    refuse("expected a whole number of seconds, such as 90, 10s or 1h30m");
+  }
+  return 0;
+}
+
+/** A map of scalars without its nulls. */
+export function textMap(
+  written: Readonly<Record<string, string | null>> | null | undefined,
+): Readonly<Record<string, string>> {
+  const entries: [string, string][] = [];
+  for (const [key, value] of Object.entries(written ?? {})) {
+    if (value !== null) entries.push([key, value]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** A list of scalars without its nulls. */
+export function texts(written: readonly (string | null)[] | null | undefined): readonly string[] {
+  return (written ?? []).filter((text) => text !== null);
+}
