@@ -2,83 +2,18 @@ import {
   byText,
   isTerminal,
   type Run,
-  type RunStatus,
   type RunTarget,
   StackwrightError,
   type Trigger,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
+import type { KeptRuns, RunEnd, RunFacts, RunFilter, RunListener, RunStore } from "./run_store.ts";
 
 /** Finished runs kept of each trigger. */
 export const RUNS_PER_TRIGGER = 50;
+
 /** Milliseconds from its creation for which a finished run is kept: seven days. */
 export const RUN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
-
-/** Facts about a run besides its targets; what is left out stays as it is. */
-export interface RunFacts {
-  /** Source name, or `multiple`. */
-  readonly repository?: string;
-  /** Configuration target. */
-  readonly target?: string;
-  /** `reference (id)`. */
-  readonly revision?: string;
-  /** What is being done now. */
-  readonly message?: string;
-}
-
-/** The end of a run. */
-export interface RunEnd {
-  readonly status: "succeeded" | "failed" | "skipped";
-  readonly message: string;
-}
-
-/** Which runs to list. */
-export interface RunFilter {
-  /** Most runs to return, at least 1. */
-  readonly limit: number;
-  readonly status?: RunStatus;
-  readonly trigger?: Trigger;
-}
-
-/** Hears of every change of every run, with the new value. It must not throw. */
-export type RunListener = (run: Run) => void;
-
-/**
- * The runs of this process, and what was kept of earlier ones, in memory. Runs are values: a change stores a
- * new one, so what a caller holds never moves. A terminal run is final: later changes are ignored
- * and the stored run is returned.
- *
- * Changing calls throw `internal` for an id that was never accepted or is gone.
- */
-export interface RunStore {
-  /** Opens a run as `accepted` under a new id. */
-  accept(opening: { readonly id: string; readonly trigger: Trigger } & RunFacts): Run;
-  /** Makes an accepted run `running`. May be called twice. */
-  start(id: string): Run;
-  /** Fills in facts. */
-  describe(id: string, facts: RunFacts): Run;
-  /** Adds a target, or replaces the entry of the same context and stack. */
-  target(id: string, entry: RunTarget): Run;
-  /** Keeps a run, ended or not, until the function that is returned is called: its work goes on. */
-  hold(id: string): () => void;
-  /** Ends a run; the first end wins. A run that never started gets its start time now. */
-  finish(id: string, end: RunEnd): Run;
-  /** The run, or `undefined` when there is none or it has expired. */
-  get(id: string): Run | undefined;
-  /** Matching runs, newest first. */
-  list(filter: RunFilter): Run[];
-  /** Adds a listener; the function that is returned removes it and may be called twice. */
-  subscribe(listener: RunListener): () => void;
-}
-
-/** Port to where finished runs outlive the process. */
-export interface KeptRuns {
-  keep(run: Run): void;
-  /** Oldest first. */
-  all(): readonly Run[];
-  /** The same, or nothing when no other process can have kept any since. */
-  news(): readonly Run[];
-}
 
 /**
  * A store with the runs that were `kept` by an earlier process; none by default. `clock` dates what

@@ -5,12 +5,9 @@
  * and `source_name.ts` say which URLs are accepted and which of them are the same repository.
  */
 export * from "./git/credentials.ts";
-export {
-  createGitSource,
-  type GitSourceOptions,
-  type GitSourceParts,
-  type GitSourceWithTrees,
-} from "./git_source.ts";
+export { createGitSource, type GitSourceWithTrees } from "./git_source.ts";
+export { type GitSourceParts } from "./git_source_options.ts";
+export { type GitSourceOptions } from "./git_source_options.ts";
 export { createGitHubTokens, type GitHubTokens } from "./git/github_tokens.ts";
 export { createLayout, type GitLayout } from "./trees/layout.ts";
 export { compactMirrors, mirrorsOf } from "./compact_mirrors.ts";

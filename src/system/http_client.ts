@@ -1,52 +1,6 @@
-import { isIP } from "node:net";
 import { messageOf, StackwrightError } from "../model/mod.ts";
-
-/** A request to another server. */
-export interface HttpRequest {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Absolute, http or https. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-/** The answer of a server; any status is one. */
-export interface HttpAnswer {
-  readonly status: number;
-  /** One header, by its lower-case name. */
-  header(name: string): string | undefined;
-  readonly body: string;
-}
-
-/** Other servers as a port: everything that asks one over HTTP gets this. */
-export interface HttpClient {
-  /**
-   * Sends a request and reads the whole answer. A redirect is followed for GET and on the same
-   * origin only: its headers are credentials of that one place.
-   *
-   * Throws `timeout`, `http_failed` when there is no usable answer (its message has the origin of the
-   * URL, and nothing else of it), and the signal's reason.
-   */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** Ends idle connections. */
-  close(): void;
-}
-
-/** Options of how a client reaches other servers. */
-export interface HttpClientOptions {
-  /** Longest time for one request and its answer, in milliseconds. */
-  readonly timeoutMs?: number;
-  /** Largest body of an answer, in bytes after decompression. */
-  readonly maxBytes?: number;
-  /** Proxies by the scheme of the URL, and hosts that are reached without. */
-  readonly proxy?: {
-    readonly http?: string | undefined;
-    readonly https?: string | undefined;
-    readonly noProxy: readonly string[];
-  };
-  /** Certificates in PEM form that are trusted beside the usual ones. */
-  readonly caCertificates?: string | undefined;
-}
+import { createTransport, type HttpClientOptions } from "./http_transport.ts";
+import type { HttpAnswer, HttpClient, HttpRequest } from "./http_request.ts";
 
 const MOST_REDIRECTS = 5;
 
@@ -130,72 +84,6 @@ async function readBody(
     at += chunk.length;
   }
   return new TextDecoder().decode(bytes);
-}
-
-interface Transport {
-  fetch(request: HttpRequest, signal: AbortSignal): Promise<Response>;
-  close(): void;
-}
-
-/** The runtime's own fetch; proxies and certificates are given to it in each runtime's manner. */
-function createTransport({ proxy, caCertificates }: HttpClientOptions): Transport {
-  const clients = new Map<string, Deno.HttpClient>();
-  const denoClient = (through: string | undefined) => {
-    const key = through ?? "";
-    const client = clients.get(key) ?? Deno.createHttpClient({
-      ...(through === undefined ? {} : { proxy: denoProxy(through) }),
-      ...(caCertificates === undefined ? {} : { caCerts: [caCertificates] }),
-    });
-    clients.set(key, client);
-    return client;
-  };
-  return {
-    fetch({ url, method, headers, body }, signal) {
-      const through = proxyFor(new URL(url), proxy);
-      const own = "Deno" in globalThis ? { client: denoClient(through) } : {
-        ...(through === undefined ? {} : { proxy: through }),
-        ...(caCertificates === undefined ? {} : { tls: { ca: caCertificates } }),
-      };
-      const sent = body === undefined ? {} : { body };
-      return fetch(url, { method, headers, redirect: "manual", signal, ...sent, ...own });
-    },
-    close() {
-      for (const client of clients.values()) client.close();
-      clients.clear();
-    },
-  };
-}
-
-/** User and password stand beside the URL of a proxy there, not in it. */
-function denoProxy(url: string): Deno.Proxy {
-  const parsed = new URL(url);
-  const { username, password } = parsed;
-  if (username === "") return { url };
-  parsed.username = "";
-  parsed.password = "";
-  const basicAuth = {
-    username: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-  };
-  return { url: parsed.href, basicAuth };
-}
-
-/** The proxy for a URL; hosts of `noProxy` and this machine are reached without one. */
-export function proxyFor(url: URL, proxy: HttpClientOptions["proxy"]): string | undefined {
-  const chosen = url.protocol === "https:" ? proxy?.https ?? proxy?.http : proxy?.http;
-  if (chosen === undefined || isLoopback(url.hostname)) return undefined;
-  const direct = proxy?.noProxy.some((pattern) => matchesNoProxy(url, pattern.toLowerCase()));
-  return direct === true ? undefined : chosen;
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
-function matchesNoProxy(url: URL, pattern: string): boolean {
-  if (pattern === "*" || pattern === url.host || pattern === url.hostname) return true;
-  const suffix = pattern.replace(/^\*?\.?/, ".");
-  return suffix.length > 1 && url.hostname.endsWith(suffix);
 }
 
 function failure(request: HttpRequest, reason: string): StackwrightError {

@@ -1,5 +1,5 @@
 import { isStackwrightError } from "../../model/mod.ts";
-import { requireSuccess } from "./git.ts";
+import { requireSuccess } from "./git_result.ts";
 import { isDamaged } from "./git_failure.ts";
 import type { CommitPlace } from "./repository.ts";
 

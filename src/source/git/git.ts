@@ -1,4 +1,4 @@
-import { type PollRound, StackwrightError } from "../../model/mod.ts";
+import type { PollRound, StackwrightError } from "../../model/mod.ts";
 import type { Clock, CommandResult, Commands, HttpClient, Redactor } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import {
@@ -7,11 +7,12 @@ import {
   type GitSurroundings,
   withPlainMask,
 } from "./git_command.ts";
-import { classifyFailure, damagedError, gitError, type GitFailure } from "./git_failure.ts";
+import { classifyFailure, gitError, tooLarge } from "./git_failure.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { createSharedQuestions, type SharedQuestions } from "./shared_questions.ts";
 import { SmartHttp } from "./smart_http.ts";
+import type { GitResult } from "./git_result.ts";
 
 /** Limits of git commands. */
 export interface GitOptions {
@@ -33,15 +34,6 @@ export interface GitOptions {
   readonly http: HttpClient | undefined;
 }
 
-/** The end of a command; `failure` is set when its exit code was not zero. */
-export interface GitResult {
-  readonly stdout: Uint8Array;
-  /** Redacted. */
-  readonly stderr: string;
-  readonly failure: GitFailure | undefined;
-  readonly code: number;
-}
-
 /** Parts for running git. */
 export interface GitParts {
   readonly commands: Commands;
@@ -61,6 +53,7 @@ export interface RefsQuestion {
 }
 
 const FIRST_PAUSE_MS = 250;
+
 /** Most that a git prints where nobody says what it may: a remote decides what it says, for minutes. */
 const MOST_PRINTED = 64 * 1024 * 1024;
 
@@ -172,19 +165,4 @@ export class Git {
     const { access, options } = this.#parts;
     return { git: options.git, path: options.path, home: await access.home() };
   }
-}
-
-function tooLarge(mostBytes: number): StackwrightError {
-  return new StackwrightError(
-    "source_invalid",
-    `fetching was ended: what the remote sends at once has more than the ${mostBytes} bytes of ` +
-      "GIT_MAX_BYTES; fetch less of its history (git_depth), take large files out of it, or raise the " +
-      "setting",
-  );
-}
-
-/** Throws the error of a failed local command as damage when the command had only valid input. */
-export function requireSuccess(result: GitResult, doing: string): GitResult {
-  if (result.failure === undefined) return result;
-  throw damagedError(`${doing} failed: ${result.stderr.trim().slice(0, 300)}`);
 }

@@ -1,47 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path/posix";
 import { StackwrightError } from "../../model/mod.ts";
-import type { Files, Redactor } from "../../system/mod.ts";
-import {
-  findDomain,
-  type GitCredentials,
-  type GitHubApp,
-  type GitLogin,
-  isLoopback,
-  resolveLogin,
-} from "./credentials.ts";
+import { findDomain, type GitLogin, isLoopback, resolveLogin } from "./credentials.ts";
 import type { RemoteAccess } from "./git_command.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
+import { sshCommand } from "./ssh_command.ts";
+import type { AccessParts } from "./access_options.ts";
+import { httpAccess } from "./http_access.ts";
 
-/** Options of reaching remotes, besides credentials. Proxies and files are the operator's own. */
-export interface AccessOptions {
-  /** How the path of the private directory begins; best on a tmpfs. */
-  readonly temporaryPrefix: string;
-  readonly httpProxy: string;
-  readonly httpsProxy: string;
-  readonly noProxy: string;
-  /** Certificates to trust instead of the system's; empty for those. */
-  readonly caFile: string;
-  /** SSH host keys that alone are trusted; empty for trust on first use, kept in the data directory. */
-  readonly knownHostsFile: string;
-  /** Makes a short-lived token for one repository. */
-  readonly githubToken:
-    | ((app: GitHubApp, url: RepositoryUrl, signal: AbortSignal) => Promise<string>)
-    | undefined;
-}
-
-/** Parts of the access to remotes. */
-export interface AccessParts {
-  readonly files: Files;
-  readonly redactor: Redactor;
-  readonly dataDir: string;
-  readonly credentials: GitCredentials;
-  readonly options: AccessOptions;
-}
-
-/** Prints the credentials it finds in its environment; the text itself holds none. */
-const HELPER = '!f() { test "$1" = get && ' +
-  'printf \'username=%s\\npassword=%s\\n\' "$STACKWRIGHT_GIT_USER" "$STACKWRIGHT_GIT_PASSWORD"; }; f';
 const ASKPASS = "#!/bin/sh\nprintf '%s\\n' \"$STACKWRIGHT_SSH_PASSPHRASE\"\n";
 
 /**
@@ -78,7 +44,9 @@ export class GitAccess {
   async forRemote(url: RepositoryUrl, signal: AbortSignal): Promise<RemoteAccess> {
     if (url.scheme === "file") return await this.#local();
     const login = await this.#login(url, signal);
-    return url.scheme === "ssh" ? await this.#ssh(url, login) : this.#http(url, login);
+    if (url.scheme === "ssh") return await this.#ssh(url, login);
+    if (login.kind === "password") this.#hide(login);
+    return httpAccess(url, login, { ...this.#parts.options, unchecked: this.#isUnchecked(url) });
   }
 
   /**
@@ -87,11 +55,8 @@ export class GitAccess {
    * from proxies by address.
    */
   async forHttp(url: RepositoryUrl, signal: AbortSignal): Promise<GitLogin | undefined> {
-    const { credentials, options } = this.#parts;
-    const own = findDomain(url.host, credentials.domains);
-    if (own?.insecureSkipTls === true || credentials.global.insecureSkipTls === true) {
-      return undefined;
-    }
+    const { options } = this.#parts;
+    if (this.#isUnchecked(url)) return undefined;
     const proxy = url.scheme === "https" ? options.httpsProxy : options.httpProxy;
     if (proxy !== "") {
       const isPlain = /^http:/i.test(proxy) && !/[/:]/.test(options.noProxy);
@@ -126,27 +91,10 @@ export class GitAccess {
     return { scheme: "file", config: [], env: { GIT_CONFIG_GLOBAL: path } };
   }
 
-  #http(url: RepositoryUrl, login: GitLogin): RemoteAccess {
-    const { credentials, options } = this.#parts;
-    const origin = `${url.scheme}://${url.host}${url.port === "" ? "" : `:${url.port}`}`;
-    const config: [string, string][] = [];
-    const env: Record<string, string> = {
-      ...named("http_proxy", options.httpProxy),
-      ...named("https_proxy", options.httpsProxy),
-      ...named("no_proxy", options.noProxy),
-      ...named("GIT_SSL_CAINFO", options.caFile),
-    };
-    const own = findDomain(url.host, credentials.domains);
-    if (own?.insecureSkipTls === true || credentials.global.insecureSkipTls === true) {
-      config.push([`http.${origin}.sslVerify`, "false"]);
-    }
-    if (login.kind === "password") {
-      this.#hide(login);
-      config.push([`credential.${origin}.helper`, HELPER]);
-      env["STACKWRIGHT_GIT_USER"] = login.user;
-      env["STACKWRIGHT_GIT_PASSWORD"] = login.password;
-    }
-    return { scheme: url.scheme, config, env };
+  /** Whether certificates of the host are not checked. */
+  #isUnchecked({ host }: RepositoryUrl): boolean {
+    const { global, domains } = this.#parts.credentials;
+    return global.insecureSkipTls === true || findDomain(host, domains)?.insecureSkipTls === true;
   }
 
   #hide({ user, password }: { readonly user: string; readonly password: string }): void {
@@ -209,43 +157,4 @@ export class GitAccess {
     await files.makeDirectory(join(directory, "home"), { mode: 0o700 });
     return directory;
   }
-}
-
-function named(name: string, value: string): Record<string, string> {
-  return value === "" ? {} : { [name]: value };
-}
-
-/** Settings of one ssh program. */
-export interface SshSettings {
-  /** Path of the key file. */
-  readonly key: string;
-  readonly knownHosts: string;
-  /** Whether a host without a known key is refused rather than remembered. */
-  readonly strict: boolean;
-  /** Whether a helper answers for the key's passphrase: batch mode would not ask it. */
-  readonly asks: boolean;
-}
-
-/** The value of `GIT_SSH_COMMAND`: one key, no agent, no user files, no questions. */
-export function sshCommand({ key, knownHosts, strict, asks }: SshSettings): string {
-  const options = [
-    "IdentitiesOnly=yes",
-    "IdentityAgent=none",
-    `BatchMode=${asks ? "no" : "yes"}`,
-    "NumberOfPasswordPrompts=1",
-    "PreferredAuthentications=publickey",
-    `StrictHostKeyChecking=${strict ? "yes" : "accept-new"}`,
-    `UserKnownHostsFile="${knownHosts}"`,
-    "GlobalKnownHostsFile=/dev/null",
-    "UpdateHostKeys=no",
-    "ConnectTimeout=10",
-    "ServerAliveInterval=15",
-    "ServerAliveCountMax=3",
-  ];
-  const words = ["ssh", "-F", "/dev/null", "-i", key, ...options.flatMap((each) => ["-o", each])];
-  return words.map(quote).join(" ");
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -157,3 +157,13 @@ export function blamingRemote(error: unknown): unknown {
 export function isDamaged(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === DAMAGED;
 }
+
+/** The error of a fetch that was ended because of its size. */
+export function tooLarge(mostBytes: number): StackwrightError {
+  return new StackwrightError(
+    "source_invalid",
+    `fetching was ended: what the remote sends at once has more than the ${mostBytes} bytes of ` +
+      "GIT_MAX_BYTES; fetch less of its history (git_depth), take large files out of it, or raise the " +
+      "setting",
+  );
+}

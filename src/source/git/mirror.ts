@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path/posix";
 import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
 import { onDisk } from "../disk_error.ts";
-import type { GitResult } from "./git.ts";
+import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
 import { blamingRemote, isDamaged } from "./git_failure.ts";
 import { MirrorContent } from "./mirror_content.ts";

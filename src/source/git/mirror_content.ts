@@ -1,6 +1,6 @@
 import { join } from "node:path/posix";
 import { shortId } from "../../model/mod.ts";
-import type { GitResult } from "./git.ts";
+import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
 import { isDamaged } from "./git_failure.ts";
 import { reachedDepth } from "./history_depth.ts";

@@ -1,6 +1,7 @@
 import type { PollRound, StackwrightError } from "../../model/mod.ts";
 import type { Clock, Files, KeyedLock, Log } from "../../system/mod.ts";
-import type { Git, GitResult } from "./git.ts";
+import type { Git } from "./git.ts";
+import type { GitResult } from "./git_result.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 

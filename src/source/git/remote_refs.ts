@@ -40,3 +40,13 @@ export function pickRef(
   }
   return undefined;
 }
+
+/** Some of the names that a server told: it matches their beginnings, or tells all that it has. */
+export function only(names: readonly string[], { ids, head }: RemoteRefs): RemoteRefs {
+  const wanted = new Map<string, string>();
+  for (const name of names.flatMap((each) => [each, `${each}^{}`])) {
+    const id = ids.get(name);
+    if (id !== undefined) wanted.set(name, id);
+  }
+  return { ids: wanted, head };
+}

@@ -4,8 +4,9 @@ import type { Clock, HttpAnswer, HttpClient, HttpRequest } from "../../system/mo
 import type { GitAccess } from "./git_access.ts";
 import { HostHolds } from "./host_holds.ts";
 import { lsRefsRequest, readAdvertisement, readLsRefs } from "./ls_refs.ts";
-import type { RemoteRefs } from "./remote_refs.ts";
+import { only, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
+import { headersOf, is } from "./smart_http_answer.ts";
 
 /** Parts for asking over HTTP. */
 export interface SmartHttpParts {
@@ -24,10 +25,9 @@ interface Known {
 
 /** Milliseconds for which a remote is left to git after an answer that was not as usual. */
 const LEAVE_TO_GIT_MS = 10 * 60 * 1000;
+
 /** Remotes that something is remembered of; more than that are asked as if they were new. */
 const MOST_REMOTES = 10_000;
-/** Some servers answer nobody else. */
-const AGENT = "git/2.39.0 (stackwright)";
 
 /**
  * Asks remotes for references over HTTP on a connection that is kept, without a program: what is
@@ -176,26 +176,4 @@ export class SmartHttp {
   #now(): number {
     return this.#parts.clock.now().getTime();
   }
-}
-
-function headersOf(authorization: string): Record<string, string> {
-  return {
-    "git-protocol": "version=2",
-    "user-agent": AGENT,
-    ...(authorization === "" ? {} : { authorization }),
-  };
-}
-
-function is(answer: HttpAnswer, mediaType: string): boolean {
-  return answer.status === 200 && answer.header("content-type") === mediaType;
-}
-
-/** Servers match the beginnings of names, or tell all that they have. */
-function only(names: readonly string[], { ids, head }: RemoteRefs): RemoteRefs {
-  const wanted = new Map<string, string>();
-  for (const name of names.flatMap((each) => [each, `${each}^{}`])) {
-    const id = ids.get(name);
-    if (id !== undefined) wanted.set(name, id);
-  }
-  return { ids: wanted, head };
 }

@@ -1,5 +1,5 @@
 import { isStackwrightError } from "../../model/mod.ts";
-import { requireSuccess } from "./git.ts";
+import { requireSuccess } from "./git_result.ts";
 import type { Mirror } from "./mirror.ts";
 import { type ListedEntry, parseTreeListing, tooManyEntries } from "./tree_object.ts";
 

@@ -1,30 +1,11 @@
 import { dirname, join } from "node:path/posix";
-import { StackwrightError } from "../../model/mod.ts";
 import type { Files } from "../../system/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
-import type { Git, GitResult } from "../git/git.ts";
-import { damagedError } from "../git/git_failure.ts";
-import type { ExpandedTree, TreeFile, TreePart } from "./submodules.ts";
+import type { TreeFile, TreePart } from "./expanded_tree.ts";
 import type { TreePlan } from "./tree_plan.ts";
 import { areSimple, writeFiles } from "./write_files.ts";
-
-/** Parts of an export. */
-export interface ExportParts {
-  readonly files: Files;
-  readonly git: Git;
-  /** Most files of one part that are written without git; 0 leaves all to git. */
-  readonly mostFilesWithoutGit: number;
-}
-
-/** One tree to write. */
-export interface ExportJob {
-  readonly tree: ExpandedTree;
-  readonly plan: TreePlan;
-  /** Directory of the tree the links of the plan lead to. */
-  readonly base: string;
-  /** Existing, empty directory on the same file system as `base`. */
-  readonly scratch: string;
-}
+import { checkOut } from "./check_out.ts";
+import type { ExportJob, ExportParts, PartJob } from "./export_job.ts";
 
 /** How many files are linked at the same time. */
 const PARALLEL_LINKS = 16;
@@ -126,13 +107,6 @@ function withMore(
   return all;
 }
 
-interface PartJob extends ExportJob {
-  readonly part: TreePart;
-  /** From the root of the whole tree. */
-  readonly paths: ReadonlySet<string>;
-  readonly root: string;
-}
-
 /** A few files are written here, which takes no process; all others are left to git. */
 async function writePart(parts: ExportParts, job: PartJob, signal: AbortSignal): Promise<void> {
   const { tree, paths, root } = job;
@@ -145,45 +119,4 @@ async function writePart(parts: ExportParts, job: PartJob, signal: AbortSignal):
   if (!isFew || !areSimple(wanted)) return await checkOut(parts, job, signal);
   await makeDirectories(parts.files, root, [...paths].map(dirname));
   await writeFiles(parts.files, root, wanted, signal);
-}
-
-/** Lets git write files of one commit, by an index of its own, without ever making a checkout. */
-async function checkOut(
-  { git, files }: ExportParts,
-  { part, paths, scratch, root }: PartJob,
-  signal: AbortSignal,
-): Promise<void> {
-  const where = {
-    gitDir: part.repository.mirror.directory,
-    workTree: join(root, part.prefix),
-    indexFile: join(scratch, "index"),
-  };
-  await files.remove(where.indexFile);
-  const read = await git.exporting({ ...where, args: ["read-tree", part.commit] }, signal);
-  if (read.failure !== undefined) throw refusal(read, scratch, part);
-  const written = await git.exporting({
-    ...where,
-    args: ["checkout-index", "-z", "--stdin"],
-    stdin: [...paths].map((path) => `${path.slice(part.prefix.length)}\0`).join(""),
-  }, signal);
-  if (written.code !== 0 || /^(?:error|fatal):/m.test(written.stderr)) {
-    throw refusal(written, scratch, part);
-  }
-}
-
-function refusal(result: GitResult, scratch: string, part: TreePart): StackwrightError {
-  const said = result.stderr.trim().split("\n").slice(0, 3).join("; ").slice(0, 300);
-  if (/invalid path/i.test(said)) {
-    return new StackwrightError(
-      "source_invalid",
-      `the commit ${part.commit} holds a path that no checkout may create: ${said}`,
-    );
-  }
-  const isDisk = result.failure === "disk" ||
-    /unable to (?:write|create)|cannot create|could not write/i.test(said);
-  if (!isDisk) return damagedError(`exporting ${part.commit} failed: ${said}`);
-  return new StackwrightError(
-    "data_dir_unusable",
-    `writing below ${scratch} failed: ${said}; is the disk full, or not writable?`,
-  );
 }

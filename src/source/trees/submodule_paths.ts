@@ -1,5 +1,6 @@
 import { withRepair } from "../git/repository.ts";
-import { type ExpandOptions, openSubmodule, type TreePart } from "./submodules.ts";
+import { openSubmodule } from "./open_submodules.ts";
+import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
 
 /** Submodules that stay open for reading by path; a commit of a parent has few. */
 const MOST_PARTS = 256;

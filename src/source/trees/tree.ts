@@ -1,35 +1,17 @@
-import { basename, join } from "node:path/posix";
-import type { Clock, Files, Log } from "../../system/mod.ts";
+import { join } from "node:path/posix";
+import type { Files } from "../../system/mod.ts";
 import { shortId, StackwrightError } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
 import { exportTree } from "./export.ts";
 import { isDamaged } from "../git/git_failure.ts";
-import type { Git } from "../git/git.ts";
-import { isLfsPointer, POINTER_SIZES } from "./lfs.ts";
-import { type CommitPlace, withRepair } from "../git/repository.ts";
-import { type ExpandedTree, type ExpandOptions, expandTree, type TreeFile } from "./submodules.ts";
+import { withRepair } from "../git/repository.ts";
+import { expandTree } from "./submodules.ts";
+import type { ExpandedTree } from "./expanded_tree.ts";
 import { checkLinks, LONGEST_TARGET } from "./tree_links.ts";
 import { planTree } from "./tree_plan.ts";
-
-/** Parts for publishing trees. */
-export interface TreeParts {
-  readonly files: Files;
-  readonly clock: Clock;
-  readonly git: Git;
-  readonly log: Log | undefined;
-  /** See {@link ExportParts.mostFilesWithoutGit}. */
-  readonly mostFilesWithoutGit: number;
-}
-
-/** One tree to publish. */
-export interface TreeJob {
-  readonly place: CommitPlace;
-  /** Where the tree is published. */
-  readonly directory: string;
-  /** Directory of all trees of the source. */
-  readonly trees: string;
-  readonly expand: Omit<ExpandOptions, "fetch" | "onUnknown">;
-}
+import { warnOfPointers } from "./warn_of_pointers.ts";
+import { findBase } from "./tree_base.ts";
+import type { TreeJob, TreeParts } from "./tree_job.ts";
 
 const SCRATCH = ".tmp-";
 const ABANDONED_MS = 60 * 60 * 1000;
@@ -39,7 +21,7 @@ const ABANDONED_MS = 60 * 60 * 1000;
  * gone made an empty one, or one with just the paths it wanted, so the names at the root are
  * compared.
  */
-export async function isPublished(
+async function isPublished(
   { files }: TreeParts,
   { place, directory }: TreeJob,
   signal: AbortSignal,
@@ -61,7 +43,7 @@ export async function isPublished(
  * Makes the tree beside its place and renames it there, so that a tree is whole or not there. Call
  * it for one revision at a time; another process may win, which is as good.
  */
-export async function publishTree(
+async function publishTree(
   parts: TreeParts,
   job: TreeJob,
   signal: AbortSignal,
@@ -137,37 +119,23 @@ async function checkTree(
   checkLinks(links);
 }
 
-/** The newest tree of the same source that can be listed; links to its files are free. */
-async function findBase(
-  { files }: TreeParts,
-  { place, directory, trees, expand }: TreeJob,
+/**
+ * Publishes a tree that is not there and says that one which is there is in use. Call it for one
+ * revision at a time.
+ */
+export async function ensureTree(
+  parts: TreeParts,
+  job: TreeJob,
   signal: AbortSignal,
-): Promise<{ directory: string; tree: ExpandedTree } | undefined> {
-  const names = (await files.list(trees)).filter((name) => /^[0-9a-f]{40}$/.test(name));
-  let newest: { name: string; at: Date } | undefined;
-  for (const name of names.filter((each) => each !== basename(directory))) {
-    const info = await files.stat(join(trees, name));
-    if (info?.kind !== "directory" || (newest !== undefined && info.modifiedAt <= newest.at)) {
-      continue;
-    }
-    newest = { name, at: info.modifiedAt };
-  }
-  if (newest === undefined) return undefined;
-  try {
-    const object = await place.repository.objects.read(`${newest.name}^{commit}`, signal);
-    if (object === undefined) return undefined;
-    const options: ExpandOptions = { ...expand, fetch: false, onUnknown: () => {} };
-    const tree = await expandTree({ ...place, commit: newest.name }, options, signal);
-    return { directory: join(trees, newest.name), tree };
-  } catch (error) {
-    if (signal.aborted) throw error;
-    // It only saves work; without it the whole tree is written.
-    return undefined;
-  }
+): Promise<void> {
+  if (!await isPublished(parts, job, signal)) return await publishTree(parts, job, signal);
+  await onDisk(job.directory, () => touchIfThere(parts.files, job.directory));
+  // Another process may have removed it in the moment before it was touched.
+  if (!await isPublished(parts, job, signal)) await publishTree(parts, job, signal);
 }
 
 /** Says that a tree is in use; one that vanished in this moment is not. */
-export async function touchIfThere(files: Files, path: string): Promise<void> {
+async function touchIfThere(files: Files, path: string): Promise<void> {
   try {
     await files.touch(path);
   } catch (error) {
@@ -203,36 +171,4 @@ async function sweep({ files, clock }: TreeParts, trees: string): Promise<void> 
       await files.remove(join(trees, name));
     }
   }
-}
-
-/** Pointer files are deployed as they are, which is hardly what their author wants. */
-async function warnOfPointers(
-  { files, log }: TreeParts,
-  { tree, written, made }: { tree: ExpandedTree; written: readonly string[]; made: string },
-  { expand, place }: TreeJob,
-): Promise<void> {
-  if (
-    log === undefined ||
-    ![...tree.files.keys()].some((path) => /(?:^|\/)\.gitattributes$/.test(path))
-  ) {
-    return;
-  }
-  const pointers: string[] = [];
-  for (const path of written) {
-    if (!mayBePointer(tree.files.get(path))) continue;
-    const bytes = await files.readIfExists(join(made, path));
-    if (bytes !== undefined && isLfsPointer(bytes)) pointers.push(path);
-  }
-  if (pointers.length === 0) return;
-  const shown = pointers.slice(0, 5).join(", ");
-  const more = pointers.length > 5 ? ` and ${pointers.length - 5} more` : "";
-  log.warning(`Git LFS is not supported, these files are only pointers: ${shown}${more}`, {
-    repository: expand.source.name,
-    revision: shortId(place.commit),
-  });
-}
-
-function mayBePointer(file: TreeFile | undefined): boolean {
-  return file !== undefined && file.kind !== "symlink" &&
-    file.size >= POINTER_SIZES.least && file.size <= POINTER_SIZES.most;
 }

@@ -1,4 +1,4 @@
-import type { ExpandedTree, TreeFile, TreePart } from "./submodules.ts";
+import type { ExpandedTree, TreeFile, TreePart } from "./expanded_tree.ts";
 
 /** A plan for making a tree: what it shares with an earlier one, and what is written. */
 export interface TreePlan {

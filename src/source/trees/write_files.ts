@@ -1,6 +1,6 @@
 import { join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
-import type { TreeFile } from "./submodules.ts";
+import type { TreeFile } from "./expanded_tree.ts";
 
 /**
  * Most bytes in all files that are written without git: they pass through this process's memory.

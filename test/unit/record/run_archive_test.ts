@@ -6,7 +6,8 @@ import { describe, it } from "node:test";
 import type { Run } from "../../../src/model/mod.ts";
 import { LedgerDatabase } from "../../../src/record/ledger_database.ts";
 import { RunArchive } from "../../../src/record/run_archive.ts";
-import { createRuns, RUNS_PER_TRIGGER, type RunStore } from "../../../src/record/runs.ts";
+import { createRuns, RUNS_PER_TRIGGER } from "../../../src/record/runs.ts";
+import type { RunStore } from "../../../src/record/run_store.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 
 function createArchive() {

@@ -7,7 +7,7 @@ import {
   lsRemoteArgs,
   withPlainMask,
 } from "../../../../src/source/git/git_command.ts";
-import { sshCommand } from "../../../../src/source/git/git_access.ts";
+import { sshCommand } from "../../../../src/source/git/ssh_command.ts";
 
 const surroundings = { git: "git", path: "/bin", home: "/run/home" };
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { apiBase, createGitHubTokens } from "../../../../src/source/git/github_tokens.ts";
+import { createGitHubTokens } from "../../../../src/source/git/github_tokens.ts";
+import { apiBase } from "../../../../src/source/git/github_api.ts";
 import { parseRepositoryUrl } from "../../../../src/source/git/repository_url.ts";
 import { createHttpClient, createRedactor } from "../../../../src/system/mod.ts";
 import { type GitHubServer, startGitHubServer } from "../../../fakes/github_server.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { TreeFile } from "../../../../src/source/trees/submodules.ts";
+import type { TreeFile } from "../../../../src/source/trees/expanded_tree.ts";
 import { areSimple } from "../../../../src/source/trees/write_files.ts";
 
 const file = (size: number) => ({ kind: "file", id: "", size }) as TreeFile;

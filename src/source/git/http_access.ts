@@ -1,0 +1,42 @@
+import type { AccessOptions } from "./access_options.ts";
+import type { GitLogin } from "./credentials.ts";
+import type { RemoteAccess } from "./git_command.ts";
+import type { RepositoryUrl } from "./repository_url.ts";
+
+/** Prints the credentials it finds in its environment; the text itself holds none. */
+const HELPER = '!f() { test "$1" = get && ' +
+  'printf \'username=%s\\npassword=%s\\n\' "$STACKWRIGHT_GIT_USER" "$STACKWRIGHT_GIT_PASSWORD"; }; f';
+
+/** What a remote is reached with over HTTP. */
+export interface HttpAccess
+  extends Pick<AccessOptions, "httpProxy" | "httpsProxy" | "noProxy" | "caFile"> {
+  /** Whether the certificate of the host is not checked. */
+  readonly unchecked: boolean;
+}
+
+/** Settings and secrets for a git that talks to a remote over HTTP. */
+export function httpAccess(
+  url: RepositoryUrl,
+  login: GitLogin,
+  { httpProxy, httpsProxy, noProxy, caFile, unchecked }: HttpAccess,
+): RemoteAccess {
+  const origin = `${url.scheme}://${url.host}${url.port === "" ? "" : `:${url.port}`}`;
+  const config: [string, string][] = [];
+  const env: Record<string, string> = {
+    ...named("http_proxy", httpProxy),
+    ...named("https_proxy", httpsProxy),
+    ...named("no_proxy", noProxy),
+    ...named("GIT_SSL_CAINFO", caFile),
+  };
+  if (unchecked) config.push([`http.${origin}.sslVerify`, "false"]);
+  if (login.kind === "password") {
+    config.push([`credential.${origin}.helper`, HELPER]);
+    env["STACKWRIGHT_GIT_USER"] = login.user;
+    env["STACKWRIGHT_GIT_PASSWORD"] = login.password;
+  }
+  return { scheme: url.scheme, config, env };
+}
+
+function named(name: string, value: string): Record<string, string> {
+  return value === "" ? {} : { [name]: value };
+}

@@ -1,0 +1,128 @@
+import { StackwrightError } from "../../model/mod.ts";
+import type { Clock, RunningCommand } from "../../system/mod.ts";
+import { AnswerParser, type GitObject } from "./answer_parser.ts";
+
+/** Parts of a reader. */
+export interface ReaderParts {
+  /** Starts `git cat-file --batch` for the repository. */
+  readonly start: () => Promise<RunningCommand>;
+  readonly clock: Clock;
+  /** Milliseconds without a question after which the program is ended. */
+  readonly idleMs: number;
+  /** Milliseconds without a byte after which a program that was asked something is given up. */
+  readonly answerMs: number;
+  /** Largest object that is read into memory, in bytes. */
+  readonly largest: number;
+}
+
+interface Question {
+  readonly name: string;
+  readonly resolve: (object: GitObject | undefined) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Rejects questions whose program ended before it answered. */
+export const ENDED: unique symbol = Symbol("program ended");
+
+/** One running program. */
+export class Session {
+  readonly whenEnded: Promise<void>;
+  readonly #program: RunningCommand;
+  readonly #parts: ReaderParts;
+  readonly #questions: Question[] = [];
+  readonly #stopIdling = new AbortController();
+  /** When it was asked something or said something. */
+  #lastUse: number;
+  #ended = false;
+
+  constructor(program: RunningCommand, parts: ReaderParts) {
+    this.#program = program;
+    this.#parts = parts;
+    this.#lastUse = parts.clock.now().getTime();
+    this.whenEnded = this.#pump();
+    this.#watch();
+  }
+
+  ask(name: string): Promise<GitObject | undefined> {
+    if (this.#ended) return Promise.reject(ENDED);
+    // More questions must not make up for answers that do not come.
+    if (this.#questions.length === 0) this.#use();
+    return new Promise((resolve, reject) => {
+      this.#questions.push({ name, resolve, reject });
+      this.#program.write(`${name}\n`);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopIdling.abort();
+    await this.#program.close();
+    await this.whenEnded;
+  }
+
+  async #pump(): Promise<void> {
+    const parser = new AnswerParser();
+    try {
+      for await (const chunk of this.#program.output) {
+        this.#use();
+        for (const answer of parser.push(chunk)) this.#questions.shift()?.resolve(answer);
+        if (parser.awaited > this.#parts.largest) {
+          this.#refuse(parser.awaited);
+          break;
+        }
+      }
+    } catch {
+      // The program could not be started; its questions are answered below like those of a dead one.
+    }
+    this.#ended = true;
+    this.#stopIdling.abort();
+    for (const question of this.#questions.splice(0)) question.reject(ENDED);
+  }
+
+  /** The content would follow anyway, so the program has to go. */
+  #refuse(size: number): void {
+    const question = this.#questions.shift();
+    question?.reject(
+      new StackwrightError(
+        "source_invalid",
+        `a file of ${size} bytes is too large to be read (limit ${this.#parts.largest} bytes)`,
+      ),
+    );
+    this.#ended = true;
+    this.#program.close().catch(() => {});
+  }
+
+  #use(): void {
+    this.#lastUse = this.#parts.clock.now().getTime();
+  }
+
+  /** Ends the program when nobody asks it anything any more, and when it does not answer. */
+  async #watch(): Promise<void> {
+    const { clock, idleMs, answerMs } = this.#parts;
+    const limit = () => this.#questions.length > 0 ? answerMs : idleMs;
+    try {
+      do await clock.sleep(Math.min(idleMs, answerMs), this.#stopIdling.signal); while (
+        clock.now().getTime() - this.#lastUse < limit()
+      );
+      if (this.#questions.length > 0) this.#giveUp();
+      else await this.close();
+    } catch {
+      // The program ended or was closed: there is nothing to watch any more.
+    }
+  }
+
+  /** A program that hangs may take its time to go, too. */
+  #giveUp(): void {
+    this.#ended = true;
+    const seconds = this.#parts.answerMs / 1000;
+    for (const question of this.#questions.splice(0)) {
+      question.reject(
+        new StackwrightError(
+          "timeout",
+          `git said nothing for ${seconds} s while it was asked for an object of a mirror; ` +
+            "is the disk of the data directory all right?",
+        ),
+      );
+    }
+    this.#program.close().catch(() => {});
+  }
+}

@@ -1,0 +1,46 @@
+import type { Clock, Files, KeyedLock, Log } from "../../system/mod.ts";
+import type { Git } from "./git.ts";
+import { Mirror } from "./mirror.ts";
+import { ObjectReader } from "./object_reader.ts";
+import type { ReaderParts } from "./object_session.ts";
+import { createRepository, type Repository } from "./repository.ts";
+
+/** Parts for opening repositories; the limits are those of their object readers. */
+export interface RepositoriesParts extends Pick<ReaderParts, "idleMs" | "answerMs" | "largest"> {
+  readonly git: Git;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log | undefined;
+  /** Fetches into one mirror, one after the other. */
+  readonly lock: KeyedLock;
+}
+
+/** The repositories of this process, each opened once. */
+export class Repositories {
+  readonly #parts: RepositoriesParts;
+  readonly #open = new Map<string, Repository>();
+
+  constructor(parts: RepositoriesParts) {
+    this.#parts = parts;
+  }
+
+  /** The repository whose mirror is in a directory. */
+  open(directory: string, name: string): Repository {
+    const known = this.#open.get(directory);
+    if (known !== undefined) return known;
+    const { git, files, clock, log, lock, idleMs, answerMs, largest } = this.#parts;
+    const start = () => git.start({ args: ["cat-file", "--batch"], gitDir: directory });
+    const reader = new ObjectReader({ start, clock, idleMs, answerMs, largest });
+    const mirror = new Mirror({ git, files, clock, log, lock, reader, directory, name });
+    const repository = createRepository(mirror, reader);
+    this.#open.set(directory, repository);
+    return repository;
+  }
+
+  /** Ends the programs that read them. May be called twice. */
+  async close(): Promise<void> {
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(open.map((each) => each.objects.close()));
+  }
+}

@@ -1,0 +1,63 @@
+import type { GitOptions } from "./git/git.ts";
+import type { AccessOptions } from "./git/access_options.ts";
+import type { UrlRewrites } from "./git/url_rewrites.ts";
+import type { Clock, Commands, Files, Log, Redactor } from "../system/mod.ts";
+import type { GitCredentials } from "./git/credentials.ts";
+
+/** Everything about the Git source that has a default. */
+export interface GitSourceOptions extends GitOptions, AccessOptions {
+  /** What the operator puts in the place of URLs, wherever these come from. */
+  readonly rewrites: UrlRewrites;
+  /** Whether submodules are exported with their parents. */
+  readonly submodules: boolean;
+  /** Milliseconds after which an unused object reader is ended. */
+  readonly readerIdleMs: number;
+  /** Milliseconds in which an object reader that was asked something must say something. */
+  readonly readerAnswerMs: number;
+  /** Largest file that is read into memory, in bytes. */
+  readonly largestFile: number;
+  /** Most files of a tree that are written without git, see `writeFiles`. */
+  readonly mostFilesWithoutGit: number;
+}
+
+export const DEFAULTS: GitSourceOptions = {
+  git: "git",
+  path: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  remoteTimeoutMs: 10 * 60 * 1000,
+  localTimeoutMs: 5 * 60 * 1000,
+  attempts: 3,
+  mostBytes: 0,
+  mostMemory: 2 * 1024 ** 3,
+  http: undefined,
+  temporaryPrefix: "/tmp/stackwright-git-",
+  httpProxy: "",
+  httpsProxy: "",
+  noProxy: "",
+  caFile: "",
+  knownHostsFile: "",
+  githubToken: undefined,
+  rewrites: {},
+  submodules: true,
+  readerIdleMs: 60 * 1000,
+  readerAnswerMs: 5 * 60 * 1000,
+  largestFile: 64 * 1024 * 1024,
+  mostFilesWithoutGit: 64,
+};
+
+/** Parts of the Git source. */
+export interface GitSourceParts {
+  readonly commands: Commands;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  readonly log?: Log;
+  /** Absolute path of the data directory. */
+  readonly dataDir: string;
+  /**
+   * Another data directory whose trees serve where a commit cannot be had any more, for who only
+   * looks: nothing is written there.
+   */
+  readonly lender?: string;
+  readonly credentials: GitCredentials;
+  readonly options?: Partial<GitSourceOptions>;
+}

@@ -1,0 +1,47 @@
+import { join } from "node:path/posix";
+import { StackwrightError } from "../../model/mod.ts";
+import type { GitResult } from "../git/git_result.ts";
+import { damagedError } from "../git/git_failure.ts";
+import type { TreePart } from "./expanded_tree.ts";
+import type { ExportParts, PartJob } from "./export_job.ts";
+
+/** Lets git write files of one commit, by an index of its own, without ever making a checkout. */
+export async function checkOut(
+  { git, files }: ExportParts,
+  { part, paths, scratch, root }: PartJob,
+  signal: AbortSignal,
+): Promise<void> {
+  const where = {
+    gitDir: part.repository.mirror.directory,
+    workTree: join(root, part.prefix),
+    indexFile: join(scratch, "index"),
+  };
+  await files.remove(where.indexFile);
+  const read = await git.exporting({ ...where, args: ["read-tree", part.commit] }, signal);
+  if (read.failure !== undefined) throw refusal(read, scratch, part);
+  const written = await git.exporting({
+    ...where,
+    args: ["checkout-index", "-z", "--stdin"],
+    stdin: [...paths].map((path) => `${path.slice(part.prefix.length)}\0`).join(""),
+  }, signal);
+  if (written.code !== 0 || /^(?:error|fatal):/m.test(written.stderr)) {
+    throw refusal(written, scratch, part);
+  }
+}
+
+function refusal(result: GitResult, scratch: string, part: TreePart): StackwrightError {
+  const said = result.stderr.trim().split("\n").slice(0, 3).join("; ").slice(0, 300);
+  if (/invalid path/i.test(said)) {
+    return new StackwrightError(
+      "source_invalid",
+      `the commit ${part.commit} holds a path that no checkout may create: ${said}`,
+    );
+  }
+  const isDisk = result.failure === "disk" ||
+    /unable to (?:write|create)|cannot create|could not write/i.test(said);
+  if (!isDisk) return damagedError(`exporting ${part.commit} failed: ${said}`);
+  return new StackwrightError(
+    "data_dir_unusable",
+    `writing below ${scratch} failed: ${said}; is the disk full, or not writable?`,
+  );
+}

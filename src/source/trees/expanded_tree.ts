@@ -1,0 +1,52 @@
+import type { SourceLocation } from "../../model/mod.ts";
+import type { GitLayout } from "./layout.ts";
+import type { CommitPlace, Repository } from "../git/repository.ts";
+import type { RepositoryUrl } from "../git/repository_url.ts";
+import type { TreeEntry } from "../source.ts";
+import type { ListedEntry } from "../git/tree_object.ts";
+import type { UrlRewrites } from "../git/url_rewrites.ts";
+
+/** One repository inside a tree: the source itself, or a submodule. */
+export interface TreePart extends CommitPlace {
+  /** Path of its root in the tree, with a slash at the end; empty for the source itself. */
+  readonly prefix: string;
+  /** Its URL before rewrites: relative URLs of its submodules start there. */
+  readonly written: RepositoryUrl;
+}
+
+/** A file or link of a tree, and the part it comes from. */
+export interface TreeFile extends ListedEntry {
+  readonly kind: Exclude<TreeEntry["kind"], "directory" | "submodule">;
+  readonly part: TreePart;
+}
+
+/** A commit with its submodules in place. */
+export interface ExpandedTree {
+  /** By path from the root of the tree. */
+  readonly files: ReadonlyMap<string, TreeFile>;
+  /** Where submodules are rooted: directories even when they are empty. */
+  readonly roots: readonly string[];
+}
+
+/** Options of reaching submodules. */
+export interface ExpandOptions {
+  /** Whether they are exported; otherwise their directories stay empty. */
+  readonly submodules: boolean;
+  /** What the operator puts in the place of URLs. */
+  readonly rewrites: UrlRewrites;
+  /** Opens the mirror in a directory. */
+  readonly open: (directory: string, name: string) => Repository;
+  readonly layout: GitLayout;
+  readonly source: SourceLocation;
+  /** Whether missing commits are fetched; otherwise they make the expansion fail. */
+  readonly fetch: boolean;
+  /** Most bytes of all files together; 0 is no limit. */
+  readonly mostBytes: number;
+  /** Told about submodules without a URL, which stay empty. */
+  readonly onUnknown: (path: string) => void;
+  /**
+   * Refuses places of this machine that nobody may name; `root` is the directory that submodules of
+   * this machine must lie below, where there is one.
+   */
+  readonly check: (url: RepositoryUrl, root?: string) => Promise<void>;
+}

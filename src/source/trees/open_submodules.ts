@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path/posix";
+import { type SourceLocation, StackwrightError, toStackwrightError } from "../../model/mod.ts";
+import { submoduleUrl } from "../git/gitmodules.ts";
+import type { CommitPlace } from "../git/repository.ts";
+import { parseRepositoryUrl, type RepositoryUrl } from "../git/repository_url.ts";
+import { reach, type UrlRewrites } from "../git/url_rewrites.ts";
+import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
+import { readConfig } from "./submodule_config.ts";
+
+/** The depth to which submodules may nest. */
+const DEEPEST_SUBMODULE = 10;
+
+/** The root of a submodule, as its parent has it. */
+export interface ModuleRoot {
+  /** From the root of the parent. */
+  readonly path: string;
+  /** The commit it is pinned to. */
+  readonly commit: string;
+  /** How many submodules are around it. */
+  readonly level: number;
+}
+
+/**
+ * Opens one submodule, fetching its pinned commit; `undefined` when it has no URL. Throws what
+ * {@link expandTree} throws.
+ */
+export async function openSubmodule(
+  parent: TreePart,
+  { path, commit, level }: ModuleRoot,
+  options: Omit<ExpandOptions, "onUnknown">,
+  signal: AbortSignal,
+): Promise<TreePart | undefined> {
+  const all = { ...options, level, root: rootOf(options.source), onUnknown: () => {} };
+  const [part] = await openModules(parent, new Map([[path, commit]]), all, signal);
+  return part;
+}
+
+/** A source as the first part of its tree. */
+export function firstPart(place: CommitPlace, source: SourceLocation): TreePart {
+  return { ...place, prefix: "", written: parseRepositoryUrl(source.url) };
+}
+
+/** The directory of a source that is on this machine as written. */
+export function rootOf(source: SourceLocation): string | undefined {
+  const { scheme, remote } = parseRepositoryUrl(source.url);
+  return scheme === "file" ? dirname(remote) : undefined;
+}
+
+interface ModuleOptions extends ExpandOptions {
+  readonly level: number;
+  /** Directory of the source itself, when it is on this machine as written. */
+  readonly root: string | undefined;
+}
+
+/** Opens the submodules of a part; those without a URL are told of and left out. */
+export async function openModules(
+  parent: TreePart,
+  modules: ReadonlyMap<string, string>,
+  options: ModuleOptions,
+  signal: AbortSignal,
+): Promise<TreePart[]> {
+  const urls = await readConfig(parent, signal);
+  const found: TreePart[] = [];
+  for (const [path, commit] of modules) {
+    const url = urls.get(path);
+    const where = parent.prefix + path;
+    if (url === undefined) {
+      options.onUnknown(where);
+      continue;
+    }
+    try {
+      if (options.level >= DEEPEST_SUBMODULE) throw tooDeep();
+      const written = submoduleUrl(url, parent.written, options.root);
+      const target = { written, url: reached(url, written, options.rewrites), commit };
+      found.push(await openModule(target, options, signal, `${where}/`));
+    } catch (error) {
+      throw named(error, where, signal);
+    }
+  }
+  return found;
+}
+
+/** An absolute URL may have an account in it, which is no part of what git is given. */
+function reached(text: string, written: RepositoryUrl, rewrites: UrlRewrites): RepositoryUrl {
+  return reach(/^\.\.?(?:\/|$)/.test(text) ? written.remote : text, rewrites);
+}
+
+interface ModulePlace {
+  readonly written: RepositoryUrl;
+  /** After rewrites. */
+  readonly url: RepositoryUrl;
+  readonly commit: string;
+}
+
+async function openModule(
+  { written, url, commit }: ModulePlace,
+  options: ModuleOptions,
+  signal: AbortSignal,
+  prefix: string,
+): Promise<TreePart> {
+  await options.check(url, written.scheme === "file" ? options.root : undefined);
+  const id = createHash("sha256").update(url.remote).digest("hex");
+  const directory = join(options.layout.submodules(options.source), id);
+  const repository = options.open(directory, url.remote);
+  if (options.fetch) {
+    await repository.mirror.fetchCommit(url, commit, 1, signal);
+  } else if (await repository.objects.read(`${commit}^{commit}`, signal) === undefined) {
+    throw new StackwrightError("source_invalid", `${commit} was not fetched`);
+  }
+  return { repository, url, commit, prefix, written };
+}
+
+function tooDeep(): StackwrightError {
+  return new StackwrightError(
+    "source_invalid",
+    `submodules nest deeper than ${DEEPEST_SUBMODULE} levels`,
+  );
+}
+
+function named(error: unknown, path: string, signal: AbortSignal): unknown {
+  if (signal.aborted) return error;
+  const known = toStackwrightError(error, "fetching");
+  return new StackwrightError(known.code, `submodule ${path}: ${known.message}`, { cause: known });
+}

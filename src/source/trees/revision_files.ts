@@ -1,0 +1,79 @@
+import type { SourceLocation } from "../../model/mod.ts";
+import { withRepair } from "../git/repository.ts";
+import type { TreeEntry } from "../source.ts";
+import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
+import { type PartPath, SubmodulePaths } from "./submodule_paths.ts";
+
+/** A revision as the first part of its tree. */
+export interface FirstPart {
+  readonly source: SourceLocation;
+  readonly part: TreePart;
+}
+
+/** Reads files of revisions by path, those of submodules too, without a tree on disk. */
+export class RevisionFiles {
+  readonly #submodules: SubmodulePaths;
+
+  /** `options` says how the submodules of a source are reached. */
+  constructor(options: (source: SourceLocation) => Omit<ExpandOptions, "onUnknown">) {
+    this.#submodules = new SubmodulePaths(options);
+  }
+
+  /** The bytes of a file; `undefined` when there is none. */
+  async read(first: FirstPart, path: string, signal: AbortSignal) {
+    const inside = await this.#partOf(first, path, { orIs: false, signal });
+    const { paths } = inside.part.repository;
+    return await withRepair(inside.part, signal, async () => {
+      const entry = await paths.find(inside.part.commit, inside.path, signal);
+      if (entry?.kind !== "file" && entry?.kind !== "executable") return undefined;
+      return await paths.content(entry.id, signal);
+    });
+  }
+
+  /** The entries at paths, without those that are not there. */
+  async entries(
+    first: FirstPart,
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, TreeEntry>> {
+    const found = new Map<string, TreeEntry>();
+    for (const path of paths) {
+      const { part, path: rest } = await this.#partOf(first, path, { orIs: false, signal });
+      const find = () => part.repository.paths.find(part.commit, rest, signal);
+      const entry = await withRepair(part, signal, find);
+      if (entry !== undefined) found.set(path, entry);
+    }
+    return found;
+  }
+
+  /** Everything below a path, or the one entry at it, by path from the root of the tree. */
+  async list(
+    first: FirstPart,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, TreeEntry>> {
+    const { part, path: root } = await this.#partOf(first, path, {
+      orIs: true,
+      signal,
+    });
+    return await withRepair(part, signal, async () => {
+      const entry = await part.repository.paths.find(part.commit, root, signal);
+      if (entry === undefined) return new Map();
+      const whole = part.prefix + root;
+      if (entry.kind !== "directory") return new Map([[whole, entry]]);
+      const prefix = whole === "" || whole.endsWith("/") ? whole : `${whole}/`;
+      const { commit, repository: { listings } } = part;
+      const listed = await listings.below({ commit, path: root, id: entry.id }, signal);
+      return new Map([...listed].map(([below, { kind, id }]) => [prefix + below, { kind, id }]));
+    });
+  }
+
+  #partOf(
+    { source, part }: FirstPart,
+    path: string,
+    how: { readonly orIs: boolean; readonly signal: AbortSignal },
+  ): Promise<PartPath> {
+    const root = path.split("/").filter((each) => each !== "" && each !== ".").join("/");
+    return this.#submodules.find(part, source, root, how);
+  }
+}

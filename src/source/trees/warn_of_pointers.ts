@@ -1,0 +1,37 @@
+import { join } from "node:path/posix";
+import { shortId } from "../../model/mod.ts";
+import { isLfsPointer, POINTER_SIZES } from "./lfs.ts";
+import type { ExpandedTree, TreeFile } from "./expanded_tree.ts";
+import type { TreeJob, TreeParts } from "./tree_job.ts";
+
+/** Pointer files are deployed as they are, which is hardly what their author wants. */
+export async function warnOfPointers(
+  { files, log }: TreeParts,
+  { tree, written, made }: { tree: ExpandedTree; written: readonly string[]; made: string },
+  { expand, place }: TreeJob,
+): Promise<void> {
+  if (
+    log === undefined ||
+    ![...tree.files.keys()].some((path) => /(?:^|\/)\.gitattributes$/.test(path))
+  ) {
+    return;
+  }
+  const pointers: string[] = [];
+  for (const path of written) {
+    if (!mayBePointer(tree.files.get(path))) continue;
+    const bytes = await files.readIfExists(join(made, path));
+    if (bytes !== undefined && isLfsPointer(bytes)) pointers.push(path);
+  }
+  if (pointers.length === 0) return;
+  const shown = pointers.slice(0, 5).join(", ");
+  const more = pointers.length > 5 ? ` and ${pointers.length - 5} more` : "";
+  log.warning(`Git LFS is not supported, these files are only pointers: ${shown}${more}`, {
+    repository: expand.source.name,
+    revision: shortId(place.commit),
+  });
+}
+
+function mayBePointer(file: TreeFile | undefined): boolean {
+  return file !== undefined && file.kind !== "symlink" &&
+    file.size >= POINTER_SIZES.least && file.size <= POINTER_SIZES.most;
+}

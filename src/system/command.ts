@@ -1,0 +1,58 @@
+import type { Limits } from "./limits.ts";
+
+/** One program to run. Arguments are never seen by a shell. */
+export interface Command extends Limits {
+  /** Program and arguments. */
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd?: string;
+  /** The whole environment of the program; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Written to standard input, which is then closed; without it the program reads nothing. */
+  readonly stdin?: string | Uint8Array;
+  /** Receives each line of standard output and error as it appears, without its line break. */
+  readonly onLine?: (line: string) => void;
+  /**
+   * Whether the program is killed when this process dies, however it dies: for programs that change
+   * something, which the next start would otherwise find still at work. It gets its standard input only
+   * when this is sure, so a program that waits for its input does nothing before.
+   */
+  readonly endsWithUs?: boolean;
+  /** Longest time in milliseconds; then the whole process group is killed. */
+  readonly timeoutMs?: number;
+  /**
+   * Most bytes of standard output and error together; then the whole process group is killed. All of it
+   * is kept in memory, so whoever decides what a program prints decides how much we need.
+   */
+  readonly mostBytes?: number;
+}
+
+/** The end of a program. */
+export interface CommandResult {
+  /** Exit code; 128 + signal number when a signal ended it. */
+  readonly code: number;
+  readonly stdout: Uint8Array;
+  readonly stderr: string;
+}
+
+/** A program that keeps running and is talked to line by line or in chunks. */
+export interface RunningCommand {
+  write(text: string): void;
+  /** Chunks of standard output, in order; ends when the program does. */
+  readonly output: AsyncIterable<Uint8Array>;
+  /** Ends the program; resolves when it is gone. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Runs programs. */
+export interface Commands {
+  /**
+   * Runs a program to its end; a non-zero exit code is a result, not an error.
+   *
+   * Throws `command_failed` when it cannot be started, `payload_too_large` when it prints too much, `timeout` when it took too
+   * long, and the signal's reason when it was aborted; unless it did not start, its process group has
+   * been killed then.
+   */
+  run(command: Command, signal: AbortSignal): Promise<CommandResult>;
+  /** Starts a program that is talked to while it runs. Throws `command_failed` on first use if it cannot start. */
+  start(command: Command): RunningCommand;
+}

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+
+/** The text of a file, at once: only for settings, which are read before anything else runs. */
+export function readFileNow(path: string): string {
+  return readFileSync(path, "utf8");
+}
+
+/**
+ * True when there is anything at a path, at once: for what may not be interrupted by other work.
+ */
+export function existsNow(path: string): boolean {
+  return existsSync(path);
+}
+
+/** Puts a file in the place of another, which need not be there, at once; see {@link existsNow}. */
+export function replaceNow(from: string, to: string): void {
+  renameSync(from, to);
+}
+
+/** Removes a file, at once; nothing there is fine. See {@link existsNow}. */
+export function removeNow(path: string): void {
+  rmSync(path, { force: true });
+}

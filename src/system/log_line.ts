@@ -1,0 +1,76 @@
+import type { LogRecord } from "@logtape/logtape";
+import { messageOf, StackwrightError } from "../model/mod.ts";
+import { redactTexts } from "./redact_texts.ts";
+import { NO_STACK, stackAsOwner } from "./redactor.ts";
+import { visible } from "./visible.ts";
+import type { LogOptions } from "./log_options.ts";
+
+/** One line of the log, with its line break. */
+export function formatLine(record: LogRecord, time: string, options: LogOptions): string {
+  const level = record.level === "fatal" ? "critical" : record.level;
+  const about = aboutOf(record.properties);
+  const redact = (text: string) => options.redactor.redact(text, about);
+  const message = redact(record.message.join(""));
+  const fields = redactTexts(
+    Object.fromEntries(
+      Object.entries(record.properties).map(([name, value]) => [name, printable(value)]),
+    ),
+    redact,
+  );
+  if (options.format === "json") {
+    return JSON.stringify({ time, level, msg: message, ...fields }) + "\n";
+  }
+  const rest = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) =>
+      ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
+    );
+  const said = visible(`${message}${rest.join("")}`);
+  if (options.format === "journal") {
+    const priority = `<${PRIORITIES[level]}>`;
+    return `${priority}${said}`.replaceAll("\n", `\n${priority}`) + "\n";
+  }
+  return `${time.slice(11, 19)} ${level.padEnd(8)} ${said}\n`;
+}
+
+/** The stack that a line is about; with half of its name anything may be in the line. */
+function aboutOf({ context, stack: name }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof name !== "string") return NO_STACK;
+  return typeof context === "string" ? stackAsOwner({ context, name }) : undefined;
+}
+
+/** Priorities of syslog(3) for our levels. */
+const PRIORITIES: Readonly<Record<string, number>> = {
+  debug: 7,
+  info: 6,
+  warning: 4,
+  error: 3,
+  critical: 2,
+};
+
+/** Causes of an error that are shown; one that is its own cause has no end of them. */
+const MOST_CAUSES = 10;
+
+/**
+ * A field as JSON can have it; a line is never lost because a value has no JSON form. Errors print as
+ * message and causes: a stack names our files, not what went wrong.
+ */
+function printable(value: unknown, depth = 0): unknown {
+  if (!(value instanceof Error)) return depth === 0 ? asJson(value) : value;
+  const code = value instanceof StackwrightError ? `${value.code}: ` : "";
+  const cause = value.cause === undefined || depth === MOST_CAUSES
+    ? ""
+    : `; cause: ${printable(value.cause, depth + 1)}`;
+  return `${code}${messageOf(value)}${cause}`;
+}
+
+function asJson(value: unknown): unknown {
+  if (typeof value !== "object" && typeof value !== "bigint") return value;
+  try {
+    // As it will be written: what redacts looks at plain objects, and some write themselves otherwise.
+    const text = JSON.stringify(value);
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return String(value);
+  }
+}

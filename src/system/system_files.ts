@@ -1,0 +1,156 @@
+import { constants } from "node:fs";
+import * as fs from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { randomUUID } from "node:crypto";
+import type { FileContent, Files } from "./files.ts";
+
+/** Bytes of one piece of a file that is not read as a whole. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** The real file system. */
+export const systemFiles: Files = {
+  readIfExists: (path) => missingAsUndefined(fs.readFile(path)),
+  async *readInPieces(path) {
+    const handle = await fs.open(path, constants.O_RDONLY);
+    try {
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(
+          new Uint8Array(PIECE_BYTES),
+          0,
+          PIECE_BYTES,
+        );
+        if (bytesRead === 0) return;
+        yield buffer.subarray(0, bytesRead);
+      }
+    } finally {
+      await handle.close();
+    }
+  },
+  async readPlain(path, mostBytes) {
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+    const handle = await unreachableAsUndefined(fs.open(path, flags));
+    if (handle === undefined) return undefined;
+    try {
+      const info = await handle.stat();
+      if (!info.isFile() || info.size > mostBytes) return undefined;
+      return { data: await handle.readFile(), mode: info.mode & 0o7777 };
+    } finally {
+      await handle.close();
+    }
+  },
+  async write(path, data, options) {
+    const beside = join(dirname(path), `.tmp-${randomUUID()}`);
+    try {
+      const handle = await fs.open(beside, "wx", options?.mode ?? 0o644);
+      try {
+        await writeAll(handle, data);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await fs.rename(beside, path);
+    } catch (error) {
+      await discard(beside);
+      throw error;
+    }
+  },
+  async writeInPlace(path, data, options) {
+    const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+    // Not cut off while it is opened: it may be something else than a file by now.
+    const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+    const handle = await fs.open(path, flags, options?.mode ?? 0o644);
+    try {
+      if (!(await handle.stat()).isFile()) throw notAFile(path);
+      await handle.truncate(0);
+      await writeAll(handle, data);
+      if (options?.mode !== undefined) await handle.chmod(options.mode);
+    } finally {
+      await handle.close();
+    }
+  },
+  async stat(path) {
+    const info = await missingAsUndefined(fs.lstat(path));
+    if (info === undefined) return undefined;
+    const kind = info.isFile()
+      ? "file"
+      : info.isDirectory()
+      ? "directory"
+      : info.isSymbolicLink()
+      ? "symlink"
+      : "other";
+    return { kind, size: info.size, mode: info.mode & 0o7777, modifiedAt: info.mtime };
+  },
+  list: async (path) => ((await missingAsUndefined(fs.readdir(path))) ?? []).sort(),
+  async holdDirectory(path) {
+    const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+    const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+    const handle = await missingAsUndefined(fs.open(path, flags));
+    if (handle === undefined) return undefined;
+    // There is no openat(): what the kernel shows of a descriptor leads to it all the same.
+    return { path: `/proc/self/fd/${handle.fd}`, close: () => handle.close() };
+  },
+  async makeDirectory(path, options) {
+    await fs.mkdir(path, { recursive: true, ...options });
+  },
+  remove: (path) => fs.rm(path, { recursive: true, force: true }),
+  rename: (from, to) => fs.rename(from, to),
+  link: (existing, path) => fs.link(existing, path),
+  async replaceLink(target, path) {
+    const beside = join(dirname(path), `.tmp-${randomUUID()}`);
+    await fs.symlink(target, beside);
+    try {
+      await fs.rename(beside, path);
+    } catch (error) {
+      await discard(beside);
+      throw error;
+    }
+  },
+  readLink: (path) => missingAsUndefined(fs.readlink(path)),
+  realPath: (path) => missingAsUndefined(fs.realpath(path)),
+  chmod: (path, mode) => fs.chmod(path, mode),
+  touch(path) {
+    const now = new Date();
+    return fs.utimes(path, now, now);
+  },
+  makeTemporaryDirectory: (prefix) => fs.mkdtemp(prefix),
+};
+
+async function writeAll(handle: fs.FileHandle, data: FileContent): Promise<void> {
+  if (typeof data === "string" || data instanceof Uint8Array) return await handle.writeFile(data);
+  for await (const piece of data) {
+    for (let done = 0; done < piece.length;) {
+      done += (await handle.write(piece, done)).bytesWritten;
+    }
+  }
+}
+
+/** Removes what a failed write began. The write's own error is what counts, so none comes from here. */
+async function discard(path: string): Promise<void> {
+  await fs.rm(path, { force: true }).catch(() => {});
+}
+
+function notAFile(path: string): Error {
+  return Object.assign(new Error(`ENXIO: not a plain file, open '${path}'`), { code: "ENXIO" });
+}
+
+function missingAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
+  return codesAsUndefined(["ENOENT", "ENOTDIR"], reading);
+}
+
+/** The same for links and sockets, which cannot be opened. */
+function unreachableAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
+  return codesAsUndefined(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"], reading);
+}
+
+async function codesAsUndefined<T>(
+  codes: readonly string[],
+  reading: Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (codes.includes((error as { code?: string }).code ?? "")) return undefined;
+    throw error;
+  }
+}
