@@ -34,7 +34,7 @@ a checkout, \`stackwright schema\` prints the same as JSON Schema for editors.
   },
   {
     path: "docs/settings.md",
-    source: "src/settings/settings_table.ts",
+    source: "src/settings/settings_reference.ts",
     maker: "settingsReference",
     head: `# Settings
 
