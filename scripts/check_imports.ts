@@ -41,7 +41,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   intake: room("model system record"),
   api: room("model config system plan source docker deploy record pipeline intake", "diff zod"),
   serve: room(
-    "model system record trigger api intake",
+    "model config system record trigger api intake",
     "@modelcontextprotocol/server swagger-ui-dist zod",
   ),
   app: room(

@@ -26,7 +26,7 @@ export * from "./json_schema.ts";
 export * from "./located.ts";
 export * from "./located_json.ts";
 export * from "./located_yaml.ts";
-export { editDistance, nearestName } from "./nearest_key.ts";
+export { editDistance, nearestKey, nearestName } from "./nearest_key.ts";
 export * from "./pattern.ts";
 export * from "./poll_config.ts";
 export type { PollRequestOptions } from "./poll_timing.ts";

@@ -1,3 +1,4 @@
+import { nearestKey } from "../config/mod.ts";
 import { MOST_CONTAINERS } from "../model/mod.ts";
 import { requestError } from "./problem.ts";
 
@@ -56,6 +57,26 @@ export function seconds(most: number, what = "project"): QueryReader {
     if (Number(given) >= 1 && Number(given) <= most) return Number(given);
     throw requestError(`invalid ${what} timeout`, `must be between 1 and ${most} seconds`);
   };
+}
+
+/** Parameter of the contract that is common to what manages something, whether or not it waits. */
+const COMMON = ["timeout"];
+
+/**
+ * Refuses parameters that are none of `known`: a request that means to change something elsewhere, or
+ * less, would change what its writer did not mean. Throws `bad_request` with the nearest known one.
+ */
+export function requireKnownNames(query: URLSearchParams, known: readonly string[]): void {
+  const unknown = [...query.keys()].find((name) => ![...known, ...COMMON].includes(name));
+  if (unknown === undefined) return;
+  const near = nearestKey(unknown, known);
+  const shown = JSON.stringify(unknown.slice(0, 64));
+  const advice = near !== undefined
+    ? `did you mean '${near}'?`
+    : known.length === 0
+    ? "it takes none"
+    : `it takes ${known.join(", ")}`;
+  throw requestError("unknown parameter", `there is no parameter ${shown} here: ${advice}`);
 }
 
 /** Any text without control characters and without spaces that only look like none. */

@@ -5,7 +5,7 @@ import { NO_STACK, stackAsOwner } from "../system/mod.ts";
 import type { Answer } from "./envelope.ts";
 import type { RequestHeaders } from "./http_request.ts";
 import { refusalOf, requestError } from "./problem.ts";
-import type { QueryReader } from "./query.ts";
+import { type QueryReader, requireKnownNames } from "./query.ts";
 
 /** One request on its way through a route. */
 export interface Exchange {
@@ -161,9 +161,10 @@ function readContext(query: URLSearchParams): string {
 }
 
 async function readInput(
-  { params, query, body, bodyFields }: RouteFacts,
+  { methods, params, query, body, bodyFields }: RouteFacts,
   exchange: Exchange,
 ): Promise<Record<string, unknown>> {
+  if (!methods.includes("GET")) requireKnownNames(exchange.query, Object.keys(query));
   if (exchange.query.getAll("context").length > 1 && query["context"] !== undefined) {
     throw requestError(
       "invalid parameter: context",

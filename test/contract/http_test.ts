@@ -668,6 +668,8 @@ describe("projects", () => {
     ["POST", "/v1/api/project/shop/stop?timeout=0", 400, "invalid project timeout"],
     ["POST", "/v1/api/project/shop/stop?timeout=x", 400, "invalid parameter: timeout"],
     ["DELETE", "/v1/api/project/shop?volumes=no", 400, "invalid parameter: volumes"],
+    ["DELETE", "/v1/api/project/shop?contxt=nas", 400, "unknown parameter"],
+    ["POST", "/v1/api/project/shop/stop?dry_run=true", 400, "unknown parameter"],
   ];
   for (const [method, path, status, error] of refusals) {
     it(`${method} ${path} is ${status} ${error}, and touches nothing`, async () => {

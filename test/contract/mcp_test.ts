@@ -105,6 +105,20 @@ describe("the tool server", () => {
     ]);
   });
 
+  it("refuses an argument that no tool has, and says which is near", async () => {
+    const engine = createMemoryEngine([runningContainer("shop", "web")]);
+    await start({ engine });
+    const client = await connect();
+    for (const { name } of (await client.listTools()).tools) {
+      const { isError } = await client.callTool({ name, arguments: { nonsense: 1 } });
+      assert.equal(isError, true, name);
+    }
+    const given = { project_name: "shop", contxt: "nas" };
+    const { content } = await client.callTool({ name: "destroy_project", arguments: given });
+    assert.match(JSON.stringify(content), /contxt.*did you mean \\"context\\"\?/);
+    assert.deepEqual(engine.calls, []);
+  });
+
   it("answers every tool that only looks with a value of its schema", async () => {
     const web = runningContainer("shop", "web");
     await start({ engine: createMemoryEngine([web]) });

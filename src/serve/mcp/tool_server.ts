@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Call, Power } from "../../api/mod.ts";
+import { nearestKey } from "../../config/mod.ts";
 import { isStackwrightError, messageOf, type Run, StackwrightError } from "../../model/mod.ts";
 import type { RunStore } from "../../record/mod.ts";
 import { type Clock, type Log, type Meter, type Redactor, redactTexts } from "../../system/mod.ts";
@@ -147,10 +148,19 @@ async function callTool(asked: ToolCall, parts: ToolServerParts) {
 function problemOf(tool: Tool, input: ToolInput): string | undefined {
   const checked = tool.input.safeParse(input);
   if (checked.success) return undefined;
-  const problems = checked.error.issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`
-  );
+  const problems = checked.error.issues.map((issue) => {
+    const { path, message } = issue;
+    if (path.length > 0) return `${path.map(String).join(".")}: ${message}`;
+    return issue.code === "unrecognized_keys" ? message + nearestOf(issue.keys, tool) : message;
+  });
   return `invalid arguments for ${tool.name}: ${problems.join("; ")}`;
+}
+
+/** Advice about arguments that a tool does not have. */
+function nearestOf(unknown: readonly string[], { input }: Tool): string {
+  const known = input instanceof z.ZodObject ? Object.keys(input.shape) : [];
+  const near = unknown.map((name) => nearestKey(name, known)).find((name) => name !== undefined);
+  return near === undefined ? "" : `, did you mean "${near}"?`;
 }
 
 /** Never rejects: what is thrown is a result as well. */

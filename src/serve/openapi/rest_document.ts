@@ -34,7 +34,8 @@ export function restDocument(routes: readonly RouteFacts[], version: string): Op
   });
   return openApiDocument({
     title: "Stackwright REST API",
-    description: "Deploys compose projects from Git repositories, and says what it did and why.",
+    description: "Deploys compose projects from Git repositories, and says what it did and why. " +
+      "POST and DELETE refuse query parameters that they do not have.",
     version,
     seeAlso: { description: "The webhooks.", url: "/openapi/webhooks.json" },
     securitySchemes: { apiKey: { type: "apiKey", in: "header", name: API_KEY_HEADER } },

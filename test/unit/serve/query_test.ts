@@ -5,6 +5,7 @@ import {
   choice,
   lenientBoolean,
   positiveInteger,
+  requireKnownNames,
   seconds,
   text,
 } from "../../../src/serve/query.ts";
@@ -140,5 +141,38 @@ describe("white space that only looks like none", () => {
     assert.equal(text(query("x=+default%20"), "x"), "default");
     assert.equal(positiveInteger(query("x=+7"), "x"), 7);
     assert.equal(text(query("x=++"), "x"), undefined);
+  });
+});
+
+describe("requireKnownNames()", () => {
+  const known = ["volumes", "context"];
+  const rows: readonly (readonly [string, RegExp])[] = [
+    ["contxt=nas", /no parameter "contxt" here: did you mean 'context'\?/],
+    ["context=nas&Context=nas", /"Context" here: did you mean 'context'/],
+    ["volume=false", /did you mean 'volumes'/],
+    ["contxt", /did you mean 'context'/],
+    ["dry_run=true", /no parameter "dry_run" here: it takes volumes, context/],
+    ["=nas", /no parameter "" here: it takes volumes, context/],
+  ];
+  for (const [given, expected] of rows) {
+    it(`refuses ${given}`, () => {
+      assert.throws(() => requireKnownNames(query(given), known), ({ code, message, problems }) => {
+        assert.deepEqual([code, message], ["bad_request", "unknown parameter"]);
+        assert.match(problems[0].message, expected);
+        return true;
+      });
+    });
+  }
+
+  it("takes what is known, and the common timeout", () => {
+    requireKnownNames(query(""), []);
+    requireKnownNames(query("context=a&volumes=true&context=b&timeout=3"), known);
+  });
+
+  it("says where there are none, and repeats no long name", () => {
+    assert.throws(() => requireKnownNames(query("x".repeat(500)), []), ({ problems }) => {
+      assert.match(problems[0].message, /no parameter "x{64}" here: it takes none$/);
+      return true;
+    });
   });
 });
