@@ -50,11 +50,14 @@ const SENT_AT_ONCE = 4 << 20;
 /** Bytes of the largest file that is copied: it has to fit into memory, and through one call. */
 export const LARGEST_COPY = 64 << 20;
 
+/** Name of the empty volume beside a copy that is whole. */
+const markOf = (volume: string) => `${volume}_whole`;
+
 /**
  * Fills the volumes with copies of files that a release mounts and that are not there yet. A volume is
- * named after its content, so one that is there is never written to again. It is filled through a
+ * named after its content, so one that is whole is never written to again. It is filled through a
  * container of the service's own image that is never started. What an interrupted copy left behind is
- * known by that container, and is made anew.
+ * made anew.
  *
  * Throws `config_invalid` for a file that is too large, and what the engine throws. Containers that
  * run are not touched.
@@ -69,11 +72,37 @@ export async function placeFiles(
   const { engine, progress } = parts;
   const names = wanted.map(({ name }) => name);
   await removeHalfCopied(engine, (name) => names.includes(name), signal);
-  const there = new Set((await engine.findVolumes(names, signal)).map(({ name }) => name));
-  for (const volume of wanted.filter(({ name }) => !there.has(name))) {
+  const found = await engine.findVolumes([...names, ...names.map(markOf)], signal);
+  const there = new Set(found.map(({ name }) => name));
+  const whole = await wholeCopies(engine, names.filter((name) => there.has(name)), there, signal);
+  for (const volume of wanted.filter(({ name }) => !whole.has(name))) {
     progress(`copying ${volume.path} to the engine`);
+    const isLeft = [volume.name, markOf(volume.name)].some((each) => there.has(each));
+    if (isLeft) await discard(engine, volume.name, signal);
     await fill(parts, work, volume, signal);
   }
+}
+
+/**
+ * Those of the volumes that have all of their files. The container of a copy does not tell:
+ * engines are tidied (`docker container prune`) between the death of one process and the start of the
+ * next. So there is a mark beside each copy; where that was tidied away (`docker volume prune`), a
+ * container of the stack tells, which is made only when the copy is whole.
+ */
+async function wholeCopies(
+  engine: Pick<Engine, "listContainers" | "inspectContainer">,
+  copies: readonly string[],
+  there: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const whole = new Set(copies.filter((name) => there.has(markOf(name))));
+  if (whole.size === copies.length) return whole;
+  for (const { id } of await engine.listContainers({ [LABELS.deployment]: undefined }, signal)) {
+    for (const { name } of (await engine.inspectContainer(id, signal))?.mounts ?? []) {
+      if (copies.includes(name)) whole.add(name);
+    }
+  }
+  return whole;
 }
 
 /**
@@ -86,18 +115,18 @@ export async function removePlacedFiles(
   kept: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { name } of await placedFiles(engine, key, signal)) {
-    if (kept.has(name)) continue;
-    await removeHalfCopied(engine, (each) => each === name, signal);
+  const copies = (await placedFiles(engine, key, signal)).map(({ labels }) => labels[LABELS.files]);
+  for (const name of new Set(copies)) {
+    if (name === undefined || kept.has(name)) continue;
     try {
-      await engine.removeVolume(name, signal);
+      await discard(engine, name, signal);
     } catch (error) {
       if (!isStackwrightError(error, "engine_refused")) throw error;
     }
   }
 }
 
-/** The volumes with copies of files for a stack. */
+/** The volumes with copies of files for a stack, and the marks of those that are whole. */
 export async function placedFiles(
   engine: Pick<Engine, "listVolumes">,
   { name }: StackKey,
@@ -120,8 +149,28 @@ async function removeHalfCopied(
     const volume = labels[LABELS.files] ?? "";
     if (!isMeant(volume)) continue;
     await engine.removeContainer(id, { force: true, volumes: true }, signal);
-    await engine.removeVolume(volume, signal);
+    await removeCopy(engine, volume, signal);
   }
+}
+
+/** A copy and what it was being made with. */
+async function discard(
+  engine: Pick<Engine, "listContainers" | "removeContainer" | "removeVolume">,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await removeHalfCopied(engine, (each) => each === name, signal);
+  await removeCopy(engine, name, signal);
+}
+
+/** The mark goes last: a copy that is still mounted stays, and stays marked. */
+async function removeCopy(
+  engine: Pick<Engine, "removeVolume">,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await engine.removeVolume(name, signal);
+  await engine.removeVolume(markOf(name), signal);
 }
 
 async function fill(
@@ -163,10 +212,11 @@ async function fill(
       await engine.unpackInto(id, tarOf(entries, seconds), signal);
     }
   } catch (error) {
-    if (!signal.aborted) await removeHalfCopied(engine, (each) => each === name, signal);
+    if (!signal.aborted) await discard(engine, name, signal);
     throw error;
   }
   await engine.removeContainer(id, { force: true, volumes: true }, signal);
+  await engine.makeVolume({ Name: markOf(name), Labels }, signal);
 }
 
 /** The place of a path of the tree with links resolved. Throws `path_escapes` for one that leads out. */
@@ -242,7 +292,9 @@ async function* entriesAt(files: Files, from: string, path: string): AsyncGenera
     if (plain === undefined) {
       throw new StackwrightError(
         "config_invalid",
-        `${path.slice(PLACE.length + 1)}: a file of more than ${LARGEST_COPY >> 20} MiB is not ` +
+        `${path.slice(PLACE.length + 1)}: only plain files of at most ${
+          LARGEST_COPY >> 20
+        } MiB are ` +
           `copied to an engine; put it into an image or a named volume. Nothing that runs was touched`,
       );
     }

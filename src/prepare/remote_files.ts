@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import {
   type Copy,
   type IgnoredUses,
@@ -9,6 +9,7 @@ import {
   type TreeUse,
   withFilesVolumes,
 } from "../compose/mod.ts";
+import { LARGEST_COPY } from "../deploy/mod.ts";
 import { compareVersions } from "../docker/api_version.ts";
 import { type ComposeModel, type Deployment, StackwrightError } from "../model/mod.ts";
 import { ABSENT } from "./content.ts";
@@ -57,6 +58,8 @@ export async function arrivingModel(
         ? "a copy is not kept up to date in place, so recreate.ignore has to go"
         : isNamedVolume(use, model, tree)
         ? "a named volume that stands for files is not copied: mount them directly"
+        : host.copiesFiles && !isStack && real !== undefined
+        ? await sizeRefusal(files, real)
         : undefined);
     if (why !== undefined) refusals.set(use, why);
   }
@@ -80,6 +83,23 @@ function refusal(
   if (isMissing) return "there is nothing there to be copied";
   if (isDirectory || hasSubpaths) return undefined;
   return `its engine mounts copies of directories alone, those of files from Engine 26.0 on`;
+}
+
+/** Why files at and below a path are too large to be copied, naming the first of those. */
+async function sizeRefusal(
+  files: Pick<PrepareParts["files"], "stat" | "list">,
+  path: string,
+): Promise<string | undefined> {
+  const info = await files.stat(path);
+  if (info?.kind === "file" && info.size > LARGEST_COPY) {
+    return `${basename(path)} has more than ${LARGEST_COPY >> 20} MiB: put it into an image or a ` +
+      "named volume";
+  }
+  for (const name of info?.kind === "directory" ? await files.list(path) : []) {
+    const found = await sizeRefusal(files, join(path, name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Whether a mount shows the file behind a volume of the project, by its `driver_opts`. */

@@ -260,8 +260,16 @@ describe("files of the repository on another machine, with REMOTE_FILES=volume",
     const found = await second.engine.listContainers(project, NO_SIGNAL);
     return Object.fromEntries(found.map(({ service, id }) => [service, id]));
   };
-  const copies = () =>
-    second.fake.volumes().filter(({ labels }) => labels["stackwright.files"] !== undefined);
+  const copies = () => {
+    const found = second.fake.volumes().filter(({ labels }) =>
+      labels["stackwright.files"] !== undefined
+    );
+    const isMark = ({ name }: { readonly name: string }) => name.endsWith("_whole");
+    const whole = found.filter(isMark).map(({ name }) => name.slice(0, -"_whole".length));
+    const all = found.filter((each) => !isMark(each));
+    assert.deepEqual(all.map(({ name }) => name).sort(), whole.sort(), "each copy is marked");
+    return all;
+  };
   const copiers = async () =>
     await second.engine.listContainers({ "stackwright.files": undefined }, NO_SIGNAL);
 

@@ -5,9 +5,14 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { placeFiles, removePlacedFiles } from "../../../src/deploy/mod.ts";
 import type { ContainerWish } from "../../../src/docker/create_bodies.ts";
-import { isStackwrightError, type ObservedContainer, stackKey } from "../../../src/model/mod.ts";
+import {
+  isStackwrightError,
+  type ObservedContainer,
+  stackKey,
+  StackwrightError,
+} from "../../../src/model/mod.ts";
 import { systemFiles } from "../../../src/system/mod.ts";
-import { createMemoryEngine } from "../../fakes/memory_engine.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { releaseOf, serviceOf } from "./releases.ts";
 
 const { signal } = new AbortController();
@@ -36,6 +41,9 @@ const volume = (name: string) => ({
     "stackwright.files": name,
   },
 });
+
+const whole = (name: string) => ({ ...volume(name), id: `${name}_whole`, name: `${name}_whole` });
+const OURS = { "stackwright.deployment": "shop" };
 
 describe("files for an engine on another machine", () => {
   let root = "";
@@ -100,6 +108,7 @@ describe("files for an engine on another machine", () => {
       `make ${SITE}_copy`,
       `unpack into ${SITE}_copy-id`,
       `remove ${SITE}_copy-id with volumes`,
+      `make volume ${SITE}_whole`,
     ]);
     const [{ body } = assert.fail()] = wishes;
     assert.equal(body.Image, "web:1");
@@ -136,9 +145,47 @@ describe("files for an engine on another machine", () => {
 
   it("are left as they are where they are there, or nobody is about to see them", async () => {
     const { engine, place } = setUp();
-    engine.volumes = [volume(SITE)];
+    engine.volumes = [volume(SITE), whole(SITE)];
     await place(["web", "plain"]);
     await place([]);
+    assert.deepEqual(engine.calls, []);
+  });
+
+  it("are copied anew where nothing says that the copy is whole", async () => {
+    // As it is where a process died in a copy, and somebody tidied its container away.
+    const { engine, place } = setUp();
+    engine.volumes = [volume(SITE)];
+    engine.containers = [runningContainer("shop", "web", { labels: OURS })];
+    await place(["web"]);
+    assert.deepEqual(engine.calls.slice(0, 3), [
+      `remove volume ${SITE}`,
+      `remove volume ${SITE}_whole`,
+      `make ${SITE}_copy`,
+    ]);
+  });
+
+  it("are copied anew where only the mark of a copy is left", async () => {
+    const { engine, place } = setUp();
+    engine.volumes = [whole(SITE)];
+    await place(["web"]);
+    assert.deepEqual(engine.calls.slice(1, 3), [
+      `remove volume ${SITE}_whole`,
+      `make ${SITE}_copy`,
+    ]);
+  });
+
+  it("are left as they are where a container of a stack mounts them", async () => {
+    // Nothing mounts a mark, so it goes when somebody tidies volumes.
+    const { engine, place } = setUp();
+    engine.volumes = [volume(SITE)];
+    engine.containers = [runningContainer("shop", "web", { labels: OURS })];
+    const inspect = engine.inspectContainer.bind(engine);
+    engine.inspectContainer = async (id, within) => {
+      const details = await inspect(id, within);
+      const found = { kind: "volume", name: SITE, source: "", destination: "/x", writable: false };
+      return details && { ...details, mounts: [{ ...found, kind: "volume" }] };
+    };
+    await place(["web"]);
     assert.deepEqual(engine.calls, []);
   });
 
@@ -152,36 +199,46 @@ describe("files for an engine on another machine", () => {
       await remove(name, within);
     };
     await place(["web"]);
-    assert.deepEqual(engine.calls.slice(0, 3), [
+    assert.deepEqual(engine.calls.slice(0, 4), [
       `remove ${SITE}-left with volumes`,
       `remove volume ${SITE}`,
+      `remove volume ${SITE}_whole`,
       `make ${SITE}_copy`,
     ]);
   });
 
-  it("leave nothing behind where copying them fails", async () => {
-    const { engine, place } = setUp();
-    engine.unpackInto = () => {
-      engine.containers = [left(SITE)];
-      return Promise.reject(new Error("no space left"));
-    };
-    await assert.rejects(place(["web"]), /no space left/);
-    assert.deepEqual(engine.calls, [
-      `make ${SITE}_copy`,
-      `remove ${SITE}-left with volumes`,
-      `remove volume ${SITE}`,
-    ]);
-  });
+  for (
+    const [how, containers] of [["", [left(SITE)]], [" as its container was removed", []]] as const
+  ) {
+    it(`leave nothing behind where copying them fails${how}`, async () => {
+      const { engine, place } = setUp();
+      engine.unpackInto = () => {
+        engine.containers = [...containers];
+        return Promise.reject(new Error("no space left"));
+      };
+      await assert.rejects(place(["web"]), /no space left/);
+      assert.deepEqual([...new Set(engine.calls)], [
+        `make ${SITE}_copy`,
+        ...containers.map(() => `remove ${SITE}-left with volumes`),
+        `remove volume ${SITE}`,
+        `remove volume ${SITE}_whole`,
+      ]);
+    });
+  }
 
   it("are refused where one is too large, with its name", async () => {
     const { engine, place } = setUp();
     const files = { ...systemFiles, readPlain: () => Promise.resolve(undefined) };
     await assert.rejects(place(["web"], { files }), (error) => {
       assert.ok(isStackwrightError(error, "config_invalid"));
-      assert.match(error.message, /^css\/a\.css: a file of more than 64 MiB/);
+      assert.match(error.message, /^css\/a\.css: only plain files of at most 64 MiB are copied/);
       return true;
     });
-    assert.deepEqual(engine.calls, [`make ${SITE}_copy`]);
+    assert.deepEqual(engine.calls, [
+      `make ${SITE}_copy`,
+      `remove volume ${SITE}`,
+      `remove volume ${SITE}_whole`,
+    ]);
   });
 
   it("are never others than those of the repository", async () => {
@@ -196,8 +253,14 @@ describe("files for an engine on another machine", () => {
 
   it("are removed but for those that are needed or mounted", async () => {
     const { engine } = setUp();
-    engine.volumes = [volume(SITE), volume(CONF), { ...volume("other"), labels: {} }];
+    const MOUNTED = "shop_files_mounted";
+    const ours = [SITE, CONF, MOUNTED].flatMap((each) => [volume(each), whole(each)]);
+    engine.volumes = [...ours, { ...volume("other"), labels: {} }];
+    engine.onCall = (call) => {
+      if (call !== `remove volume ${MOUNTED}`) return;
+      throw new StackwrightError("engine_refused", "volume is in use");
+    };
     await removePlacedFiles(engine, stackKey("", "shop"), new Set([SITE]), signal);
-    assert.deepEqual(engine.calls, [`remove volume ${CONF}`]);
+    assert.deepEqual(engine.calls, [`remove volume ${CONF}`, `remove volume ${CONF}_whole`]);
   });
 });

@@ -65,6 +65,11 @@ describe("arrivingModel()", () => {
     tree = await fs.mkdtemp(join(tmpdir(), "swt-arriving-"));
     await fs.mkdir(join(tree, "site"));
     await fs.writeFile(join(tree, "a.conf"), "a=1");
+    await fs.mkdir(join(tree, "films/new"), { recursive: true });
+    // It takes no room.
+    await fs.writeFile(join(tree, "films/new/large.mkv"), "");
+    await fs.truncate(join(tree, "films/new/large.mkv"), (64 << 20) + 1);
+    await fs.symlink("large.mkv", join(tree, "films/new/link.mkv"));
   });
   after(async () => await fs.rm(tree, { recursive: true }));
 
@@ -125,6 +130,12 @@ describe("arrivingModel()", () => {
     ["what is not there", [gone], {}, /gone of the repository \(there is nothing there/],
     ["what changes in place", [site], { inPlace: new Set([site]) }, /recreate\.ignore has to go/],
     ["the file behind a named volume", [use("bind", "/d", "site")], {}, /named volume that stands/],
+    [
+      "what has a file that is too large",
+      [use("config", "films", "films")],
+      {},
+      /films of the repository \(large\.mkv has more than 64 MiB/,
+    ],
     ["what a stack mounts", [site], { isStack: true }, /not in a swarm/],
     ["everything without the setting", [site], { copiesFiles: false }, /REMOTE_FILES=volume/],
   ] as const;
