@@ -58,7 +58,7 @@ class HttpTransport implements Transport {
   readonly #options: TransportOptions;
   readonly #agent: http.Agent | https.Agent;
   readonly #secure: boolean;
-  #connector: Promise<Connector> | undefined;
+  #connector: { readonly certificates: string; readonly made: Promise<Connector> } | undefined;
 
   constructor(endpoint: EngineEndpoint, options: TransportOptions) {
     this.#endpoint = endpoint;
@@ -99,13 +99,22 @@ class HttpTransport implements Transport {
     return this.#options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
   }
 
-  /** Certificates are read when first needed, and again after they could not be read. */
-  #connection(): Promise<Connector> {
-    this.#connector ??= connectorOf(this.#endpoint, this.#options.forward).catch((error) => {
-      this.#connector = undefined;
-      throw error;
-    });
-    return this.#connector;
+  /**
+   * Certificates are read anew when their files are others: they are replaced in place, and the
+   * service runs for longer than they last. While they cannot be read, those of before go on.
+   */
+  async #connection(): Promise<Connector> {
+    const certificates = await certificatesMark(this.#endpoint);
+    const before = this.#connector;
+    if (before?.certificates === certificates) return await before.made;
+    const made: Promise<Connector> = connectorOf(this.#endpoint, this.#options.forward)
+      .catch((error) => {
+        if (this.#connector?.made === made) this.#connector = before;
+        if (before === undefined) throw error;
+        return before.made;
+      });
+    this.#connector = { certificates, made };
+    return await made;
   }
 
   #send(
@@ -246,9 +255,22 @@ async function connectorOf(
   return endpoint.tls === undefined ? address : { ...address, ...await tlsFiles(endpoint.tls) };
 }
 
+/** A text that stays the same as long as the files of the certificates do; empty where there are none. */
+async function certificatesMark(endpoint: EngineEndpoint): Promise<string> {
+  if (endpoint.kind !== "tcp" || endpoint.tls?.certificates === undefined) return "";
+  const { certificates, files = CERTIFICATES } = endpoint.tls;
+  const marks = files.map(async (name) => {
+    const info = await fs.stat(`${certificates}/${name}`).catch(() => undefined);
+    return info === undefined ? "" : `${info.ino} ${info.size} ${info.mtimeMs}`;
+  });
+  return (await Promise.all(marks)).join();
+}
+
+const CERTIFICATES = ["ca.pem", "cert.pem", "key.pem"];
+
 async function tlsFiles(tls: EndpointTls): Promise<https.AgentOptions> {
   if (tls.certificates === undefined) return {};
-  const files = tls.files ?? ["ca.pem", "cert.pem", "key.pem"];
+  const files = tls.files ?? CERTIFICATES;
   const read = (name: string) => fs.readFile(`${tls.certificates}/${name}`, "utf8");
   try {
     const entries = files.map(async (name) => [name.replace(/\.pem$/, ""), await read(name)]);

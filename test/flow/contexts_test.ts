@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -133,6 +133,32 @@ describe("two contexts", () => {
     assert.equal(listed.status >= 500, true, JSON.stringify(listed));
     const health = await get("/v1/health");
     assert.equal(health.status, 200);
+  });
+
+  it("takes certificates that were replaced in place, without a restart", async () => {
+    const path = `/v1/api/project/${world.stack}?context=two`;
+    assert.equal((await world.request(path)).status, 200);
+    const others = makeEngineCertificates();
+    try {
+      for (const side of ["client", "server"] as const) {
+        await cp(others[side], second.certificates[side], { recursive: true });
+      }
+    } finally {
+      others.remove();
+    }
+    await second.front.close();
+    second.front = await startTlsFront(
+      second.fake.socketPath,
+      second.certificates,
+      second.front.port,
+    );
+    // The engine takes nobody who shows the certificate of before, and shows another one itself.
+    assert.equal((await world.request(path)).status, 500);
+    writeContext(world.env["DOCKER_CONFIG"] ?? "", "two", {
+      host: `tcp://127.0.0.1:${second.front.port}`,
+      certificates: second.certificates.client,
+    });
+    assert.equal((await world.request(path)).status, 200);
   });
 
   it("commands take a context as the API does", async () => {
