@@ -31,6 +31,7 @@ import {
   getProjectOperation,
   listProjectsOperation,
   type ProjectView,
+  recreateProjectOperation,
   removeProjectOperation,
 } from "./projects.ts";
 import { ofKnownContext } from "./context.ts";
@@ -90,6 +91,7 @@ export interface Operations {
   readonly listProjects: Operation<ProjectView[]>;
   readonly getProject: Operation<ContainerView[]>;
   readonly controlProject: Operation<string>;
+  readonly recreateProject: Operation<string>;
   readonly destroyProject: Operation<string>;
   readonly listStacks: Operation<Record<string, StackServiceView[]>>;
   readonly getStack: Operation<StackServiceView[]>;
@@ -162,6 +164,7 @@ function ofContexts(parts: OperationParts) {
     listProjects: listProjectsOperation(parts),
     getProject: getProjectOperation(parts),
     controlProject: controlProjectOperation(parts),
+    recreateProject: recreateProjectOperation(parts),
     destroyProject: removeProjectOperation(parts),
     listStacks: listStacksOperation(parts),
     getStack: getStackOperation(parts),

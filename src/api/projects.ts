@@ -137,6 +137,37 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
   });
 }
 
+/**
+ * Makes the containers of a project, or of one service, anew from what is deployed; they need not be
+ * stopped first. A call throws `conflict` when that cannot be had.
+ */
+export function recreateProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
+  return defineOperation({
+    id: "recreateProject",
+    summary: "Make the containers of a project, or of one service, anew from what is deployed.",
+    tag: "Projects",
+    power: "act",
+    input: named.extend({
+      service: z.string().min(1).optional().describe("The one service; all of them without it."),
+      timeout: timeoutInput.describe("Seconds to wait for a deployment under way."),
+    }),
+    output: z.string(),
+    errors: ["bad_request", "not_found", "conflict", "deploy_failed", "timeout", "engine_refused"],
+  }, async ({ project_name: name, context, service, timeout }, call) => {
+    const key = stackKey(context, name);
+    const what = { service, timeoutSeconds: timeout };
+    const more = service === undefined ? {} : { service };
+    await audited(
+      call,
+      { action: "recreate", what: "project", key, more },
+      () => projects.recreate(key, what, call.signal),
+    );
+    return service === undefined
+      ? `project recreated: ${name}`
+      : `service recreated: ${name}/${service}`;
+  });
+}
+
 /** Removes a project under its stack's lock. A call throws `not_found`. */
 export function removeProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
   return defineOperation({

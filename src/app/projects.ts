@@ -1,6 +1,6 @@
 import { Projects } from "../deploy/mod.ts";
 import type { StackKey } from "../model/mod.ts";
-import { destroyRecorded, imagesOfOthers, partsFor } from "../pipeline/mod.ts";
+import { destroyRecorded, imagesOfOthers, partsFor, recreate } from "../pipeline/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { tellAsked } from "./tell_asked.ts";
@@ -28,6 +28,8 @@ export function createProjects(
       else ledger.stops.remove(key);
       return true;
     },
+    recreateRecorded: async (key, service, signal) =>
+      await recreate(await partsOf(key, signal), key, service, signal),
     told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
     keptImages: async (key, signal) =>
       await imagesOfOthers(await partsOf(key, signal), key, signal),

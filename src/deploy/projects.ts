@@ -12,7 +12,7 @@ import { destroyStack } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
-import { withinLock } from "./within_lock.ts";
+import { onceLocked, withinLock } from "./within_lock.ts";
 
 /** Actions on a project as a whole. */
 export const PROJECT_ACTIONS = ["start", "stop", "restart"] as const;
@@ -62,6 +62,15 @@ export interface ProjectParts {
    * started; false for a project that is none of ours.
    */
   readonly hold: (key: StackKey, isStopped: boolean) => boolean;
+  /**
+   * Makes the containers of a stack that the ledger knows anew, from its release: those of one service,
+   * or all. Throws `conflict` where that is not to be had, `not_found` for a service it does not have.
+   */
+  readonly recreateRecorded: (
+    key: StackKey,
+    service: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<void>;
   /** Does what a person asks for to a project that is there, and tells what becomes of it. */
   readonly told: (
     key: StackKey,
@@ -132,6 +141,26 @@ export class Projects {
       }, within);
     }, signal);
     return isHeld;
+  }
+
+  /**
+   * Makes the containers of a project anew from the release that is deployed, whether they run or not,
+   * and waits until all is healthy. `timeoutSeconds` bounds only the wait for a deployment under way: the
+   * containers have their own time to stop, and the release its own to become healthy.
+   *
+   * Throws `not_found`, `conflict`, `timeout`, `deploy_failed`, and what the engine throws.
+   */
+  async recreate(
+    key: StackKey,
+    { service, timeoutSeconds }: {
+      readonly service: string | undefined;
+      readonly timeoutSeconds: number;
+    },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.describe(key, signal);
+    const recreate = () => this.#parts.recreateRecorded(key, service, signal);
+    await onceLocked(this.#parts, { key, what: "project", timeoutSeconds }, recreate, signal);
   }
 
   /**

@@ -22,9 +22,8 @@ export async function withinLock<Result>(
 ): Promise<Result> {
   let locked = false;
   const late = () => {
-    const why = locked
-      ? `not done within ${timeoutSeconds} s; what was under way on the engine goes on`
-      : `a deployment was under way for all of the ${timeoutSeconds} s`;
+    if (!locked) return lateForLock({ key, what, timeoutSeconds });
+    const why = `not done within ${timeoutSeconds} s; what was under way on the engine goes on`;
     return new StackwrightError("timeout", `${what} ${key.name}: ${why}`);
   };
   return await withDeadline(
@@ -36,4 +35,30 @@ export async function withinLock<Result>(
       }, within),
     signal,
   );
+}
+
+/**
+ * The same where only the wait for the lock is bounded: work that has begun goes on to its end.
+ */
+export async function onceLocked<Result>(
+  { clock, stackLock }: { readonly clock: Clock; readonly stackLock: KeyedLock },
+  { key, what, timeoutSeconds }: Bounded,
+  work: () => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  const late = () => lateForLock({ key, what, timeoutSeconds });
+  const milliseconds = timeoutSeconds * 1000;
+  // Its end is kept apart from that of the wait, which has a deadline.
+  const [end] = await withDeadline(
+    { clock, milliseconds, late },
+    (within) => stackLock.run(formatStackKey(key), () => Promise.allSettled([work()]), within),
+    signal,
+  );
+  if (end.status === "rejected") throw end.reason;
+  return end.value;
+}
+
+function lateForLock({ key, what, timeoutSeconds }: Bounded): StackwrightError {
+  const why = `a deployment was under way for all of the ${timeoutSeconds} s`;
+  return new StackwrightError("timeout", `${what} ${key.name}: ${why}`);
 }

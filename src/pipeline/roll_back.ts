@@ -1,8 +1,9 @@
-import { observe, type RolloutResult } from "../deploy/mod.ts";
+import { observe, type ReleaseOnDisk, type RolloutResult } from "../deploy/mod.ts";
 import {
   formatStackArguments,
   formatStackKey,
   messageOf,
+  type ObservedStack,
   own,
   type Plan,
   type Progress,
@@ -10,13 +11,13 @@ import {
   StackwrightError,
   type TargetListener,
 } from "../model/mod.ts";
-import { planFor } from "../plan/mod.ts";
+import { planFor, type Why } from "../plan/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { bringToDisk, carryOut, type MarkedRollout } from "./carry_out.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { requireImages, requireNoClash, stage } from "../prepare/mod.ts";
+import { requireImages, requireNoClash, requireNotOwnProject, stage } from "../prepare/mod.ts";
 import { requireModeOf } from "./stack_mode.ts";
 import { waitForStack } from "./waits.ts";
 
@@ -69,91 +70,196 @@ async function attempt(
 ): Promise<"done" | undefined> {
   const since = parts.ledger.mark(key);
   const { current, wanted } = chooseRelease(parts.ledger, key, number);
-  const onDisk = await bringToDisk(parts, wanted, signal);
-  if (onDisk === undefined) {
-    throw new StackwrightError(
-      "source_invalid",
-      `release ${wanted.number} of ${key.name} cannot be put back: its files are neither on disk nor in the mirror`,
-    );
-  }
-  progress("looking at what runs");
-  if (wanted.swarm === undefined) {
-    await parts.host.images.point(onDisk.release.services, wanted.images, signal);
-  }
   requireModeOf(key, wanted, current);
-  const observed = await observe(parts.host.engine, wanted, signal);
-  const { services, images } = wanted;
-  const why = { kind: "put_back", deployed: current.services, images } as const;
-  const plan = planFor(services, observed, why);
-  await requireNoClash(parts, onDisk.release, plan, signal);
-  await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
+  const why = { kind: "put_back", deployed: current.services, images: wanted.images } as const;
+  const ready = await prepareAgain(parts, wanted, { why, progress }, signal);
+  if (ready === undefined) {
+    throw new StackwrightError("source_invalid", `${lost(wanted)}: it cannot be put back`);
+  }
+  const { plan } = ready;
   const pin = await pinTo(parts, { wanted, current, reason }, signal);
   const { source } = wanted.revision;
   const told = { key, repository: source.name, trigger: "rollback", origin: "manual" } as const;
   const teller = createTeller([...parts.listeners, ...listeners], told, wanted.revision);
-  const result = await carryOutTold(
+  const because = reason === "" ? "" : ` (${reason})`;
+  return await carryOutTold(
     parts,
     teller,
     {
-      next: onDisk,
-      services: plan.services,
-      observed,
-      images: wanted.images,
+      ...ready,
       removeOrphans: true,
-      pruneImages: false,
-      timeoutSeconds: wanted.timeoutSeconds,
-      automatic: false,
-      progress: (text) => teller.tell({ kind: "step", text }),
-      note: `release ${wanted.number} again: ${plan.message}`,
       since,
       // With the intent, so that no poll in between undoes it; another process may poll.
       pin,
     },
-    { wanted, plan, reason },
+    {
+      wanted,
+      decided: `back to release ${wanted.number}${because}: ${plan.message}`,
+      done: `release ${wanted.number} again: ${plan.message}`,
+      doing: `rolling ${key.name} back`,
+    },
     signal,
   );
-  if (result === undefined) return undefined;
-  if (result.kind !== "deployed") {
-    throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
-  }
-  parts.ledger.stops.remove(key);
-  return "done";
 }
 
-/** Carries a rollback out, and tells what becomes of it. */
+/**
+ * Makes containers of a stack anew from the release that it has, as a person asked: those of one
+ * service, or all. What else is missing of the release comes back too, also in a stack that was stopped.
+ * The stack's lock must be held. Nothing that runs is touched before files and images are there.
+ *
+ * Throws `conflict` when there is no such release, or its files cannot be had; `not_found` for a service
+ * that it does not have; `deploy_failed` when it does not become healthy.
+ */
+export async function recreate(
+  parts: PipelineParts,
+  key: StackKey,
+  service: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  await requireNotOwnProject(parts.host, key, signal);
+  for (;;) {
+    await waitForStack(parts, key, () => {}, signal);
+    if (await attemptAnew(parts, key, service, signal) === "done") return;
+  }
+}
+
+async function attemptAnew(
+  parts: PipelineParts,
+  key: StackKey,
+  service: string | undefined,
+  signal: AbortSignal,
+): Promise<"done" | undefined> {
+  const since = parts.ledger.mark(key);
+  const wanted = parts.ledger.current(key);
+  if (wanted === undefined || wanted.swarm !== undefined) {
+    throw new StackwrightError(
+      "conflict",
+      `${key.name} has no release of containers that was deployed from here: ${ANEW_BY_SOURCE}`,
+    );
+  }
+  const names = wanted.services.map((each) => each.name);
+  if (service !== undefined && !names.includes(service)) {
+    throw new StackwrightError("not_found", `service not found: ${key.name}/${service}`);
+  }
+  const { source } = wanted.revision;
+  const told = { key, repository: source.name, trigger: "project", origin: "manual" } as const;
+  const teller = createTeller(parts.listeners, told, wanted.revision);
+  const progress = (text: string) => teller.tell({ kind: "step", text });
+  const why = { kind: "recreated", asked: service === undefined ? names : [service] } as const;
+  const ready = await prepareAgain(parts, wanted, { why, progress }, signal);
+  if (ready === undefined) {
+    throw new StackwrightError("conflict", `${lost(wanted)}: ${ANEW_BY_SOURCE}`);
+  }
+  const { message } = ready.plan;
+  return await carryOutTold(
+    parts,
+    teller,
+    { ...ready, removeOrphans: false, remembers: false, since },
+    {
+      wanted,
+      decided: `a person asked for it over the API: ${message}`,
+      done: `release ${wanted.number} again: ${message}`,
+      doing: `making containers of ${key.name} anew`,
+    },
+    signal,
+  );
+}
+
+const ANEW_BY_SOURCE = "a deployment with force_recreate: true makes its containers anew";
+
+/** Says that the files of a release are gone. */
+function lost({ number, key }: RecordedRelease): string {
+  return `release ${number} of ${key.name}: its files are neither on disk nor in the mirror`;
+}
+
+/** A recorded release that is ready to be rolled out once more. */
+interface ReadyAgain {
+  readonly onDisk: ReleaseOnDisk;
+  readonly observed: ObservedStack;
+  readonly plan: Plan;
+}
+
+/** Files, images and plan of a recorded release; `undefined` when its files cannot be had any more. */
+async function prepareAgain(
+  parts: PipelineParts,
+  wanted: RecordedRelease,
+  { why, progress }: { readonly why: Why; readonly progress: Progress },
+  signal: AbortSignal,
+): Promise<ReadyAgain | undefined> {
+  const { services, images } = wanted;
+  const onDisk = await bringToDisk(parts, wanted, signal);
+  if (onDisk === undefined) return undefined;
+  progress("looking at what runs");
+  if (wanted.swarm === undefined) {
+    await parts.host.images.point(onDisk.release.services, images, signal);
+  }
+  const observed = await observe(parts.host.engine, wanted, signal);
+  const plan = planFor(services, observed, why);
+  await requireNoClash(parts, onDisk.release, plan, signal);
+  await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
+  return { onDisk, observed, plan };
+}
+
+/** What is said of a release that is rolled out once more. */
+interface SaidAgain {
+  readonly wanted: RecordedRelease;
+  readonly decided: string;
+  readonly done: string;
+  /** What failed, if it does: `rolling shop back`. */
+  readonly doing: string;
+}
+
+/**
+ * Rolls a recorded release out once more, and tells what becomes of it. Throws `deploy_failed`; returns
+ * `undefined` when another process changed the stack meanwhile.
+ */
 async function carryOutTold(
   parts: PipelineParts,
   teller: Teller,
-  work: MarkedRollout,
-  { wanted, plan, reason }: {
-    readonly wanted: RecordedRelease;
-    readonly plan: Plan;
-    readonly reason: string;
-  },
+  { onDisk, plan, observed, ...work }:
+    & ReadyAgain
+    & Pick<MarkedRollout, "removeOrphans" | "remembers" | "since" | "pin">,
+  { wanted, decided, done, doing }: SaidAgain,
   signal: AbortSignal,
-): Promise<RolloutResult | undefined> {
+): Promise<"done" | undefined> {
   const { services } = plan;
-  const { number } = wanted;
-  const because = reason === "" ? "" : ` (${reason})`;
-  const message = `back to release ${number}${because}: ${plan.message}`;
-  teller.tell({ kind: "decided", decision: { kind: "deploy", message, changes: [], services } });
+  const decision = { kind: "deploy", message: decided, changes: [], services } as const;
+  teller.tell({ kind: "decided", decision });
   teller.tell({ kind: "started" });
+  let result: RolloutResult | undefined;
   try {
-    const deploy = () => carryOut(parts, work, signal);
-    const result = await stage(parts, teller.target, "deploy", deploy);
+    const rollout = {
+      ...work,
+      next: onDisk,
+      services,
+      observed,
+      images: wanted.images,
+      pruneImages: false,
+      timeoutSeconds: wanted.timeoutSeconds,
+      automatic: false,
+      progress: (text: string) => teller.tell({ kind: "step", text }),
+      note: done,
+    };
+    result = await stage(
+      parts,
+      teller.target,
+      "deploy",
+      () => carryOut(parts, rollout, signal),
+    );
     if (result === undefined) return undefined;
     const end = result.kind === "deployed"
-      ? {
-        status: "succeeded",
-        message: `release ${number} again: ${plan.message}${otherImages(wanted, result.images)}`,
-      } as const
+      ? { status: "succeeded", message: `${done}${otherImages(wanted, result.images)}` } as const
       : { status: "failed", message: `${result.error.message}; ${result.text}` } as const;
     teller.tell({ kind: "ended", end });
-    return result;
   } catch (thrown) {
-    teller.fail(`rolling ${teller.target.key.name} back`, thrown, signal);
+    teller.fail(doing, thrown, signal);
     throw thrown;
   }
+  if (result.kind !== "deployed") {
+    throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
+  }
+  parts.ledger.stops.remove(wanted.key);
+  return "done";
 }
 
 /** What holds the stack at a release that is put back in the place of the current one. */

@@ -25,6 +25,8 @@ export interface DecideInput {
     /** Remove containers of services that are no longer in the model. */
     readonly removeOrphans: boolean;
   };
+  /** Services whose containers a person asked to have replaced. */
+  readonly asked?: readonly string[];
   /**
    * The services of a release that failed and is taken back: containers of those that it added go,
    * whatever the policy says about orphans.
@@ -114,6 +116,7 @@ function replaceReasons(
 ): string[] {
   const outdated = containers.find((each) => each.labels[LABELS.digest] !== service.digest);
   if (outdated !== undefined) return changedInputs(service, outdated, input);
+  if (input.asked?.includes(service.name)) return ["a person asked for it"];
   if (input.policy.forceRecreate) return ["force_recreate is set"];
   const image = own(input.images, service.name);
   const old = containers.find((each) => image !== undefined && each.imageId !== image);

@@ -24,6 +24,8 @@ export type Why =
   }
   /** It is deployed, and what is missing of it comes back: nothing is removed beyond that. */
   | { readonly kind: "repaired" }
+  /** A person wants containers of these services made anew, from what is deployed. */
+  | { readonly kind: "recreated"; readonly asked: readonly string[] }
   /** A process ended while it was rolled out, which was to remove orphans or not. */
   | { readonly kind: "resumed"; readonly deployed: Deployed; readonly removeOrphans: boolean }
   /** A person puts it back in the place of a later one. */
@@ -50,6 +52,8 @@ export function planFor(
     }
     case "repaired":
       return decide({ ...common, previous: desired, policy: leaving });
+    case "recreated":
+      return decide({ ...common, previous: desired, policy: leaving, asked: why.asked });
     case "resumed": {
       const policy = { forceRecreate: false, removeOrphans: why.removeOrphans };
       return decide({ ...common, previous: why.deployed ?? desired, policy });

@@ -116,7 +116,7 @@ function jobRoutes({ listJobs, runJob }: Operations): OperationRoute[] {
 }
 
 function projectRoutes(
-  { listProjects, getProject, controlProject, destroyProject }: Operations,
+  { listProjects, getProject, controlProject, recreateProject, destroyProject }: Operations,
 ): OperationRoute[] {
   const path = "/v1/api/project/{projectName}";
   const params = { projectName: "project_name" };
@@ -152,6 +152,15 @@ function projectRoutes(
       },
       success: { 200: "Removed." },
       failure: (input) => `failed to remove project: ${name(input)}`,
+    }),
+    operationRoute({
+      methods: ["POST"],
+      path: `${path}/recreate`,
+      params,
+      operation: recreateProject,
+      query: { service: text, timeout: seconds(MOST_TIMEOUT_SECONDS), context: text },
+      success: { 200: "Done; all of it is healthy." },
+      failure: () => "failed to recreate project",
     }),
     operationRoute({
       methods: ["POST"],

@@ -153,6 +153,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       destroyRecorded: () => Promise.resolve(undefined),
       told: (_key, _action, work) => work(),
       hold: () => false,
+      recreateRecorded: () => Promise.resolve(),
       keptImages: () => Promise.resolve(new Set()),
     }),
     stacks: () => Promise.resolve(stacks),

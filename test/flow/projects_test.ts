@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo, states } from "./steps.ts";
@@ -7,9 +8,10 @@ import { engines, type World } from "./world.ts";
 
 const CANARY = "canary-9f31c7";
 const COMPOSE = composeFile({
-  db: service({ restart: "always", volumes: ["data:/data"] }),
+  db: service({ restart: "always", stop_signal: "SIGKILL", volumes: ["data:/data"] }),
   web: service({
     restart: "always",
+    stop_signal: "SIGKILL",
     depends_on: ["db"],
     environment: { PASSWORD: CANARY },
     labels: { "traefik.basicauth": CANARY },
@@ -90,6 +92,55 @@ for (const engine of await engines()) {
         assert.deepEqual(await act(world, "DELETE"), [404, `project not found: ${world.stack}`]);
         await pollTo(world, "succeeded");
         assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
+      }));
+
+    it("make containers anew from what is deployed, not from what was committed since", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, { "compose.yaml": COMPOSE });
+        await pollTo(world, "succeeded");
+        const first = await ids(world);
+        await commit(world, { "compose.yaml": COMPOSE.replace(CANARY, "another") });
+
+        assert.deepEqual(await act(world, "POST", "/recreate?service=nope"), [
+          404,
+          `service not found: ${world.stack}/nope`,
+        ]);
+        assert.deepEqual(await ids(world), first);
+        assert.deepEqual(await act(world, "POST", "/recreate?service=web"), [
+          200,
+          `service recreated: ${world.stack}/web`,
+        ]);
+        const second = await ids(world);
+        assert.equal(second["db-1"], first["db-1"]);
+        assert.notEqual(second["web-1"], first["web-1"]);
+
+        assert.equal((await act(world, "POST", "/stop"))[0], 200);
+        assert.deepEqual(await act(world, "POST", "/recreate"), [
+          200,
+          `project recreated: ${world.stack}`,
+        ]);
+        const third = await ids(world);
+        assert.notEqual(third["db-1"], first["db-1"]);
+        assert.notEqual(third["web-1"], second["web-1"]);
+        assert.deepEqual(await states(world), { "db-1": "running", "web-1": "running" });
+        const { out } = await commandTo(world, 0, ["history", "--json", world.stack]);
+        const digests = JSON.parse(out).map((each: { digest: string }) => each.digest);
+        assert.equal(new Set(digests).size, 1, "it is the same release");
+        // The stop is over, and the commit of before is still to be deployed.
+        await pollTo(world, "succeeded");
+      }));
+
+    it("refuse to make anew what was not deployed from here, and touch nothing", () =>
+      inWorld(engine, async (world) => {
+        const recreate = (project: string) =>
+          world.request(`/v1/api/project/${project}/recreate`, { method: "POST" });
+        assert.equal((await recreate(world.stack)).status, 404);
+        await startByHand(world, COMPOSE);
+        const made = await ids(world);
+        const refused = await recreate(world.stack);
+        assert.equal(refused.status, 409);
+        assert.match((await refused.json()).error, /force_recreate: true/);
+        assert.deepEqual(await ids(world), made);
       }));
 
     it("wait for a deployment of the same stack that is under way", () =>

@@ -20,6 +20,7 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
     destroyRecorded: () => Promise.resolve(undefined),
     told: (_key, _action, work) => work(),
     hold: () => false,
+    recreateRecorded: () => Promise.resolve(),
     keptImages: () => Promise.resolve(new Set()),
   });
 }
