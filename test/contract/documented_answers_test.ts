@@ -48,6 +48,10 @@ const containers = (broken = false): HttpServiceOptions => {
   if (broken) Object.assign(engine, { onList: fail, onCall: fail });
   return { engine };
 };
+const notFromHere: HttpServiceOptions = {
+  ...containers(),
+  recreate: () => Promise.reject(new StackwrightError("conflict", "not from here")),
+};
 const services = (broken = false): HttpServiceOptions => {
   const engine = createMemorySwarm([{ stack: "shop", service: "web" }]);
   const fail = () => {
@@ -293,6 +297,14 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     400: { init: remove, query: "?timeout=0" },
     404: unknown(remove),
     500: { init: remove, options: containers(true) },
+  },
+  "POST /v1/api/project/{projectName}/recreate": {
+    ...guardedAct(post),
+    200: { init: post, options: containers() },
+    400: { init: post, query: "?timeout=0" },
+    404: { init: post, path: "/v1/api/project/none/recreate" },
+    409: { init: post, options: notFromHere },
+    500: { init: post, options: containers(true) },
   },
   "POST /v1/api/project/{projectName}/{action}": {
     ...guardedAct(post),

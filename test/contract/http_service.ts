@@ -78,6 +78,8 @@ export interface HttpServiceOptions {
   readonly documents?: boolean;
   /** What projects act on; empty by default. */
   readonly engine?: MemoryEngine;
+  /** What making containers of a project anew comes to; done by default. */
+  readonly recreate?: () => Promise<void>;
   /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
   readonly webhookSecret?: string;
   /** The scheduled jobs; none by default. */
@@ -153,7 +155,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       destroyRecorded: () => Promise.resolve(undefined),
       told: (_key, _action, work) => work(),
       hold: () => false,
-      recreateRecorded: () => Promise.resolve(),
+      recreateRecorded: options.recreate ?? (() => Promise.resolve()),
       keptImages: () => Promise.resolve(new Set()),
     }),
     stacks: () => Promise.resolve(stacks),

@@ -10,10 +10,8 @@ const SYSTEM_PUSHES = new Set(["push", "tag_push"]);
 export function readGitlabPayload(name: string, payload: unknown): WebhookEvent {
   const repository = {
     fullName: textAt(payload, "project", "path_with_namespace"),
-    cloneUrl: textAt(payload, "project", "git_http_url") ||
-      textAt(payload, "repository", "git_http_url"),
-    sshUrl: textAt(payload, "project", "git_ssh_url") ||
-      textAt(payload, "repository", "git_ssh_url"),
+    cloneUrl: urlAt(payload, "git_http_url", "http_url"),
+    sshUrl: urlAt(payload, "git_ssh_url", "ssh_url"),
   };
   if (!isPush(name.toLowerCase(), payload)) return otherEvent(repository, name);
   const checkedOut = textAt(payload, "checkout_sha");
@@ -24,6 +22,12 @@ export function readGitlabPayload(name: string, payload: unknown): WebhookEvent 
     deleted: /^0+$/.test(after) && !isCommit(checkedOut),
   };
   return { kind: "push", repository, changes: [change] };
+}
+
+/** The same URL has several names; `project` has them all, and older senders only the last. */
+function urlAt(payload: unknown, name: string, older: string): string {
+  return textAt(payload, "project", name) || textAt(payload, "repository", name) ||
+    textAt(payload, "project", older);
 }
 
 function isPush(name: string, payload: unknown): boolean {

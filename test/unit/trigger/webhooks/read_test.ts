@@ -342,6 +342,19 @@ describe("readWebhook() maps", () => {
     ["a release", "github", "release", githubPush(), other(SHOP, "release")],
     ["a push to GitLab", "gitlab", "Push Hook", gitlabPush(), pushed(LAB, "refs/heads/main")],
     [
+      "a push to GitLab with the older names of its addresses alone",
+      "gitlab",
+      "Push Hook",
+      gitlabPush({
+        project: {
+          path_with_namespace: "acme/shop",
+          http_url: "https://gitlab.example.org/acme/shop.git",
+          ssh_url: "git@gitlab.example.org:acme/shop.git",
+        },
+      }),
+      pushed(LAB, "refs/heads/main"),
+    ],
+    [
       "a tag of GitLab",
       "gitlab",
       "Tag Push Hook",
