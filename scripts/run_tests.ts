@@ -13,6 +13,7 @@ import {
   countsLine,
   NO_TESTS,
 } from "./lib/test_counts.ts";
+import { judge } from "./lib/test_verdict.ts";
 import { ALL, chosenStages, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
 
 /** A stage that takes longer hangs; the whole run of the gate has an hour. */
@@ -96,19 +97,6 @@ function countOf(stage: Stage, report: string, output: string): Counts {
     // The runner ended before it could write one; its exit code tells.
     return NO_TESTS;
   }
-}
-
-/** Passing needs exit code 0 and, for tests, that some ran and none failed. */
-function judge(stage: Stage, code: number, counts: Counts) {
-  const tests = stage.runner !== "plain";
-  if (code !== 0 || counts.failed > 0) {
-    const failed = Math.max(counts.failed, 1);
-    return { ok: false, counts: { ...counts, failed }, problem: `exit code ${code}` };
-  }
-  if (tests && counts.passed === 0) {
-    return { ok: false, counts: { ...counts, failed: 1 }, problem: "ran no test" };
-  }
-  return { ok: true, counts, problem: undefined };
 }
 
 /** Of a stage that passed only its end is of interest. */

@@ -242,6 +242,7 @@ unpack_packages() {
   directory=$2
   shift 2
   private=$tools/apt
+  rm -rf "$private"
   mkdir -p "$private/sources" "$private/lists/partial" "$private/cache/archives/partial" "$private/download" "$directory"
   : >>"$tools/apt.log"
   mirror=$(debian_mirror) || exit 1

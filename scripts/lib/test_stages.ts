@@ -131,7 +131,12 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       "newest compose and engine",
       newest(root),
     ),
-    [walk("fake", 3334, 4001), ...[5001, 6001].map((seed) => walk("real", 250, seed))],
+    // The other engines are beside the one that the walks use.
+    [
+      walk("fake", 3334, 4001),
+      ...[5001, 6001].map((seed) => walk("real", 250, seed)),
+      ...OTHER_ENGINES.map((version) => onEngine(root, version)),
+    ],
   ];
 }
 
@@ -148,8 +153,8 @@ function denoTests(
   paths: readonly string[],
   options: readonly string[] = [],
 ): Stage {
-  // Types were checked in a stage of their own.
-  const argv = ["deno", "test", "-A", "--quiet", "--no-check", ...options, ...paths];
+  // Types were checked in a stage of their own. Not --quiet: that hides also what tests say of skipping.
+  const argv = ["deno", "test", "-A", "--no-check", ...options, ...paths];
   return { group, name, runner: "deno", argv };
 }
 
@@ -294,6 +299,28 @@ function composeSteps(root: string): Stage[][] {
 
 const ENGINE = ["test/contract/engine_real_test.ts"];
 
+/** Engines beside the installed one that `./scripts/setup --engines` unpacks. */
+const OTHER_ENGINES = ["28.5", "20.10"];
+
+/** What depends on the engine most, with one of another version and a containerd of its time. */
+function onEngine(root: string, version: string): Stage {
+  const programs = `engines/${version}`;
+  const stage = denoTests("contract", `contracts and an update start-first on engine ${version}`, [
+    ...ENGINE,
+    "test/contract/containers_as_compose_test.ts",
+    "test/e2e/start_first_test.ts",
+  ]);
+  return {
+    ...stage,
+    argv: [join(root, "scripts/lib/with_engine.sh"), programs, ...stage.argv],
+    env: { START_FIRST_UPDATES: "2" },
+    repeats: true,
+    ...(existsSync(join(root, ".tools", programs)) ? {} : {
+      skip: `NOT TRIED: engine ${version}; ./scripts/setup --engines fetches it on Debian`,
+    }),
+  };
+}
+
 /** A compose that is not the installed one, and how to run something with it. */
 interface Other {
   /** Its plugin, and the plugin of buildx that it builds with. */
@@ -331,7 +358,7 @@ function newest(root: string): Other {
     plugin,
     buildx: newerCompose(root).buildx,
     config: join(folder, "docker-config"),
-    wrapper: [join(root, "scripts/lib/with_newest_engine.sh")],
+    wrapper: [join(root, "scripts/lib/with_engine.sh"), "newest"],
     missing:
       "NOT TRIED: compose 5 and the newest engine; ./scripts/setup --newest builds them with Go",
     files: [plugin, join(folder, "dockerd"), join(folder, "docker-proxy")],

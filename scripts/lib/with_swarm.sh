@@ -14,8 +14,8 @@
 # such engine can be had, that is said and the command runs without, with SWARM_TESTS=0.
 set -eu
 
-place=$(mktemp -d)
-pids=
+# shellcheck source=scripts/lib/own_engine.sh
+. "$(dirname -- "$0")/own_engine.sh"
 nodes=${SWARM_NODES:-1}
 
 fail() {
@@ -23,21 +23,9 @@ fail() {
   exit 1
 }
 
-finish() {
-  for pid in $pids; do kill "$pid" 2>/dev/null || true; done
-  for pid in $pids; do wait "$pid" 2>/dev/null || true; done
-  sed -n "s#^[^ ]* \($place/[^ ]*\) .*#\1#p" /proc/mounts | sort -r | while read -r mount; do
-    umount "$mount" || true
-  done
-  rm -rf "$place" || true
-}
-
 program=$(command -v dockerd || echo /usr/sbin/dockerd)
-missing=
+missing=$(why_no_engine)
 [ -x "$program" ] || missing="dockerd is not installed"
-[ -x /usr/bin/busybox ] || missing="it needs busybox, of the package busybox-static"
-unshare --net --uts true 2>/dev/null || missing="no network namespace can be made here"
-[ "$(id -u)" -eq 0 ] || missing="starting an engine needs root"
 if [ -n "$missing" ]; then
   printf '\n*** NO SWARM, TESTS SKIPPED: %s ***\n' "$missing" >&2
   rm -rf "$place"
@@ -45,13 +33,6 @@ if [ -n "$missing" ]; then
 fi
 trap finish EXIT
 trap 'exit 130' INT TERM
-
-# Runs a program in the namespace of a process.
-within() {
-  process=$1
-  shift
-  nsenter --net="/proc/$process/ns/net" "$@"
-}
 
 # A bridge in a namespace of its own, which no engine's firewall rules are about.
 wires() {
@@ -67,26 +48,9 @@ wire() {
     within "$2" ip link set eth0 up
 }
 
-# Registries outside are not looked for: without the proxies every lookup waits for a name server.
-start_engine() {
-  mkdir "$place/$1"
-  HTTPS_PROXY=http://127.0.0.1:9 HTTP_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.0/8,10.99.0.0/24 \
-    unshare --net --uts sh -c '/usr/bin/busybox ip link set lo up && /usr/bin/busybox hostname "$0" &&
-      exec "$@"' "node$1" "$program" --insecure-registry 10.99.0.0/24 \
-    --data-root "$place/$1/data" --exec-root "$place/$1/exec" --pidfile "$place/$1/pid" \
-    -H "unix://$place/$1.sock" >"$place/$1/log" 2>&1 </dev/null &
-  pid=$!
-  pids="$pids $pid"
-  tenths=0
-  until DOCKER_HOST=unix://$place/$1.sock docker version >/dev/null 2>&1; do
-    kill -0 "$pid" 2>/dev/null || fail "the engine ended by itself: $(tail -n 5 "$place/$1/log")"
-    [ "$tenths" -lt 600 ] || fail "no answer within a minute: $(tail -n 5 "$place/$1/log")"
-    tenths=$((tenths + 2))
-    sleep 0.2
-  done
-}
+start_node() { start_engine "node$1" "$program" --insecure-registry 10.99.0.0/24; }
 
-start_engine 1
+start_node 1
 manager=$pid
 SWARM_ADDRESS=127.0.0.1
 if [ "$nodes" -gt 1 ]; then
@@ -102,16 +66,16 @@ if [ "$nodes" -gt 1 ]; then
     printf '\n*** ONE NODE ONLY: further ones cannot be joined here: %s ***\n' "$reason" >&2
   fi
 fi
-export DOCKER_HOST="unix://$place/1.sock"
+export DOCKER_HOST="unix://$place/node1.sock"
 docker swarm init --advertise-addr "$SWARM_ADDRESS" --listen-addr "$SWARM_ADDRESS:2377" >/dev/null ||
-  fail "no swarm: $(tail -n 5 "$place/1/log")"
+  fail "no swarm: $(tail -n 5 "$place/node1/log")"
 token=$(docker swarm join-token --quiet worker)
 SWARM_HOSTS=
 for node in $(seq 2 "$nodes"); do
-  start_engine "$node"
+  start_node "$node"
   wire "$node" "$pid"
-  SWARM_HOSTS="$SWARM_HOSTS unix://$place/$node.sock"
-  docker --host "unix://$place/$node.sock" swarm join --token "$token" \
+  SWARM_HOSTS="$SWARM_HOSTS unix://$place/node$node.sock"
+  docker --host "unix://$place/node$node.sock" swarm join --token "$token" \
     --advertise-addr "10.99.0.$node" --listen-addr "10.99.0.$node:2377" "$SWARM_ADDRESS:2377" >/dev/null
 done
 export SWARM_HOSTS SWARM_ADDRESS SWARM_NAMESPACE="/proc/$manager/ns/net"

@@ -165,7 +165,8 @@ async function compare(
   const { project, directory, compose, command, host } = site;
   const composeVersion = await compose.version(never);
   const version = versionNumber(composeVersion);
-  const services = randomServices(BUSYBOX_IMAGE, { seed, count, version, prefix: project });
+  const { apiVersion: api } = await site.engine.info(never);
+  const services = randomServices(BUSYBOX_IMAGE, { seed, count, version, api, prefix: project });
   const file = join(directory, "compose.json");
   await fs.writeFile(file, projectText(project, services));
   const files = [file];

@@ -60,7 +60,9 @@ export function comparable(
     }),
   );
   const plain = { ...copy, Config: config, HostConfig: host, Mounts: sorted(mounts) };
-  const text = JSON.stringify(plain).replace(/[0-9a-f]{64}/g, (id) => nameOf(id));
+  // Older engines add the beginning of its id to the aliases.
+  const text = JSON.stringify(plain).replace(/[0-9a-f]{64}/g, (id) => nameOf(id))
+    .replaceAll(`"${asText(container["Id"]).slice(0, 12)}"`, '"its id"');
   return withoutEchoes(flat(JSON.parse(text)));
 }
 

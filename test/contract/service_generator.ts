@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
+import { compareVersions } from "../../src/docker/api_version.ts";
 
-/** A value that a service may have, and from which version of compose on it means something. */
+/** A value that a service may have, and from which version of compose and of the engine's API on. */
 interface Choice {
   readonly value: unknown;
   readonly since: number;
+  /** Before it compose refuses the value. */
+  readonly api?: string;
 }
 
 const of = (...values: readonly unknown[]): Choice[] =>
@@ -84,11 +87,15 @@ export const CHOICES: Readonly<Record<string, readonly Choice[]>> = {
   }),
   healthcheck: of(
     { test: ["CMD", "true"], interval: "3s" },
-    { test: "true", timeout: "1s", retries: 2, start_period: "1s", start_interval: "500ms" },
+    { test: "true", timeout: "1s", retries: 2, start_period: "1s" },
     { disable: true },
     { interval: "9s" },
     { test: ["NONE"] },
-  ),
+  ).concat({
+    value: { test: "true", start_period: "1s", start_interval: "500ms" },
+    since: 0,
+    api: "1.44",
+  }),
   expose: [...of(["99"], ["98/udp"]), ...since(500, ["100-102/tcp"])],
   ports: of(
     ["1234"],
@@ -178,11 +185,13 @@ const LIKELIHOOD = 0.2;
 /** Random services that compose takes, by name; the same for the same seed. */
 export function randomServices(
   image: string,
-  { seed, count, version, prefix }: {
+  { seed, count, version, api, prefix }: {
     readonly seed: number;
     readonly count: number;
     /** See {@link versionNumber}. */
     readonly version: number;
+    /** What the engine speaks. */
+    readonly api: string;
     /** Beginning of names of containers. */
     readonly prefix: string;
   },
@@ -193,7 +202,9 @@ export function randomServices(
   const services = names.map((name, index) => {
     const service: Record<string, unknown> = { image };
     for (const [key, choices] of Object.entries(CHOICES)) {
-      const possible = choices.filter((each) => each.since <= version);
+      const possible = choices.filter((each) =>
+        each.since <= version && compareVersions(api, each.api ?? "") >= 0
+      );
       const choice = possible[Math.floor(random() * possible.length)];
       if (choice !== undefined && random() < LIKELIHOOD) service[key] = choice.value;
     }

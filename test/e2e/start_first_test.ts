@@ -1,20 +1,25 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import process from "node:process";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { SteadyLoad } from "../fakes/steady_load.ts";
 import { composeFile, service } from "../flow/compose_text.ts";
 import { commit, docker, pollTo, reasons } from "../flow/steps.ts";
 import { createWorld, engines, type World } from "../flow/world.ts";
 
 /** How often the service is updated; `START_FIRST_UPDATES` says another number. */
 const UPDATES = Number(process.env["START_FIRST_UPDATES"] ?? 50);
-/** Milliseconds between two requests. */
-const EVERY_MS = 5;
-/** Requests under way at most, so that a slow machine asks less often. */
-const MOST_AT_ONCE = 40;
-/** One that waits longer has failed; a packet that is lost is sent again after one, three, seven seconds. */
-const LONGEST_MS = 60_000;
+/** Requests a second. */
+const RATE = 200;
 
-/** A web server that answers which version it is, and one that asks it by its name for every request. */
+const PROXY = fileURLToPath(new URL("../fakes/lookup_proxy.ts", import.meta.url));
+
+/** A program of this machine in a container of an image that has no C library. */
+const LIBRARIES = ["/lib", "/lib64", "/usr/lib"].filter((path) => existsSync(path))
+  .map((path) => `${path}:${path}:ro`);
+
+/** A web server that answers which version it is, and a proxy that looks it up for every request. */
 const files = (version: number) => ({
   "compose.yaml": composeFile({
     web: service({
@@ -25,59 +30,27 @@ const files = (version: number) => ({
         "httpd -f -p 80 -h /www & wait",
       ],
       stop_grace_period: "10s",
-      healthcheck: {
-        test: ["CMD", "wget", "-q", "-O-", "http://127.0.0.1/"],
-        interval: "1s",
-        retries: 10,
-      },
+      healthcheck: healthcheck("1s"),
       deploy: { update_config: { order: "start-first" } },
     }),
     proxy: service({
-      command: ["nc", "-ll", "-p", "80", "-e", "nc", "web", "80"],
-      ports: ["127.0.0.1::80"],
+      command: ["/deno", "run", "-A", "--no-check", "--quiet", "/proxy.ts", "web"],
+      environment: { DENO_DIR: "/tmp/deno", DENO_NO_UPDATE_CHECK: "1" },
+      tmpfs: ["/tmp"],
+      volumes: [`${process.execPath}:/deno:ro`, `${PROXY}:/proxy.ts:ro`, ...LIBRARIES],
+      healthcheck: { ...healthcheck("1s"), retries: 60 },
     }),
   }),
 });
 
-/** Answers by how often they came; what is no answer of the server is a failure. */
-class Load {
-  readonly answers = new Map<string, number>();
-  readonly failures: string[] = [];
-  readonly #url: string;
-  readonly #underWay = new Set<Promise<void>>();
-  readonly #timer: ReturnType<typeof setInterval>;
-
-  constructor(url: string) {
-    this.#url = url;
-    this.#timer = setInterval(() => {
-      if (this.#underWay.size >= MOST_AT_ONCE) return;
-      const request: Promise<void> = this.#ask().finally(() => this.#underWay.delete(request));
-      this.#underWay.add(request);
-    }, EVERY_MS);
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await Promise.all(this.#underWay);
-  }
-
-  async #ask(): Promise<void> {
-    try {
-      const answer = await fetch(this.#url, { signal: AbortSignal.timeout(LONGEST_MS) });
-      const text = (await answer.text()).trim();
-      if (answer.status !== 200 || !/^version \d+$/.test(text)) {
-        this.failures.push(`${answer.status} ${text}`);
-      }
-      this.answers.set(text, (this.answers.get(text) ?? 0) + 1);
-    } catch (error) {
-      this.failures.push(String(error));
-    }
-  }
+function healthcheck(interval: string) {
+  return { test: ["CMD", "wget", "-q", "-O-", "http://127.0.0.1/"], interval, retries: 10 };
 }
 
 async function proxyOf(world: World): Promise<string> {
-  const [place] = (await docker(world, "port", `${world.stack}-proxy-1`, "80")).split("\n");
-  return `http://${place}/`;
+  const format = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
+  const address = await docker(world, "inspect", "--format", format, `${world.stack}-proxy-1`);
+  return `${address.trim()}:80`;
 }
 
 for (const engine of (await engines()).filter((each) => each === "real")) {
@@ -87,22 +60,27 @@ for (const engine of (await engines()).filter((each) => each === "real")) {
       try {
         await commit(world, files(0));
         await pollTo(world, "succeeded");
-        const load = new Load(await proxyOf(world));
+        const load = new SteadyLoad(await proxyOf(world), RATE);
         try {
           for (let version = 1; version <= UPDATES; version++) {
             await commit(world, files(version));
             const finished = await pollTo(world, "succeeded");
             assert.match(reasons(finished, "web"), /replaced start-first/);
-            assert.deepEqual(load.failures, [], `while it became version ${version}`);
+            assert.deepEqual(load.report.failures, [], `while it became version ${version}`);
           }
         } finally {
           await load.stop();
         }
-        assert.deepEqual(load.failures, []);
-        const count = [...load.answers.values()].reduce((sum, each) => sum + each, 0);
-        process.stderr.write(`${count} requests, ${load.answers.size} versions answered\n`);
+        const { seconds, answers, failures, withheld } = load.report;
+        const count = Object.values(answers).reduce((sum, each) => sum + each, 0);
+        process.stderr.write(
+          `${count} requests answered, ${(count / seconds).toFixed(0)} a second, ` +
+            `${failures.length} failed, ${withheld} not made; ` +
+            `${Object.keys(answers).length} versions answered\n`,
+        );
+        assert.deepEqual(failures, []);
         // The last one may have taken over after the last request.
-        assert.equal(load.answers.size >= UPDATES, true, [...load.answers.keys()].join(", "));
+        assert.ok(Object.keys(answers).length >= UPDATES, Object.keys(answers).join(", "));
       } finally {
         await world.close();
       }

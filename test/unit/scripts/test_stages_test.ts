@@ -64,4 +64,15 @@ describe("the stages of ./scripts/test", () => {
     assert.ok(names(twice).includes("contracts of compose, newer compose"));
     assert.ok(twice.every(({ group }) => group === "contract"));
   });
+
+  it("try other engines with `all`, and say what was not tried where they are not here", () => {
+    const here = join(root, ".tools/engines/28.5");
+    mkdirSync(here, { recursive: true });
+    const found = testSteps(root).flat().filter(({ name }) => / on engine /.test(name));
+    assert.deepEqual(chosenStages(found, []), []);
+    const [newer, older] = chosenStages(found, ["all"]);
+    assert.match(newer?.name ?? "", /engine 28\.5$/);
+    assert.equal(newer?.skip, undefined);
+    assert.match(older?.skip ?? "", /NOT TRIED: engine 20\.10; .*--engines/);
+  });
 });

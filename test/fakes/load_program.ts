@@ -1,0 +1,71 @@
+/**
+ * A program: asks a web server at a steady rate, however long answers take, over a connection for each
+ * request. Its arguments are address, port and requests a second. Once a second it prints a line of
+ * JSON, a {@link LoadReport}, and when its input ends and all was answered a last one.
+ */
+import net from "node:net";
+import process from "node:process";
+import type { LoadReport } from "./steady_load.ts";
+
+/** Requests under way at most: a machine that answers slower asks less often, and says so. */
+const MOST_AT_ONCE = 500;
+/** One that waits longer has failed; a packet that is lost is sent again after one, three, seven seconds. */
+const LONGEST_MS = 60_000;
+const TICK_MS = 5;
+
+const [address = "", port = "", rate = ""] = process.argv.slice(2);
+const answers: Record<string, number> = {};
+const failures: string[] = [];
+const started = performance.now();
+let due = 0;
+let withheld = 0;
+let underWay = 0;
+let ending = false;
+
+function ask(): void {
+  underWay++;
+  const socket = net.connect({ host: address, port: Number(port) });
+  const texts: string[] = [];
+  let problem = "";
+  socket.setTimeout(LONGEST_MS, () => socket.destroy(new Error("no answer")));
+  socket.setEncoding("utf8");
+  socket.on("connect", () => socket.write("GET / HTTP/1.0\r\n\r\n"));
+  socket.on("data", (text: string) => texts.push(text));
+  socket.on("error", (error) => problem = String(error));
+  socket.on("close", () => {
+    underWay--;
+    const text = texts.join("");
+    const answer = /^HTTP\/1\.[01] 200 [^]*\r\n\r\n(version \d+)\n$/.exec(text)?.[1];
+    if (answer === undefined) failures.push(`${problem || "closed"}: ${JSON.stringify(text)}`);
+    else answers[answer] = (answers[answer] ?? 0) + 1;
+    if (ending && underWay === 0) conclude();
+  });
+}
+
+function report(): void {
+  const seconds = (performance.now() - started) / 1000;
+  const line: LoadReport = { seconds, answers, failures, withheld };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+function conclude(): void {
+  report();
+  process.exit(0);
+}
+
+// By the clock, not by the timer: one that comes late makes up for it.
+const asking = setInterval(() => {
+  for (const now = (performance.now() - started) * Number(rate) / 1000; due < now; due++) {
+    if (underWay < MOST_AT_ONCE) ask();
+    else withheld++;
+  }
+}, TICK_MS);
+const telling = setInterval(report, 1000);
+
+process.stdin.on("data", () => {});
+process.stdin.on("end", () => {
+  clearInterval(asking);
+  clearInterval(telling);
+  ending = true;
+  if (underWay === 0) conclude();
+});
