@@ -1,24 +1,9 @@
 import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
-import type { Clock, Ids, ProcessOwner } from "../system/mod.ts";
-import { DecisionLog } from "./decision_log.ts";
-import { DeferredDeployments } from "./deferred.ts";
-import { DiscoveredStacks } from "./discovered_stacks.ts";
 import { forgetGoneStacks, forgetReleases } from "./forget_releases.ts";
-import { FailureMemory } from "./failure_memory.ts";
-import type { InstanceKey } from "./instance_key.ts";
-import { type Intent, Intents } from "./intents.ts";
-import { LedgerDatabase } from "./ledger_database.ts";
-import type { RedactAbout } from "./redact_about.ts";
-import { Owners } from "./owners.ts";
-import { PersonHolds } from "./person_holds.ts";
-import { type Pin, Pins } from "./pins.ts";
-import { Reconciliations } from "./reconciliations.ts";
-import { ServiceSettings } from "./service_settings.ts";
+import type { Intent } from "./intents.ts";
+import type { Pin } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
-import { type DeployedStack, Releases } from "./releases.ts";
-import { RunArchive } from "./run_archive.ts";
-import { ShownTrees } from "./shown_trees.ts";
-import { Stops } from "./stops.ts";
+import { LedgerTables } from "./ledger_tables.ts";
 
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
@@ -39,102 +24,7 @@ interface Begun {
  * Every call throws `data_dir_unusable` when the disk is full or read-only, and `ledger_unusable`
  * when the database is damaged.
  */
-export class Ledger {
-  /** The release of each stack that failed last. */
-  readonly failures: FailureMemory;
-  /** Why something was done, or not. */
-  readonly decisions: DecisionLog;
-  /** Stacks that were put back on purpose. */
-  readonly pins: Pins;
-  /** Stacks that a person stopped. */
-  readonly stops: Stops;
-  /** How stacks react to what happens to their containers. */
-  readonly reconciliations: Reconciliations;
-  /** Stacks that a person holds as they are. */
-  readonly holds: PersonHolds;
-  /** What waits for a sync window to open. */
-  readonly deferred: DeferredDeployments;
-  /** Whose each stack is. */
-  readonly owners: Owners;
-  /** Stacks that were found by auto-discovery. */
-  readonly discovered: DiscoveredStacks;
-  /** The last finished runs. */
-  readonly runs: RunArchive;
-  /** Which tree the files of a stack were at which time. */
-  readonly shownTrees: ShownTrees;
-  /** What the service was started with last. */
-  readonly service: ServiceSettings;
-  readonly #database: LedgerDatabase;
-  readonly #releases: Releases;
-  readonly #intents: Intents;
-  readonly #clock: Clock;
-  readonly #ids: Ids;
-  readonly #redact: RedactAbout;
-
-  /** Opens, or makes, the ledger at `path`. */
-  constructor(
-    path: string,
-    parts: {
-      key: InstanceKey;
-      clock: Clock;
-      ids: Ids;
-      owner?: ProcessOwner;
-      redact: RedactAbout;
-      /** Is told that the file was deleted while it was open, and was written anew. */
-      onRewritten?: () => void;
-    },
-  ) {
-    this.#database = new LedgerDatabase(path, parts.onRewritten);
-    this.failures = new FailureMemory(this.#database, parts.redact);
-    this.decisions = new DecisionLog(this.#database, parts.redact);
-    this.pins = new Pins(this.#database, parts.redact);
-    this.stops = new Stops(this.#database);
-    this.reconciliations = new Reconciliations(this.#database);
-    this.service = new ServiceSettings(this.#database);
-    this.holds = new PersonHolds(this.#database, parts.redact, () => parts.clock.now());
-    this.deferred = new DeferredDeployments(this.#database, parts.key);
-    this.owners = new Owners(this.#database);
-    this.discovered = new DiscoveredStacks(this.#database);
-    this.runs = new RunArchive(this.#database);
-    this.shownTrees = new ShownTrees(this.#database);
-    this.#releases = new Releases(this.#database, parts.key);
-    const owner = parts.owner ?? { id: "", isAlive: () => false };
-    this.#intents = new Intents(this.#database, owner);
-    this.#clock = parts.clock;
-    this.#ids = parts.ids;
-    this.#redact = parts.redact;
-  }
-
-  /** The last good release of a stack, or `undefined` when there is none. */
-  current(key: StackKey): RecordedRelease | undefined {
-    return this.#releases.current(key);
-  }
-
-  /** The last good releases of all stacks. */
-  currents(): RecordedRelease[] {
-    return this.#releases.currents();
-  }
-
-  /** Which stacks are deployed, from where and since when. */
-  deployedStacks(): DeployedStack[] {
-    return this.#releases.deployedStacks();
-  }
-
-  /** One release by its id. */
-  release(id: string): RecordedRelease | undefined {
-    return this.#releases.find(id);
-  }
-
-  /** The releases of a stack, newest first; on the next page those with numbers below `before`. */
-  history(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedRelease[] {
-    return this.#releases.history(key, limit, before);
-  }
-
-  /** A recorded release with its model and variables, ready to be deployed again. */
-  open(recorded: RecordedRelease): Release {
-    return this.#releases.open(recorded);
-  }
-
+export class Ledger extends LedgerTables {
   /**
    * Records that `release` is about to be applied. Nothing may be changed before this returns. What an
    * ended process left open for the stack is closed: this release takes its place.
@@ -143,7 +33,7 @@ export class Ledger {
    */
   beginDeploy(release: Release): Intent {
     let intent: Intent | undefined;
-    this.#database.transaction(() => void (intent = this.#record(release)));
+    this.database.transaction(() => void (intent = this.#record(release)));
     if (intent === undefined) throw new StackwrightError("internal", "BUG: no intent was recorded");
     return intent;
   }
@@ -161,37 +51,21 @@ export class Ledger {
   ): Intent | undefined {
     const { key } = release;
     let intent: Intent | undefined;
-    this.#database.transaction(() => {
-      if (this.#intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) return;
+    this.database.transaction(() => {
+      if (this.intents.heldElsewhere(key) !== undefined || this.mark(key) !== since) return;
       intent = this.#record(release, begun);
       if (pin !== undefined) this.pins.begin(key, pin, intent.id);
     });
     return intent;
   }
 
-  /**
-   * A text that stays the same until anybody begins or ends something for a stack, pins it, holds it,
-   * or lets go of it.
-   */
-  mark(key: StackKey): string {
-    const pin = this.pins.get(key);
-    const pinned = pin === undefined ? "" : `${pin.releaseId} ${pin.pinnedAt.getTime()}`;
-    const held = this.holds.get(key)?.heldAt.getTime() ?? "";
-    return `${this.#intents.mark(key)} ${pinned} ${held}`;
-  }
-
-  /** The process that has a stack in its hands, if another one that still runs does. */
-  heldElsewhere(key: StackKey): string | undefined {
-    return this.#intents.heldElsewhere(key);
-  }
-
   /** Records that a stack is about to be removed; as {@link beginDeploy}. */
   beginDestroy(key: StackKey, options: Readonly<Record<string, boolean>>): Intent {
-    const id = this.#ids.next();
+    const id = this.ids.next();
     const intent: Intent = { id, key, kind: "destroy", options, ranBefore: [] };
-    this.#database.transaction(() => {
+    this.database.transaction(() => {
       this.#takeOver(key);
-      this.#intents.add(intent, this.#now());
+      this.intents.add(intent, this.#now());
     });
     return intent;
   }
@@ -211,28 +85,28 @@ export class Ledger {
     if (releaseId === undefined) {
       throw new StackwrightError("internal", "BUG: intent without release");
     }
-    this.#database.transaction(() => {
-      this.#releases.makeCurrent(key, releaseId, images);
-      this.#releases.setStatus(releaseId, "deployed", this.#redact(message, key), this.#now());
+    this.database.transaction(() => {
+      this.releases.makeCurrent(key, releaseId, images);
+      this.releases.setStatus(releaseId, "deployed", this.redact(message, key), this.#now());
       if (!keepsFailure) this.failures.clear(key);
       this.pins.end(key, intent.id, "succeeded");
       this.#finish(intent, "succeeded", message);
-      forgetReleases(this.#database, key);
+      forgetReleases(this.database, key);
     });
   }
 
   /** Closes an intent whose release failed; the current release stays what it was. */
   fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
-    this.#database.transaction(() => {
+    this.database.transaction(() => {
       this.#fail(intent, status, message);
-      forgetReleases(this.#database, intent.key);
+      forgetReleases(this.database, intent.key);
     });
   }
 
   /** Closes the intent of a destroy that is done: the stack has no release any more, its history stays. */
   destroyed(intent: Intent, message: string): void {
-    this.#database.transaction(() => {
-      this.#releases.forgetCurrent(intent.key);
+    this.database.transaction(() => {
+      this.releases.forgetCurrent(intent.key);
       this.failures.clear(intent.key);
       this.pins.remove(intent.key);
       this.stops.remove(intent.key);
@@ -242,7 +116,7 @@ export class Ledger {
       this.discovered.remove(intent.key);
       this.owners.remove(intent.key);
       this.#finish(intent, "succeeded", message);
-      forgetGoneStacks(this.#database, this.#now());
+      forgetGoneStacks(this.database, this.#now());
     });
   }
 
@@ -251,7 +125,7 @@ export class Ledger {
    * comment in a compose file), so that the next look compares with those.
    */
   refresh(recorded: RecordedRelease, release: Release): void {
-    this.#database.transaction(() => this.#releases.replace(recorded, release));
+    this.database.transaction(() => this.releases.replace(recorded, release));
   }
 
   /**
@@ -266,66 +140,33 @@ export class Ledger {
     revision: Release["revision"],
     configuration?: Release["revision"],
   ): void {
-    this.#database.casually(() => this.#releases.move(recorded, revision, configuration));
-  }
-
-  /** What was under way when its process ended, oldest first. */
-  openIntents(): Intent[] {
-    return this.#intents.abandoned();
-  }
-
-  /** What is under way, in this process or another, and what an ended process left open. */
-  underWay(): Intent[] {
-    return this.#intents.open();
-  }
-
-  /** The releases that are being deployed, by this process or another. */
-  releasesUnderWay(): RecordedRelease[] {
-    return this.#intents.open().flatMap(({ releaseId }) => {
-      const found = releaseId === undefined ? undefined : this.#releases.find(releaseId);
-      return found === undefined ? [] : [found];
-    });
-  }
-
-  /** Proves that the ledger can be written, by writing. */
-  checkWritable(): void {
-    this.#database.checkWritable();
-  }
-
-  /** Moves what was written lately into the database's own file. */
-  checkpoint(): void {
-    this.#database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  }
-
-  /** Closes the database. May be called twice. */
-  close(): void {
-    this.#database.close();
+    this.database.casually(() => this.releases.move(recorded, revision, configuration));
   }
 
   #record(release: Release, { ranBefore = [], removeOrphans = false }: Begun = {}): Intent {
     const { key } = release;
-    const releaseId = this.#ids.next();
-    const id = this.#ids.next();
+    const releaseId = this.ids.next();
+    const id = this.ids.next();
     const options = { removeOrphans };
     const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore };
     this.#takeOver(key);
-    this.#releases.add(releaseId, release, this.#now());
-    this.#intents.add(intent, this.#now());
+    this.releases.add(releaseId, release, this.#now());
+    this.intents.add(intent, this.#now());
     return intent;
   }
 
   #takeOver(key: StackKey): void {
-    for (const intent of this.#intents.leftOpen(key)) {
+    for (const intent of this.intents.leftOpen(key)) {
       this.#fail(intent, "failed", "interrupted; a later release took its place");
     }
   }
 
   #fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
     if (intent.releaseId !== undefined) {
-      this.#releases.setStatus(
+      this.releases.setStatus(
         intent.releaseId,
         status,
-        this.#redact(message, intent.key),
+        this.redact(message, intent.key),
         this.#now(),
       );
     }
@@ -334,10 +175,10 @@ export class Ledger {
   }
 
   #finish(intent: Intent, outcome: string, message: string): void {
-    this.#intents.finish(intent, outcome, this.#redact(message, intent.key), this.#now());
+    this.intents.finish(intent, outcome, this.redact(message, intent.key), this.#now());
   }
 
   #now(): number {
-    return this.#clock.now().getTime();
+    return this.clock.now().getTime();
   }
 }

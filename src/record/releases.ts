@@ -1,6 +1,6 @@
-import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
+import type { Release, StackKey } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
-import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
 import {
   clearFacts,
   type RecordedRelease,
@@ -8,6 +8,7 @@ import {
   toRecordedRelease,
   withoutCredentials,
 } from "./recorded_release.ts";
+import { SealedModels } from "./sealed_models.ts";
 
 /** A stack with a release, and no more of it than that. */
 export interface DeployedStack {
@@ -27,12 +28,12 @@ const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_a
  */
 export class Releases {
   readonly #database: LedgerDatabase;
-  readonly #key: InstanceKey;
+  readonly #models: SealedModels;
 
   /** `key` seals models and variables, which may hold secrets. */
   constructor(database: LedgerDatabase, key: InstanceKey) {
     this.#database = database;
-    this.#key = key;
+    this.#models = new SealedModels(database, key);
   }
 
   /** The last good release of a stack, or `undefined` when there is none. */
@@ -80,13 +81,6 @@ export class Releases {
 
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */
   open(recorded: RecordedRelease): Release {
-    const row = this.#sealedOf(recorded.id);
-    if (row === undefined) {
-      throw new StackwrightError(
-        "not_found",
-        `release ${recorded.id} is not in ${this.#database.path}`,
-      );
-    }
     const {
       key,
       revision,
@@ -99,7 +93,7 @@ export class Releases {
       configuration,
       swarm,
     } = recorded;
-    const { model, invocation } = JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
+    const { model, invocation } = this.#models.open(recorded.id);
     const facts = { key, revision, target, timeoutSeconds, digest, services, closure, live };
     return {
       ...facts,
@@ -116,7 +110,7 @@ export class Releases {
    */
   add(id: string, release: Release, now: number): void {
     const { context, name } = release.key;
-    const same = this.#sameModel(release);
+    const same = this.#models.equal(release);
     this.#database.run(
       `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed, sealed_in)
        VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
@@ -130,7 +124,7 @@ export class Releases {
       release.revision.id,
       now,
       clearFacts(release, {}),
-      same === undefined ? this.#seal(release) : new Uint8Array(),
+      same === undefined ? this.#models.seal(release) : new Uint8Array(),
       same ?? null,
     );
   }
@@ -174,7 +168,7 @@ export class Releases {
       release.revision.id,
       release.digest,
       clearFacts(release, recorded.images),
-      this.#seal(release),
+      this.#models.seal(release),
       recorded.id,
     );
   }
@@ -192,39 +186,6 @@ export class Releases {
       JSON.stringify({ ...facts, configuration: facts.configuration ?? null }),
       recorded.id,
     );
-  }
-
-  /** The row with the sealed part of a release, which may be that of an equal one before. */
-  #sealedOf(id: string): Row | undefined {
-    return this.#database.all(
-      `SELECT o.id, o.sealed FROM releases r JOIN releases o ON o.id = coalesce(r.sealed_in, r.id)
-       WHERE r.id = ?`,
-      id,
-    )[0];
-  }
-
-  /** The release that has the model and variables of `release` already, if the current one does. */
-  #sameModel({ key, digest, model, invocation }: Release): string | undefined {
-    const [current] = this.#database.all(
-      `SELECT r.id FROM stacks s JOIN releases r ON r.id = s.release_id
-       WHERE s.context = ? AND s.name = ? AND r.digest = ?`,
-      key.context,
-      key.name,
-      digest,
-    );
-    const row = current && this.#sealedOf(String(current["id"]));
-    if (row === undefined) return undefined;
-    try {
-      const text = this.#key.open(row["sealed"] as Uint8Array);
-      return text === JSON.stringify({ model, invocation }) ? String(row["id"]) : undefined;
-    } catch {
-      // Sealed with a key that is lost: this one is written whole, and can be opened.
-      return undefined;
-    }
-  }
-
-  #seal({ model, invocation }: Release): Uint8Array {
-    return this.#key.seal(JSON.stringify({ model, invocation }));
   }
 
   #select(sql: string, ...values: (string | number)[]): RecordedRelease[] {

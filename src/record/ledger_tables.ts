@@ -1,0 +1,168 @@
+import type { Release, StackKey } from "../model/mod.ts";
+import type { Clock, Ids, ProcessOwner } from "../system/mod.ts";
+import { DecisionLog } from "./decision_log.ts";
+import { DeferredDeployments } from "./deferred.ts";
+import { DiscoveredStacks } from "./discovered_stacks.ts";
+import { FailureMemory } from "./failure_memory.ts";
+import type { InstanceKey } from "./instance_key.ts";
+import { type Intent, Intents } from "./intents.ts";
+import { LedgerDatabase } from "./ledger_database.ts";
+import type { RedactAbout } from "./redact_about.ts";
+import { Owners } from "./owners.ts";
+import { PersonHolds } from "./person_holds.ts";
+import { Pins } from "./pins.ts";
+import { Reconciliations } from "./reconciliations.ts";
+import { ServiceSettings } from "./service_settings.ts";
+import type { RecordedRelease } from "./recorded_release.ts";
+import { type DeployedStack, Releases } from "./releases.ts";
+import { RunArchive } from "./run_archive.ts";
+import { ShownTrees } from "./shown_trees.ts";
+import { Stops } from "./stops.ts";
+
+/** Parts of the ledger. */
+export interface LedgerParts {
+  /** Seals what may hold secrets. */
+  readonly key: InstanceKey;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly owner?: ProcessOwner;
+  readonly redact: RedactAbout;
+  /** Is told that the file was deleted while it was open, and was written anew. */
+  readonly onRewritten?: () => void;
+}
+
+/** The tables of the ledger, and what can be read from them. */
+export class LedgerTables {
+  /** The release of each stack that failed last. */
+  readonly failures: FailureMemory;
+  /** Why something was done, or not. */
+  readonly decisions: DecisionLog;
+  /** Stacks that were put back on purpose. */
+  readonly pins: Pins;
+  /** Stacks that a person stopped. */
+  readonly stops: Stops;
+  /** How stacks react to what happens to their containers. */
+  readonly reconciliations: Reconciliations;
+  /** Stacks that a person holds as they are. */
+  readonly holds: PersonHolds;
+  /** What waits for a sync window to open. */
+  readonly deferred: DeferredDeployments;
+  /** Whose each stack is. */
+  readonly owners: Owners;
+  /** Stacks that were found by auto-discovery. */
+  readonly discovered: DiscoveredStacks;
+  /** The last finished runs. */
+  readonly runs: RunArchive;
+  /** Which tree the files of a stack were at which time. */
+  readonly shownTrees: ShownTrees;
+  /** What the service was started with last. */
+  readonly service: ServiceSettings;
+  protected readonly database: LedgerDatabase;
+  protected readonly releases: Releases;
+  protected readonly intents: Intents;
+  protected readonly clock: Clock;
+  protected readonly ids: Ids;
+  protected readonly redact: RedactAbout;
+
+  /** Opens, or makes, the ledger at `path`. */
+  constructor(path: string, parts: LedgerParts) {
+    this.database = new LedgerDatabase(path, parts.onRewritten);
+    this.failures = new FailureMemory(this.database, parts.redact);
+    this.decisions = new DecisionLog(this.database, parts.redact);
+    this.pins = new Pins(this.database, parts.redact);
+    this.stops = new Stops(this.database);
+    this.reconciliations = new Reconciliations(this.database);
+    this.service = new ServiceSettings(this.database);
+    this.holds = new PersonHolds(this.database, parts.redact, () => parts.clock.now());
+    this.deferred = new DeferredDeployments(this.database, parts.key);
+    this.owners = new Owners(this.database);
+    this.discovered = new DiscoveredStacks(this.database);
+    this.runs = new RunArchive(this.database);
+    this.shownTrees = new ShownTrees(this.database);
+    this.releases = new Releases(this.database, parts.key);
+    const owner = parts.owner ?? { id: "", isAlive: () => false };
+    this.intents = new Intents(this.database, owner);
+    this.clock = parts.clock;
+    this.ids = parts.ids;
+    this.redact = parts.redact;
+  }
+
+  /** The last good release of a stack, or `undefined` when there is none. */
+  current(key: StackKey): RecordedRelease | undefined {
+    return this.releases.current(key);
+  }
+
+  /** The last good releases of all stacks. */
+  currents(): RecordedRelease[] {
+    return this.releases.currents();
+  }
+
+  /** Which stacks are deployed, from where and since when. */
+  deployedStacks(): DeployedStack[] {
+    return this.releases.deployedStacks();
+  }
+
+  /** One release by its id. */
+  release(id: string): RecordedRelease | undefined {
+    return this.releases.find(id);
+  }
+
+  /** The releases of a stack, newest first; on the next page those with numbers below `before`. */
+  history(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedRelease[] {
+    return this.releases.history(key, limit, before);
+  }
+
+  /** A recorded release with its model and variables, ready to be deployed again. */
+  open(recorded: RecordedRelease): Release {
+    return this.releases.open(recorded);
+  }
+
+  /**
+   * A text that stays the same until anybody begins or ends something for a stack, pins it, holds it,
+   * or lets go of it.
+   */
+  mark(key: StackKey): string {
+    const pin = this.pins.get(key);
+    const pinned = pin === undefined ? "" : `${pin.releaseId} ${pin.pinnedAt.getTime()}`;
+    const held = this.holds.get(key)?.heldAt.getTime() ?? "";
+    return `${this.intents.mark(key)} ${pinned} ${held}`;
+  }
+
+  /** The process that has a stack in its hands, if another one that still runs does. */
+  heldElsewhere(key: StackKey): string | undefined {
+    return this.intents.heldElsewhere(key);
+  }
+
+  /** What was under way when its process ended, oldest first. */
+  openIntents(): Intent[] {
+    return this.intents.abandoned();
+  }
+
+  /** What is under way, in this process or another, and what an ended process left open. */
+  underWay(): Intent[] {
+    return this.intents.open();
+  }
+
+  /** The releases that are being deployed, by this process or another. */
+  releasesUnderWay(): RecordedRelease[] {
+    return this.intents.open().flatMap(({ releaseId }) => {
+      const found = releaseId === undefined ? undefined : this.releases.find(releaseId);
+      return found === undefined ? [] : [found];
+    });
+  }
+
+  /** Proves that the ledger can be written, by writing. */
+  checkWritable(): void {
+    this.database.checkWritable();
+  }
+
+  /** Moves what was written lately into the database's own file. */
+  checkpoint(): void {
+    this.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+
+  /** Closes the database. May be called twice. */
+  close(): void {
+    this.database.close();
+  }
+}
