@@ -55,6 +55,7 @@ export { credentialHelper, helperConfiguration, registryAuth } from "./swarm/reg
 export { requireStack } from "./swarm/stack_of.ts";
 export { STACK_ACTIONS, type StackAction } from "./swarm/stack_actions.ts";
 export { type StackActionResult, Stacks, type StackService } from "./swarm/stacks.ts";
+export { lookAtServices } from "./swarm/look_at_services.ts";
 export { rolloutStack } from "./swarm/stack_rollout.ts";
 export { STACK_LABELS } from "./swarm/stack_parts.ts";
 export type { SwarmParts } from "./swarm/stack_words.ts";

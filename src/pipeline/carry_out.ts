@@ -15,6 +15,7 @@ import {
   messageOf,
   type ObservedStack,
   type Release,
+  type ServicePlan,
   type StackKey,
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
@@ -123,6 +124,7 @@ export async function finishRollout(
   if (result.kind === "deployed") {
     const keepsFailure = work.remembers === false;
     parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
+    if (release.swarm !== undefined) forgetDrift(parts, key, work.services);
     await settleFiles(parts, key);
     await prunePlacedFiles(parts, key, signal);
     if (work.pruneImages) {
@@ -141,6 +143,20 @@ export async function finishRollout(
     });
   }
   return result;
+}
+
+/** What was changed by hand of services is over when they were posted: no id tells them apart. */
+function forgetDrift(
+  { ledger: { reconciliations } }: PipelineParts,
+  key: StackKey,
+  services: readonly ServicePlan[],
+): void {
+  const found = reconciliations.drift(key);
+  const kept = services.filter(({ action }) => action === "keep").map(({ name }) => name);
+  const fields = found?.fields.filter(({ service }) => kept.includes(service));
+  if (found === undefined || fields === undefined) return;
+  const count = found.count - found.fields.length + fields.length;
+  reconciliations.noteDrift(key, { ...found, count, fields });
 }
 
 /** A copy too many is no reason to fail a release that is over. */

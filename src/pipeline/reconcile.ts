@@ -1,4 +1,4 @@
-import { lookForDrift, observe, observeAll } from "../deploy/mod.ts";
+import { lookAtServices, lookForDrift, observe, observeAll } from "../deploy/mod.ts";
 import {
   type Drift,
   formatDrift,
@@ -103,7 +103,7 @@ async function attempt(
       ? await restart(parts, found, { teller, restarts: decided.restarts }, signal)
       : await redeploy(parts, found, { teller, decided, observed, since }, signal);
     if (end === undefined) return "moved";
-    if (end.status === "succeeded" && drift.length > 0) noteTried(parts, key);
+    if (end.status === "succeeded" && drift.length > 0) noteTried(parts, key, drift);
     if (end.status !== "skipped") teller.tell({ kind: "ended", end });
     return end.status === "failed" ? "failed" : "settled";
   } catch (thrown) {
@@ -160,18 +160,23 @@ async function driftOf(
   { observed, since }: { readonly observed: ObservedStack; readonly since: string },
   signal: AbortSignal,
 ): Promise<readonly Drift[]> {
-  const { key, swarm } = recorded;
-  // A task is of a service as the swarm knows it, whatever somebody does to its container.
-  if (swarm !== undefined) return [];
+  const { key, swarm, images } = recorded;
   const before = ledger.reconciliations.drift(key);
   if (options.drift === "ignore") {
     if (before !== undefined) ledger.reconciliations.noteDrift(key, NO_DRIFT);
     return [];
   }
-  const fields = await lookForDrift(engine, ledger.open(recorded), observed, signal);
+  const release = ledger.open(recorded);
+  // A task is of a service as the swarm knows it, whatever somebody does to its container.
+  const fields = swarm === undefined
+    ? await lookForDrift(engine, release, observed, signal)
+    : await lookAtServices(engine, { ...release, images }, signal);
   // What is half done is not what anybody changed.
   if (ledger.mark(key) !== since) return [];
-  const all = [...listedDrift(recorded.services, observed), ...fields];
+  const listed = listedDrift(recorded.services, observed)
+    // What ended a swarm brings back by itself.
+    .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
+  const all = [...listed, ...fields];
   const isSame = (one: Drift) => (other: Drift) => sameDrift(one) === sameDrift(other);
   const tried = before?.tried.filter((each) => fields.some(isSame(each))) ?? [];
   const isTried = (each: Drift) => tried.some(isSame(each));
@@ -187,11 +192,15 @@ async function driftOf(
   return mended;
 }
 
-/** Takes note that containers were replaced because of drift. */
-function noteTried({ ledger: { reconciliations } }: PipelineParts, key: StackKey): void {
+/** Takes note that containers or services were replaced because of drift. */
+function noteTried(
+  { ledger: { reconciliations } }: PipelineParts,
+  key: StackKey,
+  drift: readonly Drift[],
+): void {
   const found = reconciliations.drift(key);
   if (found === undefined) return;
-  reconciliations.noteDrift(key, { ...found, tried: found.fields });
+  reconciliations.noteDrift(key, { ...found, tried: [...found.tried, ...drift] });
 }
 
 const NO_DRIFT = { count: 0, fields: [], tried: [] };

@@ -85,16 +85,19 @@ export function decideReconciliation(input: ReconciliationInput): Reconciliation
 }
 
 /**
- * The repair of a stack of a swarm: a service that is gone, where its author reacts to that, and one that
- * somebody updated. Which of them was heard of does not matter: both can be seen.
+ * The repair of a stack of a swarm: what is drift, a service that is gone, where its author reacts to that,
+ * and one that somebody updated. Which of them was heard of does not matter: all can be seen.
  */
-function repairOfStack({ services, observed, options }: ReconciliationInput): Plan {
+function repairOfStack(input: ReconciliationInput): Plan {
+  const { services, observed, options } = input;
   const plans = planFor(services, observed, { kind: "repaired" }).services.map((each) => {
+    const drift = driftOf(each, input);
+    if (drift.length > 0) return againstDrift(each, drift);
     const event = STACK_EVENTS[each.action];
     const isWanted = event !== undefined && options.events.includes(event);
     return isWanted || each.action === "keep" ? each : notWanted(each);
   });
-  return planOf(plans);
+  return planOf([...plans, ...strangers(input)]);
 }
 
 const STACK_EVENTS: Readonly<Partial<Record<ServicePlan["action"], ReconciliationEvent>>> = {
@@ -147,8 +150,12 @@ function strangers({ services, drift = [] }: ReconciliationInput): ServicePlan[]
   }));
 }
 
+function driftOf({ name }: ServicePlan, { drift = [] }: ReconciliationInput): readonly Drift[] {
+  return drift.filter(({ service }) => service === name);
+}
+
 function mended(plan: ServicePlan, input: ReconciliationInput): ServicePlan {
-  const drift = input.drift?.filter(({ service }) => service === plan.name) ?? [];
+  const drift = driftOf(plan, input);
   if (drift.length > 0) return againstDrift(plan, drift);
   const { services, observed, heard } = input;
   const service = services.find((each) => each.name === plan.name);

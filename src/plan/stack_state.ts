@@ -3,6 +3,7 @@ import {
   formatDrift,
   type ObservedContainer,
   type ObservedStack,
+  type Release,
   type ReleaseService,
   type TargetDecision,
 } from "../model/mod.ts";
@@ -33,7 +34,12 @@ export type StackHealth = (typeof STACK_HEALTHS)[number];
 export interface StackFacts {
   /** The release that is deployed. */
   readonly current:
-    | { readonly number: number; readonly services: readonly ReleaseService[] }
+    | {
+      readonly number: number;
+      readonly services: readonly ReleaseService[];
+      /** Present for a stack of a swarm. */
+      readonly swarm?: Release["swarm"];
+    }
     | undefined;
   /** The last decision about it. */
   readonly decision: Pick<TargetDecision, "kind" | "reason" | "message"> | undefined;
@@ -49,7 +55,7 @@ export interface StackFacts {
   readonly underWay?: string;
   /** What runs; `undefined` when the engine does not say. */
   readonly observed: ObservedStack | undefined;
-  /** What only inspecting its containers showed to be changed by hand. */
+  /** What only inspecting its containers, or services, showed to be changed by hand. */
   readonly changed?: readonly Drift[];
 }
 
@@ -76,11 +82,14 @@ export function judgeStack(facts: StackFacts): StackJudgement {
 function differences({ current, observed, underWay, changed = [] }: StackFacts): Drift[] {
   if (current === undefined || observed === undefined || underWay !== undefined) return [];
   const ids = new Set(observed.containers.map((each) => each.id));
-  const isOf = (service: string) => observed.containers.some((each) => each.service === service);
+  const all = [...observed.containers, ...observed.idle ?? []];
+  // Of a single host it is a volume that is gone, without which no container comes back.
+  const isTold = (name: string) =>
+    all.some(({ service }) => service === name) === (current.swarm !== undefined);
   return [
     ...listedDrift(current.services, observed),
     ...changed.filter(({ service, container }) =>
-      container === undefined ? !isOf(service) : ids.has(container.id)
+      container === undefined ? isTold(service) : ids.has(container.id)
     ),
   ];
 }

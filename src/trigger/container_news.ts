@@ -37,7 +37,7 @@ export function newsOf(
     const event = SERVICE_EVENTS[action];
     return stack === undefined || event === undefined
       ? undefined
-      : { stack, containerId, events: [event], drifts: false };
+      : { stack, containerId, events: [event], drifts: true };
   }
   const stack = attributes[LABELS.manager] === MANAGER ? attributes[LABELS.deployment] ?? "" : "";
   if (stack === "" || attributes[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true") return undefined;

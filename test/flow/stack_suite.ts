@@ -6,7 +6,7 @@ import { isWanted } from "../../src/deploy/swarm/observed_services.ts";
 import { LABELS } from "../../src/model/mod.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, type Part } from "./compose_text.ts";
-import { actions, commit, pollTo, reasons } from "./steps.ts";
+import { actions, commit, docker, pollTo, reasons } from "./steps.ts";
 import { createWorld, IMAGE, type World } from "./world.ts";
 
 const never = new AbortController().signal;
@@ -465,6 +465,71 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
         assert.notEqual(again?.id, web.id);
         assert.match(JSON.stringify(again?.spec), /_greeting_5891b5b5/);
         assert.deepEqual(await ids(world, "worker"), kept);
+      }),
+    );
+
+    more(
+      "says which fields of a service somebody changed by hand, and is as it was when they changed back",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        const drift = async () => {
+          const answer = await world.request(`/v1/api/deployments?query=${world.stack}`);
+          const { state, why, drift = [] } = (await answer.json()).content.deployments[0];
+          const lines = drift.map(({ service, field, found }: Record<string, string>) =>
+            `${service} ${field}: ${found}`
+          );
+          return { state, why, lines };
+        };
+        const before = await services(world);
+        const change = async (...how: readonly string[]) => {
+          const name = `${world.stack}_worker`;
+          await docker(world, "service", "update", "--quiet", "--detach", ...how, name);
+        };
+        await change("--env-add", "KEY=hush", "--limit-memory", "64M");
+        const seen = ["deploy.resources.limits.memory: 64 MiB", "environment KEY: set"];
+        await until(async () => (await drift()).lines.length > 0);
+        const { state, why, lines } = await drift();
+        assert.deepEqual(lines, seen.map((each) => `worker ${each}`));
+        assert.equal(state, "drifted");
+        assert.match(why, /^changed by hand: service worker: .*\(and 1 more\)$/);
+        const { out } = await commandTo(world, 0, ["explain", world.stack]);
+        assert.match(out, /drift: service worker: environment KEY: set instead of none/);
+        assert.doesNotMatch(out + JSON.stringify(world.lines), /hush/);
+        await pollTo(world, "skipped");
+        await change("--env-rm", "KEY", "--limit-memory", "0");
+        await until(async () => (await drift()).lines.length === 0);
+        // Nobody but who changed it did anything.
+        assert.equal((await services(world))[0]?.version, before[0]?.version);
+      }),
+    );
+
+    more(
+      "is mended where drift is repaired, field by field and also the number of tasks",
+      inSwarm(async (world) => {
+        await commit(world, shop(), { reconciliation: { drift: "repair" } });
+        await pollTo(world, "succeeded");
+        const kept = await ids(world, "web");
+        const worker = async () => (await services(world))[1];
+        const before = await worker();
+        const change = async (...how: readonly string[]) =>
+          await docker(world, "service", ...how.slice(0, 1), "--detach", ...how.slice(1));
+        await change("update", "--env-add", "X=1", `${world.stack}_worker`);
+        const repaired = /^repaired release 1: recreate worker$/;
+        await until(() =>
+          Promise.resolve(world.lines.some(({ message }) => repaired.test(message)))
+        );
+        const template = (each: SwarmService | undefined) => {
+          const { ForceUpdate: _force, ...rest } = each?.spec["TaskTemplate"] as Part;
+          return rest;
+        };
+        assert.deepEqual(template(await worker()), template(before));
+        assert.deepEqual(await ids(world, "web"), kept);
+        await change("scale", `${world.stack}_web=3`);
+        const scaled = /^repaired release 2: scale web$/;
+        await until(() => Promise.resolve(world.lines.some(({ message }) => scaled.test(message))));
+        assert.deepEqual((await services(world))[0]?.mode, { kind: "replicated", replicas: 2 });
+        await pollTo(world, "skipped");
       }),
     );
 

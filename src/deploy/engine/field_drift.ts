@@ -21,9 +21,9 @@ interface Limit {
 
 /** Everything that `docker update` changes, besides the restart policy. */
 const LIMITS: readonly Limit[] = [
-  { field: "mem_limit", name: "Memory", shown: bytes },
-  { field: "mem_reservation", name: "MemoryReservation", shown: bytes },
-  { field: "memswap_limit", name: "MemorySwap", shown: bytes },
+  { field: "mem_limit", name: "Memory", shown: bytesText },
+  { field: "mem_reservation", name: "MemoryReservation", shown: bytesText },
+  { field: "memswap_limit", name: "MemorySwap", shown: bytesText },
   { field: "cpus", name: "NanoCpus", shown: (value) => String(value / 1e9) },
   { field: "cpu_shares", name: "CpuShares" },
   { field: "cpu_period", name: "CpuPeriod" },
@@ -166,7 +166,8 @@ function policyText(policy: HostBody["RestartPolicy"] | Json | undefined): strin
   return name === "on-failure" && count > 0 ? `${name}:${count}` : name;
 }
 
-function bytes(value: number): string {
+/** A number of bytes as people write it. */
+export function bytesText(value: number): string {
   const [size, unit] = value % 2 ** 30 === 0 ? [2 ** 30, "GiB"] : [2 ** 20, "MiB"];
   return value % size === 0 ? `${value / size} ${unit}` : `${value} bytes`;
 }

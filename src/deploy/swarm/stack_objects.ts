@@ -4,7 +4,7 @@ import type { ObjectKind } from "../../docker/swarm.ts";
 import type { NetworkBody } from "../../docker/create_bodies.ts";
 import type { ObjectBody } from "../../docker/swarm_bodies.ts";
 import { type ComposeModel, LABELS, MANAGER, StackwrightError } from "../../model/mod.ts";
-import { isObject, labelsOf, objectAt, textAt } from "../../compose/mod.ts";
+import { isObject, type JsonObject, labelsOf, objectAt, textAt } from "../../compose/mod.ts";
 import { wantedNetworks, type WantedResource } from "../engine/resource_bodies.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 import { withoutCompose } from "./task_mounts.ts";
@@ -47,9 +47,8 @@ export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedOb
   return (["configs", "secrets"] as const).flatMap((kind) =>
     Object.entries(objectAt(model, kind)).map(([key, value]) => {
       const definition = isObject(value) ? value : {};
-      const given = textAt(definition, "name");
-      if (definition["external"] === true) return { kind, key, name: given || key };
-      const base = given || `${parts.stack}_${key}`;
+      const base = objectBase(definition, key, parts.stack);
+      if (definition["external"] === true) return { kind, key, name: base };
       const bytes = parts.contentOf(kind, key);
       const text = Buffer.from(bytes).toString("base64");
       requireFits(kind, key, base, bytes);
@@ -67,6 +66,12 @@ export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedOb
       return { kind, key, name, body: { Name: name, Labels: labels, Data: text } };
     })
   );
+}
+
+/** What a config or secret is called without the digits of its content; an external one has none. */
+export function objectBase(definition: JsonObject, key: string, stack: string): string {
+  const other = definition["external"] === true ? key : `${stack}_${key}`;
+  return textAt(definition, "name") || other;
 }
 
 /** The error for content that a swarm does not take; `name` is its path in the model. */

@@ -66,6 +66,25 @@ describe("decideReconciliation() of a stack of a swarm", () => {
     assert.deepEqual(stack(more, "destroy"), []);
   });
 
+  it("mends what somebody changed by hand, where that is asked for", () => {
+    const field = (service: string, field: string) => ({ service, field, wanted: "1", found: "2" });
+    const mend = (observed: ReconciliationInput["observed"] | undefined, ...drift: Drift[]) =>
+      done({
+        isStack: true,
+        heard: undefined,
+        drift,
+        options: options("unhealthy"),
+        ...(observed === undefined ? {} : { observed }),
+      });
+    assert.deepEqual(mend(undefined, field("web", "environment X")), ["recreate web"]);
+    assert.deepEqual(mend(more, field("web", "containers")), ["scale web"]);
+    assert.deepEqual(mend(more, field("web", "containers"), field("web", "image")), [
+      "recreate web",
+    ]);
+    assert.deepEqual(mend(undefined, field("extra", "service")), ["remove extra"]);
+    assert.deepEqual(mend(more), []);
+  });
+
   it("leaves to the swarm what ended, and what is not healthy", () => {
     assert.deepEqual(stack(web(DEAD), ...all), []);
     assert.deepEqual(stack(web(SICK), ...all), []);

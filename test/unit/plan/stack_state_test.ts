@@ -103,6 +103,22 @@ describe("judgeStack()", () => {
     });
   }
 
+  it("tells what was changed of a service of a swarm while it is there, and of a volume while none is", () => {
+    const changed = [{ service: "web", field: "image", wanted: "a", found: "b" }];
+    const services = [service("web")];
+    const told = (swarm: boolean, containers: readonly ObservedContainer[]) =>
+      judgeStack({
+        ...GOOD,
+        current: { number: 7, services, ...(swarm && { swarm: {} }) },
+        observed: { containers },
+        changed,
+      }).drift.some(({ field }) => field === "image");
+    assert.equal(told(true, [container("web")]), true);
+    assert.equal(told(true, []), false);
+    assert.equal(told(false, [container("web")]), false);
+    assert.equal(told(false, []), true);
+  });
+
   it("counts what runs, and what ended as it may", () => {
     const services = [
       service("web", { replicas: 2 }),

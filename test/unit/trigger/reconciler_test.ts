@@ -162,7 +162,7 @@ describe("newsOf()", () => {
       stack: "shop",
       containerId: "c1",
       events: ["destroy"],
-      drifts: false,
+      drifts: true,
     });
     assert.deepEqual(news("update", "shop_web")?.events, ["update"]);
     assert.equal(news("create", "shop_web"), undefined);
