@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { registrySecrets } from "../compose/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import {
@@ -14,56 +13,33 @@ import {
   plainSource,
   RenderedModels,
 } from "../prepare/mod.ts";
-import {
-  createTreeCollector,
-  isStrangers,
-  type PipelineParts,
-  type TreeCollector,
-} from "../pipeline/mod.ts";
-import {
-  copyLedger,
-  INSTANCE_KEY_FILE,
-  type InstanceKey,
-  Ledger,
-  loadInstanceKey,
-} from "../record/mod.ts";
+import { isStrangers, type PipelineParts } from "../pipeline/mod.ts";
+import type { Ledger } from "../record/mod.ts";
 import { createSyncWindows, type SyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
-import {
-  createGitHubTokens,
-  createGitSource,
-  type GitSourceWithTrees,
-  type MirrorStore,
-  type Source,
-  sourceByKind,
-  sourceLocation,
-} from "../source/mod.ts";
+import { type MirrorStore, type Source, sourceByKind, sourceLocation } from "../source/mod.ts";
 import {
   createIds,
   createLimiter,
   createWatchedLock,
-  type HttpClient,
   type Ids,
   type Meter,
   noMeter,
-  scratchPrefix,
-  stackAsOwner,
   sweepScratch,
-  systemProcessOwner,
   type WatchedLock,
 } from "../system/mod.ts";
 import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
-import { openDataDirectory } from "./data_directory.ts";
-import { contextsOf } from "./each_context.ts";
-import { passedVariables } from "./engine_environment.ts";
 import { createEngines, type Engines } from "./engines.ts";
-import { gitCredentials } from "./git_credentials.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { createHosts } from "./hosts.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
 import { windowsInForce } from "./windows_in_force.ts";
+import { copyState, openState, type State } from "./open_state.ts";
+import { createSource } from "./create_source.ts";
+import { NO_COLLECTOR, treeCollector } from "./tree_collector.ts";
+import { pipelineOptions } from "./pipeline_options.ts";
 
 /** Everything below the triggers and faces, ready to work. */
 export interface Assembly {
@@ -176,103 +152,6 @@ export async function assemble(
   };
 }
 
-interface State {
-  readonly key: InstanceKey;
-  readonly ledger: Ledger;
-}
-
-async function openState(settings: Settings, system: System, ids: Ids): Promise<State> {
-  const { dir } = settings.data;
-  await openDataDirectory(system.files, dir);
-  const key = await loadInstanceKey(system.files, dir);
-  const ledger = openLedger(dir, system, { key, ids });
-  ledger.checkWritable();
-  await closeToOthers(system, join(dir, LEDGER_FILE));
-  return { key, ledger };
-}
-
-/** The ledger and its journals: SQLite makes them as open as it may. */
-async function closeToOthers({ files }: System, path: string): Promise<void> {
-  for (const each of [path, `${path}-wal`, `${path}-shm`]) {
-    // Not there, or another user's.
-    await files.chmod(each, 0o600).catch(() => {});
-  }
-}
-
-/** The key and a copy of the ledger, for who only looks: new ones where there are none yet. */
-async function copyState(
-  settings: Settings,
-  system: System,
-  { ids, scratchDir }: { readonly ids: Ids; readonly scratchDir: string },
-): Promise<State> {
-  const { dir } = settings.data;
-  const isThere = await system.files.stat(join(dir, INSTANCE_KEY_FILE)) !== undefined;
-  const key = await loadInstanceKey(system.files, isThere ? dir : scratchDir);
-  await copyLedger(system.files, join(dir, LEDGER_FILE), join(scratchDir, LEDGER_FILE));
-  return { key, ledger: openLedger(scratchDir, system, { key, ids }) };
-}
-
-/** Name of the ledger in its directory. */
-const LEDGER_FILE = "state.db";
-
-function openLedger(
-  dir: string,
-  system: System,
-  { key, ids }: { readonly key: InstanceKey; readonly ids: Ids },
-): Ledger {
-  return new Ledger(join(dir, LEDGER_FILE), {
-    key,
-    clock: system.clock,
-    ids,
-    owner: systemProcessOwner(),
-    redact: (text, key) => system.redactor.redact(text, stackAsOwner(key)),
-    onRewritten: () =>
-      system.log.error(
-        `${
-          join(dir, LEDGER_FILE)
-        } was deleted while it is in use: it was written anew with all it ` +
-          "held; stop Stackwright before you remove or restore it",
-      ),
-  });
-}
-
-function createSource(
-  settings: Settings,
-  system: System,
-  { http, ...directories }: {
-    readonly http: HttpClient;
-    readonly dataDir: string;
-    readonly lender?: string;
-  },
-): GitSourceWithTrees {
-  const { git, proxy } = settings;
-  const { clock, redactor } = system;
-  const tokens = createGitHubTokens({ http, clock, redactor });
-  return createGitSource({
-    commands: system.commands,
-    files: system.files,
-    clock: system.clock,
-    redactor: system.redactor,
-    log: system.log,
-    ...directories,
-    credentials: gitCredentials(settings),
-    options: {
-      temporaryPrefix: scratchPrefix("git"),
-      http,
-      submodules: git.cloneSubmodules,
-      mostBytes: git.maxBytes,
-      rewrites: git.urlRewrites,
-      githubToken: (app, url, signal) => tokens.token(app, url, signal),
-      httpProxy: proxy.http ?? "",
-      httpsProxy: proxy.https ?? proxy.http ?? "",
-      noProxy: proxy.noProxy.join(","),
-      ...(git.sshKnownHostsFile === undefined ? {} : { knownHostsFile: git.sshKnownHostsFile }),
-      ...(system.env["PATH"] === undefined ? {} : { path: system.env["PATH"] }),
-      ...(system.env["SSL_CERT_FILE"] === undefined ? {} : { caFile: system.env["SSL_CERT_FILE"] }),
-    },
-  });
-}
-
 function listenersOf({ clock, log }: System, ledger: Ledger, meter: Meter): TargetListener[] {
   const { decisions } = ledger;
   const isAnothers = (target: ToldTarget) => isStrangers({ ledger }, target);
@@ -317,52 +196,5 @@ function parts(
     log,
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
-  };
-}
-
-/** For who only looks, and for who wants to keep everything. */
-const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
-
-function treeCollector(
-  { data, deploy }: Settings,
-  { files, clock, log }: System,
-  { ledger, engines, host, source: { trees } }: {
-    readonly ledger: Ledger;
-    readonly engines: Engines;
-    readonly host: Host;
-    readonly source: GitSourceWithTrees;
-  },
-): TreeCollector {
-  const directories = { dataDir: data.dir, hostDataDir: host.dataDir };
-  const previousReleases = deploy.artifactGcRetentionRecords;
-  // The others are on machines that see none of our files.
-  const here = async () => {
-    const found = await Promise.all([...contextsOf(ledger)].map((each) => engines.of(each)));
-    return found.filter((each) => each.isHere).map((each) => each.client);
-  };
-  const parts = { trees, engines: here, ledger, files, clock, log, previousReleases };
-  return createTreeCollector({ ...parts, ...directories });
-}
-
-function pipelineOptions(
-  settings: Settings,
-  { env }: System,
-): PipelineParts["options"] {
-  const { deploy, data, git } = settings;
-  return {
-    dataDir: data.dir,
-    protectedPaths: settings.secretFiles,
-    configBaseDir: deploy.configBaseDir,
-    allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
-    passedVariables: passedVariables(settings, env),
-    cloneDepth: git.cloneDepth,
-    rollback: deploy.rollback,
-    watchMs: deploy.watchMs,
-    imageRetention: deploy.releaseImageRetention,
-    filesRetention: deploy.artifactGcEnabled ? deploy.artifactGcRetentionRecords : Infinity,
-    configRetention: deploy.swarmConfigRetention,
-    secretRetention: deploy.swarmSecretRetention,
-    treeRetention: deploy.artifactGcRetentionRecords,
-    queuesDeferred: settings.syncWindowQueue,
   };
 }

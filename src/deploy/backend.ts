@@ -1,5 +1,6 @@
 import type { Progress, StackKey, StackwrightError } from "../model/mod.ts";
-import type { Compose, ComposeCall } from "./compose/program.ts";
+import type { Compose } from "./compose/program.ts";
+import type { ComposeCall } from "./compose/compose_parts.ts";
 import type { UpArguments } from "./compose/command.ts";
 import type { FailureAction, ServiceUpdate } from "./update/update_config.ts";
 

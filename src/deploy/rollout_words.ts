@@ -9,7 +9,7 @@ import type {
 } from "../model/mod.ts";
 import type { Clock, Log, Slot } from "../system/mod.ts";
 import type { Backend } from "./backend.ts";
-import type { ComposeCall } from "./compose/program.ts";
+import type { ComposeCall } from "./compose/compose_parts.ts";
 import type { Way } from "./update/update_config.ts";
 import type { StackFiles } from "./stack_files.ts";
 

@@ -6,12 +6,11 @@ import {
   messageOf,
   StackwrightError,
 } from "../../model/mod.ts";
-import type { Command, Commands, Limiter, Log } from "../../system/mod.ts";
+import type { Command } from "../../system/mod.ts";
 import {
   type BuildArguments,
   buildArguments,
   type ComposeArguments,
-  type ComposeProject,
   configArguments,
   pullArguments,
   type UpArguments,
@@ -19,7 +18,7 @@ import {
   VERSION_ARGUMENTS,
 } from "./command.ts";
 import { actingCall, dotenvText, renderVariables } from "./environment.ts";
-import { type RegistryLogins, withRegistryLogins } from "./registry_logins.ts";
+import { withRegistryLogins } from "./registry_logins.ts";
 import {
   bindsSay,
   isObject,
@@ -27,62 +26,15 @@ import {
   normalModel,
   withPlainKeys,
 } from "../../compose/mod.ts";
+import { asWritten, failureOf, lastLine, tookTooMuch, warnings } from "./compose_failure.ts";
+import {
+  RENDER_LIMIT_BYTES,
+  RENDER_LIMIT_MEMORY,
+  RENDER_LIMIT_MS,
+  RENDER_LIMIT_PROCESSOR_SECONDS,
+} from "./render_limits.ts";
+import type { ComposeCall, ComposeParts } from "./compose_parts.ts";
 
-/** One compose project, and the variables its commands run with. */
-export interface ComposeCall {
-  readonly project: ComposeProject;
-  /** Variables for interpolation when it is rendered, then for the values of configs and secrets only. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Written to standard input where the project's file is `-`: rendered models never touch the disk. */
-  readonly model?: ComposeModel;
-  /**
-   * Whether nothing that is rendered names a variable of Go's garbage collector, so that the program may
-   * be started with some; false by default.
-   */
-  readonly collectsSeldom?: boolean;
-}
-
-/** Parts of {@link Compose}. */
-export interface ComposeParts {
-  readonly commands: Commands;
-  /** The program that is called with `compose …`; `docker` where nobody knows better. */
-  readonly findProgram?: () => Promise<string>;
-  /** Variables the docker program itself needs, see `programEnvironment`. */
-  readonly programEnvironment: Readonly<Record<string, string>>;
-  readonly log: Log;
-  /** Where variables are written that no program may be started with. */
-  readonly scratch: {
-    readonly files: RegistryLogins["files"];
-    /** Beginning of the name of private directories. */
-    readonly prefix: string;
-  };
-  /** Further credentials for registries, for what fetches images; see {@link withRegistryLogins}. */
-  readonly logins?: Pick<RegistryLogins, "directory" | "logins">;
-  /** Bounds how many projects are rendered at once; nothing does where there is none. */
-  readonly rendering?: Limiter;
-  /** Whether what programs print on their way is told at `debug` only (the default), not at `info`. */
-  readonly quiet?: boolean;
-  /** Told before each command that changes something on the engine. */
-  readonly onMutation?: () => void;
-}
-
-/** Rendering reads files and nothing else; a compose that takes longer hangs, in milliseconds. */
-const RENDER_LIMIT_MS = 120_000;
-/**
- * Most that is read of a rendered project: a few lines can become gigabytes, as ranges of ports do. Twenty
- * thousand published ports are less.
- */
-const RENDER_LIMIT_BYTES = 4 * 1024 * 1024;
-/**
- * Memory for rendering: variables that repeat each other take all there is otherwise. 60 MiB are
- * usual.
- */
-const RENDER_LIMIT_MEMORY = 1024 * 1024 * 1024;
-/**
- * Time on processors for rendering: a few files that include each other several times over take
- * any time. A tenth of a second is usual.
- */
-const RENDER_LIMIT_PROCESSOR_SECONDS = 30;
 /**
  * Compose collects garbage some ten times while it starts and reads a usual project, a third of its time
  * on processors, and needs no less memory for that. A project can name these variables, and would get
@@ -253,97 +205,10 @@ export class Compose {
   ): Promise<string> {
     const result = await this.#parts.commands.run(command, signal);
     if (result.code !== 0) {
-      const why = isOutOfMemory(result.stderr)
-        ? TOOK_ALL_MEMORY
-        : KILLED.has(result.code) && command.mostProcessorSeconds !== undefined
-        ? TOOK_ALL_TIME
-        : result.stderr;
-      throw new StackwrightError(failure, explain(command.argv, asWritten(why, call.project)));
+      throw failureOf(failure, { result, command, project: call.project });
     }
     const log = this.#parts.log.with({ stack: call.project.name });
     for (const each of warnings(result.stderr)) log.warning(asWritten(each, call.project));
     return new TextDecoder().decode(result.stdout);
   }
-}
-
-/** What compose says with the paths of a repository as its authors know them. */
-function asWritten(text: string, { trees = [] }: ComposeProject): string {
-  return trees.reduce(
-    (rest, tree) => rest.replaceAll(`${tree}/`, "").replaceAll(tree, "."),
-    text,
-  );
-}
-
-/** The error of a rendering that was ended for what it printed, or for its memory. */
-function tookTooMuch(cause: StackwrightError): StackwrightError {
-  const why = /memory/.test(cause.message) ? TOOK_ALL_MEMORY : PRINTS_TOO_MUCH;
-  return new StackwrightError("render_failed", `docker compose config failed: ${why}`, { cause });
-}
-
-const PRINTS_TOO_MUCH =
-  `the rendered project has more than ${RENDER_LIMIT_BYTES / 1024 ** 2} MiB; ` +
-  "long ranges of ports, and values that are repeated many times over, make it so: publish fewer ports, " +
-  "or give large values by files";
-
-/** How the runtime of Go, and its threads, say that there is no memory. */
-function isOutOfMemory(stderr: string): boolean {
-  return /^(?:fatal error: .*(?:out of|allocate) memory|runtime\/cgo: pthread_create failed)/m
-    .test(stderr);
-}
-
-const TOOK_ALL_MEMORY =
-  `it needed more than ${RENDER_LIMIT_MEMORY / 1024 ** 2} MiB of memory, or the machine has none ` +
-  "left; variables and files that repeat each other several times over do that: write them out, or " +
-  "take out what repeats them";
-
-/** By SIGKILL or SIGXCPU. */
-const KILLED: ReadonlySet<number> = new Set([128 + 9, 128 + 24]);
-
-const TOOK_ALL_TIME =
-  `it was killed: it took more than ${RENDER_LIMIT_PROCESSOR_SECONDS} seconds of processor time, or the ` +
-  "machine has no memory left; files that include or extend each other several times over do that: " +
-  "include each of them once";
-
-/** The lines in which compose says what went wrong, without its progress. */
-function explain(args: ComposeArguments, stderr: string): string {
-  const subcommand = args.find((each) => ["config", "pull", "build", "up"].includes(each));
-  const lines = stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
-  const telling = lines.filter((line) => !isProgress(line) && !/level=warning/.test(line));
-  const text = withoutValue((telling.length > 0 ? telling : lines).slice(-15).join("\n"));
-  return `docker compose ${subcommand} failed: ${text === "" ? "it gave no reason" : text}`;
-}
-
-/**
- * What cannot be interpolated is often a password with a dollar: the place is told, not the value.
- */
-function withoutValue(text: string): string {
-  return text.replace(/(You may need to escape any \$ with another \$\.)\n[^]*$/, "$1");
-}
-
-/** Of a password with a dollar, compose takes what follows for the name of a variable. */
-function withoutValueInName(warning: string): string {
-  return warning.replace(
-    /(The ")([^"]+)(" variable is not set)/,
-    (whole, before, name, after) =>
-      /^(?:[A-Z][A-Z0-9_]*|[a-z][a-z_]*)$/.test(name)
-        ? whole
-        : `${before}***${after} (a dollar in a value is written $$)`,
-  );
-}
-
-function isProgress(line: string): boolean {
-  return /^\s*(?:Container|Network|Volume|Image) \S+\s+(?:Creat|Start|Recreat|Stop|Remov|Wait|Runn|Health|Exit|Pull)/
-    .test(line) ||
-    /^\s+\S+\s+(?:Pull|Skipped|Interrupted|Download|Extract|Waiting|Verifying)/.test(line) ||
-    /^#\d+ (?:\[|DONE|CACHED|sha256|transferring|exporting|naming|writing|\d)/.test(line);
-}
-
-function warnings(stderr: string): string[] {
-  return stderr.split("\n").filter((line) => /level=warning/.test(line)).map((line) =>
-    /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
-  ).map(withoutValueInName);
-}
-
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? "";
 }

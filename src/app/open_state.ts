@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import {
+  copyLedger,
+  INSTANCE_KEY_FILE,
+  type InstanceKey,
+  Ledger,
+  loadInstanceKey,
+} from "../record/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import { type Ids, stackAsOwner, systemProcessOwner } from "../system/mod.ts";
+import { openDataDirectory } from "./data_directory.ts";
+import type { System } from "./system.ts";
+
+/** The key and the ledger of the data directory, or what stands for them. */
+export interface State {
+  readonly key: InstanceKey;
+  readonly ledger: Ledger;
+}
+
+/** Opens the data directory, its key and its ledger. */
+export async function openState(settings: Settings, system: System, ids: Ids): Promise<State> {
+  const { dir } = settings.data;
+  await openDataDirectory(system.files, dir);
+  const key = await loadInstanceKey(system.files, dir);
+  const ledger = openLedger(dir, system, { key, ids });
+  ledger.checkWritable();
+  await closeToOthers(system, join(dir, LEDGER_FILE));
+  return { key, ledger };
+}
+
+/** The ledger and its journals: SQLite makes them as open as it may. */
+async function closeToOthers({ files }: System, path: string): Promise<void> {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+    // Not there, or another user's.
+    await files.chmod(each, 0o600).catch(() => {});
+  }
+}
+
+/** The key and a copy of the ledger, for who only looks: new ones where there are none yet. */
+export async function copyState(
+  settings: Settings,
+  system: System,
+  { ids, scratchDir }: { readonly ids: Ids; readonly scratchDir: string },
+): Promise<State> {
+  const { dir } = settings.data;
+  const isThere = await system.files.stat(join(dir, INSTANCE_KEY_FILE)) !== undefined;
+  const key = await loadInstanceKey(system.files, isThere ? dir : scratchDir);
+  await copyLedger(system.files, join(dir, LEDGER_FILE), join(scratchDir, LEDGER_FILE));
+  return { key, ledger: openLedger(scratchDir, system, { key, ids }) };
+}
+
+/** Name of the ledger in its directory. */
+const LEDGER_FILE = "state.db";
+
+function openLedger(
+  dir: string,
+  system: System,
+  { key, ids }: { readonly key: InstanceKey; readonly ids: Ids },
+): Ledger {
+  return new Ledger(join(dir, LEDGER_FILE), {
+    key,
+    clock: system.clock,
+    ids,
+    owner: systemProcessOwner(),
+    redact: (text, key) => system.redactor.redact(text, stackAsOwner(key)),
+    onRewritten: () =>
+      system.log.error(
+        `${
+          join(dir, LEDGER_FILE)
+        } was deleted while it is in use: it was written anew with all it ` +
+          "held; stop Stackwright before you remove or restore it",
+      ),
+  });
+}

@@ -1,0 +1,33 @@
+import type { Host } from "../prepare/mod.ts";
+import { createTreeCollector, type TreeCollector } from "../pipeline/mod.ts";
+import type { Ledger } from "../record/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import type { GitSourceWithTrees } from "../source/mod.ts";
+import { contextsOf } from "./each_context.ts";
+import type { Engines } from "./engines.ts";
+import type { System } from "./system.ts";
+
+/** For who only looks, and for who wants to keep everything. */
+export const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
+
+/** Removes trees that no release of any context on this machine needs. */
+export function treeCollector(
+  { data, deploy }: Settings,
+  { files, clock, log }: System,
+  { ledger, engines, host, source: { trees } }: {
+    readonly ledger: Ledger;
+    readonly engines: Engines;
+    readonly host: Host;
+    readonly source: GitSourceWithTrees;
+  },
+): TreeCollector {
+  const directories = { dataDir: data.dir, hostDataDir: host.dataDir };
+  const previousReleases = deploy.artifactGcRetentionRecords;
+  // The others are on machines that see none of our files.
+  const here = async () => {
+    const found = await Promise.all([...contextsOf(ledger)].map((each) => engines.of(each)));
+    return found.filter((each) => each.isHere).map((each) => each.client);
+  };
+  const parts = { trees, engines: here, ledger, files, clock, log, previousReleases };
+  return createTreeCollector({ ...parts, ...directories });
+}

@@ -1,0 +1,109 @@
+import { type ErrorCode, StackwrightError } from "../../model/mod.ts";
+import type { ComposeArguments, ComposeProject } from "./command.ts";
+import {
+  RENDER_LIMIT_BYTES,
+  RENDER_LIMIT_MEMORY,
+  RENDER_LIMIT_PROCESSOR_SECONDS,
+} from "./render_limits.ts";
+import type { Command, CommandResult } from "../../system/mod.ts";
+
+/** What compose says with the paths of a repository as its authors know them. */
+export function asWritten(text: string, { trees = [] }: ComposeProject): string {
+  return trees.reduce(
+    (rest, tree) => rest.replaceAll(`${tree}/`, "").replaceAll(tree, "."),
+    text,
+  );
+}
+
+/** The error of a command that failed, in the words of compose or of what ended it. */
+export function failureOf(
+  code: ErrorCode,
+  { result, command, project }: {
+    readonly result: Pick<CommandResult, "code" | "stderr">;
+    readonly command: Command;
+    readonly project: ComposeProject;
+  },
+): StackwrightError {
+  const why = isOutOfMemory(result.stderr)
+    ? TOOK_ALL_MEMORY
+    : KILLED.has(result.code) && command.mostProcessorSeconds !== undefined
+    ? TOOK_ALL_TIME
+    : result.stderr;
+  return new StackwrightError(code, explain(command.argv, asWritten(why, project)));
+}
+
+/** The error of a rendering that was ended for what it printed, or for its memory. */
+export function tookTooMuch(cause: StackwrightError): StackwrightError {
+  const why = /memory/.test(cause.message) ? TOOK_ALL_MEMORY : PRINTS_TOO_MUCH;
+  return new StackwrightError("render_failed", `docker compose config failed: ${why}`, { cause });
+}
+
+const PRINTS_TOO_MUCH =
+  `the rendered project has more than ${RENDER_LIMIT_BYTES / 1024 ** 2} MiB; ` +
+  "long ranges of ports, and values that are repeated many times over, make it so: publish fewer ports, " +
+  "or give large values by files";
+
+/** How the runtime of Go, and its threads, say that there is no memory. */
+function isOutOfMemory(stderr: string): boolean {
+  return /^(?:fatal error: .*(?:out of|allocate) memory|runtime\/cgo: pthread_create failed)/m
+    .test(stderr);
+}
+
+const TOOK_ALL_MEMORY =
+  `it needed more than ${RENDER_LIMIT_MEMORY / 1024 ** 2} MiB of memory, or the machine has none ` +
+  "left; variables and files that repeat each other several times over do that: write them out, or " +
+  "take out what repeats them";
+
+/** By SIGKILL or SIGXCPU. */
+const KILLED: ReadonlySet<number> = new Set([128 + 9, 128 + 24]);
+
+const TOOK_ALL_TIME =
+  `it was killed: it took more than ${RENDER_LIMIT_PROCESSOR_SECONDS} seconds of processor time, or the ` +
+  "machine has no memory left; files that include or extend each other several times over do that: " +
+  "include each of them once";
+
+/** The lines in which compose says what went wrong, without its progress. */
+function explain(args: ComposeArguments, stderr: string): string {
+  const subcommand = args.find((each) => ["config", "pull", "build", "up"].includes(each));
+  const lines = stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
+  const telling = lines.filter((line) => !isProgress(line) && !/level=warning/.test(line));
+  const text = withoutValue((telling.length > 0 ? telling : lines).slice(-15).join("\n"));
+  return `docker compose ${subcommand} failed: ${text === "" ? "it gave no reason" : text}`;
+}
+
+/**
+ * What cannot be interpolated is often a password with a dollar: the place is told, not the value.
+ */
+function withoutValue(text: string): string {
+  return text.replace(/(You may need to escape any \$ with another \$\.)\n[^]*$/, "$1");
+}
+
+/** Of a password with a dollar, compose takes what follows for the name of a variable. */
+function withoutValueInName(warning: string): string {
+  return warning.replace(
+    /(The ")([^"]+)(" variable is not set)/,
+    (whole, before, name, after) =>
+      /^(?:[A-Z][A-Z0-9_]*|[a-z][a-z_]*)$/.test(name)
+        ? whole
+        : `${before}***${after} (a dollar in a value is written $$)`,
+  );
+}
+
+function isProgress(line: string): boolean {
+  return /^\s*(?:Container|Network|Volume|Image) \S+\s+(?:Creat|Start|Recreat|Stop|Remov|Wait|Runn|Health|Exit|Pull)/
+    .test(line) ||
+    /^\s+\S+\s+(?:Pull|Skipped|Interrupted|Download|Extract|Waiting|Verifying)/.test(line) ||
+    /^#\d+ (?:\[|DONE|CACHED|sha256|transferring|exporting|naming|writing|\d)/.test(line);
+}
+
+/** The warnings that compose printed. */
+export function warnings(stderr: string): string[] {
+  return stderr.split("\n").filter((line) => /level=warning/.test(line)).map((line) =>
+    /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
+  ).map(withoutValueInName);
+}
+
+/** The last line that a program printed. */
+export function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}
