@@ -93,7 +93,7 @@ function imageNamed({ image }: ReleaseService, byTag: ReadonlyMap<string, string
 /** A reference as engines list it: `busybox:latest` for `docker.io/library/busybox`. */
 function familiarName(reference: string): string {
   const name = reference.replace(/^(index\.)?docker\.io\//, "").replace(/^library\//, "");
-  return /:[^/]*$/.test(name) ? name : `${name}:latest`;
+  return name.includes(":", name.lastIndexOf("/") + 1) ? name : `${name}:latest`;
 }
 
 /**

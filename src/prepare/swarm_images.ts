@@ -58,5 +58,5 @@ export async function resolveImages(
 }
 
 function tagged(image: string): string {
-  return /:[^/]+$/.test(image) ? image : `${image}:latest`;
+  return image.includes(":", image.lastIndexOf("/") + 1) ? image : `${image}:latest`;
 }

@@ -24,6 +24,11 @@ export interface Command extends Limits {
    * is kept in memory, so whoever decides what a program prints decides how much we need.
    */
   readonly mostBytes?: number;
+  /**
+   * Bytes of standard output, and of standard error, that are kept: the last ones, for programs that may
+   * print without end and of which only the end is of interest. Without it all of them are.
+   */
+  readonly keptBytes?: number;
 }
 
 /** The end of a program. */

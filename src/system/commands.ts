@@ -7,6 +7,7 @@ import type { Command, CommandResult, Commands, RunningCommand } from "./command
 import { notStarted, printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
 import { killGroup, launch, SETSID, watch, whyNotStarted } from "./process_group.ts";
 import { lineSplitter } from "./line_splitter.ts";
+import { LastBytes } from "./last_bytes.ts";
 
 /** Runs real programs, each in a process group of its own so that its children end with it. */
 export const systemCommands: Commands = { run: runCommand, start: startCommand };
@@ -22,8 +23,8 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     const watcher = command.endsWithUs === true && child.pid !== undefined
       ? watch(child.pid, bySetsid)
       : undefined;
-    const stdout: Uint8Array[] = [];
-    const stderr: Uint8Array[] = [];
+    const { keptBytes = Number.POSITIVE_INFINITY } = command;
+    const [stdout, stderr] = [new LastBytes(keptBytes), new LastBytes(keptBytes)];
     const lines = command.onLine === undefined ? undefined : {
       out: lineSplitter(command.onLine),
       err: lineSplitter(command.onLine),
@@ -51,10 +52,10 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
       signal.removeEventListener("abort", onAbort);
     };
     let room = command.mostBytes ?? Number.POSITIVE_INFINITY;
-    const keep = (chunks: Uint8Array[], chunk: Uint8Array) => {
+    const keep = (kept: LastBytes, chunk: Uint8Array) => {
       room -= chunk.length;
       if (room < 0) stop(printsTooMuch(command));
-      else chunks.push(chunk);
+      else kept.push(chunk);
     };
     child.stdout?.on("data", (chunk: Uint8Array) => {
       keep(stdout, chunk);
@@ -83,12 +84,12 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
       lines?.out.end();
       lines?.err.end();
       if (stopped !== undefined) return reject(stopped);
-      const said = new TextDecoder().decode(concat(stderr));
+      const said = new TextDecoder().decode(stderr.whole());
       const unstarted = bySetsid ? whyNotStarted(code, said) : undefined;
       if (unstarted !== undefined) return reject(notStarted(command, unstarted));
       resolve({
         code: code ?? 128 + signalNumber(killedBy),
-        stdout: concat(stdout),
+        stdout: stdout.whole(),
         stderr: said,
       });
     });
@@ -127,16 +128,6 @@ function startCommand(command: Command): RunningCommand {
       if (child.pid !== undefined) await ended;
     },
   };
-}
-
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return whole;
 }
 
 function signalNumber(signal: NodeJS.Signals | null): number {

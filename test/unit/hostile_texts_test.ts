@@ -24,6 +24,7 @@ import { dotenvEntries } from "../../src/compose/dotenv.ts";
 import { parseInfisicalReference } from "../../src/secrets/external/infisical.ts";
 import { readSopsText } from "../../src/secrets/sops/detect.ts";
 import { classifyFailure } from "../../src/source/git/git_failure.ts";
+import { nearestNames } from "../../src/source/git/reference.ts";
 import { parseSubmoduleConfig, submoduleUrl } from "../../src/source/git/gitmodules.ts";
 import { parseRepositoryUrl } from "../../src/source/git/repository_url.ts";
 import {
@@ -91,6 +92,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   "digits": of("1"),
   "templates": of("{{ .a | b }}{{/*"),
   "cipher texts": `sops:\n${of("#ENC[AES256_GCM,")}`,
+  "what git says": `remote: ${of("could not create 'object file ")}`,
   "sections": `[sops]\n[b]\na${of(" ")}`,
 };
 
@@ -143,6 +145,11 @@ const SCANNERS: Readonly<Record<string, Scan>> = {
   submoduleUrl: (text) =>
     submoduleUrl(`../${text}`, parseRepositoryUrl("https://h/a/b"), undefined),
   classifyFailure,
+  nearestNames: (text) =>
+    nearestNames(
+      "b".repeat(99),
+      Array.from({ length: LENGTH / 100 }, (_, index) => text.slice(index, index + 99)),
+    ),
   "followedPaths, a layout": (text) =>
     followedPaths(modelOf({
       build: { context: "/t", additional_contexts: { a: `oci-layout://${text}/` } },

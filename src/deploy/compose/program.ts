@@ -42,6 +42,9 @@ import type { ComposeCall, ComposeParts } from "./compose_parts.ts";
  */
 const COLLECTS_SELDOM = { GOGC: "400", GOMEMLIMIT: `${RENDER_LIMIT_MEMORY / 2}` } as const;
 
+/** Bytes at the end of what compose prints while it acts that are kept for the error it may end with. */
+const KEPT_BYTES = 1024 * 1024;
+
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
 export class Compose {
   readonly #parts: ComposeParts;
@@ -191,6 +194,8 @@ export class Compose {
         endsWithUs: true,
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         stdin: JSON.stringify(model),
+        // What an image prints while it is built comes with it, and has no end.
+        keptBytes: KEPT_BYTES,
         onLine: (line: string) => line.trim() !== "" && tell(line.trim()),
       }, signal);
     if (logins === undefined) await run({});

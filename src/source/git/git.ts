@@ -57,6 +57,9 @@ const FIRST_PAUSE_MS = 250;
 /** Most that a git prints where nobody says what it may: a remote decides what it says, for minutes. */
 const MOST_PRINTED = 64 * 1024 * 1024;
 
+/** Characters at the end of what a git says of its work that are read. */
+const LONGEST_SAID = 256 * 1024;
+
 /** Runs git commands in their own surroundings, with time limits, and sorts their failures. */
 export class Git {
   readonly #parts: GitParts;
@@ -156,8 +159,9 @@ export class Git {
   ): Promise<GitResult> {
     const bounded = { mostBytes: MOST_PRINTED, ...command };
     const result: CommandResult = await this.#parts.commands.run(bounded, signal);
-    const failure = result.code === 0 ? undefined : classifyFailure(result.stderr);
-    const stderr = this.#parts.redactor.redact(result.stderr);
+    const said = result.stderr.slice(-LONGEST_SAID);
+    const failure = result.code === 0 ? undefined : classifyFailure(said);
+    const stderr = this.#parts.redactor.redact(said);
     return { stdout: result.stdout, stderr, failure, code: result.code };
   }
 

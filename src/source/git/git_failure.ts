@@ -63,11 +63,25 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
   ],
 ];
 
+/**
+ * Lines of an error, and characters at either end of one, that are looked at: the other side says what
+ * it likes for minutes, and some signs take time by the square of a line.
+ */
+const MOST_LINES = 50;
+const LONGEST_END = 1000;
+
 /** Sorts the standard error of a failed command. Lines of the other side (`remote:`) count last. */
 export function classifyFailure(stderr: string): GitFailure {
   const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== "");
-  const ours = lines.filter((line) => !line.startsWith("remote:")).join("\n");
-  return firstSign(ours) ?? firstSign(lines.join("\n")) ?? "other";
+  const last = (some: readonly string[]) => some.slice(-MOST_LINES).map(shortened).join("\n");
+  const ours = lines.filter((line) => !line.startsWith("remote:"));
+  return firstSign(last(ours)) ?? firstSign(last(lines)) ?? "other";
+}
+
+/** The reason stands at the end, behind a URL of any length. */
+function shortened(line: string): string {
+  if (line.length <= 2 * LONGEST_END) return line;
+  return `${line.slice(0, LONGEST_END)} ${line.slice(-LONGEST_END)}`;
 }
 
 function firstSign(text: string): GitFailure | undefined {

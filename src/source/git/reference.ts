@@ -64,12 +64,18 @@ export function localName(remoteName: string): string {
   return `refs/stackwright/sha256-${createHash("sha256").update(remoteName).digest("hex")}`;
 }
 
+/** Names that a wanted one is compared with: a server lists as many as it likes. */
+const MOST_COMPARED = 500;
+
 /** Up to three of `names` that a person who wrote `wanted` may have meant, nearest first. */
 export function nearestNames(wanted: string, names: readonly string[]): string[] {
   const plain = shortName(wanted).toLowerCase();
+  const most = Math.max(2, Math.floor(plain.length / 3));
   return names
+    .filter((name) => Math.abs(shortName(name).length - plain.length) <= most)
+    .slice(0, MOST_COMPARED)
     .map((name) => ({ name, distance: editDistance(plain, shortName(name).toLowerCase()) }))
-    .filter(({ distance }) => distance <= Math.max(2, Math.floor(plain.length / 3)))
+    .filter(({ distance }) => distance <= most)
     .sort((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))
     .slice(0, 3)
     .map(({ name }) => name);

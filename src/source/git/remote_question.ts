@@ -1,4 +1,4 @@
-import { type PollRound, StackwrightError } from "../../model/mod.ts";
+import { isStackwrightError, type PollRound, StackwrightError } from "../../model/mod.ts";
 import { lsRemoteArgs } from "./git_command.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest } from "./mirror_parts.ts";
 import {
@@ -11,6 +11,8 @@ import {
 import { parseRemoteRefs, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
+/** Bytes of a list of references that are read: more than a hundred thousand names. */
+const MOST_BYTES = 8 * 1024 * 1024;
 /** Most references of one round that are asked for at once; who wants another one asks alone. */
 const MOST_REFERENCES = 100;
 
@@ -47,7 +49,7 @@ async function askAlone(
     name.startsWith("refs/tags/") ? [name, `${name}^{}`] : [name]
   );
   const args = lsRemoteArgs(url.remote, patterns);
-  const result = await parts.git.remote(url, { args }, signal);
+  const result = await parts.git.remote(url, { args, mostBytes: MOST_BYTES }, signal);
   if (result.failure !== undefined) throw mirrorError(parts, result, "asking for the references");
   return parseRemoteRefs(new TextDecoder().decode(result.stdout));
 }
@@ -59,12 +61,17 @@ export async function missingReference(
   signal: AbortSignal,
 ): Promise<StackwrightError> {
   const { name } = parts;
-  const refs = await askRemote(parts, request, [], signal);
-  const names = [...refs.ids.keys()].filter((each) =>
+  const refs = await askRemote(parts, request, [], signal).catch((error) => {
+    if (!isStackwrightError(error, "payload_too_large")) throw error;
+    return undefined;
+  });
+  const names = [...refs?.ids.keys() ?? []].filter((each) =>
     /^refs\/(?:heads|tags)\//.test(each) && !each.endsWith("^{}")
   );
   const asked = JSON.stringify(request.reference);
-  const hint = names.length === 0
+  const hint = refs === undefined
+    ? "it has too many to look for one that is near"
+    : names.length === 0
     ? "it is empty: push a branch first"
     : isAbbreviatedId(request.reference)
     ? "abbreviated commit ids are not supported: give all 40 digits"

@@ -177,6 +177,27 @@ describe("systemCommands.run", () => {
     assert.equal((await systemCommands.run(quiet, never)).code, 0);
   });
 
+  it("run() keeps the end of what a program prints, where it is told how much", async () => {
+    const much = shell("head -c 2000000 /dev/zero; echo end; head -c 2000000 /dev/zero >&2", {
+      keptBytes: 1000,
+    });
+    const { stdout, stderr } = await systemCommands.run(much, never);
+    assert.ok(stdout.length >= 1000 && stdout.length < 200_000, String(stdout.length));
+    assert.ok(stderr.length >= 1000 && stderr.length < 200_000, String(stderr.length));
+    assert.equal(new TextDecoder().decode(stdout.subarray(-4)), "end\n");
+  });
+
+  it("run() tells the beginning of a line that has no end", async () => {
+    const lines: string[] = [];
+    const command = shell("head -c 3000000 /dev/zero; echo; echo end", {
+      onLine: (line) => void lines.push(line),
+    });
+    await systemCommands.run(command, never);
+    assert.equal(lines.length, 2);
+    assert.ok((lines[0]?.length ?? 0) < 200_000, String(lines[0]?.length));
+    assert.equal(lines[1], "end");
+  });
+
   it("run() bounds the memory of a program, where the machine has what does it", {
     skip: !existsSync("/usr/bin/prlimit"),
   }, async () => {
