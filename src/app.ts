@@ -105,7 +105,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
         boards.of(work.key.context).perform(pipeline)(work, reporter, signal),
       recovery: async (_work, reporter, signal) => void await pipeline.recover(signal, reporter),
       compaction: (work, reporter, signal) =>
-        compactMirrors(assembly.mirrors, work, reporter, signal),
+        compactMirrors(assembly.mirrors, work, { reporter, meter, clock: system.clock }, signal),
     },
     onEnd(run, work) {
       measureRun(meter, run, work);

@@ -95,8 +95,7 @@ export class JobBoard {
       const { isRunning, ...times } = this.scheduler.timesOf(job);
       const status = this.#statusOf(job, found, isRunning);
       const repository = found.container.labels[LABELS.sourceName] ?? "";
-      const mode = found.swarm === undefined ? "container" : "swarm";
-      return { ...job, ...times, mode, status, repository };
+      return { ...job, ...times, status, repository };
     });
   }
 
@@ -109,14 +108,15 @@ export class JobBoard {
     return found.map((each) => ({ job: this.#read(each), found: each }));
   }
 
-  #read({ key, service, container, executions }: FoundJob): ScheduledJob {
+  #read({ key, service, container, executions, swarm }: FoundJob): ScheduledJob {
     const job = {
       key,
       service,
       name: container.name,
+      mode: swarm === undefined ? "container" : "swarm",
       isRunning: container.state === "running",
       executions: executions.map(({ id }) => id),
-    };
+    } as const;
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
       const { clock, timeZone } = this.#parts;

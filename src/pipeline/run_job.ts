@@ -56,6 +56,8 @@ export async function runJob(
     reporter.target({ context: key.context, stack: key.name, status, message });
   tell("running", "starting");
   let code: number | undefined;
+  let failed = true;
+  let ended: ((failed: boolean) => void) | undefined;
   try {
     const parts = await partsFor(anyParts, key, signal);
     const { found, spec } = await findJob(parts, work, signal);
@@ -67,6 +69,7 @@ export async function runJob(
     const auth = (image: string) => images.credentials(image, signal);
     const facts = { ...jobs, clock, log, found, spec, progress };
     const { engine: { swarm } } = jobs;
+    ended = measured(parts, found, spec);
     const run = found.swarm === undefined
       ? new JobRun(facts, containerJobs({ ...facts, ready }))
       : new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
@@ -86,13 +89,39 @@ export async function runJob(
       const what = `container ${key.name}/${service} exited with status ${code}`;
       throw new StackwrightError("deploy_failed", `${what}${run.output}`);
     }
+    failed = false;
     tell("succeeded", `job ${service} ${code === undefined ? "was started" : "has run"}`);
   } catch (thrown) {
     const error = toStackwrightError(signal.aborted ? signal.reason : thrown, `running ${service}`);
     tell("failed", error.message);
   } finally {
+    ended?.(failed);
     jobs.results.set(key, service, code);
   }
+}
+
+/** Measures a run of a job from now on; what it returns is told how it ended. */
+function measured(
+  { meter, clock }: PipelineParts,
+  { key, container, swarm }: FoundJob,
+  spec: JobSpec,
+): (failed: boolean) => void {
+  const labels = {
+    context: key.context,
+    stack: key.name,
+    job: container.name,
+    mode: swarm === undefined ? "container" : "swarm",
+    execution_mode: spec.mode,
+  };
+  const began = clock.now().getTime();
+  meter.move("scheduled_runs_active", labels, 1);
+  return (failed) => {
+    meter.move("scheduled_runs_active", labels, -1);
+    meter.count("scheduled_runs_total", labels);
+    meter.count("scheduled_run_errors_total", labels, failed ? 1 : 0);
+    const seconds = (clock.now().getTime() - began) / 1000;
+    meter.observe("scheduled_run_duration_seconds", labels, seconds);
+  };
 }
 
 async function findJob(

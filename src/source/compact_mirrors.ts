@@ -1,4 +1,5 @@
 import type { Compaction, RunReporter } from "../model/mod.ts";
+import type { Clock, Meter } from "../system/mod.ts";
 import {
   type CompactedMirror,
   COMPACTION_RESULTS,
@@ -16,7 +17,11 @@ export interface CompactionEnd {
 export async function compactMirrors(
   store: MirrorStore,
   work: Pick<Compaction, "repository" | "mode" | "maxBytes">,
-  reporter: Pick<RunReporter, "describe">,
+  { reporter, meter, clock }: {
+    readonly reporter: Pick<RunReporter, "describe">;
+    readonly meter: Meter;
+    readonly clock: Clock;
+  },
   signal: AbortSignal,
 ): Promise<CompactionEnd> {
   const mirrors = mirrorsOf(await store.list(), work.repository);
@@ -24,7 +29,13 @@ export async function compactMirrors(
   const done: CompactedMirror[] = [];
   for (const mirror of mirrors) {
     reporter.describe({ message: `${work.mode} of ${mirror.repository}` });
-    done.push(await store.compact(mirror, work, signal));
+    const began = clock.now().getTime();
+    const compacted = await store.compact(mirror, work, signal);
+    done.push(compacted);
+    const labels = { repository: mirror.repository, mode: work.mode };
+    meter.count("git_mirror_compactions_total", { ...labels, result: compacted.result });
+    const seconds = (clock.now().getTime() - began) / 1000;
+    meter.observe("git_mirror_compaction_duration_seconds", labels, seconds);
   }
   return compactionEnd(work.mode, done);
 }

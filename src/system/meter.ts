@@ -29,6 +29,7 @@ export interface MetricDefinition<Label extends string = string> {
   readonly buckets?: readonly number[];
 }
 
+const JOB = ["context", "stack", "job", "mode", "execution_mode"] as const;
 const STACK = ["repository", "deployment", "context"] as const;
 
 /**
@@ -58,11 +59,11 @@ export const METRICS = {
     "stage",
     "outcome",
   ),
-  scheduled_run_skipped_total: counter(
-    "Firings of jobs that were left out.",
-    "job",
-    "reason",
-  ),
+  scheduled_runs_total: counter("Runs of jobs, whatever came of them.", ...JOB),
+  scheduled_run_errors_total: counter("Runs of jobs that failed.", ...JOB),
+  scheduled_run_duration_seconds: histogram("Duration of runs of jobs.", ...JOB),
+  scheduled_runs_active: gauge("Runs of jobs under way.", ...JOB),
+  scheduled_run_skipped_total: counter("Firings of jobs that were left out.", ...JOB, "reason"),
   sync_window_blocked_total: counter(
     "Deployments that a sync window deferred, once for each window and look.",
     ...STACK,
@@ -100,6 +101,17 @@ export const METRICS = {
   reconciliation_suppressed_total: counter(
     "Unhealthy containers that were left alone because they were restarted too often.",
     ...STACK,
+  ),
+  git_mirror_compactions_total: counter(
+    "Mirrors of Git repositories that a compaction came to, by what became of them.",
+    "repository",
+    "mode",
+    "result",
+  ),
+  git_mirror_compaction_duration_seconds: histogram(
+    "Duration of the compaction of a mirror.",
+    "repository",
+    "mode",
   ),
   mutations_total: counter(
     "Calls that change the engine: our own, and commands of compose that make changes.",

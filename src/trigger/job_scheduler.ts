@@ -19,6 +19,8 @@ export interface ScheduledJob {
   readonly service: string;
   /** Name of its container. */
   readonly name: string;
+  /** Whether it is a service of a swarm. */
+  readonly mode: "container" | "swarm";
   readonly isRunning: boolean;
   /** What its labels say, or what is wrong with them. */
   readonly spec?: JobSpec;
@@ -233,7 +235,11 @@ export class JobScheduler {
       ) {
         this.#log(job).warning("the job is left out: its last run is under way");
         this.#parts.meter.count("scheduled_run_skipped_total", {
+          context: job.key.context,
+          stack: job.key.name,
           job: job.name,
+          mode: job.mode,
+          execution_mode: spec.mode,
           reason: "still_running",
         });
         continue;

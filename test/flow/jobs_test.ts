@@ -67,6 +67,22 @@ describe("scheduled jobs on the fake engine", () => {
       const [bad, good, off1] = await jobsOf(world);
       assert.deepEqual([bad?.status, good?.status], ["exited (7)", "exited (0)"]);
       assert.deepEqual([off1?.enabled, off1?.next_run_at], [false, undefined]);
+      const metrics = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
+      for (const [name, failed] of [["good", 0], ["bad", 1]]) {
+        const labels = `{context="default",stack="${world.stack}",job="${world.stack}-${name}-1",` +
+          'mode="container",execution_mode="one_off"}';
+        for (
+          const [series, count] of [
+            ["runs_total", 1],
+            ["run_errors_total", failed],
+            ["run_duration_seconds_count", 1],
+            ["runs_active", 0],
+          ]
+        ) {
+          const line = `service_scheduled_${series}${labels} ${count}`;
+          assert.ok(metrics.includes(`${line}\n`), line);
+        }
+      }
       await pollTo(world, "skipped");
       assert.deepEqual(await states(world), { ...created, "off-1": "running" });
     }));

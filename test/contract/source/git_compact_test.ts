@@ -4,6 +4,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { compactMirrors } from "../../../src/source/mod.ts";
+import { type Meter, noMeter } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
 
@@ -24,11 +26,18 @@ describe("GitSource.mirrors", () => {
       if (message !== undefined) told.push(message);
     },
   };
+  const results: string[] = [];
+  const meter: Meter = {
+    ...noMeter,
+    count: (name, labels) => void results.push(JSON.stringify([name, labels])),
+  };
+  const by = { reporter, meter, clock: createFakeClock() };
   const run = (...wish: Parameters<typeof work>) =>
-    compactMirrors(t.source.mirrors, work(...wish), reporter, never());
+    compactMirrors(t.source.mirrors, work(...wish), by, never());
 
   beforeEach(async () => {
     told.length = 0;
+    results.length = 0;
     t = await createTestSource();
     repository = await createRepository(join(t.directory, "remote"));
     // Each fetch is a pack, and what is alike in two of them is in both.
@@ -58,6 +67,8 @@ describe("GitSource.mirrors", () => {
       const sizes = /packfiles [\d.]+ \S+ -> [\d.]+ \S+$/;
       assert.match(end.message, new RegExp(`^${mode} of 1 mirror: 1 compacted; ${sizes.source}`));
       assert.deepEqual(told, [`${mode} of ${now.source.name}`]);
+      const labels = { repository: now.source.name, mode, result: "compacted" };
+      assert.deepEqual(results, [JSON.stringify(["git_mirror_compactions_total", labels])]);
       const [mirror] = await t.source.mirrors.list();
       assert.equal(packs(mirror?.path ?? "").length, 1);
       const read = async (revision: typeof old, path: string) =>
@@ -85,7 +96,7 @@ describe("GitSource.mirrors", () => {
     const end = await compactMirrors(
       t.source.mirrors,
       work("repack"),
-      reporter,
+      by,
       AbortSignal.abort(),
     );
     assert.deepEqual(end, {

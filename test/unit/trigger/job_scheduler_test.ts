@@ -17,7 +17,8 @@ function job(name: string, schedule: string, more: Record<string, string> = {}):
   const spec = readJobLabels(Object.fromEntries(all), own);
   assert.ok(spec);
   const key = stackKey("", "shop");
-  return { key, service: name, name: `shop-${name}-1`, isRunning: false, spec, executions: [] };
+  const what = { service: name, name: `shop-${name}-1`, mode: "container" } as const;
+  return { key, ...what, isRunning: false, spec, executions: [] };
 }
 
 function setUp(
