@@ -15,7 +15,6 @@ import {
 import {
   act,
   again,
-  createGlance,
   decideTarget,
   type Decision,
   type ExpandedDeployment,
@@ -47,7 +46,8 @@ import {
   waitForStack,
 } from "./pipeline/mod.ts";
 import { webhookRefusal } from "./plan/mod.ts";
-import { type Glance, stage, type Target } from "./prepare/mod.ts";
+import { createGlance, type Glance } from "./deploy/mod.ts";
+import { stage, type Target } from "./prepare/mod.ts";
 import { deploying, preparing, type Slot } from "./system/mod.ts";
 import { createTeller, runListener, type Teller } from "./tell/mod.ts";
 

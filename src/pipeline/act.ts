@@ -1,8 +1,8 @@
 import { volumesText } from "../deploy/mod.ts";
 import type { StackKey, TargetEnd } from "../model/mod.ts";
 import { carryOut } from "./carry_out.ts";
-import type { Decision } from "./decide_target.ts";
-import type { HeldDecision, Hold } from "./hold.ts";
+import type { Decision } from "./decision.ts";
+import type { HeldDecision } from "./hold.ts";
 import { destroyerOf, destroyTarget } from "./destroy_target.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -137,12 +137,4 @@ async function destroy(
 /** The end of a stack that was to be destroyed and is not there. */
 export function nothingToDestroy({ name }: StackKey): TargetEnd {
   return { status: "skipped", reason: "nothing_to_destroy", message: `${name} does not run` };
-}
-
-/** The reason why a decision holds back, and until when. */
-export function holdOf(decision: Decision): Pick<Hold, "reason" | "retryAt"> | undefined {
-  if (decision.kind === "repair") return decision.hold;
-  if (decision.kind !== "skip") return undefined;
-  const { plan: { reason }, retryAt } = decision;
-  return { reason, ...(retryAt === undefined ? {} : { retryAt }) };
 }

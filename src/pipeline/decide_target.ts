@@ -1,35 +1,21 @@
-import {
-  type InputChange,
-  isStackwrightError,
-  messageOf,
-  type ObservedStack,
-  type Plan,
-  type Release,
-  type Revision,
-  type SkipReason,
-  type ToldDecision,
-} from "../model/mod.ts";
+import { isStackwrightError, messageOf, type ObservedStack, type Plan } from "../model/mod.ts";
 import {
   decideRetry,
+  type Hold,
+  pausedHold,
   planFor,
   requireSupported,
   type RetryDecision,
+  retryHold,
   swarmOf,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { decideDestroy, destroyerOf } from "./destroy_target.ts";
-import { look } from "./glance.ts";
-import {
-  decideHeld,
-  type HeldDecision,
-  type Hold,
-  pausedHold,
-  personHold,
-  pinHold,
-  stopHold,
-} from "./hold.ts";
+import { look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
+import { decideHeld, personHold, pinHold, stopHold } from "./hold.ts";
 import {
   changesSince,
+  isSuperseded,
   type PreparedRelease,
   prepareImages,
   prepareRelease,
@@ -42,49 +28,10 @@ import {
 } from "../prepare/mod.ts";
 import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
-import { withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { targetWindowHold } from "./sync_gate.ts";
 import { isSameMode, observeAnyway, planOfChange, requireChangeableMode } from "./stack_mode.ts";
 import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
-
-/** The decision about a target, made before anything was touched. */
-export type Decision =
-  | {
-    readonly kind: "skip";
-    readonly plan: Plan & { readonly kind: "skip" };
-    readonly changes: readonly InputChange[];
-    /** When an automatic attempt may be made again. */
-    readonly retryAt?: Date;
-    /** What the source wants, where it was rendered to find that out. */
-    readonly wanted?: Release;
-  }
-  /** The release that is deployed is put back in order; the one the source wants is held back. */
-  | (HeldDecision & { readonly kind: "repair"; readonly changes: readonly InputChange[] })
-  | {
-    readonly kind: "destroy";
-    readonly plan: Plan & { readonly kind: "destroy" };
-    readonly changes: readonly InputChange[];
-  }
-  | {
-    readonly kind: "deploy";
-    readonly changes: readonly InputChange[];
-    readonly plan: Plan;
-    readonly prepared: PreparedRelease;
-    readonly observed: ObservedStack;
-    /** Images of a stack with their digests, by service. */
-    readonly images: Readonly<Record<string, string>>;
-    readonly adopts: boolean;
-    /** Whether the release failed before and is tried again by itself. */
-    readonly isRetry: boolean;
-  };
-
-/** A decision as one line. */
-export function messageFor(decision: Decision): string {
-  const { message } = decision.plan;
-  if (decision.kind !== "repair") return message;
-  const { hold, recorded } = decision;
-  return `${hold.message}; release ${recorded.number} is repaired: ${message}`;
-}
+import { type Decision, skip } from "./decision.ts";
 
 /**
  * Looks at a target and decides. A target whose inputs are those of its deployed release is settled
@@ -132,23 +79,13 @@ export async function decideTarget(
     const plan = await withFiles(parts, key, recorded, compared);
     if (plan.kind === "skip" && isSameMode({ ...(swarm && { swarm }) }, recorded)) {
       moveRevision(parts, target, recorded);
-      forgetOtherFailure(parts, target, recorded.digest);
+      parts.ledger.failures.clearOthers(key, recorded.digest);
       return { kind: "skip", plan, changes };
     }
   }
   const decided = await decideRendered(parts, resolved, recorded, observed, signal);
   const adopts = owner === "unmanaged";
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
-}
-
-/**
- * The failure of a release that nobody asks for any more is over: what is wanted now runs. One of this
- * very release stays remembered, for what crashes again after it was seen to run must not be tried
- * again in a tight loop.
- */
-function forgetOtherFailure({ ledger }: PipelineParts, { key }: Target, wanted: string): void {
-  const failure = ledger.failures.get(key);
-  if (failure !== undefined && failure.release !== wanted) ledger.failures.clear(key);
 }
 
 /** The next look compares with the commits that were looked at now. */
@@ -200,14 +137,19 @@ async function decideRendered(
   const plan = planOfChange(settled, release, recorded ?? release);
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
-    forgetOtherFailure(parts, target, release.digest);
+    parts.ledger.failures.clearOthers(target.key, release.digest);
     return { kind: "skip", plan, changes: [], wanted: release };
   }
   const closed = targetWindowHold(parts, target, plan.services);
   if (closed !== undefined) return await held(parts, target, closed, signal);
   const retry = retryOf(parts, target, release.digest);
   if (retry.kind === "wait") {
-    return await held(parts, target, retryHold(parts, target, retry, plan), signal);
+    return await held(
+      parts,
+      target,
+      retryHold(retry, parts.ledger.failures.get(target.key)?.message, plan),
+      signal,
+    );
   }
   const { isRetry } = retry;
   await requireNoClash(parts, release, plan, signal);
@@ -292,24 +234,6 @@ function retryOf({ ledger, clock }: PipelineParts, target: Target, release: stri
   });
 }
 
-function retryHold(
-  { ledger }: PipelineParts,
-  { key }: Target,
-  retry: RetryDecision & { readonly kind: "wait" },
-  plan: Plan,
-): Hold {
-  const message =
-    `this release failed before (${ledger.failures.get(key)?.message}); ${plan.message} is not ` +
-    "tried again " +
-    (retry.reason === "delay" ? `before ${retry.retryAt.toISOString()}` : "automatically");
-  return {
-    reason: retry.reason,
-    message,
-    services: plan.services,
-    ...(retry.reason === "delay" ? { retryAt: retry.retryAt } : {}),
-  };
-}
-
 /**
  * Preparing a known release that fails is a failure of that release; the engine being away is not.
  */
@@ -338,32 +262,6 @@ async function remembering<T>(
   }
 }
 
-/** A late webhook or a moved-back branch must not bring an older state back by itself. */
-async function isSuperseded(
-  parts: PipelineParts,
-  target: Target,
-  recorded: RecordedRelease,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { revision, origin, deployment } = target;
-  if (origin === "manual" || deployment.forceRecreate) return false;
-  if (await isOlder(parts, revision, recorded.revision, signal)) return true;
-  if (deployment.repositoryUrl === "" || recorded.configuration === undefined) return false;
-  return await isOlder(parts, target.configuration, recorded.configuration, signal);
-}
-
-/** Whether a revision comes before the one that was deployed, on the same reference. */
-async function isOlder(
-  { source }: PipelineParts,
-  now: Revision,
-  deployed: Revision,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (now.id === deployed.id || now.reference !== deployed.reference) return false;
-  if (now.source.name !== deployed.source.name) return false;
-  return await source.isAncestor(now, deployed, signal) === true;
-}
-
 /** Keeps the newest inputs of a release that runs already, so that the next look is a cheap one. */
 function remember(
   parts: PipelineParts,
@@ -378,28 +276,4 @@ function remember(
     observed.containers.map((each) => [each.service, each.imageId]),
   );
   parts.ledger.succeed(parts.ledger.beginDeploy(release), images, "found running");
-}
-
-function skip(reason: SkipReason, message: string): Decision {
-  return {
-    kind: "skip",
-    plan: { kind: "skip", reason, message, services: [] },
-    changes: [],
-  };
-}
-
-/** A decision in the words in which everybody is told of it. */
-export function toldDecision(decision: Decision): ToldDecision {
-  const { changes, plan } = decision;
-  const told = { message: messageFor(decision), services: plan.services, changes };
-  if (decision.kind === "repair") {
-    const { reason, retryAt } = decision.hold;
-    return { kind: "repair", reason, ...told, ...later(retryAt) };
-  }
-  if (decision.kind !== "skip") return { kind: plan.kind, ...told };
-  return { kind: "skip", reason: decision.plan.reason, ...told, ...later(decision.retryAt) };
-}
-
-function later(retryAt: Date | undefined): { readonly retryAt?: Date } {
-  return retryAt === undefined ? {} : { retryAt };
 }

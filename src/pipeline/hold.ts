@@ -1,20 +1,17 @@
-import type { ReleaseOnDisk } from "../deploy/mod.ts";
+import { look, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   formatPersonHold,
   formatStackArguments,
   messageOf,
   type ObservedStack,
   type Plan,
-  type ServicePlan,
   shortId,
-  type SkipReason,
   type StackKey,
 } from "../model/mod.ts";
-import { decideRetry, planFor } from "../plan/mod.ts";
+import { decideRetry, type Hold, pausedHold, planFor } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { FailureRecord, Pin } from "../record/mod.ts";
 import { bringToDisk } from "./carry_out.ts";
-import { look } from "./glance.ts";
 import type { PipelineParts } from "./parts.ts";
 import {
   changesSince,
@@ -28,24 +25,6 @@ import {
 } from "../prepare/mod.ts";
 import { withFiles } from "./beyond_digests.ts";
 import { ownershipOf } from "./stack_owner.ts";
-
-/** The reason why what a source wants is not deployed now. */
-export interface Hold {
-  readonly reason: SkipReason;
-  readonly message: string;
-  /** What would be done to each service, where that is known. */
-  readonly services: readonly ServicePlan[];
-  /** When an automatic attempt may be made again. */
-  readonly retryAt?: Date;
-}
-
-/**
- * The hold of what a person said must wait, for the reason in `message`; `by` is what lasts only as
- * long as the ledger says so, and nothing for what the configuration says.
- */
-export function pausedHold(message: string, by = ""): Hold {
-  return { reason: by === "" ? "paused" : `paused: ${by}`, message, services: [] };
-}
 
 /** The hold of a stack that a person stopped: not even what is missing comes back. */
 export function stopHold(

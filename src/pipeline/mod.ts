@@ -3,12 +3,13 @@
  * release, preparing images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them
  * in order.
  */
-export { act, holdOf } from "./act.ts";
+export { act } from "./act.ts";
+
 export * from "./carry_out.ts";
 export * from "./collect_trees.ts";
 export * from "./decide_target.ts";
+export { type Decision, holdOf, messageFor, toldDecision } from "./decision.ts";
 export * from "./destroy_target.ts";
-export * from "./glance.ts";
 export * from "./hold.ts";
 export * from "./expand_deployments.ts";
 export * from "./parts.ts";

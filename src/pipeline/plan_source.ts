@@ -1,5 +1,5 @@
 import { canonicalJson } from "../compose/mod.ts";
-import { observe } from "../deploy/mod.ts";
+import { type Glance, observe } from "../deploy/mod.ts";
 import {
   LABELS,
   type ObservedStack,
@@ -12,7 +12,8 @@ import {
   type StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
-import { decideTarget, type Decision, messageFor } from "./decide_target.ts";
+import { decideTarget } from "./decide_target.ts";
+import { type Decision, messageFor } from "./decision.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import type { ExpandedDeployment } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
@@ -20,7 +21,7 @@ import { partsFor, type PipelineParts } from "./parts.ts";
 import { preparing } from "../system/mod.ts";
 import { planObsolete, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
-import { type Glance, shownModel } from "../prepare/mod.ts";
+import { shownModel } from "../prepare/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { createTeller, runListener } from "../tell/mod.ts";
 

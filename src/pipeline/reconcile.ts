@@ -14,6 +14,7 @@ import {
 import {
   decideReconciliation,
   listedDrift,
+  pausedHold,
   type Reconciliation,
   type Restart,
 } from "../plan/mod.ts";
@@ -21,7 +22,7 @@ import type { Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { repairRelease } from "./act.ts";
-import { isMixed, pausedHold, prepareRepair, stopHold } from "./hold.ts";
+import { isMixed, prepareRepair, stopHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { deploying } from "../system/mod.ts";
 import { waitForStack } from "./waits.ts";

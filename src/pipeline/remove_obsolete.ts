@@ -15,14 +15,14 @@ import {
   type TargetListener,
   type Trigger,
 } from "../model/mod.ts";
-import { chooseObsolete, type ObsoleteVerdict, permitsRemovals } from "../plan/mod.ts";
+import { chooseObsolete, type Hold, type ObsoleteVerdict, permitsRemovals } from "../plan/mod.ts";
 import { stage, type Target } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { nothingToDestroy } from "./act.ts";
-import type { Decision } from "./decide_target.ts";
+import type { Decision } from "./decision.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import type { Expansion, ScannedBase } from "./expand_deployments.ts";
-import { type Hold, personHold } from "./hold.ts";
+import { personHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";

@@ -1,7 +1,6 @@
 import type { SourceRequest, StackKey } from "../model/mod.ts";
-import { deferredBy, type SyncSubject } from "../plan/mod.ts";
+import { deferredBy, type Hold, type SyncSubject } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
-import type { Hold } from "./hold.ts";
 import type { PipelineParts } from "./parts.ts";
 
 type GateParts = Pick<PipelineParts, "windows" | "clock" | "log" | "meter" | "ledger">;

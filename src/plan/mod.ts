@@ -4,6 +4,7 @@
  */
 export * from "./decide.ts";
 export * from "./decide_reconciliation.ts";
+export { type Hold, pausedHold, retryHold } from "./hold.ts";
 export * from "./inputs.ts";
 export * from "./obsolete.ts";
 export * from "./listed_drift.ts";

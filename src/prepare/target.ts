@@ -2,7 +2,6 @@ import type {
   DeclaredDeployment,
   Deployment,
   DiscoveredStack,
-  ObservedStack,
   Origin,
   Progress,
   Revision,
@@ -10,17 +9,8 @@ import type {
   SwarmRelease,
   Trigger,
 } from "../model/mod.ts";
-import type { StackPlace } from "../deploy/mod.ts";
+import type { Glance } from "../deploy/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
-
-/** A shared look at the stacks of one piece of work. */
-export interface Glance {
-  /**
-   * What runs for a stack, whose lock the caller holds: seen after the piece of work began, not long
-   * ago, and with nothing that we did to the stack in between.
-   */
-  observe(stack: StackPlace, signal: AbortSignal): Promise<ObservedStack>;
-}
 
 /** One deployment of one run: what the steps of the pipeline hand on. */
 export interface Target {

@@ -92,4 +92,14 @@ export class FailureMemory {
   clear(key: StackKey): void {
     this.#database.removeRows("failures", key);
   }
+
+  /**
+   * The failure of a release that nobody asks for any more is over: `wanted` runs. One of this very
+   * release stays remembered, for what crashes again after it was seen to run must not be tried again
+   * in a tight loop.
+   */
+  clearOthers(key: StackKey, wanted: string): void {
+    const failure = this.get(key);
+    if (failure !== undefined && failure.release !== wanted) this.clear(key);
+  }
 }

@@ -12,7 +12,8 @@ import {
   type Release,
   stackKey,
 } from "../../../src/model/mod.ts";
-import { decideHeld, type Hold, type PipelineParts } from "../../../src/pipeline/mod.ts";
+import { decideHeld, type PipelineParts } from "../../../src/pipeline/mod.ts";
+import type { Hold } from "../../../src/plan/mod.ts";
 import { createSyncWindows } from "../../../src/plan/mod.ts";
 import { createImages, RenderedModels, type Target } from "../../../src/prepare/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Engine } from "../../../src/docker/engine.ts";
 import { COMPOSE_LABELS, formatStackKey, type StackKey, stackKey } from "../../../src/model/mod.ts";
 import type { RecordedRelease } from "../../../src/record/ledger.ts";
-import { createGlance } from "../../../src/pipeline/glance.ts";
+import { createGlance } from "../../../src/deploy/glance.ts";
 import { createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";

@@ -1,8 +1,16 @@
-import { observe, observeAll } from "../deploy/mod.ts";
-import { formatStackKey, type ObservedStack } from "../model/mod.ts";
-import type { Ledger } from "../record/ledger.ts";
-import type { PipelineParts } from "./parts.ts";
-import type { Glance, Host, Target } from "../prepare/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import { formatStackKey, type ObservedStack, type StackKey } from "../model/mod.ts";
+import type { Clock, WatchedLock } from "../system/mod.ts";
+import { observe, observeAll, type StackPlace } from "./observe.ts";
+
+/** A shared look at the stacks of one piece of work. */
+export interface Glance {
+  /**
+   * What runs for a stack, whose lock the caller holds: seen after the piece of work began, not long
+   * ago, and with nothing that we did to the stack in between.
+   */
+  observe(stack: StackPlace, signal: AbortSignal): Promise<ObservedStack>;
+}
 
 /** From how many stacks on one call for all containers is better than one for those of each. */
 const LEAST_STACKS = 4;
@@ -10,10 +18,15 @@ const LEAST_STACKS = 4;
 const OLDEST_MS = 2_000;
 
 /** Parts for looking at what runs. */
-export type GlanceParts = Pick<PipelineParts, "stackLock" | "clock"> & {
-  readonly host: Pick<Host, "engine">;
-  readonly ledger: Pick<Ledger, "current">;
-};
+export interface GlanceParts {
+  readonly host: { readonly engine: Engine };
+  readonly stackLock: Pick<WatchedLock, "mark" | "wasReleasedSince">;
+  readonly clock: Clock;
+  /** Says when the release of a stack became healthy. */
+  readonly ledger: {
+    current(key: StackKey): { readonly finishedAt?: Date | undefined } | undefined;
+  };
+}
 
 interface Seen {
   readonly at: number;
@@ -23,8 +36,8 @@ interface Seen {
 
 /** The containers that run for a target now. Whoever asks holds the stack's lock. */
 export async function look(
-  { host: { engine } }: PipelineParts,
-  { key, swarm, glance }: Pick<Target, "key" | "swarm" | "glance">,
+  { host: { engine } }: Pick<GlanceParts, "host">,
+  { key, swarm, glance }: StackPlace & { readonly glance?: Glance },
   signal: AbortSignal,
 ): Promise<ObservedStack> {
   const stack = { key, ...(swarm === undefined ? {} : { swarm }) };

@@ -1,0 +1,83 @@
+import type {
+  InputChange,
+  ObservedStack,
+  Plan,
+  Release,
+  SkipReason,
+  ToldDecision,
+} from "../model/mod.ts";
+import type { HeldDecision } from "./hold.ts";
+import type { PreparedRelease } from "../prepare/mod.ts";
+import type { Hold } from "../plan/mod.ts";
+
+/** The decision about a target, made before anything was touched. */
+export type Decision =
+  | {
+    readonly kind: "skip";
+    readonly plan: Plan & { readonly kind: "skip" };
+    readonly changes: readonly InputChange[];
+    /** When an automatic attempt may be made again. */
+    readonly retryAt?: Date;
+    /** What the source wants, where it was rendered to find that out. */
+    readonly wanted?: Release;
+  }
+  /** The release that is deployed is put back in order; the one the source wants is held back. */
+  | (HeldDecision & { readonly kind: "repair"; readonly changes: readonly InputChange[] })
+  | {
+    readonly kind: "destroy";
+    readonly plan: Plan & { readonly kind: "destroy" };
+    readonly changes: readonly InputChange[];
+  }
+  | {
+    readonly kind: "deploy";
+    readonly changes: readonly InputChange[];
+    readonly plan: Plan;
+    readonly prepared: PreparedRelease;
+    readonly observed: ObservedStack;
+    /** Images of a stack with their digests, by service. */
+    readonly images: Readonly<Record<string, string>>;
+    readonly adopts: boolean;
+    /** Whether the release failed before and is tried again by itself. */
+    readonly isRetry: boolean;
+  };
+
+/** A decision as one line. */
+export function messageFor(decision: Decision): string {
+  const { message } = decision.plan;
+  if (decision.kind !== "repair") return message;
+  const { hold, recorded } = decision;
+  return `${hold.message}; release ${recorded.number} is repaired: ${message}`;
+}
+
+/** A decision to do nothing, where nothing more is known. */
+export function skip(reason: SkipReason, message: string): Decision {
+  return {
+    kind: "skip",
+    plan: { kind: "skip", reason, message, services: [] },
+    changes: [],
+  };
+}
+
+/** A decision in the words in which everybody is told of it. */
+export function toldDecision(decision: Decision): ToldDecision {
+  const { changes, plan } = decision;
+  const told = { message: messageFor(decision), services: plan.services, changes };
+  if (decision.kind === "repair") {
+    const { reason, retryAt } = decision.hold;
+    return { kind: "repair", reason, ...told, ...later(retryAt) };
+  }
+  if (decision.kind !== "skip") return { kind: plan.kind, ...told };
+  return { kind: "skip", reason: decision.plan.reason, ...told, ...later(decision.retryAt) };
+}
+
+function later(retryAt: Date | undefined): { readonly retryAt?: Date } {
+  return retryAt === undefined ? {} : { retryAt };
+}
+
+/** The reason why a decision holds back, and until when. */
+export function holdOf(decision: Decision): Pick<Hold, "reason" | "retryAt"> | undefined {
+  if (decision.kind === "repair") return decision.hold;
+  if (decision.kind !== "skip") return undefined;
+  const { plan: { reason }, retryAt } = decision;
+  return { reason, ...(retryAt === undefined ? {} : { retryAt }) };
+}

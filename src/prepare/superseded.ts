@@ -1,0 +1,29 @@
+import type { Release, Revision } from "../model/mod.ts";
+import type { PrepareParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/** A late webhook or a moved-back branch must not bring an older state back by itself. */
+export async function isSuperseded(
+  parts: Pick<PrepareParts, "source">,
+  target: Target,
+  recorded: Pick<Release, "revision" | "configuration">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { revision, origin, deployment } = target;
+  if (origin === "manual" || deployment.forceRecreate) return false;
+  if (await isOlder(parts, revision, recorded.revision, signal)) return true;
+  if (deployment.repositoryUrl === "" || recorded.configuration === undefined) return false;
+  return await isOlder(parts, target.configuration, recorded.configuration, signal);
+}
+
+/** Whether a revision comes before the one that was deployed, on the same reference. */
+async function isOlder(
+  { source }: Pick<PrepareParts, "source">,
+  now: Revision,
+  deployed: Revision,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (now.id === deployed.id || now.reference !== deployed.reference) return false;
+  if (now.source.name !== deployed.source.name) return false;
+  return await source.isAncestor(now, deployed, signal) === true;
+}
