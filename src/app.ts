@@ -1,32 +1,24 @@
-import { receiveWebhookOperation, submitWebhook } from "./api/mod.ts";
+import { submitWebhook } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { createGate, type Gate } from "./app/gate.ts";
-import { announcePolls, countWebhook, measureRun } from "./app/measure_run.ts";
+import { announcePolls, measureRun } from "./app/measure_run.ts";
 import { forEachContext } from "./app/each_context.ts";
 import { createEngineEvents } from "./app/engine_events.ts";
 import { JobBoards } from "./app/jobs.ts";
-import { localRepository } from "./app/local_repository.ts";
 import { onceDone } from "./app/remember.ts";
 import { createReconciliation } from "./app/reconciliation.ts";
 import { stackFigures } from "./app/stack_figures.ts";
 import type { System } from "./app/system.ts";
-import { webhookSources } from "./app/webhook_sources.ts";
 import type { Intake } from "./intake.ts";
-import {
-  DEFAULT_CONTEXT,
-  messageOf,
-  type RunReporter,
-  type SourceRequest,
-  type StackKey,
-} from "./model/mod.ts";
+import { DEFAULT_CONTEXT, messageOf, type RunReporter, type StackKey } from "./model/mod.ts";
 import { awayContexts } from "./pipeline/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
-import { createPrometheus, type Prometheus } from "./record/mod.ts";
-import { createHandler, createMetricsHandler, createServer, type Server } from "./serve/mod.ts";
+import { createPrometheus } from "./record/mod.ts";
 import { compactMirrors } from "./source/mod.ts";
 import type { Settings } from "./settings/mod.ts";
-import { createNetworks, formatTime } from "./system/mod.ts";
-import { lookAtRepository, OpeningAlarm, RetryAlarm, runPolls } from "./trigger/mod.ts";
+import { OpeningAlarm, RetryAlarm } from "./trigger/mod.ts";
+import { listen, listenMetrics } from "./app/listen.ts";
+import { startPolls } from "./app/start_polls.ts";
 
 export { type CommandGate, createCommandGate } from "./app/gate.ts";
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
@@ -128,7 +120,9 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const tries = { assembly, intake, pipeline, due };
   const recovered = tryRecover(system, tries, stop.signal);
   void recovered.then(() => stop.signal.aborted || opening.start());
-  const polled = recovered.then(() => startPolls(settings, system, tries, stop.signal));
+  const polled = recovered.then(() =>
+    startPolls(settings, system, { ...assembly, intake }, stop.signal)
+  );
   const schedule = (context: string) => {
     const { scheduler } = boards.of(context);
     return settings.deploy.schedulerEnabled ? scheduler.run() : scheduler.adopt();
@@ -240,98 +234,6 @@ async function keepRecovering(
   for (let pause: number = first; !signal.aborted; pause = Math.min(2 * pause, longest)) {
     await system.clock.sleep(pause, signal).catch(() => {});
     if (signal.aborted || await tryRecover(system, parts, signal) === "done") return;
-  }
-}
-
-async function startPolls(
-  settings: Settings,
-  { clock, log, files }: System,
-  { assembly: { heldUntil }, intake }: Pick<RecoveryParts, "assembly" | "intake">,
-  signal: AbortSignal,
-): Promise<void> {
-  if (signal.aborted) return;
-  const look = (request: SourceRequest) => {
-    const path = localRepository(request);
-    return path === undefined ? undefined : lookAtRepository(files, path);
-  };
-  await runPolls(settings.polls, {
-    submit: (work) => intake.submit(work),
-    clock,
-    log,
-    timeZone: settings.timeZone,
-    random: Math.random,
-    look,
-    heldUntil,
-  }, signal);
-}
-
-interface Served {
-  readonly assembly: Assembly;
-  readonly gate: Gate;
-  readonly meter: Prometheus;
-}
-
-async function listen(
-  settings: Settings,
-  system: System,
-  { assembly, gate: { intake, operations, runs }, meter }: Served,
-): Promise<Server> {
-  const { clock, log, redactor, files, hostname } = system;
-  const { http, apiSecret, apiReadSecret, webhookSecret } = settings;
-  return await createServer({
-    handler: createHandler({
-      operations,
-      apiKeys: { full: apiSecret, read: apiReadSecret },
-      ...(http.mcpEnabled ? { mcp: { version: system.version, meter, runs } } : {}),
-      ...(http.openApiEnabled ? { openApi: { version: system.version } } : {}),
-      ...(webhookSecret === undefined ? {} : {
-        webhooks: {
-          secret: webhookSecret,
-          sources: webhookSources(settings),
-          operation: receiveWebhookOperation({ intake }),
-          onAuthentic: (repository: string) => countWebhook(meter, repository),
-        },
-      }),
-      proxies: {
-        networks: createNetworks(http.trustedProxyNetworks),
-        header: http.trustedProxyHeader,
-      },
-      maxPayload: http.maxPayloadBytes,
-      redactor,
-      log,
-      ids: assembly.ids,
-      clock,
-    }),
-    port: http.port,
-    clock,
-    log,
-    ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
-    hostname: hostname ?? http.host,
-  });
-}
-
-/** The metrics have a port of their own, which need not be reachable from where the API is. */
-async function listenMetrics(
-  settings: Settings,
-  system: System,
-  { server, meter }: { readonly server: Server; readonly meter: Prometheus },
-): Promise<Server> {
-  const { clock, log, files, hostname } = system;
-  const { http, logLevel } = settings;
-  const started = formatTime(clock.now(), settings.timeZone);
-  meter.move("info", { version: system.version, log_level: logLevel, start_time: started }, 1);
-  try {
-    return await createServer({
-      handler: createMetricsHandler(meter),
-      port: http.metricsPort,
-      clock,
-      log,
-      ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
-      hostname: hostname ?? http.metricsHost,
-    });
-  } catch (error) {
-    await server.shutdown(0);
-    throw error;
   }
 }
 

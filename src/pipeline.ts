@@ -1,6 +1,5 @@
 import {
   DEFAULT_CONTEXT,
-  formatRevision,
   formatStackKey,
   type Heard,
   type Rollback,
@@ -8,7 +7,6 @@ import {
   type RunReporter,
   type StackKey,
   stackKey,
-  StackwrightError,
   type Sync,
   type TargetListener,
 } from "./model/mod.ts";
@@ -22,6 +20,7 @@ import {
   hasClosed,
   holdOf,
   type JobParts,
+  meant,
   noteDeferred,
   noteDiscovered,
   type OpenedSource,
@@ -46,10 +45,10 @@ import {
   waitForStack,
 } from "./pipeline/mod.ts";
 import { webhookRefusal } from "./plan/mod.ts";
-import { createGlance, type Glance } from "./deploy/mod.ts";
+import { type Glances, glancesOf } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
 import { deploying, preparing, type Slot } from "./system/mod.ts";
-import { createTeller, runListener, type Teller } from "./tell/mod.ts";
+import { createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
 export interface Pipeline {
@@ -102,14 +101,6 @@ export function createPipeline(parts: PipelineParts): Pipeline {
     },
     reconcile: (key, heard, signal) => reconcile(parts, key, heard, signal),
     strayed: (context, signal) => strayedStacks(parts, context, signal),
-  };
-}
-
-/** Says of a run about one stack which repository and revision that is of. */
-function describing(reporter: Pick<RunReporter, "describe">): TargetListener {
-  return ({ repository }) => ({ kind, revision }) => {
-    if (kind !== "decided") return;
-    reporter.describe({ repository, revision: formatRevision(revision), message: "" });
   };
 }
 
@@ -166,48 +157,14 @@ async function deploySource(
   if (away === undefined && work.only === undefined) {
     await removeObsolete(parts, opened, listeners, signal);
   }
-  const glances = glancesOf(deployments);
+  const glances = glancesOf(
+    deployments.map(({ declared: { deployment } }) => stackKey(deployment.context, "").context),
+  );
   await Promise.all(
     deployments.map((each) => deployTarget(parts, { opened, listeners, glances }, each, signal)),
   );
   if (away !== undefined) throw away;
 }
-
-/** One look at the containers of each engine, for the deployments that it has. */
-function glancesOf(deployments: readonly ExpandedDeployment[]): Glances {
-  const contexts = deployments.map(({ declared: { deployment } }) =>
-    stackKey(deployment.context, "").context
-  );
-  const made = new Map<string, Glance>();
-  return (parts, { context }) => {
-    const count = contexts.filter((each) => each === context).length;
-    const glance = made.get(context) ?? createGlance(parts, count);
-    made.set(context, glance);
-    return glance;
-  };
-}
-
-/** The deployments that work is about. Throws `not_found` when it is about one that is not there. */
-function meant(
-  { expansion, configuration, away }: OpenedSource,
-  only: Sync["only"],
-): Pick<OpenedSource["expansion"], "deployments" | "failures"> {
-  if (only === undefined) return expansion;
-  const isMeant = (key: StackKey) => formatStackKey(key) === formatStackKey(only);
-  const deployments = expansion.deployments.filter(({ declared: { deployment } }) =>
-    isMeant(stackKey(deployment.context, deployment.name))
-  );
-  const failures = expansion.failures.filter(({ key }) => isMeant(key));
-  if (deployments.length + failures.length > 0) return { deployments, failures };
-  throw away ?? new StackwrightError(
-    "not_found",
-    `${configuration.source.name} does not name ${only.name} any more at ` +
-      formatRevision(configuration),
-  );
-}
-
-/** The glance for a stack, by parts with its host. */
-type Glances = (parts: PipelineParts, key: StackKey) => Glance;
 
 interface TargetRun {
   readonly opened: OpenedSource;

@@ -75,3 +75,17 @@ export function createGlance(
     },
   };
 }
+
+/** The glance for a stack, by parts with its host. */
+export type Glances = (parts: GlanceParts, key: Pick<StackKey, "context">) => Glance;
+
+/** One look at the containers of each engine, for stacks in these `contexts`. */
+export function glancesOf(contexts: readonly string[]): Glances {
+  const made = new Map<string, Glance>();
+  return (parts, { context }) => {
+    const count = contexts.filter((each) => each === context).length;
+    const glance = made.get(context) ?? createGlance(parts, count);
+    made.set(context, glance);
+    return glance;
+  };
+}

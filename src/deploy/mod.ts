@@ -17,7 +17,7 @@ export * from "./compose/find_program.ts";
 export * from "./destroy.ts";
 export * from "./engine_away.ts";
 export * from "./files_record.ts";
-export { createGlance, type Glance, look } from "./glance.ts";
+export { type Glance, type Glances, glancesOf, look } from "./glance.ts";
 export * from "./compose/half_replaced.ts";
 export * from "./jobs/called_job.ts";
 export * from "./jobs/find_jobs.ts";

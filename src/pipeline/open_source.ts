@@ -3,13 +3,16 @@ import { configFileNames, isMigrationFile, MOST_BYTES, parseDeployments } from "
 import {
   type DeclaredDeployment,
   formatRevision,
+  formatStackKey,
   type Origin,
   type PollRound,
   type Revision,
   type RunReporter,
   type SourceRequest,
+  type StackKey,
   stackKey,
   StackwrightError,
+  type Sync,
   type Trigger,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
@@ -145,5 +148,24 @@ async function readConfigFile(
     `${revision.source.name} has no deployment configuration at ${revision.reference}: ` +
       `expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)} in ${where}` +
       (target === "" ? "" : `; with a target there is no other file`),
+  );
+}
+
+/** The deployments that work is about. Throws `not_found` when it is about one that is not there. */
+export function meant(
+  { expansion, configuration, away }: OpenedSource,
+  only: Sync["only"],
+): Pick<OpenedSource["expansion"], "deployments" | "failures"> {
+  if (only === undefined) return expansion;
+  const isMeant = (key: StackKey) => formatStackKey(key) === formatStackKey(only);
+  const deployments = expansion.deployments.filter(({ declared: { deployment } }) =>
+    isMeant(stackKey(deployment.context, deployment.name))
+  );
+  const failures = expansion.failures.filter(({ key }) => isMeant(key));
+  if (deployments.length + failures.length > 0) return { deployments, failures };
+  throw away ?? new StackwrightError(
+    "not_found",
+    `${configuration.source.name} does not name ${only.name} any more at ` +
+      formatRevision(configuration),
   );
 }

@@ -1,5 +1,6 @@
 /** The one voice that tells what becomes of a target, and its listeners. */
 export { decisionListener } from "./decision_listener.ts";
+export { describing } from "./describe_run.ts";
 export { logListener } from "./log_listener.ts";
 export { meterListener } from "./meter_listener.ts";
 export { runListener } from "./run_listener.ts";

@@ -1,0 +1,82 @@
+import { receiveWebhookOperation } from "../api/mod.ts";
+import type { Assembly } from "./assemble.ts";
+import type { Gate } from "./gate.ts";
+import { countWebhook } from "./measure_run.ts";
+import type { System } from "./system.ts";
+import { webhookSources } from "./webhook_sources.ts";
+import type { Prometheus } from "../record/mod.ts";
+import { createHandler, createMetricsHandler, createServer, type Server } from "../serve/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import { createNetworks, formatTime } from "../system/mod.ts";
+
+/** What is served. */
+interface Served {
+  readonly assembly: Assembly;
+  readonly gate: Gate;
+  readonly meter: Prometheus;
+}
+
+/** Listens for requests: API, webhooks, tool server and documents, as far as they are on. */
+export async function listen(
+  settings: Settings,
+  system: System,
+  { assembly, gate: { intake, operations, runs }, meter }: Served,
+): Promise<Server> {
+  const { clock, log, redactor, files, hostname } = system;
+  const { http, apiSecret, apiReadSecret, webhookSecret } = settings;
+  return await createServer({
+    handler: createHandler({
+      operations,
+      apiKeys: { full: apiSecret, read: apiReadSecret },
+      ...(http.mcpEnabled ? { mcp: { version: system.version, meter, runs } } : {}),
+      ...(http.openApiEnabled ? { openApi: { version: system.version } } : {}),
+      ...(webhookSecret === undefined ? {} : {
+        webhooks: {
+          secret: webhookSecret,
+          sources: webhookSources(settings),
+          operation: receiveWebhookOperation({ intake }),
+          onAuthentic: (repository: string) => countWebhook(meter, repository),
+        },
+      }),
+      proxies: {
+        networks: createNetworks(http.trustedProxyNetworks),
+        header: http.trustedProxyHeader,
+      },
+      maxPayload: http.maxPayloadBytes,
+      redactor,
+      log,
+      ids: assembly.ids,
+      clock,
+    }),
+    port: http.port,
+    clock,
+    log,
+    ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
+    hostname: hostname ?? http.host,
+  });
+}
+
+/** The metrics have a port of their own, which need not be reachable from where the API is. */
+export async function listenMetrics(
+  settings: Settings,
+  system: System,
+  { server, meter }: { readonly server: Server; readonly meter: Prometheus },
+): Promise<Server> {
+  const { clock, log, files, hostname } = system;
+  const { http, logLevel } = settings;
+  const started = formatTime(clock.now(), settings.timeZone);
+  meter.move("info", { version: system.version, log_level: logLevel, start_time: started }, 1);
+  try {
+    return await createServer({
+      handler: createMetricsHandler(meter),
+      port: http.metricsPort,
+      clock,
+      log,
+      ...(http.tls === undefined ? {} : { tls: { ...http.tls, files } }),
+      hostname: hostname ?? http.metricsHost,
+    });
+  } catch (error) {
+    await server.shutdown(0);
+    throw error;
+  }
+}

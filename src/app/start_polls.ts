@@ -1,0 +1,30 @@
+import { localRepository } from "./local_repository.ts";
+import type { System } from "./system.ts";
+import type { SourceRequest } from "../model/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import { lookAtRepository, runPolls } from "../trigger/mod.ts";
+import type { Intake } from "../intake.ts";
+import type { Assembly } from "./assemble.ts";
+
+/** Polls the sources of the settings until the signal. */
+export async function startPolls(
+  settings: Settings,
+  { clock, log, files }: System,
+  { heldUntil, intake }: Pick<Assembly, "heldUntil"> & { readonly intake: Intake },
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) return;
+  const look = (request: SourceRequest) => {
+    const path = localRepository(request);
+    return path === undefined ? undefined : lookAtRepository(files, path);
+  };
+  await runPolls(settings.polls, {
+    submit: (work) => intake.submit(work),
+    clock,
+    log,
+    timeZone: settings.timeZone,
+    random: Math.random,
+    look,
+    heldUntil,
+  }, signal);
+}
