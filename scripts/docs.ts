@@ -8,23 +8,26 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { configReference } from "./lib/config_reference.ts";
+import { settingsReference } from "./lib/settings_reference.ts";
 
 /** One generated page. */
 interface Page {
   /** Where it is written, from the root. */
   readonly path: string;
-  /** Module, from the root, and its function without arguments that returns the Markdown body. */
+  /** The table that it shows, from the root. */
   readonly source: string;
-  readonly maker: string;
+  /** Makes the Markdown body. */
+  readonly make: () => string;
   readonly head: string;
 }
 
 const PAGES: readonly Page[] = [
   {
     path: "docs/configuration.md",
-    source: "src/config/config_reference.ts",
-    maker: "configReference",
+    source: "src/config/deployment_schema.ts",
+    make: configReference,
     head: `# Configuration
 
 What a repository says about its deployments (\`.stackwright.yaml\`, one document per deployment), and
@@ -34,8 +37,8 @@ a checkout, \`stackwright schema\` prints the same as JSON Schema for editors.
   },
   {
     path: "docs/settings.md",
-    source: "src/settings/settings_reference.ts",
-    maker: "settingsReference",
+    source: "src/settings/settings_table.ts",
+    make: settingsReference,
     head: `# Settings
 
 Read once at start from the environment. A setting with a second name \`…_FILE\` can also be read from
@@ -46,11 +49,10 @@ the file that this names. Every problem is reported, one line each, and the prog
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-async function main(check: boolean): Promise<number> {
+function main(check: boolean): number {
   let stale = 0;
   for (const page of PAGES) {
-    if (!existsSync(join(root, page.source))) continue;
-    const text = formatted(`${page.head}\n${await bodyOf(page)}`);
+    const text = formatted(`${page.head}\n${bodyOf(page)}`);
     const file = join(root, page.path);
     if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
     if (check) {
@@ -64,10 +66,7 @@ async function main(check: boolean): Promise<number> {
   return stale === 0 ? 0 : 1;
 }
 
-async function bodyOf({ source, maker }: Page): Promise<string> {
-  const module: Record<string, unknown> = await import(pathToFileURL(join(root, source)).href);
-  const make = module[maker];
-  if (typeof make !== "function") throw new Error(`${source} exports no function ${maker}()`);
+function bodyOf({ source, make }: Page): string {
   return `<!-- Written by ./scripts/docs from ${source}; change it there. -->\n\n${make()}`;
 }
 
@@ -82,4 +81,4 @@ function formatted(text: string): string {
   return result.stdout;
 }
 
-process.exitCode = await main(process.argv.includes("--check"));
+process.exitCode = main(process.argv.includes("--check"));

@@ -8,7 +8,6 @@ export type { Checkout } from "./checkout.ts";
 export { type ComposeInclude, type ComposePaths, composePaths } from "./compose_paths.ts";
 export * from "./compose_references.ts";
 export * from "./config_file_names.ts";
-export * from "./config_reference.ts";
 export * from "./decode.ts";
 export * from "./deployment.ts";
 export type { DeploymentDocument } from "./deployment_reader.ts";

@@ -8,15 +8,12 @@ import {
   checkScheduleShape,
   compileWebhookFilter,
   configFileNames,
-  configReference,
-  deploymentSchema,
   isConfigFileName,
   isMigrationFile,
   isProjectName,
   normaliseName,
   overrideDeployment,
   parseDeploymentOverride,
-  pollEntrySchema,
 } from "../../../src/config/mod.ts";
 import { editDistance, nearestKey } from "../../../src/config/nearest_key.ts";
 import { errorOf, parseOne, problemsOf } from "./problems.ts";
@@ -277,22 +274,5 @@ describe("overrideDeployment", () => {
     assert.deepEqual(problemsOf(() => override("paus: true\n")), [
       'o.yaml:1:1: paus: unknown key "paus"; did you mean "pause"?',
     ]);
-  });
-});
-
-describe("configReference", () => {
-  it("configReference() has a row for every key of every schema", () => {
-    const text = configReference();
-    const keys = [...Object.keys(deploymentSchema.shape), ...Object.keys(pollEntrySchema.shape)];
-    for (const key of [...keys, "no_cache", "restart_window", "subject_regexp", "store_ref"]) {
-      assert.ok(text.includes(`| \`${key}\` |`), key);
-    }
-    assert.ok(text.includes('| `timeout` | duration | `"3m"` |'));
-    assert.ok(text.includes("| `git_depth` | whole number ≥ 0 | `0` |"));
-    assert.ok(
-      text.split("\n").filter((line) => line.startsWith("|")).every((line) =>
-        line.replaceAll("\\|", "").split("|").length === 6
-      ),
-    );
   });
 });

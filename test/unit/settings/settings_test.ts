@@ -10,7 +10,6 @@ import {
   type Settings,
   SETTINGS_TABLE,
   type SettingsOptions,
-  settingsReference,
 } from "../../../src/settings/mod.ts";
 
 const FILES: Record<string, string> = {
@@ -550,17 +549,6 @@ describe("readSettings for what this version does not have", () => {
       "TZ",
     ]);
   });
-
-  it("settingsReference() lists each of them with what happens while it is set", () => {
-    const [, text = ""] = settingsReference().split("## Not in this version");
-    for (const { name, refused } of NOT_YET) {
-      const row = text.split("\n").find((line) => line.startsWith(`| \`${name}\``)) ?? "";
-      assert.match(
-        row,
-        refused ? /\| error( when true| with `enabled: true`| unless `\w+`)? \|/ : /\| warning/,
-      );
-    }
-  });
 });
 
 describe("readListenSettings", () => {
@@ -610,17 +598,5 @@ describe("secretValues", () => {
       "s-user",
     ]);
     assert.deepEqual(secretValues(read()), []);
-  });
-});
-
-describe("settingsReference", () => {
-  it("settingsReference() has a row for each variable with its default and other names", () => {
-    const text = settingsReference();
-    for (const { name } of SETTINGS_TABLE) assert.ok(text.includes(`| \`${name}\``), name);
-    assert.ok(text.includes("| `HTTP_PORT` | integer | `8080` |"));
-    assert.ok(text.includes("`API_SECRET`, `API_SECRET_FILE`"));
-    assert.ok(text.includes("Also `DATA_MOUNT_PATH`."));
-    const names = SETTINGS_TABLE.map(({ name }) => name);
-    assert.equal(new Set(names).size, names.length);
   });
 });

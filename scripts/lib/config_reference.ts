@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { DEPLOYMENT_SECTIONS, deploymentSchema } from "./deployment_schema.ts";
-import { pollEntrySchema } from "./poll_schema.ts";
+import { DEPLOYMENT_SECTIONS, deploymentSchema } from "../../src/config/deployment_schema.ts";
+import { pollEntrySchema } from "../../src/config/poll_schema.ts";
 
 /**
  * The reference of everything that can be configured in a repository and for polls, as Markdown

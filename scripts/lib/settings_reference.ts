@@ -1,6 +1,6 @@
-import { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
-import type { SettingRow } from "./setting_row.ts";
-import { SETTINGS_TABLE } from "./settings_table.ts";
+import { NOT_YET, type NotYetRow } from "../../src/settings/not_yet_table.ts";
+import type { SettingRow } from "../../src/settings/setting_row.ts";
+import { SETTINGS_TABLE } from "../../src/settings/settings_table.ts";
 
 /** The table as Markdown, with the rules that hold for all of it. */
 export function settingsReference(): string {
