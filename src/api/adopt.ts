@@ -24,9 +24,6 @@ export const adoptionView = z.strictObject({
   before: ownerView.optional().describe("Whose it was; absent when that was not known."),
 });
 
-/** See {@link adoptionView}. */
-export type AdoptionView = z.output<typeof adoptionView>;
-
 /**
  * Hands a stack to another source or branch, whose next deployment takes over its containers, volumes
  * and files. Without a source, the one that was refused is meant. The owner before is refused from
@@ -35,7 +32,9 @@ export type AdoptionView = z.output<typeof adoptionView>;
  * A call throws `bad_request` for a source that is none, `not_found` when nobody was refused and
  * `conflict` when several were.
  */
-export function adoptOperation({ ledger }: Pick<StackParts, "ledger">): Operation<AdoptionView> {
+export function adoptOperation(
+  { ledger }: Pick<StackParts, "ledger">,
+): Operation<z.output<typeof adoptionView>> {
   return defineOperation({
     id: "adoptDeployment",
     summary: "Hand a stack to another repository or branch, with its volumes and files.",

@@ -16,11 +16,8 @@ export const diffView = z.strictObject({
   next: z.int().optional().describe("`after` of the next page, when there is one."),
 });
 
-/** See {@link diffView}. */
-export type DiffView = z.output<typeof diffView>;
-
 /** Shows what differs between two releases of a stack. A call throws `not_found`. */
-export function diffReleasesOperation(parts: StackParts): Operation<DiffView> {
+export function diffReleasesOperation(parts: StackParts): Operation<z.output<typeof diffView>> {
   return defineOperation({
     id: "diffReleases",
     summary: "Show what differs between two releases of a stack; secrets are masked.",

@@ -28,9 +28,6 @@ export const resumeView = z.strictObject({
   resumed: z.boolean().describe("False when nobody held it."),
 });
 
-/** See {@link resumeView}. */
-export type ResumeView = z.output<typeof resumeView>;
-
 /** Parts for holding stacks. */
 export interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
   readonly clock: Clock;
@@ -83,7 +80,9 @@ export function holdOperation({ ledger, clock, timeZone }: HoldParts): Operation
  * Ends the hold of a stack and the pin of a rollback. A call throws `not_found` when nothing is
  * recorded about it.
  */
-export function resumeOperation({ ledger }: Pick<HoldParts, "ledger">): Operation<ResumeView> {
+export function resumeOperation(
+  { ledger }: Pick<HoldParts, "ledger">,
+): Operation<z.output<typeof resumeView>> {
   return defineOperation({
     id: "resumeDeployment",
     summary: "Let a stack that was held, or rolled back, follow its source again.",

@@ -16,11 +16,10 @@ export const decisionsView = z.strictObject({
   next: z.int().optional().describe("`before` of the next page, when there is one."),
 });
 
-/** See {@link decisionsView}. */
-export type DecisionsView = z.output<typeof decisionsView>;
-
 /** Lists the decisions about a stack, newest first. A call throws `not_found` when there is none. */
-export function listDecisionsOperation({ ledger, timeZone }: StackParts): Operation<DecisionsView> {
+export function listDecisionsOperation(
+  { ledger, timeZone }: StackParts,
+): Operation<z.output<typeof decisionsView>> {
   const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "listDecisions",

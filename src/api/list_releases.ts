@@ -16,11 +16,10 @@ export const releasesView = z.strictObject({
   next: z.int().optional().describe("`before` of the next page, when there is one."),
 });
 
-/** See {@link releasesView}. */
-export type ReleasesView = z.output<typeof releasesView>;
-
 /** Lists the releases of a stack, newest first. A call throws `not_found` when there is none. */
-export function listReleasesOperation({ ledger, timeZone }: StackParts): Operation<ReleasesView> {
+export function listReleasesOperation(
+  { ledger, timeZone }: StackParts,
+): Operation<z.output<typeof releasesView>> {
   const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "listReleases",

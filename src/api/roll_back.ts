@@ -12,16 +12,13 @@ export const rollbackResult = runResult.extend({
   release: z.int().describe("Number of the release that is put back."),
 });
 
-/** See {@link rollbackResult}. */
-export type RollbackResult = z.output<typeof rollbackResult>;
-
 /**
  * Puts a stack back to an earlier release and keeps it there, as a run. A call throws `not_found`
  * when there is no such release.
  */
 export function rollBackOperation(
   { ledger, ...parts }: RunWorkParts & Pick<StackParts, "ledger">,
-): Operation<RollbackResult> {
+): Operation<z.output<typeof rollbackResult>> {
   return defineOperation({
     id: "rollbackDeployment",
     summary: "Put a stack back to an earlier release, and keep it there.",

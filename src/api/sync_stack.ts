@@ -33,14 +33,11 @@ export const planView = z.strictObject({
   diff: z.string().describe("A unified diff of the masked models; empty when they are equal."),
 });
 
-/** See {@link planView}. */
-export type PlanView = z.output<typeof planView>;
-
 /**
  * Says what a deployment of a stack would change, and changes nothing. A call throws `not_found` when
  * nothing says where it comes from, and what keeps it from being planned.
  */
-export function planStackOperation(parts: SyncStackParts): Operation<PlanView> {
+export function planStackOperation(parts: SyncStackParts): Operation<z.output<typeof planView>> {
   return defineOperation({
     id: "planDeployment",
     summary: "Show what a deployment of a stack would change, and change nothing.",

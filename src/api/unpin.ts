@@ -9,14 +9,13 @@ export const unpinView = z.strictObject({
   unpinned: z.boolean().describe("False when nothing held it at an earlier release."),
 });
 
-/** See {@link unpinView}. */
-export type UnpinView = z.output<typeof unpinView>;
-
 /**
  * Lets automatic updates of a stack happen again after a rollback. A call throws `not_found` when
  * nothing is recorded about it.
  */
-export function unpinOperation({ ledger }: Pick<StackParts, "ledger">): Operation<UnpinView> {
+export function unpinOperation(
+  { ledger }: Pick<StackParts, "ledger">,
+): Operation<z.output<typeof unpinView>> {
   return defineOperation({
     id: "unpinDeployment",
     summary: "Let automatic updates of a stack happen again after a rollback.",
