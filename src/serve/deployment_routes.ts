@@ -13,10 +13,7 @@ const RUN_SUCCESS = {
 /** The routes on the stacks that are deployed. */
 export function deploymentRoutes(operations: Operations): OperationRoute[] {
   return [
-    operationRoute({
-      methods: ["GET"],
-      path: "/v1/api/deployments",
-      operation: operations.listDeployments,
+    operationRoute("GET /v1/api/deployments", operations.listDeployments, {
       query: {
         state: choice("deployment state", STACK_STATES),
         query: text,
@@ -36,13 +33,10 @@ export function deploymentRoutes(operations: Operations): OperationRoute[] {
 function stackRoute<Output>(
   [method, path, doing]: readonly ["GET" | "POST", path: string, doing: string],
   operation: Operation<Output>,
-  { query, ...more }: Omit<RouteTable<Output>, "methods" | "path" | "operation">,
+  { query, ...more }: RouteTable<Output>,
 ): OperationRoute {
-  return operationRoute({
-    methods: [method],
-    path: `/v1/api/deployment/{name}${path}`,
+  return operationRoute(`${method} /v1/api/deployment/{name}${path}`, operation, {
     params: { name: "name" },
-    operation,
     query: { ...query, context: text },
     failure: ({ name }) => `failed to ${doing}: ${name}`,
     ...more,

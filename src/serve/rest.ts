@@ -19,11 +19,8 @@ import { runAnswer } from "./run_answer.ts";
 /** The REST interface as a table over the operations. */
 export function restRoutes(operations: Operations): OperationRoute[] {
   return [
-    operationRoute({
-      methods: ["GET", "HEAD"],
-      path: "/v1/health",
+    operationRoute("GET|HEAD /v1/health", operations.health, {
       access: "public",
-      operation: operations.health,
       plain: true,
       success: { 200: "Healthy.", 503: "Unhealthy; `error` says why." },
       answer: healthAnswer,
@@ -33,27 +30,18 @@ export function restRoutes(operations: Operations): OperationRoute[] {
     ...projectRoutes(operations),
     ...stackRoutes(operations),
     ...jobRoutes(operations),
-    operationRoute({
-      methods: ["POST"],
-      path: "/v1/api/storage/compact",
-      operation: operations.compactMirrors,
+    operationRoute("POST /v1/api/storage/compact", operations.compactMirrors, {
       query: { repository: text, mode: compactionMode, max_size: maxSize, wait: boolean },
       success: { 200: "With `wait`: done, or nothing was to be done.", 202: "Started." },
       refusals: [500, 503],
       content: z.union([z.string(), runView]).describe("The run with `wait`, else one sentence."),
       answer: compactionAnswer,
     }),
-    operationRoute({
-      methods: ["GET"],
-      path: "/v1/api/sync-windows",
-      operation: operations.syncWindows,
+    operationRoute("GET /v1/api/sync-windows", operations.syncWindows, {
       query: { repository: text, deployment: text, context: text, origin },
       success: { 200: "The windows, and the decision where something was named." },
     }),
-    operationRoute({
-      methods: ["POST"],
-      path: "/v1/api/poll/run",
-      operation: operations.runPolls,
+    operationRoute("POST /v1/api/poll/run", operations.runPolls, {
       query: { wait: boolean },
       body: "configs",
       success: {
@@ -69,10 +57,7 @@ export function restRoutes(operations: Operations): OperationRoute[] {
 
 function runRoutes({ listRuns, getRun }: Operations): OperationRoute[] {
   return [
-    operationRoute({
-      methods: ["GET"],
-      path: "/v1/api/runs",
-      operation: listRuns,
+    operationRoute("GET /v1/api/runs", listRuns, {
       query: {
         limit: positiveInteger,
         status: choice("deployment run status", RUN_STATUSES),
@@ -80,10 +65,7 @@ function runRoutes({ listRuns, getRun }: Operations): OperationRoute[] {
       },
       success: { 200: "Runs, newest first." },
     }),
-    operationRoute({
-      methods: ["GET"],
-      path: "/v1/api/run/{jobID}",
-      operation: getRun,
+    operationRoute("GET /v1/api/run/{jobID}", getRun, {
       params: { jobID: "job_id" },
       success: { 200: "The run." },
       answer: (run) => ({ kind: "content", status: 200, content: run, jobId: run.job_id }),
@@ -93,19 +75,13 @@ function runRoutes({ listRuns, getRun }: Operations): OperationRoute[] {
 
 function jobRoutes({ listJobs, runJob }: Operations): OperationRoute[] {
   return [
-    operationRoute({
-      methods: ["GET"],
-      path: "/v1/api/jobs",
-      operation: listJobs,
+    operationRoute("GET /v1/api/jobs", listJobs, {
       query: { stack: text, context: text },
       success: { 200: "Jobs, sorted by stack and name." },
       failure: () => "failed to list scheduled jobs",
     }),
-    operationRoute({
-      methods: ["POST"],
-      path: "/v1/api/job/{jobName}/run",
+    operationRoute("POST /v1/api/job/{jobName}/run", runJob, {
       params: { jobName: "job_name" },
-      operation: runJob,
       query: { stack: text, context: text, wait: boolean },
       success: { 200: "With `wait`: it has run.", 202: "Accepted." },
       refusals: [500, 503],
@@ -122,28 +98,19 @@ function projectRoutes(
   const params = { projectName: "project_name" };
   const name = (input: Readonly<Record<string, unknown>>) => input["project_name"];
   return [
-    operationRoute({
-      methods: ["GET"],
-      path: "/v1/api/projects",
-      operation: listProjects,
+    operationRoute("GET /v1/api/projects", listProjects, {
       query: { all: boolean, context: text },
       success: { 200: "Projects, sorted by name." },
       failure: () => "failed to get projects",
     }),
-    operationRoute({
-      methods: ["GET"],
-      path,
+    operationRoute(`GET ${path}`, getProject, {
       params,
-      operation: getProject,
       query: { context: text },
       success: { 200: "Its containers, sorted by name." },
       failure: (input) => `failed to get project: ${name(input)}`,
     }),
-    operationRoute({
-      methods: ["DELETE"],
-      path,
+    operationRoute(`DELETE ${path}`, destroyProject, {
       params,
-      operation: destroyProject,
       query: {
         volumes: boolean,
         images: boolean,
@@ -153,21 +120,15 @@ function projectRoutes(
       success: { 200: "Removed." },
       failure: (input) => `failed to remove project: ${name(input)}`,
     }),
-    operationRoute({
-      methods: ["POST"],
-      path: `${path}/recreate`,
+    operationRoute(`POST ${path}/recreate`, recreateProject, {
       params,
-      operation: recreateProject,
       query: { service: text, timeout: seconds(MOST_TIMEOUT_SECONDS), context: text },
       success: { 200: "Done; all of it is healthy." },
       failure: () => "failed to recreate project",
     }),
-    operationRoute({
-      methods: ["POST"],
-      path: `${path}/{action}`,
+    operationRoute(`POST ${path}/{action}`, controlProject, {
       params: { ...params, action: "action" },
       checkParams: requireOneOf(PROJECT_ACTIONS),
-      operation: controlProject,
       query: { timeout: seconds(MOST_TIMEOUT_SECONDS), context: text },
       success: { 200: "Done; after start and restart all of it is healthy." },
       failure: (input) => `failed to ${input["action"]} project`,
@@ -183,38 +144,26 @@ function stackRoutes(
   const name = (input: Readonly<Record<string, unknown>>) => input["stack_name"];
   const timeout = seconds(MOST_TIMEOUT_SECONDS, "stack");
   return [
-    operationRoute({
-      methods: ["GET"],
-      path: "/v1/api/stacks",
-      operation: listStacks,
+    operationRoute("GET /v1/api/stacks", listStacks, {
       query: { context: text },
       success: { 200: "The services of each stack, sorted by name." },
       failure: () => "failed to get stacks",
     }),
-    operationRoute({
-      methods: ["GET"],
-      path,
+    operationRoute(`GET ${path}`, getStack, {
       params,
-      operation: getStack,
       query: { context: text },
       success: { 200: "Its services, sorted by name." },
       failure: (input) => `failed to get stack: ${name(input)}`,
     }),
-    operationRoute({
-      methods: ["DELETE"],
-      path,
+    operationRoute(`DELETE ${path}`, removeStack, {
       params,
-      operation: removeStack,
       query: { timeout, context: text },
       success: { 200: "Removed." },
       failure: (input) => `failed to remove stack: ${name(input)}`,
     }),
-    operationRoute({
-      methods: ["POST"],
-      path: `${path}/{action}`,
+    operationRoute(`POST ${path}/{action}`, controlStack, {
       params: { ...params, action: "action" },
       checkParams: requireOneOf(STACK_ACTIONS),
-      operation: controlStack,
       query: { service: text, replicas, wait: boolean, timeout, context: text },
       success: { 200: "Done; a restart and a run as soon as the engine took them." },
       failure: ({ action }) =>

@@ -72,11 +72,12 @@ export interface RouteFacts {
 /** A route together with what documents say of it. */
 export interface OperationRoute extends Route, RouteFacts {}
 
-/** Facts that make a route over an operation. */
-export interface RouteTable<Output> extends Partial<Omit<RouteFacts, "operation">> {
-  readonly methods: readonly Method[];
-  readonly path: string;
-  readonly operation: Operation<Output>;
+/** Methods, with a stroke between them, and the path of a route: `GET|HEAD /v1/health`. */
+export type RouteName = `${Method}${"" | `|${Method}`} ${string}`;
+
+/** Facts that make a route over an operation, beside its name. */
+export interface RouteTable<Output>
+  extends Partial<Omit<RouteFacts, "methods" | "path" | "operation">> {
   /** What is answered; by default status 200 with the output as content. */
   readonly answer?: (output: Output) => Answer;
   /** Checks the variables of the path before anything else. Throws `bad_request`. */
@@ -90,9 +91,17 @@ export interface RouteTable<Output> extends Partial<Omit<RouteFacts, "operation"
  * operation that takes a container context gets it from the query, and the answer names it in a
  * header, whatever the answer is.
  */
-export function operationRoute<Output>(table: RouteTable<Output>): OperationRoute {
-  const { operation, answer = content, failure, checkParams } = table;
+export function operationRoute<Output>(
+  name: RouteName,
+  operation: Operation<Output>,
+  table: RouteTable<Output>,
+): OperationRoute {
+  const { answer = content, failure, checkParams } = table;
+  const [methods = "", path = ""] = name.split(" ");
   const facts: RouteFacts = {
+    methods: methods.split("|") as Method[],
+    path,
+    operation,
     access: "key",
     params: {},
     query: {},

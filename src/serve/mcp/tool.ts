@@ -56,20 +56,22 @@ export interface ToolTable<Output> {
   readonly input?: z.ZodType;
   /** Makes the operation's input of the tool's. */
   readonly ask?: (input: ToolInput) => ToolInput;
-  readonly output: z.ZodType;
-  readonly view: (output: Output, input: ToolInput) => ToolResult | ToolResult["value"];
+  /** What is shown, where that is not the operation's output, and how it is made of that. */
+  readonly output?: z.ZodType;
+  readonly view?: (output: Output, input: ToolInput) => ToolResult | ToolResult["value"];
 }
 
 /** Makes a tool over an operation. */
 export function operationTool<Output>(table: ToolTable<Output>): Tool {
-  const { name, operation, ask = (input) => input, view } = table;
+  const { name, operation, ask = (input) => input } = table;
+  const view = table.view ?? ((output) => output as ToolResult["value"]);
   return {
     name,
     description: table.description ?? operation.summary,
     power: operation.power,
     hints: table.hints ?? LOOKS,
     input: table.input ?? operation.input,
-    output: table.output,
+    output: table.output ?? operation.output,
     about: (input) => aboutWhom(operation, input),
     async run(input, call) {
       const shown = view(await operation.call(ask(input), call), input);

@@ -1,15 +1,11 @@
 import * as z from "zod";
 import {
   type ContainerView,
-  deploymentDetail,
-  deploymentsView,
   jobView,
   MOST_POLL_REQUESTS,
   type Operations,
-  planView,
   pollEntrySchema,
   runView,
-  syncWindowsView,
 } from "../../api/mod.ts";
 import { stackTools } from "./stack_tools.ts";
 import { CHANGES, operationTool, startedView, type Tool, viewStarted } from "./tool.ts";
@@ -90,26 +86,18 @@ function deploymentTools(operations: Operations): Tool[] {
       operation: syncWindows,
       input: windowsInput,
       ask: ({ manual, ...rest }) => ({ ...rest, origin: manual === true ? "manual" : "automatic" }),
-      output: syncWindowsView,
-      view: (shown) => shown,
     }),
     operationTool({
       name: "list_deployments",
       operation: listDeployments,
-      output: deploymentsView,
-      view: (shown) => shown,
     }),
     operationTool({
       name: "plan_deployment",
       operation: planStack,
-      output: planView,
-      view: (shown) => shown,
     }),
     operationTool({
       name: "explain_deployment",
       operation: getDeployment,
-      output: deploymentDetail,
-      view: (shown) => shown,
     }),
   ];
 }

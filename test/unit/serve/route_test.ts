@@ -23,20 +23,18 @@ async function aboutOf(
   field: string,
   call: () => Promise<unknown> = () => Promise.resolve({}),
 ): Promise<string | undefined> {
-  const route = operationRoute({
-    methods: ["GET"],
-    path: "/v1/api/any/{name}",
+  const operation = {
+    summary: "",
+    power: "read" as const,
+    input: z.object({}),
+    output: z.unknown(),
+    errors: [],
+    ...facts,
+    call,
+  };
+  const route = operationRoute("GET /v1/api/any/{name}", operation, {
     params: { name: field },
     query: { context: text },
-    operation: {
-      summary: "",
-      power: "read",
-      input: z.object({}),
-      output: z.unknown(),
-      errors: [],
-      ...facts,
-      call,
-    },
   });
   return (await route.answer(exchange)).about;
 }
