@@ -22,7 +22,6 @@ export function pipelineOptions(
     filesRetention: deploy.artifactGcEnabled ? deploy.artifactGcRetentionRecords : Infinity,
     configRetention: deploy.swarmConfigRetention,
     secretRetention: deploy.swarmSecretRetention,
-    treeRetention: deploy.artifactGcRetentionRecords,
     queuesDeferred: settings.syncWindowQueue,
   };
 }

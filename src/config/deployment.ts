@@ -2,7 +2,6 @@ import type { Problem } from "../model/mod.ts";
 import { isMigrationFile } from "./config_file_names.ts";
 import { duplicateStacks } from "./duplicate_stacks.ts";
 import type { Located } from "./located.ts";
-import { locateJson } from "./located_json.ts";
 import { parseLocatedYaml } from "./located_yaml.ts";
 import { invalidInput, ProblemSink } from "./problem_sink.ts";
 import { type DeploymentDocument, DeploymentReader } from "./deployment_reader.ts";
@@ -47,28 +46,6 @@ export function parseDeploymentOverride(text: string, options: ParseOptions): De
   const [document] = sink.clean ? finish([new DeploymentReader(root, sink, origin)], what) : [];
   if (document === undefined) throw invalidInput(what, sink.problems);
   return document;
-}
-
-/**
- * Reads the inline configurations of an authenticated request, a JSON array, by the same rules.
- * `where` names the input in messages; paths of problems start with the index (`[1].build.no_cash`).
- *
- * Throws `config_invalid` with every problem.
- */
-export function parseInlineDeployments(value: unknown, where: string): DeploymentDocument[] {
-  const node = locateJson(value);
-  const sink = new ProblemSink(where);
-  if (node?.kind !== "list") {
-    const problem = node === undefined ? "nested too deeply" : "expected a list of deployments";
-    sink.add(undefined, "", problem);
-    throw invalidInput(where, sink.problems);
-  }
-  const read = readInlineDeployments(
-    node.items,
-    (index) => new ProblemSink(where, { prefix: `[${index}]` }),
-  );
-  if (read.problems.length > 0) throw invalidInput(where, read.problems);
-  return [...read.documents];
 }
 
 /** Findings of {@link readInlineDeployments}; the documents count only without problems. */

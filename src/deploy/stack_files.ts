@@ -125,11 +125,6 @@ export class StackFiles {
     await this.#replaced.clear();
   }
 
-  /** Whether there is anything at a path of `live`. */
-  async liveExists(path: string): Promise<boolean> {
-    return await this.#files.stat(join(this.#directories.live, path)) !== undefined;
-  }
-
   /** Removes everything of the stack. Nothing there is fine. */
   async remove(): Promise<void> {
     await this.#files.remove(this.#directories.stack);

@@ -206,7 +206,6 @@ function detailed(answer: JsonRecord): ContainerDetails {
     restartCount: asNumber(answer["RestartCount"]) ?? 0,
     stopTimeoutSeconds: asNumber(asRecord(answer["Config"])["StopTimeout"]) ??
       DEFAULT_GRACE_SECONDS,
-    oomKilled: state["OOMKilled"] === true,
     error: asText(state["Error"]),
     healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
     ...lastCheckOf(asList(health["Log"]).at(-1)),

@@ -75,7 +75,6 @@ export interface ContainerDetails {
   readonly restartCount: number;
   /** How long a stop lets it end by itself before it is killed. */
   readonly stopTimeoutSeconds: number;
-  readonly oomKilled: boolean;
   /** The engine's own words on why it did not start. */
   readonly error: string;
   /** Output of the last health check, empty without one. */

@@ -27,8 +27,6 @@ export interface PipelineOptions extends PrepareOptions {
   readonly rollback: boolean;
   /** Milliseconds for which containers without a health check are watched (`DEPLOY_WATCH`). */
   readonly watchMs: number;
-  /** Good releases before the current one whose trees are kept (`ARTIFACT_GC_RETENTION_RECORDS`). */
-  readonly treeRetention: number;
   /** Old configs and secrets of a stack to keep where it does not say; -1 is all. */
   readonly configRetention: number;
   readonly secretRetention: number;

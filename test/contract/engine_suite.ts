@@ -141,7 +141,6 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       assert.deepEqual(details?.container, await observe("inspected"));
       assert.equal(details?.container.id, id);
       assert.ok(details?.startedAt instanceof Date);
-      assert.equal(details?.oomKilled, false);
       assert.equal(await engine.inspectContainer(`${label}-none`, NO_SIGNAL), undefined);
     });
 

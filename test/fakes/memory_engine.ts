@@ -106,7 +106,6 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         startedAt: engine.starts[id],
         restartCount: engine.restarts[id] ?? 0,
         stopTimeoutSeconds: 10,
-        oomKilled: false,
         error: "",
         healthOutput: container.health === "unhealthy" ? "probe says no\n" : "",
         mounts: [],

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Deployment } from "../../../src/model/mod.ts";
-import { parseDeployments, parseInlineDeployments } from "../../../src/config/mod.ts";
+import { parseDeployments } from "../../../src/config/mod.ts";
 import { errorOf, parseOne, problemsOf } from "./problems.ts";
+import { parseInlineDeployments } from "../../fakes/inline_deployments.ts";
 
 /** What `name: a` alone means: every default. */
 const DEFAULTS: Deployment = {

@@ -6,7 +6,6 @@ import {
   overrideDeployment,
   parseDeploymentOverride,
   parseDeployments,
-  parseInlineDeployments,
   parsePollConfig,
   parsePollRequest,
   parseRecreateIgnore,
@@ -16,6 +15,7 @@ import {
 import { readSettings } from "../../../src/settings/mod.ts";
 import { readSopsText } from "../../../src/secrets/sops/detect.ts";
 import { SopsFormatError } from "../../../src/secrets/sops/sops_text.ts";
+import { parseInlineDeployments } from "../../fakes/inline_deployments.ts";
 
 type Random = (below: number) => number;
 

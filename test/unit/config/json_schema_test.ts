@@ -5,11 +5,11 @@ import {
   deploymentJsonSchema,
   type JsonSchema,
   parseDeployments,
-  parseInlineDeployments,
   pollEntrySchema,
   published,
 } from "../../../src/config/mod.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
+import { parseInlineDeployments } from "../../fakes/inline_deployments.ts";
 
 function validator(schema: JsonSchema) {
   const ajv = new Ajv({ strict: true });

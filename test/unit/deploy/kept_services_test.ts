@@ -54,7 +54,6 @@ function details(
     startedAt: new Date(startedAt * 1000),
     restartCount: 0,
     stopTimeoutSeconds: 10,
-    oomKilled: false,
     error: "",
     healthOutput: "",
     ...(check === undefined ? {} : { lastCheck: { beganAt: new Date(check * 1000), passed } }),

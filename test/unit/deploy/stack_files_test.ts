@@ -483,12 +483,10 @@ describe("StackFiles.show()", () => {
   });
 });
 
-describe("StackFiles.liveExists() and remove()", () => {
-  test("see what is live, and take everything away", async (stack) => {
+describe("StackFiles.remove()", () => {
+  test("takes everything away", async (stack) => {
     const files = new StackFiles(systemFiles, stack.directories);
     await stack.switchTo({ "data/a": "1" });
-    assert.equal(await files.liveExists("data/a"), true);
-    assert.equal(await files.liveExists("data/b"), false);
     await files.remove();
     assert.equal(await systemFiles.stat(stack.directories.stack), undefined);
     await files.remove();

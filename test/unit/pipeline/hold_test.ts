@@ -154,7 +154,6 @@ function createShop(directory: string) {
       secretRetention: 0,
       imageRetention: 0,
       filesRetention: 0,
-      treeRetention: 0,
       queuesDeferred: false,
       protectedPaths: [],
     },

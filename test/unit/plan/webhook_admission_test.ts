@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseInlineDeployments } from "../../../src/config/mod.ts";
 import type { Revision, SourceRequest } from "../../../src/model/mod.ts";
 import { webhookRefusal } from "../../../src/plan/mod.ts";
+import { parseInlineDeployments } from "../../fakes/inline_deployments.ts";
 
 const source = { kind: "git", url: "https://h/a/b", name: "h/a/b" } as const;
 const revisionAt = (reference: string): Revision => ({ source, reference, id: "1".repeat(40) });

@@ -15,7 +15,6 @@ function details(host: JsonRecord, more: Partial<ContainerDetails> = {}): Contai
     startedAt: undefined,
     restartCount: 0,
     stopTimeoutSeconds: 10,
-    oomKilled: false,
     error: "",
     healthOutput: "",
     mounts: [],

@@ -10,7 +10,7 @@ import {
   type WebhookSourceOptions,
 } from "../../../../src/trigger/mod.ts";
 import { MOST_REFERENCES } from "../../../../src/trigger/webhooks/delivery.ts";
-import { parseInlineDeployments } from "../../../../src/config/mod.ts";
+import { parseInlineDeployments } from "../../../fakes/inline_deployments.ts";
 
 const places: LocateOptions = {
   rewrite: () => undefined,
