@@ -1,3 +1,4 @@
+import type { RunTarget } from "../../src/model/mod.ts";
 import { createSyncWindows } from "../../src/plan/mod.ts";
 import {
   createOperations,
@@ -234,5 +235,26 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       checks.forEach((check) => check.close());
       await server.shutdown(1_000);
     },
+  };
+}
+
+/** Runs `check` against a service of its own. */
+export async function withService(
+  options: HttpServiceOptions,
+  check: (service: HttpService) => Promise<void>,
+): Promise<void> {
+  const service = await startHttpService(options);
+  try {
+    await check(service);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Work that ends as told: with these targets. */
+export function reports(...targets: RunTarget[]): Execute {
+  return (_work, reporter) => {
+    for (const target of targets) reporter.target(target);
+    return Promise.resolve();
   };
 }

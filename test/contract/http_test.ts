@@ -10,8 +10,10 @@ import {
   type HttpService,
   MAX_PAYLOAD,
   READ_SECRET,
+  reports,
   SECRET,
   startHttpService,
+  withService,
 } from "./http_service.ts";
 
 const ENTRY = { url: "https://example.org/acme/shop.git" };
@@ -19,30 +21,9 @@ const shop: RunTarget = { context: "default", stack: "shop", status: "succeeded"
 const edge: RunTarget = { context: "edge", stack: "cache", status: "succeeded" };
 const NEXT_OPEN = new Date("2026-05-04T20:00:00Z");
 
-/** Runs `check` against a service of its own. */
-async function withService(
-  options: Parameters<typeof startHttpService>[0],
-  check: (service: HttpService) => Promise<void>,
-): Promise<void> {
-  const service = await startHttpService(options);
-  try {
-    await check(service);
-  } finally {
-    await service.stop();
-  }
-}
-
 function poll(service: HttpService, body: unknown, query = ""): Promise<Response> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return service.fetch(`/v1/api/poll/run${query}`, { method: "POST", body: text });
-}
-
-/** Work that ends as told: with these targets, or with an error. */
-function reports(...targets: RunTarget[]): Execute {
-  return (_work, reporter) => {
-    for (const target of targets) reporter.target(target);
-    return Promise.resolve();
-  };
 }
 
 /** Work that lasts until it is aborted. */

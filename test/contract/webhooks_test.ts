@@ -25,23 +25,11 @@ import {
 import {
   type HttpService,
   MAX_PAYLOAD,
+  reports,
   SECRET,
-  startHttpService,
   WEBHOOK_SECRET,
+  withService,
 } from "./http_service.ts";
-
-/** Runs `check` against a service of its own; every status it may answer must be documented. */
-async function withService(
-  options: Parameters<typeof startHttpService>[0],
-  check: (service: HttpService) => Promise<void>,
-): Promise<void> {
-  const service = await startHttpService(options);
-  try {
-    await check(service);
-  } finally {
-    await service.stop();
-  }
-}
 
 interface Sent {
   readonly sender?: Sender;
@@ -81,14 +69,6 @@ async function send(service: HttpService, sent: Sent = {}): Promise<Answered> {
 function traces(service: HttpService): readonly unknown[] {
   const lines = service.log.lines.filter(({ level }) => level !== "debug");
   return [...service.runs.list({ limit: 99 }), ...lines];
-}
-
-/** Work that ends with these targets. */
-function reports(...targets: RunTarget[]): Execute {
-  return (_work, reporter) => {
-    for (const target of targets) reporter.target(target);
-    return Promise.resolve();
-  };
 }
 
 const skipped = (reason: SkipReason, message?: string): RunTarget => ({

@@ -1,19 +1,13 @@
 /** The official client of the tool server, against every program and the real engine. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
-import { freePort } from "../fakes/free_port.ts";
-import { createRepository } from "../fakes/git_repository.ts";
 import { findRealEngine } from "../fakes/real_engine.ts";
-import { BUN_PROGRAM, DENO_PROGRAM, executables, ServiceProcess } from "./service_process.ts";
+import { BUN_PROGRAM, DENO_PROGRAM, executables } from "./service_process.ts";
+import { connectTools, withToolService } from "./tool_service.ts";
 
-const KEY = "key-of-the-tool-server";
 const REAL = await findRealEngine();
 const EVERY = [DENO_PROGRAM, BUN_PROGRAM, ...executables()];
 /** `TOOL_SERVERS=one` takes the executable alone, where there is one. */
@@ -26,30 +20,13 @@ if (REAL.unavailable === undefined) {
     for (const program of PROGRAMS) {
       it(`lists every tool and answers every call: ${program.title}`, async () => {
         await ensureBusyboxImage();
-        const directory = await mkdtemp(join(tmpdir(), "stackwright-tools-"));
-        const port = await freePort();
-        const service = new ServiceProcess(program, ["serve"], {
-          DATA_DIR: join(directory, "data"),
-          DOCKER_HOST: `unix://${REAL.socketPath}`,
-          API_SECRET: KEY,
-          MCP_ENABLED: "true",
-          ALLOW_LOCAL_REPOSITORY_URL: "true",
-          HTTP_HOST: "127.0.0.1",
-          HTTP_PORT: String(port),
-          METRICS_PORT: String(await freePort()),
-        });
-        try {
-          await service.until(() => service.stderr.includes("listening on"));
-          const stack = `tools-${directory.slice(-6).toLowerCase()}`;
-          const repository = await createRepository(join(directory, "shop"));
+        const environment = { DOCKER_HOST: `unix://${REAL.socketPath}` };
+        await withToolService(program, environment, async ({ address, stack, ...site }) => {
+          const repository = await site.repository();
           const commit = (word: string) => repository.commit(filesOf(stack, word));
           await commit("one");
-          const { url } = repository;
-          await callEveryTool({ address: `http://127.0.0.1:${port}/mcp`, stack, url, commit });
-        } finally {
-          await service.stop();
-          await rm(directory, { recursive: true, force: true });
-        }
+          await callEveryTool({ address, stack, url: repository.url, commit });
+        });
       });
     }
   });
@@ -79,12 +56,7 @@ interface Site {
 }
 
 async function callEveryTool({ address, stack, url, commit }: Site): Promise<void> {
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(address), {
-      requestInit: { headers: { "x-api-key": KEY } },
-    }),
-  );
+  const client = await connectTools(address);
   const uncalled = new Set((await client.listTools()).tools.map(({ name }) => name));
   const said: string[] = [];
   const ask = async (name: string, input: Value = {}) => {

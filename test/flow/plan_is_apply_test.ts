@@ -6,9 +6,10 @@ import { command, commandTo, type Ended, ledgerText } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { directoryText } from "./directory_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
-import { firstState, JOB, seededRandom, step } from "./walk_model.ts";
+import { firstState, JOB, step } from "./walk_model.ts";
 import { WalkRepository } from "./walk_repository.ts";
 import type { World } from "./world.ts";
+import { fractionsFrom } from "../fakes/random.ts";
 
 /** Below those that the kernel gives to connections; the fake engine only compares it. */
 const PORT = 18080;
@@ -202,7 +203,7 @@ describe("stackwright plan says what stackwright apply does", () => {
   it("in every state of a random walk, with drift and pauses in between", () =>
     inWorld("fake", async (world) => {
       world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
-      const random = seededRandom(SEED);
+      const random = fractionsFrom(SEED);
       let state = firstState();
       const repository = new WalkRepository(world, PORT);
       for (let at = 0; at < STEPS; at++) {

@@ -8,7 +8,6 @@ import {
   expectedOf,
   firstState,
   JOB,
-  seededRandom,
   simplerWalks,
   step,
   type WalkState,
@@ -16,6 +15,7 @@ import {
 import { shrink, simplify } from "./shrink.ts";
 import { WalkRepository } from "./walk_repository.ts";
 import { createWorld, engines, type World } from "./world.ts";
+import { fractionsFrom } from "../fakes/random.ts";
 
 /** `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make other walks, and more of them. */
 const SEED = Number(process.env["WALK_SEED"] ?? "20261121");
@@ -37,7 +37,7 @@ describe(`a random walk on the ${ENGINE} engine`, { skip: !isThere }, () => {
   for (let done = 0, seed = SEED; done < STEPS; done += STEPS_OF_ONE, seed++) {
     const steps = Math.min(STEPS_OF_ONE, STEPS - done);
     it(`ends every one of ${steps} steps from seed ${seed} with what an oracle expects`, async () => {
-      const random = seededRandom(seed);
+      const random = fractionsFrom(seed);
       const states = [firstState()];
       for (let count = 0; count < steps; count++) {
         states.push(step(states.at(-1) ?? firstState(), random));

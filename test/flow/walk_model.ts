@@ -49,18 +49,6 @@ export interface WalkState {
   readonly noise: number;
 }
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 const NAMES = ["api", "cache", "db", "migrate", "web", "worker"];
 /** A service that ends by itself, whatever else is said of it. */
 export const JOB = "migrate";

@@ -1,18 +1,13 @@
 /** The official client of the tool server calls the tools about stacks, on a real swarm. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { DENO_PROGRAM, executables, ServiceProcess } from "../e2e/service_process.ts";
+import type { Client } from "@modelcontextprotocol/client";
+import { DENO_PROGRAM, executables } from "../e2e/service_process.ts";
+import { connectTools, withToolService } from "../e2e/tool_service.ts";
 import { BUSYBOX_IMAGE } from "../fakes/busybox_image.ts";
-import { freePort } from "../fakes/free_port.ts";
-import { createRepository } from "../fakes/git_repository.ts";
 import { findSwarm } from "../fakes/real_swarm.ts";
 
-const KEY = "key-of-the-stack-tools";
 const READ_KEY = "key-of-the-stack-watcher";
 const swarm = await findSwarm();
 /** The executable, where there is one: it is what people run. */
@@ -27,30 +22,12 @@ if (swarm.unavailable !== undefined) {
 } else if (process.env["STACKS"] !== "sample") {
   describe("the tools about stacks on the real swarm", () => {
     it(`answers every call by the schema of the tool: ${PROGRAM.title}`, async () => {
-      const directory = await mkdtemp(join(tmpdir(), "stackwright-stack-tools-"));
-      const port = await freePort();
-      const service = new ServiceProcess(PROGRAM, ["serve"], {
-        DATA_DIR: join(directory, "data"),
-        DOCKER_HOST: swarm.host,
-        API_SECRET: KEY,
-        API_READ_SECRET: READ_KEY,
-        MCP_ENABLED: "true",
-        ALLOW_LOCAL_REPOSITORY_URL: "true",
-        HTTP_HOST: "127.0.0.1",
-        HTTP_PORT: String(port),
-        METRICS_PORT: String(await freePort()),
-      });
-      try {
-        await service.until(() => service.stderr.includes("listening on"));
-        const stack = `tools-${directory.slice(-6).toLowerCase()}`;
-        const repository = await createRepository(join(directory, "shop"));
+      const environment = { DOCKER_HOST: swarm.host, API_READ_SECRET: READ_KEY };
+      await withToolService(PROGRAM, environment, async ({ address, stack, ...site }) => {
+        const repository = await site.repository();
         await repository.commit(filesOf(stack));
-        const address = `http://127.0.0.1:${port}/mcp`;
         await callStackTools({ address, stack, url: repository.url });
-      } finally {
-        await service.stop();
-        await rm(directory, { recursive: true, force: true });
-      }
+      });
     });
   });
 }
@@ -78,13 +55,8 @@ function filesOf(stack: string): Record<string, string> {
   };
 }
 
-async function connect(address: string, key: string): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(address), {
-      requestInit: { headers: { "x-api-key": key } },
-    }),
-  );
+async function connect(address: string, key?: string): Promise<Client> {
+  const client = await connectTools(address, key);
   // From then on the client checks each value by the schema that the list has.
   await client.listTools();
   return client;
@@ -93,7 +65,7 @@ async function connect(address: string, key: string): Promise<Client> {
 async function callStackTools(
   { address, stack, url }: { address: string; stack: string; url: string },
 ): Promise<void> {
-  const client = await connect(address, KEY);
+  const client = await connect(address);
   const watcher = await connect(address, READ_KEY);
   const said: string[] = [];
   const ask = async (name: string, input: Value = {}, by = client) => {

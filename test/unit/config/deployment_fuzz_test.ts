@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { parseDeployments } from "../../../src/config/mod.ts";
+import { type Random, randomFrom } from "../../fakes/random.ts";
 
 const SEEDS = [
   "name: web\ntimeout: 3m\nbuild:\n  args: {A: 1, B: 'x'}\n  no_cache: true\ngit_depth: 2\n",
@@ -30,18 +31,7 @@ const PIECES = [..."\n\t :-[]{}&*!|>'\"%@`#?,~\\\0\ud800é"].concat([
   "[".repeat(80),
 ]);
 
-/** A small generator of equally spread numbers; the same seed gives the same documents. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
-function mutate(text: string, random: (below: number) => number): string {
+function mutate(text: string, random: Random): string {
   const at = random(text.length + 1);
   const length = random(12);
   const piece = PIECES[random(PIECES.length)] ?? "";

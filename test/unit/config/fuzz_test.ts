@@ -16,8 +16,7 @@ import { readSettings } from "../../../src/settings/mod.ts";
 import { readSopsText } from "../../../src/secrets/sops/detect.ts";
 import { SopsFormatError } from "../../../src/secrets/sops/sops_text.ts";
 import { parseInlineDeployments } from "../../fakes/inline_deployments.ts";
-
-type Random = (below: number) => number;
+import { type Random, randomFrom } from "../../fakes/random.ts";
 
 /** One parser under attack: how many texts it gets, what they start from, and how it is called. */
 interface Target {
@@ -298,15 +297,4 @@ function mutate(text: string, random: Random): string {
     default:
       return text.slice(0, at) + piece + text.slice(at + length);
   }
-}
-
-/** Equally spread numbers; the same seed gives the same texts. */
-function randomFrom(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
 }

@@ -4,11 +4,11 @@ import { shrink, simplify } from "../../flow/shrink.ts";
 import {
   expectedOf,
   firstState,
-  seededRandom,
   simplerWalks,
   step,
   type WalkState,
 } from "../../flow/walk_model.ts";
+import { fractionsFrom } from "../../fakes/random.ts";
 
 const numbers = (count: number) => Array.from({ length: count }, (_each, index) => index);
 const all = (...needed: readonly number[]) => (items: readonly number[]) =>
@@ -46,7 +46,7 @@ describe("shrink", () => {
 describe("a walk that fails", () => {
   /** As long as the walks of the flow test, and failing as a wrong product would make it fail. */
   const walkOf = (seed: number) => {
-    const random = seededRandom(seed);
+    const random = fractionsFrom(seed);
     const states = [firstState()];
     for (let count = 0; count < 300; count++) {
       states.push(step(states.at(-1) ?? states[0]!, random));

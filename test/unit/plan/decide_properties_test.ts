@@ -10,6 +10,7 @@ import {
 import { decide, type DecideInput } from "../../../src/plan/mod.ts";
 import { applyPlan } from "./apply_plan.ts";
 import { containerOf, serviceOf } from "./values.ts";
+import { fractionsFrom } from "../../fakes/random.ts";
 
 const NAMES = ["api", "db", "job", "web", "zoo"];
 const STATES: readonly ContainerState[] = ["created", "running", "paused", "exited", "dead"];
@@ -17,13 +18,7 @@ const CASES = 3000;
 
 /** A source of choices that a seed repeats. */
 function createChoices(seed: number) {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = fractionsFrom(seed);
   const below = (limit: number) => Math.floor(next() * limit);
   return {
     below,

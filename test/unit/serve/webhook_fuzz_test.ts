@@ -12,6 +12,7 @@ import {
   type Sender,
   signed,
 } from "../../fakes/webhook_requests.ts";
+import { type Random, randomFrom } from "../../fakes/random.ts";
 
 const ROUNDS = 20_000;
 
@@ -63,17 +64,6 @@ const PIECES = [...'{}[]",:\\ \n0-e'].concat([
   "[".repeat(3000),
   '"ref":"refs/heads/a",',
 ]);
-
-/** A small generator of equally spread numbers; the same seed gives the same payloads. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 type Random = (below: number) => number;
 
