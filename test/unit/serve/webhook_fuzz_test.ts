@@ -65,8 +65,6 @@ const PIECES = [...'{}[]",:\\ \n0-e'].concat([
   '"ref":"refs/heads/a",',
 ]);
 
-type Random = (below: number) => number;
-
 /** The value with one member somewhere inside changed, removed or moved. */
 function mutateStructure(value: unknown, random: Random): unknown {
   const members = value !== null && typeof value === "object" ? Object.keys(value) : [];
