@@ -12,7 +12,6 @@ import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { changedNames, keptDependents, type KeptServices } from "./kept_services.ts";
 import { replaceLost } from "./lost_networks.ts";
 import { removeNetworks, withNewNetworks } from "./new_networks.ts";
-import { observe } from "./observe.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts } from "./rollout_words.ts";
 import { readiness } from "./readiness.ts";
 import type { FailedUpdate } from "./backend.ts";
@@ -45,8 +44,7 @@ export async function applyRelease(
   const { release, tree } = asked.next;
   await parts.slot.takeAgain(signal);
   const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
-  await clearHalfReplaced(parts.engine, release.key, signal);
-  const observed = await observe(parts.engine, release, signal);
+  const observed = await clearHalfReplaced(parts.engine, release.key, signal);
   const from = { desired: release.services, observed };
   const networks = await networksToRemake(parts, asked, signal);
   const complete = await replaceLost(parts.engine, asked.services, from, signal);

@@ -69,6 +69,7 @@ export async function observeAll(
   return stacks;
 }
 
-function isPartOfStack({ labels }: ObservedContainer): boolean {
+/** Whether a container of a stack's project is one of the stack's: one-off ones are not. */
+export function isPartOfStack({ labels }: ObservedContainer): boolean {
   return labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true";
 }

@@ -12,7 +12,6 @@ import { applyRelease } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { stopsLate } from "./late_stop.ts";
-import { observe } from "./observe.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import type { FailureAction } from "./update/update_config.ts";
 
@@ -94,8 +93,7 @@ async function restore(
   const { key } = next.release;
   await parts.slot.takeAgain(signal);
   await pointTags(parts.engine, previous.release.services, work.previousImages, signal);
-  await clearHalfReplaced(parts.engine, key, signal);
-  const observed = await observe(parts.engine, { key }, signal);
+  const observed = await clearHalfReplaced(parts.engine, key, signal);
   const planned = parts.replan(previous.release, observed, next.release);
   const services = startAgain(planned, work.ranBefore, {
     desired: previous.release.services,

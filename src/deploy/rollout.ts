@@ -54,8 +54,7 @@ async function planAgain(
   signal: AbortSignal,
 ): Promise<Rollout> {
   const { release } = work.next;
-  await clearHalfReplaced(parts.engine, release.key, signal);
-  const observed = await observe(parts.engine, release, signal);
+  const observed = await clearHalfReplaced(parts.engine, release.key, signal);
   const planned = parts.replan(release, observed, release);
   const begun = work.services.filter((each) => each.action !== "keep").map((each) => each.name);
   return {

@@ -172,8 +172,9 @@ async function resumeDeploy(
     return;
   }
   const { swarm } = next.release;
-  if (swarm === undefined) await clearHalfReplaced(parts.host.engine, intent.key, signal);
-  const observed = await observe(parts.host.engine, next.release, signal);
+  const observed = swarm === undefined
+    ? await clearHalfReplaced(parts.host.engine, intent.key, signal)
+    : await observe(parts.host.engine, next.release, signal);
   const desired = next.release.services;
   const deployed = parts.ledger.current(intent.key)?.services;
   const { removeOrphans = false } = intent.options;

@@ -1,5 +1,11 @@
 import type { Engine } from "../../docker/engine.ts";
-import { COMPOSE_LABELS, type ObservedContainer, type StackKey } from "../../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ObservedContainer,
+  type ObservedStack,
+  type StackKey,
+} from "../../model/mod.ts";
+import { isPartOfStack, observe } from "../observe.ts";
 
 /** The name of a container that is to replace another one until that is gone: that one's short id in front. */
 const WAITING_NAME = /^[0-9a-f]{12}_/;
@@ -29,15 +35,16 @@ export function isHalfReplaced({ labels, name, state }: ObservedContainer): bool
  * container is removed where the one it was to replace still serves. Where that one is gone already, or
  * only finishes what it was asked, the new one gets its name: nothing else has the anonymous volumes any
  * more, and it serves. Call it before deciding how to go on. May be called at any time while nobody else
- * works on the stack.
+ * works on the stack. Returns what is there then.
  */
 export async function clearHalfReplaced(
   engine: Engine,
   key: StackKey,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ObservedStack> {
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
-  for (const container of containers.filter(isHalfReplaced)) {
+  const halves = containers.filter(isHalfReplaced);
+  for (const container of halves) {
     const { id } = container;
     const replaced = container.name.slice(0, SHORT_ID);
     const name = container.name.slice(SHORT_ID + 1);
@@ -56,4 +63,6 @@ export async function clearHalfReplaced(
       await engine.renameContainer(id, name, signal);
     }
   }
+  if (halves.length > 0) return await observe(engine, { key }, signal);
+  return { containers: containers.filter(isPartOfStack) };
 }

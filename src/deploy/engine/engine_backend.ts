@@ -50,7 +50,7 @@ async function change(work: EngineWork, signal: AbortSignal): Promise<void> {
   if (work.changes.mode === "roll") return await rollServices(work, signal);
   const made = await makeContainers(work, signal);
   await swapContainers(work, made, signal);
-  if (!work.changes.noStart) await startContainers(work, signal);
+  if (!work.changes.noStart) await startContainers(work, made, signal);
 }
 
 function deadline({ parts, changes }: EngineWork) {

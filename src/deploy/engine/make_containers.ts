@@ -25,8 +25,16 @@ export interface Successor {
   readonly replaces: ObservedContainer;
 }
 
+/** A container that was made and has not run yet. */
+export type MadeContainer = Pick<Successor, "service" | "id" | "name"> & {
+  /** Its number among those of its service. */
+  readonly number: number;
+};
+
 /** Containers that were made, and those that go. */
 export interface MadeContainers {
+  /** All of them, {@link MadeContainers.successors} included. */
+  readonly made: readonly MadeContainer[];
   readonly successors: readonly Successor[];
   /** Containers beyond the wanted number. */
   readonly surplus: readonly ObservedContainer[];
@@ -67,6 +75,7 @@ export async function makeContainers(
   );
   const idOf = (service: string) => ids.get(service) ?? "";
   const successors: Successor[] = [];
+  const fresh: MadeContainer[] = [];
   const make = async (vacancy: Vacancy) => {
     const { service, number, replaces } = vacancy;
     const name = containerName(model, service, number);
@@ -98,6 +107,7 @@ export async function makeContainers(
       const id = await engine.makeContainer({ ...made, name: waiting }, signal);
       await putFiles(work, { service, id }, signal);
       work.tell(`Container ${waiting} Created`);
+      fresh.push({ service, id, name, number });
       if (replaces !== undefined) successors.push({ service, id, name, replaces });
       if (replaces !== undefined || !ids.has(service)) ids.set(service, id);
     });
@@ -109,7 +119,7 @@ export async function makeContainers(
     },
     signal,
   });
-  return { successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
+  return { made: fresh, successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
 }
 
 /** Puts the values of configs and secrets into a container that has not run yet. */

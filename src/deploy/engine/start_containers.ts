@@ -5,23 +5,47 @@ import type { StartCondition } from "../conditions.ts";
 import { observe } from "../observe.ts";
 import { alongDependencies } from "./along_dependencies.ts";
 import type { EngineWork } from "./engine_work.ts";
-import { attempt, numberOf, putFiles } from "./make_containers.ts";
+import { attempt, type MadeContainers, numberOf, putFiles } from "./make_containers.ts";
 
 /**
  * Starts the containers that do not run: those of a service when its dependencies among the changed
- * ones are as it asks for; others were waited for before.
+ * ones are as it asks for; others were waited for before. Where services were replaced, these are the
+ * ones that were made, and nobody waits for a look at them while nothing serves.
  */
-export async function startContainers(work: EngineWork, signal: AbortSignal): Promise<void> {
+export async function startContainers(
+  work: EngineWork,
+  { made }: Pick<MadeContainers, "made">,
+  signal: AbortSignal,
+): Promise<void> {
   const { parts: { engine }, changes, model } = work;
-  const { containers } = await observe(engine, changes, signal);
+  const isKnown = changes.mode === "replace";
+  const { containers } = isKnown ? { containers: [] } : await observe(engine, changes, signal);
   const names = Object.keys(changes.scale);
   await alongDependencies(names, (name) => dependenciesOf(servicesOf(model)[name] ?? {}), {
     work: async (service) => {
       await awaitDependencies(work, service, signal);
-      await startStopped(work, { service, containers }, signal);
+      if (!isKnown) return await startStopped(work, { service, containers }, signal);
+      const mine = made.filter((each) => each.service === service);
+      for (const each of mine.sort((a, b) => a.number - b.number)) {
+        await start(work, each, signal);
+      }
     },
     signal,
   });
+}
+
+/** Starts a container; `prepare` comes first. */
+async function start(
+  { parts: { engine }, tell }: EngineWork,
+  { service, id, name }: Pick<ObservedContainer, "service" | "id" | "name">,
+  signal: AbortSignal,
+  prepare?: () => Promise<void>,
+): Promise<void> {
+  await attempt(`service ${service}: container ${name} could not be started`, async () => {
+    await prepare?.();
+    await engine.startContainer(id, signal);
+  });
+  tell(`Container ${name} Started`);
 }
 
 /** Starts those of the containers of a service that do not run. */
@@ -33,17 +57,15 @@ export async function startStopped(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts: { engine }, tell } = work;
   const stopped = containers.filter((each) => each.service === service)
     .filter(({ state }) => state !== "running" && state !== "restarting")
     .sort((a, b) => numberOf(a) - numberOf(b));
-  for (const { id, name, state } of stopped) {
-    await attempt(`service ${service}: container ${name} could not be started`, async () => {
-      // Whoever made it may have ended before its files were there.
-      if (state === "created") await putFiles(work, { service, id }, signal);
-      await engine.startContainer(id, signal);
-    });
-    tell(`Container ${name} Started`);
+  for (const each of stopped) {
+    // Whoever made it may have ended before its files were there.
+    const prepare = async () => {
+      if (each.state === "created") await putFiles(work, each, signal);
+    };
+    await start(work, each, signal, prepare);
   }
 }
 
