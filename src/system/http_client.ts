@@ -36,10 +36,14 @@ async function follow(request: HttpRequest, fetch: Fetch, maxBytes: number): Pro
     const response = await fetch(current);
     const location = response.headers.get("location");
     if (location === null || response.status < 300 || response.status > 399) {
+      const bytes = await readBody(response, current, maxBytes);
       return {
         status: response.status,
         header: (name) => response.headers.get(name) ?? undefined,
-        body: await readBody(response, current, maxBytes),
+        bytes,
+        get body() {
+          return new TextDecoder().decode(bytes);
+        },
       };
     }
     await response.body?.cancel();
@@ -64,9 +68,9 @@ async function readBody(
   response: Response,
   request: HttpRequest,
   maxBytes: number,
-): Promise<string> {
+): Promise<Uint8Array> {
   const reader = response.body?.getReader();
-  if (reader === undefined) return "";
+  if (reader === undefined) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
@@ -83,7 +87,7 @@ async function readBody(
     bytes.set(chunk, at);
     at += chunk.length;
   }
-  return new TextDecoder().decode(bytes);
+  return bytes;
 }
 
 function failure(request: HttpRequest, reason: string): StackwrightError {

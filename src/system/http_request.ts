@@ -13,6 +13,8 @@ export interface HttpAnswer {
   /** One header, by its lower-case name. */
   header(name: string): string | undefined;
   readonly body: string;
+  /** The body as it came, where the client tells it. */
+  readonly bytes?: Uint8Array;
 }
 
 /** Other servers as a port: everything that asks one over HTTP gets this. */

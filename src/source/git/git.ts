@@ -1,5 +1,12 @@
 import type { PollRound, StackwrightError } from "../../model/mod.ts";
-import type { Clock, CommandResult, Commands, HttpClient, Redactor } from "../../system/mod.ts";
+import type {
+  Clock,
+  Command,
+  CommandResult,
+  Commands,
+  HttpClient,
+  Redactor,
+} from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import {
   gitCommand,
@@ -11,6 +18,7 @@ import { classifyFailure, gitError, tooLarge } from "./git_failure.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { createSharedQuestions, type SharedQuestions } from "./shared_questions.ts";
+import type { PackQuestion } from "./small_pack.ts";
 import { SmartHttp } from "./smart_http.ts";
 import type { GitResult } from "./git_result.ts";
 
@@ -94,6 +102,27 @@ export class Git {
     return await this.#smart?.ask(url, names, signal);
   }
 
+  /**
+   * Puts what a remote has of a commit into a repository that has another one, without a program that
+   * talks to remotes; false when that is git's, whatever the reason: then nothing was added.
+   */
+  async fetchPack(
+    { url, gitDir, ...question }: PackQuestion & {
+      readonly url: RepositoryUrl;
+      readonly gitDir: string;
+    },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const pack = await this.#smart?.pack(url, question, signal);
+    if (pack === undefined) return false;
+    // Strict, so that a commit is only taken with all that it leads to.
+    const args = ["index-pack", "--stdin", "--fix-thin", "--strict"];
+    const command = gitCommand(await this.#surroundings(), { args, gitDir, stdin: pack });
+    const { failure } = await this.#run({ ...command, ...this.#bounds() }, signal);
+    if (failure !== undefined) this.#smart?.leave(url);
+    return failure === undefined;
+  }
+
   /** Until when the host of a remote wants to be left alone; `undefined` when it may be asked. */
   heldUntil(url: RepositoryUrl): Date | undefined {
     return this.#smart?.heldUntil(url);
@@ -131,16 +160,19 @@ export class Git {
     signal: AbortSignal,
   ): Promise<GitResult> {
     const { clock, options } = this.#parts;
-    const { remoteTimeoutMs: timeoutMs, mostBytes, mostMemory } = options;
-    // The kernel ends who writes more into one file, and a fetch writes one pack.
-    const file = mostBytes === 0 ? {} : { mostFileBytes: mostBytes };
-    const bounds = { timeoutMs, mostMemory, ...file };
     for (let attempt = 1;; attempt++) {
-      const result = await this.#run({ ...command, ...bounds }, signal);
-      if (result.failure === "too_large") throw tooLarge(mostBytes);
+      const result = await this.#run({ ...command, ...this.#bounds() }, signal);
+      if (result.failure === "too_large") throw tooLarge(options.mostBytes);
       if (result.failure !== "transient" || attempt >= options.attempts) return result;
       await clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
     }
+  }
+
+  /** Bounds of a program that takes what a remote sends. */
+  #bounds(): Pick<Command, "timeoutMs" | "mostMemory" | "mostFileBytes"> {
+    const { remoteTimeoutMs: timeoutMs, mostBytes, mostMemory } = this.#parts.options;
+    // The kernel ends who writes more into one file, and a fetch writes one pack.
+    return { timeoutMs, mostMemory, ...(mostBytes === 0 ? {} : { mostFileBytes: mostBytes }) };
   }
 
   /** Starts a program that answers questions about one repository. */

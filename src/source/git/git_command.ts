@@ -29,7 +29,7 @@ export interface GitInvocation {
   readonly indexFile?: string;
   /** Needed by commands that talk to a remote; all others may use no transport at all. */
   readonly access?: RemoteAccess;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** Most bytes that it may print, where a repository decides how much that is. */
   readonly mostBytes?: number;
 }

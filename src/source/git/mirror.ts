@@ -113,6 +113,7 @@ export class Mirror {
       // Whoever came before us may have fetched it, under this name or another.
       const isHere = await this.#content.has(wanted, id, signal);
       if (isHere && await this.#content.keep(this.directory, wanted.name, id, signal)) return id;
+      if (!isHere && await this.#exchange.fetchSmall(wanted, id, signal)) return id;
       return await this.#fetch(wanted, signal);
     });
   }

@@ -66,6 +66,25 @@ export class MirrorExchange {
     return await this.#fetched(directory, wanted, signal);
   }
 
+  /**
+   * Fetches a commit of a branch whose earlier one is in the mirror with all of its history, if that can
+   * be had without git's own exchange; false when it cannot.
+   */
+  async fetchSmall(
+    { url, name }: Wanted,
+    want: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { git, directory } = this.#parts;
+    if (!name.startsWith("refs/heads/") || await this.#content.shallow(directory) !== "") {
+      return false;
+    }
+    const have = await this.#content.commitId(localName(name), signal);
+    if (have === undefined) return false;
+    if (!await git.fetchPack({ url, gitDir: directory, want, have }, signal)) return false;
+    return await this.#content.keep(directory, name, want, signal);
+  }
+
   #exchange(directory: string, url: RepositoryUrl, invocation: GitInvocation, signal: AbortSignal) {
     return this.#parts.git.remote(url, { ...invocation, gitDir: directory }, signal);
   }

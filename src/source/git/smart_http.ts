@@ -6,6 +6,7 @@ import { HostHolds } from "./host_holds.ts";
 import { lsRefsRequest, readAdvertisement, readLsRefs } from "./ls_refs.ts";
 import { only, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
+import { type PackQuestion, packRequest, readPack } from "./small_pack.ts";
 import { headersOf, is } from "./smart_http_answer.ts";
 
 /** Parts for asking over HTTP. */
@@ -75,8 +76,33 @@ export class SmartHttp {
       signal.throwIfAborted();
       if (isStackwrightError(error, "repository_unreachable")) throw error;
     }
-    this.#leave(url.remote);
+    this.leave(url);
     return undefined;
+  }
+
+  /**
+   * What the remote sends for a commit that it just told of; `undefined` when git has to fetch it. Throws
+   * as {@link ask} does.
+   */
+  async pack(
+    url: RepositoryUrl,
+    question: PackQuestion,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    const known = this.#known.get(url.remote);
+    const body = known?.capabilities && packRequest(question, known.capabilities);
+    if (known === undefined || body === undefined) return undefined;
+    const authorization = await this.#authorization(url, signal);
+    if (authorization === undefined) return undefined;
+    const headers = headersOf(known.login ? authorization : "");
+    try {
+      const bytes = (await this.#post(url.remote, { headers, body }, signal))?.bytes;
+      return bytes && readPack(bytes);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isStackwrightError(error, "repository_unreachable")) throw error;
+      return undefined;
+    }
   }
 
   /** Empty without credentials; `undefined` where only git can reach the remote as it is wanted. */
@@ -146,6 +172,18 @@ export class SmartHttp {
     },
     signal: AbortSignal,
   ): Promise<RemoteRefs | undefined> {
+    const body = lsRefsRequest(names, capabilities);
+    const answer = await this.#post(remote, { headers, body }, signal);
+    const refs = answer && readLsRefs(answer.body);
+    return refs === undefined ? undefined : only(names, refs);
+  }
+
+  /** The answer to a question in protocol 2; `undefined` for one that is not as usual. */
+  async #post(
+    remote: string,
+    { headers, body }: Required<Pick<HttpRequest, "headers" | "body">>,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer | undefined> {
     const answer = await this.#send({
       method: "POST",
       url: `${remote}/git-upload-pack`,
@@ -154,11 +192,9 @@ export class SmartHttp {
         "content-type": "application/x-git-upload-pack-request",
         "accept": "application/x-git-upload-pack-result",
       },
-      body: lsRefsRequest(names, capabilities),
+      body,
     }, signal);
-    const isUsual = is(answer, "application/x-git-upload-pack-result");
-    const refs = isUsual ? readLsRefs(answer.body) : undefined;
-    return refs === undefined ? undefined : only(names, refs);
+    return is(answer, "application/x-git-upload-pack-result") ? answer : undefined;
   }
 
   #remember(remote: string, known: Known): void {
@@ -167,7 +203,8 @@ export class SmartHttp {
     this.#left.delete(remote);
   }
 
-  #leave(remote: string): void {
+  /** Leaves a remote to git for a while. */
+  leave({ remote }: RepositoryUrl): void {
     if (this.#left.size >= MOST_REMOTES) this.#left.clear();
     this.#left.set(remote, this.#now() + LEAVE_TO_GIT_MS);
     this.#known.delete(remote);

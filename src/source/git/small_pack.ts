@@ -1,0 +1,54 @@
+import { Buffer } from "node:buffer";
+import { writePackets } from "./pkt_line.ts";
+
+/** The question of who has the history of one commit for what another one has beyond that. */
+export interface PackQuestion {
+  /** The commit that is wanted. */
+  readonly want: string;
+  /** One that is here with all of its history. */
+  readonly have: string;
+}
+
+/** The question in protocol 2, to a server with these capabilities; `undefined` where it takes none. */
+export function packRequest(
+  { want, have }: PackQuestion,
+  capabilities: readonly string[],
+): string | undefined {
+  if (!capabilities.some((each) => /^fetch(?:=|$)/.test(each))) return undefined;
+  const format = capabilities.find((each) => each.startsWith("object-format="));
+  return writePackets([
+    "command=fetch",
+    ...(format === undefined ? [] : [format]),
+    "delimiter",
+    "thin-pack",
+    "ofs-delta",
+    "no-progress",
+    `want ${want}`,
+    `have ${have}`,
+    "done",
+    "flush",
+  ]);
+}
+
+/** The pack in the answer to {@link packRequest}; `undefined` when there is anything unusual in it. */
+export function readPack(answer: Uint8Array): Uint8Array | undefined {
+  const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
+  const pieces: Uint8Array[] = [];
+  let begun = false;
+  for (let at = 0; at < bytes.length;) {
+    const head = bytes.toString("latin1", at, at + 4);
+    if (head === "0000") {
+      return begun && at + 4 === bytes.length ? Buffer.concat(pieces) : undefined;
+    }
+    const end = at + Number.parseInt(head, 16);
+    // Other sections, as a shallow server sends them, come before the pack: all of that is git's.
+    if (!/^[0-9a-f]{4}$/i.test(head) || end < at + 5 || end > bytes.length) return undefined;
+    const channel = bytes[at + 4];
+    if (!begun && bytes.toString("latin1", at + 4, end) !== "packfile\n") return undefined;
+    if (begun && channel === 1) pieces.push(bytes.subarray(at + 5, end));
+    else if (begun && channel !== 2) return undefined;
+    begun = true;
+    at = end;
+  }
+  return undefined;
+}
