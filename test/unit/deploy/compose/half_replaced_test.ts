@@ -54,6 +54,18 @@ describe("clearHalfReplaced()", () => {
     assert.deepEqual(await clear([{ ...old, name: "moved", state: "exited" }]), ["remove 2"]);
   });
 
+  it("says what is there then, without what is only run once", async () => {
+    const web = runningContainer("shop", "web");
+    const labels = { ...web.labels, [COMPOSE_LABELS.oneOff]: "True" };
+    const once = runningContainer("shop", "web", { id: "once", name: "shop-once", labels });
+    const engine = createMemoryEngine([web, once]);
+    const say = () => clearHalfReplaced(engine, stackKey("", "shop"), new AbortController().signal);
+    assert.deepEqual((await say()).containers.map((each) => each.id), [web.id]);
+    engine.containers.push(waiting);
+    assert.deepEqual((await say()).containers.map((each) => each.id), [web.id]);
+    assert.deepEqual(engine.calls, ["remove 2"]);
+  });
+
   it("removes one whose name another has", async () => {
     assert.deepEqual(await clear([runningContainer("shop", "web")]), ["remove 2"]);
   });

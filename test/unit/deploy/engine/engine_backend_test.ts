@@ -78,6 +78,32 @@ describe("the engine's backend", () => {
     ]);
   });
 
+  it("starts what it made without a look, in the order of the numbers, while nothing serves", async () => {
+    const { engine, up } = createWorld();
+    engine.containers.push(runningContainer("shop", "web", { id: "0123456789abcdef" }));
+    const { listContainers } = engine;
+    engine.listContainers = (labels, signal) => {
+      engine.calls.push("look");
+      return listContainers.call(engine, labels, signal);
+    };
+    await up({ services: { web }, networks }, {
+      mode: "replace",
+      scale: { web: 2 },
+      noStart: false,
+    });
+    assert.deepEqual(engine.calls, [
+      "make network shop_default",
+      "look",
+      "make shop-web-2",
+      "make 0123456789ab_shop-web-1",
+      "stop 0123456789abcdef",
+      "remove 0123456789abcdef",
+      "rename 0123456789ab_shop-web-1-id shop-web-1",
+      "start 0123456789ab_shop-web-1-id",
+      "start shop-web-2-id",
+    ]);
+  });
+
   it("touches nothing when one of several successors cannot be made", async () => {
     const { engine, up } = createWorld();
     engine.containers.push(runningContainer("shop", "web"), runningContainer("shop", "db"));
