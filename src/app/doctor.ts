@@ -29,13 +29,14 @@ export async function quickCheck(
   system: System,
   signal: AbortSignal,
 ): Promise<Finding[]> {
+  // First, because programs that start take the processors from whoever asks a service that just began.
+  const engine = await finding("engine", () => engineSays(settings, system, signal));
   const [data, ...programs] = await Promise.all([
     finding("data", () => dataSays(settings, system)),
-    finding("engine", () => engineSays(settings, system, signal)),
     finding("compose", () => composeSays(settings, system, signal)),
     finding("git", () => programSays(system, ["git", "--version"], signal)),
   ]);
-  return [...programs, ...sources(settings), address(settings), data];
+  return [engine, ...programs, ...sources(settings), address(settings), data];
 }
 
 async function finding(about: string, ask: () => Promise<string>): Promise<Finding> {

@@ -207,7 +207,7 @@ const MIGRATIONS: readonly string[] = [
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
- * Brings a database to {@link SCHEMA_VERSION}, each step in a transaction of its own.
+ * Brings a database to {@link SCHEMA_VERSION}, by all steps that it lacks or by none.
  *
  * Throws `ledger_unusable` when a newer Stackwright wrote it: reading it anyway could lose what that
  * version added.
@@ -222,9 +222,13 @@ export function migrate(database: DatabaseSync, path: string): void {
         `start the newer version again, or restore a backup made by this one`,
     );
   }
-  for (let step = version; step < SCHEMA_VERSION; step++) {
-    database.exec(
-      `BEGIN IMMEDIATE; ${MIGRATIONS[step]} PRAGMA user_version = ${step + 1}; COMMIT;`,
-    );
+  if (version === SCHEMA_VERSION) return;
+  // All or none, and the disk is waited for once.
+  const steps = MIGRATIONS.slice(version).join("\n");
+  try {
+    database.exec(`BEGIN IMMEDIATE; ${steps} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
   }
 }

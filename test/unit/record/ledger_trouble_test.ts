@@ -38,6 +38,20 @@ async function inDirectory(work: (directory: string) => unknown): Promise<void> 
 }
 
 describe("Ledger in trouble", () => {
+  it("is brought to its schema by all steps or by none", () =>
+    inDirectory((directory) => {
+      const path = join(directory, "state.db");
+      const before = new DatabaseSync(path);
+      // One that a later step makes: the ones before it are taken back.
+      before.exec("CREATE TABLE holds (x TEXT)");
+      assert.throws(() => openLedger(path), says("data_dir_unusable", path));
+      const names = before.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+      assert.deepEqual(names.map((each) => each["name"]), ["holds"]);
+      before.exec("DROP TABLE holds");
+      before.close();
+      openLedger(path).close();
+    }));
+
   it("a ledger of a newer version is refused and not touched", async () => {
     await inDirectory((directory) => {
       const path = join(directory, "state.db");
