@@ -15,7 +15,15 @@ export interface Receiving {
 interface Entry {
   readonly connection: Connection;
   readonly requests: Set<Receiving>;
+  /** How many began since others had their turn. */
+  begun: number;
 }
+
+/**
+ * Requests that one connection may begin before others have their turn. The runtimes serve all that is
+ * in a chunk in one go, and a chunk holds thousands.
+ */
+const MOST_AT_ONCE = 32;
 
 /**
  * The connections of one listener: how many there may be, and which have a request under way. They
@@ -57,14 +65,23 @@ export class Connections {
       return;
     }
     const key = this.#keyOf(connection);
-    const entry = { connection, requests: new Set<Receiving>() };
+    const entry = { connection, requests: new Set<Receiving>(), begun: 0 };
     this.#entries.set(key, entry);
     connection.once("close", () => this.#forget(key, entry));
   }
 
-  /** The headers of a request came by this connection. To be called once for each request. */
-  begin(connection: Connection, request: Receiving): void {
-    this.#entries.get(this.#keyOf(connection))?.requests.add(request);
+  /**
+   * The headers of a request came by this connection. To be called once for each request. False when it
+   * sends so many without waiting for answers that nobody else has a turn: it is to be ended.
+   */
+  begin(connection: Connection, request: Receiving): boolean {
+    const entry = this.#entries.get(this.#keyOf(connection));
+    if (entry === undefined) return true;
+    if (entry.begun === 0) setImmediate(() => entry.begun = 0);
+    entry.begun++;
+    if (entry.begun > MOST_AT_ONCE) return false;
+    entry.requests.add(request);
+    return true;
   }
 
   /** The request was answered, or given up; returns whether its connection has another one. */

@@ -130,7 +130,7 @@ async function serve(turn: Turn, equipment: Equipment): Promise<void> {
   const { incoming, outgoing } = turn;
   const { connections, limits } = equipment;
   const { socket } = incoming;
-  connections.begin(socket, incoming);
+  if (!connections.begin(socket, incoming)) return void socket.destroy();
   outgoing.once("close", () => {
     const more = connections.end(socket, incoming);
     if (connections.closing && !more) socket.destroySoon();

@@ -109,6 +109,28 @@ describe("a server", () => {
     }
   }
 
+  it("closes a connection that sends many requests at once, which nobody would have a turn beside", async () => {
+    let served = 0;
+    const handler: Handler = () => {
+      served++;
+      return Promise.resolve(new Response("took 0"));
+    };
+    await withServer({ handler }, async (_server, connect) => {
+      const client = await connect();
+      client.send(GET.repeat(3000));
+      await client.closed;
+      assert.ok(served < 1000, String(served));
+    });
+  });
+
+  it("answers a few requests that are sent at once, in their order", () =>
+    withServer({}, async (_server, connect) => {
+      const client = await connect();
+      client.send(GET.repeat(20));
+      await client.until(/(?:took 0[^]*){20}$/);
+      client.destroy();
+    }));
+
   const broken: [string, string, RegExp][] = [
     ["garbage", "\x00\x01\x02 what is this\r\n\r\n", /^HTTP\/1\.1 400 /],
     ["TLS where there is none", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /^HTTP\/1\.1 400 /],

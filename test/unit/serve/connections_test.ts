@@ -44,6 +44,17 @@ describe("Connections", () => {
     assert.deepEqual(open.map(({ destroyed }) => destroyed), [false, false, false]);
   });
 
+  it("begin() takes so many requests of a connection until others had their turn", async () => {
+    const connections = new Connections(2);
+    const [greedy, other] = [connection(1), connection(2)];
+    [greedy, other].forEach((each) => connections.open(each));
+    const begun = Array.from({ length: 40 }, () => connections.begin(greedy, received()));
+    assert.deepEqual(begun.indexOf(false), 32);
+    assert.equal(connections.begin(other, received()), true);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(connections.begin(greedy, received()), true);
+  });
+
   const houses: [string, (readonly { complete: boolean }[])[], number | undefined][] = [
     ["the oldest without a request", [[received()], [], []], 1],
     ["one without a request before one that is still sending", [[receiving], [received()], []], 2],
