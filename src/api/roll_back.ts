@@ -1,6 +1,6 @@
 import { stackKey } from "../model/mod.ts";
 import * as z from "zod";
-import { chooseRelease } from "../pipeline/mod.ts";
+import { chooseRelease } from "../record/mod.ts";
 import { audited } from "./audit.ts";
 import { reasonInput } from "./hold.ts";
 import { defineOperation, type Operation } from "./operation.ts";

@@ -20,3 +20,16 @@ export function formatDrift({ service, container, field, wanted, found }: Drift)
   const what = container === undefined ? `service ${service}` : `container ${container.name}`;
   return `${what}: ${field}: ${found} instead of ${wanted}`;
 }
+
+/** Findings about a stack that somebody changed by hand. */
+export interface FoundDrift {
+  /** All of it, in lines. */
+  readonly count: number;
+  /** What only inspecting its containers shows. */
+  readonly fields: readonly Drift[];
+  /** What was replaced because of it, and is not tried again while it stays as it is. */
+  readonly tried: readonly Drift[];
+}
+
+/** The findings about a stack that is as it was deployed. */
+export const NO_DRIFT: FoundDrift = { count: 0, fields: [], tried: [] };

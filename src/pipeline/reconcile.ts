@@ -5,6 +5,7 @@ import {
   formatStackKey,
   type Heard,
   isStackwrightError,
+  NO_DRIFT,
   type ObservedContainer,
   type ObservedStack,
   type ReconciliationOptions,
@@ -13,6 +14,7 @@ import {
 } from "../model/mod.ts";
 import {
   decideReconciliation,
+  judgeDrift,
   listedDrift,
   pausedHold,
   type Reconciliation,
@@ -104,7 +106,9 @@ async function attempt(
       ? await restart(parts, found, { teller, restarts: decided.restarts }, signal)
       : await redeploy(parts, found, { teller, decided, observed, since }, signal);
     if (end === undefined) return "moved";
-    if (end.status === "succeeded" && drift.length > 0) noteTried(parts, key, drift);
+    if (end.status === "succeeded" && drift.length > 0) {
+      parts.ledger.reconciliations.noteTried(key, drift);
+    }
     if (end.status !== "skipped") teller.tell({ kind: "ended", end });
     return end.status === "failed" ? "failed" : "settled";
   } catch (thrown) {
@@ -177,38 +181,16 @@ async function driftOf(
   const listed = listedDrift(recorded.services, observed)
     // What ended a swarm brings back by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
-  const all = [...listed, ...fields];
-  const isSame = (one: Drift) => (other: Drift) => sameDrift(one) === sameDrift(other);
-  const tried = before?.tried.filter((each) => fields.some(isSame(each))) ?? [];
-  const isTried = (each: Drift) => tried.some(isSame(each));
-  const mended = options.drift === "repair" ? all.filter((each) => !isTried(each)) : [];
-  for (const each of fields.filter((each) => !before?.fields.some(isSame(each)))) {
+  const { mended, news, found } = judgeDrift({ listed, fields, before, policy: options.drift });
+  for (const each of news) {
     const end = options.drift === "repair" ? "" : " (reconciliation.drift: repair mends it)";
     log.warning(`${formatDrift(each)}: changed by hand${end}`, {
       stack: key.name,
       context: key.context,
     });
   }
-  ledger.reconciliations.noteDrift(key, { count: all.length, fields, tried });
+  ledger.reconciliations.noteDrift(key, found);
   return mended;
-}
-
-/** Takes note that containers or services were replaced because of drift. */
-function noteTried(
-  { ledger: { reconciliations } }: PipelineParts,
-  key: StackKey,
-  drift: readonly Drift[],
-): void {
-  const found = reconciliations.drift(key);
-  if (found === undefined) return;
-  reconciliations.noteDrift(key, { ...found, tried: [...found.tried, ...drift] });
-}
-
-const NO_DRIFT = { count: 0, fields: [], tried: [] };
-
-/** The same of a container and of the one that took its place. */
-function sameDrift({ service, field, wanted, found }: Drift): string {
-  return JSON.stringify([service, field, wanted, found]);
 }
 
 /** Restarts containers one after the other; one that is gone by then is found missing later. */

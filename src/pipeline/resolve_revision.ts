@@ -1,6 +1,7 @@
 import {
   type Deployment,
   isStackwrightError,
+  messageOf,
   type PollRound,
   type Revision,
   type SourceLocation,
@@ -10,6 +11,7 @@ import {
 import { sourceLocation } from "../source/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
 
 /** The revision that another reference of a request's source leads to now. */
 export async function resolveOther(
@@ -197,4 +199,24 @@ export function repositoryOf(
   return repositoryUrl === ""
     ? configuration.source.name
     : repositoryNamed(deployment.name, repositoryUrl).name;
+}
+
+/**
+ * The commit that must not come back by itself: the newest one of the reference, if it can be
+ * asked.
+ */
+export async function newestRevision(
+  parts: PipelineParts,
+  current: RecordedRelease,
+  signal: AbortSignal,
+): Promise<string> {
+  const { source: location, reference, id } = current.revision;
+  try {
+    const depth = parts.options.cloneDepth;
+    return (await parts.source.resolve({ location, reference, depth }, signal)).id;
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.log.warning(`the newest commit of ${reference} is not known: ${messageOf(error)}`);
+    return id;
+  }
 }

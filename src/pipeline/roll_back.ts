@@ -1,25 +1,23 @@
 import { observe, type ReleaseOnDisk, type RolloutResult } from "../deploy/mod.ts";
 import {
-  formatStackArguments,
   formatStackKey,
-  messageOf,
   type ObservedStack,
-  own,
   type Plan,
   type Progress,
   type StackKey,
   StackwrightError,
   type TargetListener,
 } from "../model/mod.ts";
-import { planFor, type Why } from "../plan/mod.ts";
-import type { Ledger, RecordedRelease } from "../record/ledger.ts";
-import type { Pin } from "../record/mod.ts";
+import { otherImages, planFor, type Why } from "../plan/mod.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
+import { chooseRelease, type Pin } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { bringToDisk, carryOut, type MarkedRollout } from "./carry_out.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, requireNotOwnProject, stage } from "../prepare/mod.ts";
 import { requireModeOf } from "./stack_mode.ts";
 import { waitForStack } from "./waits.ts";
+import { newestRevision } from "./resolve_revision.ts";
 
 /** Releases among which the one that is refused is looked for. */
 const MOST_LOOKED_AT = 100;
@@ -283,67 +281,4 @@ async function pinTo(
     pinnedAt: parts.clock.now(),
     ...(reason === "" ? {} : { reason }),
   };
-}
-
-/** Says where an image that a release ran is gone, and its name means another one now. */
-function otherImages(wanted: RecordedRelease, now: Readonly<Record<string, string>>): string {
-  const others = Object.keys(now).filter((name) =>
-    own(wanted.images, name) !== undefined && wanted.images[name] !== now[name]
-  );
-  if (others.length === 0) return "";
-  return `; ${
-    others.sort().join(", ")
-  } runs another image than then: that one is not on the engine ` +
-    `any more, see RELEASE_IMAGE_RETENTION`;
-}
-
-/**
- * Chooses the release that a rollback puts back, and tells which one it replaces. Throws `not_found`
- * when there is none.
- */
-export function chooseRelease(
-  ledger: Pick<Ledger, "current" | "history">,
-  key: StackKey,
-  number: number | undefined,
-): { readonly current: RecordedRelease; readonly wanted: RecordedRelease } {
-  const current = ledger.current(key);
-  const history = ledger.history(key, Number.MAX_SAFE_INTEGER);
-  if (current === undefined) {
-    throw new StackwrightError("not_found", `${key.name} has no release on ${key.context}`);
-  }
-  const wanted = number === undefined
-    ? history.find((each) =>
-      each.number < current.number && each.status === "deployed" && each.digest !== current.digest
-    )
-    : history.find((each) => each.number === number);
-  if (wanted !== undefined) return { current, wanted };
-  const which = number === undefined
-    ? "no good release before the current one"
-    : `no release ${number}`;
-  throw new StackwrightError(
-    "not_found",
-    `${key.name} has ${which}; stackwright history ${
-      formatStackArguments(key)
-    } lists what there is`,
-  );
-}
-
-/**
- * The commit that must not come back by itself: the newest one of the reference, if it can be
- * asked.
- */
-async function newestRevision(
-  parts: PipelineParts,
-  current: RecordedRelease,
-  signal: AbortSignal,
-): Promise<string> {
-  const { source: location, reference, id } = current.revision;
-  try {
-    const depth = parts.options.cloneDepth;
-    return (await parts.source.resolve({ location, reference, depth }, signal)).id;
-  } catch (error) {
-    signal.throwIfAborted();
-    parts.log.warning(`the newest commit of ${reference} is not known: ${messageOf(error)}`);
-    return id;
-  }
 }

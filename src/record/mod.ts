@@ -2,6 +2,7 @@
  * What Stackwright remembers: the runs, in memory, and the releases of every stack and the last runs, in
  * the ledger, which outlives the process.
  */
+export { chooseRelease } from "./choose_release.ts";
 export * from "./copy_ledger.ts";
 export * from "./decision_log.ts";
 export * from "./deferred.ts";

@@ -1,6 +1,7 @@
 import {
   type Drift,
   formatStackKey,
+  type FoundDrift,
   type ReconciliationOptions,
   type StackKey,
 } from "../model/mod.ts";
@@ -16,16 +17,6 @@ export interface RestartedContainer {
   readonly release: string;
   /** Its name, which its successors have as well. */
   readonly container: string;
-}
-
-/** Findings about a stack that somebody changed by hand. */
-export interface FoundDrift {
-  /** All of it, in lines. */
-  readonly count: number;
-  /** What only inspecting its containers shows. */
-  readonly fields: readonly Drift[];
-  /** What was replaced because of it, and is not tried again while it stays as it is. */
-  readonly tried: readonly Drift[];
 }
 
 /**
@@ -117,6 +108,13 @@ export class Reconciliations {
       key.name,
       JSON.stringify(found),
     );
+  }
+
+  /** Takes note that containers or services were replaced because of drift. */
+  noteTried(key: StackKey, drift: readonly Drift[]): void {
+    const found = this.drift(key);
+    if (found === undefined) return;
+    this.noteDrift(key, { ...found, tried: [...found.tried, ...drift] });
   }
 
   /** Forgets a stack. */

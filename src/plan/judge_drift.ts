@@ -1,0 +1,42 @@
+import type { Drift, DriftPolicy, FoundDrift } from "../model/mod.ts";
+
+/** What becomes of drift that was found. */
+export interface JudgedDrift {
+  /** What is to be mended: what a new container did not change is not replaced time and again. */
+  readonly mended: readonly Drift[];
+  /** What was not there before and only inspecting shows. */
+  readonly news: readonly Drift[];
+  /** What is remembered of it. */
+  readonly found: FoundDrift;
+}
+
+/**
+ * Judges what a list of containers (`listed`) and inspecting them (`fields`) show, after what was
+ * found `before`.
+ */
+export function judgeDrift(
+  { listed, fields, before, policy }: {
+    readonly listed: readonly Drift[];
+    readonly fields: readonly Drift[];
+    readonly before: FoundDrift | undefined;
+    readonly policy: DriftPolicy;
+  },
+): JudgedDrift {
+  const all = [...listed, ...fields];
+  const isIn = (list: readonly Drift[] | undefined) => {
+    const known = new Set(list?.map(sameDrift));
+    return (each: Drift) => known.has(sameDrift(each));
+  };
+  const tried = before?.tried.filter(isIn(fields)) ?? [];
+  const [isTried, isKnown] = [isIn(tried), isIn(before?.fields)];
+  return {
+    mended: policy === "repair" ? all.filter((each) => !isTried(each)) : [],
+    news: fields.filter((each) => !isKnown(each)),
+    found: { count: all.length, fields, tried },
+  };
+}
+
+/** The same of a container and of the one that took its place. */
+function sameDrift({ service, field, wanted, found }: Drift): string {
+  return JSON.stringify([service, field, wanted, found]);
+}

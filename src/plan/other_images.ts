@@ -1,0 +1,16 @@
+import { own } from "../model/mod.ts";
+
+/** Says where an image that a release ran is gone, and its name means another one now. */
+export function otherImages(
+  wanted: { readonly images: Readonly<Record<string, string>> },
+  now: Readonly<Record<string, string>>,
+): string {
+  const others = Object.keys(now).filter((name) =>
+    own(wanted.images, name) !== undefined && wanted.images[name] !== now[name]
+  );
+  if (others.length === 0) return "";
+  return `; ${
+    others.sort().join(", ")
+  } runs another image than then: that one is not on the engine ` +
+    `any more, see RELEASE_IMAGE_RETENTION`;
+}

@@ -1,0 +1,33 @@
+import { formatStackArguments, type StackKey, StackwrightError } from "../model/mod.ts";
+import type { Ledger, RecordedRelease } from "./ledger.ts";
+
+/**
+ * Chooses the release that a rollback puts back, and tells which one it replaces. Throws `not_found`
+ * when there is none.
+ */
+export function chooseRelease(
+  ledger: Pick<Ledger, "current" | "history">,
+  key: StackKey,
+  number: number | undefined,
+): { readonly current: RecordedRelease; readonly wanted: RecordedRelease } {
+  const current = ledger.current(key);
+  const history = ledger.history(key, Number.MAX_SAFE_INTEGER);
+  if (current === undefined) {
+    throw new StackwrightError("not_found", `${key.name} has no release on ${key.context}`);
+  }
+  const wanted = number === undefined
+    ? history.find((each) =>
+      each.number < current.number && each.status === "deployed" && each.digest !== current.digest
+    )
+    : history.find((each) => each.number === number);
+  if (wanted !== undefined) return { current, wanted };
+  const which = number === undefined
+    ? "no good release before the current one"
+    : `no release ${number}`;
+  throw new StackwrightError(
+    "not_found",
+    `${key.name} has ${which}; stackwright history ${
+      formatStackArguments(key)
+    } lists what there is`,
+  );
+}
