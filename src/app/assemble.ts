@@ -88,20 +88,14 @@ export async function assemble(
   system: System,
   { scratchDir, meter = noMeter, serves = false }: AssemblyOptions = {},
 ): Promise<Assembly> {
-  const logins = registrySecrets(settings.docker.authConfig ?? "");
-  [...secretValues(settings), ...logins].forEach((value) => system.redactor.add(value));
-  const swept = await sweepScratch(system);
-  if (swept > 0) system.log.info(`removed ${swept} temporary directories of killed processes`);
+  hideSecrets(settings, system);
+  await removeLeftovers(system);
   const ids = createIds(system.clock);
   const { key, ledger } = scratchDir === undefined
     ? await openState(settings, system, ids)
     : await copyState(settings, system, { ids, scratchDir });
   const http = await httpClient(settings, system);
-  const { dir } = settings.data;
-  const directories = scratchDir === undefined
-    ? { dataDir: dir }
-    : { dataDir: scratchDir, lender: dir };
-  const source = createSource(settings, system, { http, ...directories });
+  const source = createSource(settings, system, http, scratchDir);
   const engines = createEngines(settings, system, meter);
   const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
@@ -111,18 +105,8 @@ export async function assemble(
     const looksOnly = scratchDir !== undefined;
     const hosts = createHosts(settings, system, { engines, meter, secrets, looksOnly });
     const host = await hosts.of(DEFAULT_CONTEXT, signal);
-    const made = {
-      key,
-      ledger,
-      source,
-      host,
-      hosts,
-      meter,
-      listeners,
-      stackLock,
-      secrets,
-      windows,
-    };
+    const shared = { key, ledger, source, meter, listeners, stackLock, secrets, windows };
+    const made = { ...shared, host, hosts };
     return {
       ...parts(settings, system, made),
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
@@ -150,6 +134,17 @@ export async function assemble(
       ledger.close();
     },
   };
+}
+
+/** Nothing is printed before this. */
+function hideSecrets(settings: Settings, { redactor }: System): void {
+  const logins = registrySecrets(settings.docker.authConfig ?? "");
+  [...secretValues(settings), ...logins].forEach((value) => redactor.add(value));
+}
+
+async function removeLeftovers(system: System): Promise<void> {
+  const swept = await sweepScratch(system);
+  if (swept > 0) system.log.info(`removed ${swept} temporary directories of killed processes`);
 }
 
 function listenersOf({ clock, log }: System, ledger: Ledger, meter: Meter): TargetListener[] {

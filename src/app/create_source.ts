@@ -4,17 +4,17 @@ import { type HttpClient, scratchPrefix } from "../system/mod.ts";
 import { gitCredentials } from "./git_credentials.ts";
 import type { System } from "./system.ts";
 
-/** The source of Git repositories, as the settings say. */
+/**
+ * The source of Git repositories, as the settings say. With a `scratchDir` mirrors and trees go there,
+ * and the trees of the data directory serve where a commit cannot be had any more.
+ */
 export function createSource(
   settings: Settings,
   system: System,
-  { http, ...directories }: {
-    readonly http: HttpClient;
-    readonly dataDir: string;
-    readonly lender?: string;
-  },
+  http: HttpClient,
+  scratchDir: string | undefined,
 ): GitSourceWithTrees {
-  const { git, proxy } = settings;
+  const { git, proxy, data: { dir } } = settings;
   const { clock, redactor } = system;
   const tokens = createGitHubTokens({ http, clock, redactor });
   return createGitSource({
@@ -23,7 +23,7 @@ export function createSource(
     clock: system.clock,
     redactor: system.redactor,
     log: system.log,
-    ...directories,
+    ...(scratchDir === undefined ? { dataDir: dir } : { dataDir: scratchDir, lender: dir }),
     credentials: gitCredentials(settings),
     options: {
       temporaryPrefix: scratchPrefix("git"),

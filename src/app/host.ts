@@ -59,18 +59,7 @@ export async function createHost(
   const clientConfigFile = clientConfigFileOf(settings, system);
   const { authConfig: logins } = settings.docker;
   const more = logins === undefined ? {} : { logins };
-  const compose = new Compose({
-    commands,
-    findProgram: () => findComposeProgram(files, program),
-    programEnvironment: program,
-    // Which stack a line is about takes both names.
-    log: log.with({ context }),
-    scratch: { files, prefix: scratchPrefix("render") },
-    rendering: createLimiter(rendersAtOnce(readMachineFacts())),
-    quiet,
-    onMutation: () => meter.count("mutations_total", { by: "compose" }),
-    ...(logins === undefined ? {} : { logins: { logins, directory: dirname(clientConfigFile) } }),
-  });
+  const compose = createCompose(settings, system, { context, meter, program, clientConfigFile });
   const address = program["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
   const variables = () => proxies(system, { secrets, clientConfigFile, address });
   const parts = {
@@ -110,6 +99,32 @@ export async function createHost(
     localPath: (path, within) =>
       isHere ? findLocalPath({ files, engine }, path, within) : Promise.resolve(undefined),
   };
+}
+
+/** The compose program, as it is run for the engine of a context. */
+function createCompose(
+  { deploy: { quiet }, docker: { authConfig: logins } }: Settings,
+  { commands, files, log }: System,
+  { context, meter, program, clientConfigFile }: {
+    readonly context: string;
+    readonly meter: Meter;
+    /** Variables that the program itself needs. */
+    readonly program: Readonly<Record<string, string>>;
+    readonly clientConfigFile: string;
+  },
+): Compose {
+  return new Compose({
+    commands,
+    findProgram: () => findComposeProgram(files, program),
+    programEnvironment: program,
+    // Which stack a line is about takes both names.
+    log: log.with({ context }),
+    scratch: { files, prefix: scratchPrefix("render") },
+    rendering: createLimiter(rendersAtOnce(readMachineFacts())),
+    quiet,
+    onMutation: () => meter.count("mutations_total", { by: "compose" }),
+    ...(logins === undefined ? {} : { logins: { logins, directory: dirname(clientConfigFile) } }),
+  });
 }
 
 /** The configuration of the docker client, which holds credentials and proxies. */

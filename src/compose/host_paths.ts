@@ -59,21 +59,15 @@ export function followedPaths(
   const containers: { what: string; name: string }[] = [];
   const shared: { what: string; name: string }[] = [];
   for (const [name, service] of Object.entries(servicesOf(model))) {
-    const of = (what: string) => `service ${name}: ${what}`;
     const add = (by: FollowedPath["by"], what: string, path: string) => {
-      if (isAbsolute(path)) paths.push({ what: of(what), path: resolve(path), by });
+      if (isAbsolute(path)) {
+        paths.push({ what: `service ${name}: ${what}`, path: resolve(path), by });
+      }
     };
+    const of = (what: string) => `service ${name}: ${what}`;
     // Names of services stand on command lines, where compose would take this one for an option.
-    if (name.startsWith("-")) refused.push(`service ${name}: its name begins with a dash`);
-    if (service["provider"] !== undefined) {
-      refused.push(of("provider, which would run a program on the machine of Stackwright"));
-    }
-    if (textsOf(service["models"]).length > 0) {
-      refused.push(of("models, for which compose runs a program on the machine of Stackwright"));
-    }
-    if (service["use_api_socket"] === true) {
-      refused.push(of("use_api_socket, which would hand out the credentials for our registries"));
-    }
+    if (name.startsWith("-")) refused.push(of("its name begins with a dash"));
+    refused.push(...refusedUses(service).map(of));
     for (const volume of objectsAt(service, "volumes")) {
       if (volume["type"] === "bind") add("engine", "volume", textAt(volume, "source"));
     }
@@ -85,19 +79,7 @@ export function followedPaths(
       const container = /^container:([^]+)$/.exec(textAt(service, key))?.[1];
       if (container !== undefined) shared.push({ what: of(key), name: container });
     }
-    for (const option of textsOf(service["security_opt"])) {
-      // Compose reads the profile itself, relative to the project.
-      const profile = /^seccomp[=:]([^]*)$/.exec(option)?.[1] ?? "";
-      if (profile === "" || profile === "unconfined" || profile === "builtin") continue;
-      if (isAbsolute(profile)) add("us", "security_opt seccomp", profile);
-      else refused.push(of("security_opt with a seccomp profile by a relative path"));
-    }
-    const build = service["build"];
-    if (isObject(build)) {
-      const made = buildPaths(build, model);
-      for (const each of made.paths) add("us", `build ${each.what}`, each.path);
-      refused.push(...made.refused.map((each) => of(`build ${each}`)));
-    }
+    refused.push(...readPaths(service, model, add).map(of));
   }
   for (const kind of ["configs", "secrets"] as const) {
     for (const [name, resource] of Object.entries(objectAt(model, kind))) {
@@ -113,6 +95,42 @@ export function followedPaths(
     if (OF_A_PROCESS.test(path)) refused.push(`${what} through what a process has open`);
   }
   return { paths, refused, containers, shared, volumes };
+}
+
+/** Uses of a service that would run programs, or hand out credentials, where Stackwright runs. */
+function refusedUses(service: JsonObject): string[] {
+  const refused: string[] = [];
+  if (service["provider"] !== undefined) {
+    refused.push("provider, which would run a program on the machine of Stackwright");
+  }
+  if (textsOf(service["models"]).length > 0) {
+    refused.push("models, for which compose runs a program on the machine of Stackwright");
+  }
+  if (service["use_api_socket"] === true) {
+    refused.push("use_api_socket, which would hand out the credentials for our registries");
+  }
+  return refused;
+}
+
+/** Adds the paths of a service that compose reads itself; returns those that are refused. */
+function readPaths(
+  service: JsonObject,
+  model: ComposeModel,
+  add: (by: FollowedPath["by"], what: string, path: string) => void,
+): string[] {
+  const refused: string[] = [];
+  for (const option of textsOf(service["security_opt"])) {
+    // Compose reads the profile itself, relative to the project.
+    const profile = /^seccomp[=:]([^]*)$/.exec(option)?.[1] ?? "";
+    if (profile === "" || profile === "unconfined" || profile === "builtin") continue;
+    if (isAbsolute(profile)) add("us", "security_opt seccomp", profile);
+    else refused.push("security_opt with a seccomp profile by a relative path");
+  }
+  const build = service["build"];
+  if (!isObject(build)) return refused;
+  const made = buildPaths(build, model);
+  for (const each of made.paths) add("us", `build ${each.what}`, each.path);
+  return [...refused, ...made.refused.map((each) => `build ${each}`)];
 }
 
 /** A way to anywhere that leads elsewhere for the engine than for us, who look where it leads. */

@@ -98,6 +98,13 @@ function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRe
   if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
 }
 
+/** What rendering says of a target, and what there is to be done by it. */
+interface Rendered {
+  readonly prepared: PreparedRelease;
+  readonly plan: Plan;
+  readonly observed: ObservedStack;
+}
+
 /** The decision when only rendering can tell; images are prepared when there is something to do. */
 async function decideRendered(
   parts: PipelineParts,
@@ -108,33 +115,7 @@ async function decideRendered(
 ): Promise<Decision> {
   const prepared = await prepareRelease(parts, target, signal);
   const { release } = prepared;
-  await requireNoForeignVolume(parts, target, release.model, signal);
-  const isDeployed = recorded?.digest === release.digest;
-  const images = await remembering(
-    parts,
-    target,
-    release.digest,
-    () => refreshImages(parts, target, { prepared, isDeployed }, signal),
-    signal,
-  );
-  const planned = planFor(release.services, observed, {
-    kind: "wanted",
-    deployed: recorded?.services,
-    policy: target.deployment,
-    images,
-  });
-  const earlier = {
-    failed: parts.ledger.failures.get(target.key)?.release,
-    deployed: recorded?.digest,
-    observed,
-  };
-  const decided = planAfterFailure(release, planned, earlier);
-  const connected = await withNetworks(parts, prepared, decided, earlier, signal);
-  const needed = await withFiles(parts, target.key, release, connected);
-  const settled = release.swarm === undefined
-    ? await withContainers(parts, prepared, { plan: needed, observed, recorded }, signal)
-    : needed;
-  const plan = planOfChange(settled, release, recorded ?? release);
+  const plan = await planRendered(parts, target, { prepared, recorded, observed }, signal);
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
     parts.ledger.failures.clearOthers(target.key, release.digest);
@@ -143,17 +124,55 @@ async function decideRendered(
   const closed = targetWindowHold(parts, target, plan.services);
   if (closed !== undefined) return await held(parts, target, closed, signal);
   const retry = retryOf(parts, target, release.digest);
-  if (retry.kind === "wait") {
-    return await held(
-      parts,
-      target,
-      retryHold(retry, parts.ledger.failures.get(target.key)?.message, plan),
-      signal,
-    );
+  if (retry.kind === "attempt") {
+    return await deployed(parts, target, { prepared, plan, observed }, retry.isRetry, signal);
   }
-  const { isRetry } = retry;
+  const failure = parts.ledger.failures.get(target.key)?.message;
+  return await held(parts, target, retryHold(retry, failure, plan), signal);
+}
+
+/** The plan for a rendered release, with all that its digests do not tell. */
+async function planRendered(
+  parts: PipelineParts,
+  target: ResolvedTarget,
+  { prepared, recorded, observed }: {
+    readonly prepared: PreparedRelease;
+    readonly recorded: RecordedRelease | undefined;
+    readonly observed: ObservedStack;
+  },
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { release } = prepared;
+  const { deployment: policy, key } = target;
+  await requireNoForeignVolume(parts, target, release.model, signal);
+  const isDeployed = recorded?.digest === release.digest;
+  const refresh = () => refreshImages(parts, target, { prepared, isDeployed }, signal);
+  const images = await remembering(parts, target, release.digest, refresh, signal);
+  const deployed = recorded?.services;
+  const why = { kind: "wanted", deployed, policy, images } as const;
+  const planned = planFor(release.services, observed, why);
+  const failed = parts.ledger.failures.get(key)?.release;
+  const earlier = { failed, deployed: recorded?.digest, observed };
+  const decided = planAfterFailure(release, planned, earlier);
+  const connected = await withNetworks(parts, prepared, decided, earlier, signal);
+  const plan = await withFiles(parts, key, release, connected);
+  const settled = release.swarm === undefined
+    ? await withContainers(parts, prepared, { plan, observed, recorded }, signal)
+    : plan;
+  return planOfChange(settled, release, recorded ?? release);
+}
+
+/** The decision to deploy, with the images that it takes on the engine. */
+async function deployed(
+  parts: PipelineParts,
+  target: ResolvedTarget,
+  { prepared, plan, observed }: Rendered,
+  isRetry: boolean,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { release } = prepared;
   await requireNoClash(parts, release, plan, signal);
-  const resolved = await remembering(
+  const images = await remembering(
     parts,
     target,
     release.digest,
@@ -161,16 +180,7 @@ async function decideRendered(
     signal,
     () => isRetry && parts.ledger.failures.countAttempt(target.key),
   );
-  return {
-    kind: "deploy",
-    plan,
-    prepared,
-    observed,
-    images: resolved,
-    adopts: false,
-    isRetry,
-    changes: [],
-  };
+  return { kind: "deploy", plan, prepared, observed, images, adopts: false, isRetry, changes: [] };
 }
 
 /** What only containers need: the data of those that are adopted, and an order of updates. */

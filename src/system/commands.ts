@@ -1,13 +1,10 @@
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import type { StackwrightError } from "../model/mod.ts";
-import { PRLIMIT } from "./limits.ts";
-import { watchMemory } from "./memory_watch.ts";
 import type { Command, CommandResult, Commands, RunningCommand } from "./command.ts";
-import { notStarted, printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
+import { notStarted } from "./command_errors.ts";
 import { killGroup, launch, SETSID, watch, whyNotStarted } from "./process_group.ts";
-import { lineSplitter } from "./line_splitter.ts";
-import { LastBytes } from "./last_bytes.ts";
+import { boundProgram, collectOutput } from "./command_bounds.ts";
 
 /** Runs real programs, each in a process group of its own so that its children end with it. */
 export const systemCommands: Commands = { run: runCommand, start: startCommand };
@@ -23,48 +20,19 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     const watcher = command.endsWithUs === true && child.pid !== undefined
       ? watch(child.pid, bySetsid)
       : undefined;
-    const { keptBytes = Number.POSITIVE_INFINITY } = command;
-    const [stdout, stderr] = [new LastBytes(keptBytes), new LastBytes(keptBytes)];
-    const lines = command.onLine === undefined ? undefined : {
-      out: lineSplitter(command.onLine),
-      err: lineSplitter(command.onLine),
-    };
     let stopped: unknown;
     const stop = (reason: unknown) => {
       stopped ??= reason;
       // A group that is not there yet is one that `setsid` is about to make.
       if (!killGroup(child.pid)) child.kill("SIGKILL");
     };
-    const onAbort = () => stop(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    const timer = command.timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => stop(timedOut(command)), command.timeoutMs);
-    const { mostMemory } = command;
-    const unwatch = mostMemory === undefined || child.pid === undefined || existsSync(PRLIMIT)
-      ? undefined
-      : watchMemory(child.pid, mostMemory, () => stop(tookTooMuch(command)));
+    const unbound = boundProgram(child, command, stop, signal);
+    const printed = collectOutput(child, command, stop);
     let drain: ReturnType<typeof setTimeout> | undefined;
     const settle = () => {
-      unwatch?.();
-      clearTimeout(timer);
+      unbound();
       clearTimeout(drain);
-      signal.removeEventListener("abort", onAbort);
     };
-    let room = command.mostBytes ?? Number.POSITIVE_INFINITY;
-    const keep = (kept: LastBytes, chunk: Uint8Array) => {
-      room -= chunk.length;
-      if (room < 0) stop(printsTooMuch(command));
-      else kept.push(chunk);
-    };
-    child.stdout?.on("data", (chunk: Uint8Array) => {
-      keep(stdout, chunk);
-      lines?.out.push(chunk);
-    });
-    child.stderr?.on("data", (chunk: Uint8Array) => {
-      keep(stderr, chunk);
-      lines?.err.push(chunk);
-    });
     child.on("error", (error) => {
       settle();
       reject(notStarted(command, error));
@@ -81,17 +49,11 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     });
     child.on("close", (code, killedBy) => {
       settle();
-      lines?.out.end();
-      lines?.err.end();
+      const { stdout, stderr } = printed();
       if (stopped !== undefined) return reject(stopped);
-      const said = new TextDecoder().decode(stderr.whole());
-      const unstarted = bySetsid ? whyNotStarted(code, said) : undefined;
+      const unstarted = bySetsid ? whyNotStarted(code, stderr) : undefined;
       if (unstarted !== undefined) return reject(notStarted(command, unstarted));
-      resolve({
-        code: code ?? 128 + signalNumber(killedBy),
-        stdout: stdout.whole(),
-        stderr: said,
-      });
+      resolve({ code: code ?? 128 + signalNumber(killedBy), stdout, stderr });
     });
     // A program may end without reading its input; that is its decision, not our failure.
     child.stdin?.on("error", () => {});
