@@ -1,4 +1,3 @@
-import { submitWebhook } from "./api/mod.ts";
 import { assemble, type Assembly } from "./app/assemble.ts";
 import { createGate, type Gate } from "./app/gate.ts";
 import { announcePolls, measureRun } from "./app/measure_run.ts";
@@ -14,11 +13,11 @@ import { DEFAULT_CONTEXT, messageOf, type RunReporter, type StackKey } from "./m
 import { awayContexts } from "./pipeline/mod.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { createPrometheus } from "./record/mod.ts";
-import { compactMirrors } from "./source/mod.ts";
 import type { Settings } from "./settings/mod.ts";
-import { OpeningAlarm, RetryAlarm } from "./trigger/mod.ts";
-import { listen, listenMetrics } from "./app/listen.ts";
 import { startPolls } from "./app/start_polls.ts";
+import { performers } from "./app/performers.ts";
+import { createAlarms } from "./app/alarms.ts";
+import { startServers } from "./app/listen.ts";
 
 export { type CommandGate, createCommandGate } from "./app/gate.ts";
 export { assemble, type Assembly, type AssemblyOptions } from "./app/assemble.ts";
@@ -60,81 +59,46 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const pipeline = recoveringPipeline(assembly);
   const stop = new AbortController();
   const { ledger } = assembly;
-  const alarm = new RetryAlarm({
-    submit: (source) => void submitWebhook(source, gate, false),
-    // What succeeded meanwhile, or what a person holds, is not waited for any more.
-    isOpen: (key) =>
-      ledger.failures.get(key) !== undefined && ledger.pins.get(key) === undefined &&
-      ledger.stops.get(key) === undefined && ledger.holds.get(key) === undefined,
-    clock: system.clock,
-    log,
-  }, stop.signal);
-  const opening = new OpeningAlarm({
-    deferred: ledger.deferred,
-    submit: (work) => void gate.intake.submit(work),
-    clock: system.clock,
-    log,
-  }, stop.signal);
+  const alarms = createAlarms(ledger, system, () => gate.intake, stop.signal);
   const events = createEngineEvents(assembly.engines, system, stop.signal);
   const boards = new JobBoards({
-    engines: assembly.engines,
+    ...assembly,
     events,
-    ledger,
     intake: () => gate.intake,
     clock: system.clock,
     log: log.with({ component: "scheduler" }),
     meter,
-    ids: assembly.ids,
     timeZone: settings.timeZone,
     hasSwarmFeatures: settings.deploy.swarmFeatures,
   }, stop.signal);
   const gate: Gate = createGate(settings, system, {
     assembly,
-    performers: {
-      sync: pipeline.execute,
-      rollback: pipeline.rollBack,
-      job: (work, reporter, signal) =>
-        boards.of(work.key.context).perform(pipeline)(work, reporter, signal),
-      recovery: async (_work, reporter, signal) => void await pipeline.recover(signal, reporter),
-      compaction: (work, reporter, signal) =>
-        compactMirrors(assembly.mirrors, work, { reporter, meter, clock: system.clock }, signal),
-    },
+    performers: performers(pipeline, boards, { assembly, meter, clock: system.clock }),
     onEnd(run, work) {
       measureRun(meter, run, work);
-      alarm.note(run, work);
-      opening.note();
+      alarms.note(run, work);
     },
     jobs: (context, signal) => boards.of(context).list(signal),
   });
   const { intake } = gate;
   meter.showStacks(() => stackFigures(assembly.ledger));
   announcePolls(meter, settings.polls.map(({ request }) => request));
-  const server = await listen(settings, system, { assembly, gate, meter });
-  const metrics = await listenMetrics(settings, system, { server, meter });
-  log.info(`listening on ${server.address}`, {
-    metrics: metrics.address,
-    api: settings.apiSecret !== undefined,
-    webhooks: settings.webhookSecret !== undefined,
-  });
+  const { server, metrics } = await startServers(settings, system, { assembly, gate, meter });
   const due = new Set(ledger.openIntents().map(({ id }) => id));
   const tries = { assembly, intake, pipeline, due };
   const recovered = tryRecover(system, tries, stop.signal);
-  void recovered.then(() => stop.signal.aborted || opening.start());
+  void recovered.then(() => stop.signal.aborted || alarms.start());
   const polled = recovered.then(() =>
     startPolls(settings, system, { ...assembly, intake }, stop.signal)
   );
-  const schedule = (context: string) => {
-    const { scheduler } = boards.of(context);
-    return settings.deploy.schedulerEnabled ? scheduler.run() : scheduler.adopt();
-  };
+  const schedule = (context: string) => boards.of(context).start(settings.deploy.schedulerEnabled);
   const scheduled = recovered.then(() => forEachContext(assembly, schedule, stop.signal));
   const finished = recovered.then((outcome) =>
     outcome === "done" ? undefined : keepRecovering(system, tries, stop.signal)
   );
   const { listeners } = assembly;
-  const reconciliation = createReconciliation(settings, system, {
-    ...{ assembly, events, pipeline, listeners },
-  });
+  const watched = { assembly, events, pipeline, listeners };
+  const reconciliation = createReconciliation(settings, system, watched);
   const reconciled = recovered.then((outcome) =>
     outcome === "engine is away" ? finished : undefined
   )

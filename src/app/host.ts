@@ -91,11 +91,7 @@ export async function createHost(
     copiesFiles: !isHere && settings.deploy.remoteFiles === "volume",
     dataDir: !isHere ? dir : data ?? await findHostDataDirectory({ files, engine }, dir, signal),
     ...(socket === undefined ? {} : { socket }),
-    own: remembered(
-      clock,
-      Number.POSITIVE_INFINITY,
-      (within) => findOwnContainer({ files, engine }, within),
-    ),
+    own: remembered(clock, Infinity, (within) => findOwnContainer({ files, engine }, within)),
     localPath: (path, within) =>
       isHere ? findLocalPath({ files, engine }, path, within) : Promise.resolve(undefined),
   };

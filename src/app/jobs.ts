@@ -70,6 +70,11 @@ export class JobBoard {
     }, signal);
   }
 
+  /** Runs the jobs at their times; where that is off, takes over what an earlier process began. */
+  start(isEnabled: boolean): Promise<void> {
+    return isEnabled ? this.scheduler.run() : this.scheduler.adopt();
+  }
+
   /** Runs a job and takes note of it. */
   readonly perform =
     (pipeline: Pick<Pipeline, "runJob">): NonNullable<Performers["job"]> =>

@@ -16,8 +16,24 @@ interface Served {
   readonly meter: Prometheus;
 }
 
+/** Listens for requests, and for those of the metrics on their own port. */
+export async function startServers(
+  settings: Settings,
+  system: System,
+  served: Served,
+): Promise<{ readonly server: Server; readonly metrics: Server }> {
+  const server = await listen(settings, system, served);
+  const metrics = await listenMetrics(settings, system, { server, meter: served.meter });
+  system.log.info(`listening on ${server.address}`, {
+    metrics: metrics.address,
+    api: settings.apiSecret !== undefined,
+    webhooks: settings.webhookSecret !== undefined,
+  });
+  return { server, metrics };
+}
+
 /** Listens for requests: API, webhooks, tool server and documents, as far as they are on. */
-export async function listen(
+async function listen(
   settings: Settings,
   system: System,
   { assembly, gate: { intake, operations, runs }, meter }: Served,
@@ -57,7 +73,7 @@ export async function listen(
 }
 
 /** The metrics have a port of their own, which need not be reachable from where the API is. */
-export async function listenMetrics(
+async function listenMetrics(
   settings: Settings,
   system: System,
   { server, meter }: { readonly server: Server; readonly meter: Prometheus },
