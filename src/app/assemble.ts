@@ -189,6 +189,7 @@ function parts(
     commands,
     clock,
     log,
+    migrated: new Set(),
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
   };

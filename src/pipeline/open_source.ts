@@ -126,7 +126,9 @@ async function readConfigFile(
     const file = posix.join(base, name);
     const bytes = await parts.source.read(revision, file, signal);
     if (bytes === undefined) continue;
-    if (isMigrationFile(name)) parts.log.debug(`reading ${file}; its name here is ${names[0]}`);
+    if (isMigrationFile(name)) {
+      tellMigrated(parts, revision, `${file}; its name here is ${names[0]}`);
+    }
     const text = new TextDecoder().decode(bytes);
     // What is wrong is described with the values that are there; nothing of a larger file is.
     if (bytes.length <= MOST_BYTES) {
@@ -149,6 +151,14 @@ async function readConfigFile(
       `expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)} in ${where}` +
       (target === "" ? "" : `; with a target there is no other file`),
   );
+}
+
+/** Once for each file of a repository: it is read at every poll. */
+function tellMigrated({ log, migrated }: PipelineParts, { source }: Revision, what: string): void {
+  const known = `${source.name} ${what}`;
+  const repository = source.name;
+  log[migrated.has(known) ? "debug" : "info"](`reading ${what}`, { repository });
+  migrated.add(known);
 }
 
 /** The deployments that work is about. Throws `not_found` when it is about one that is not there. */

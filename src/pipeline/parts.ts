@@ -54,6 +54,8 @@ export interface PipelineParts extends PrepareParts {
   readonly deploying: Limiter;
   /** One deployment of a stack at a time. */
   readonly stackLock: WatchedLock;
+  /** Files with the migration's name that the log has told of, with their repository. */
+  readonly migrated: Set<string>;
   /** When deployments may be made. */
   readonly windows: SyncWindows;
   readonly options: PipelineOptions;

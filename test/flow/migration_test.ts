@@ -108,8 +108,11 @@ describe("file names of those who move here", () => {
         ...files,
       });
       await pollTo(world, "succeeded");
-      const told = world.lines.map((line) => line.message);
-      assert.ok(told.includes("reading .doco-cd.yaml; its name here is .stackwright.yaml"));
+      await pollTo(world, "skipped");
+      const told = world.lines.filter(({ message }) =>
+        message === "reading .doco-cd.yaml; its name here is .stackwright.yaml"
+      );
+      assert.deepEqual(told.map(({ level }) => level), ["info", "debug"], "once at info");
       await world.repository.commit({ ".stackwright.yml": configFile({ name: world.stack }) });
       await pollTo(world, "succeeded");
       assert.equal((await world.containers()).length, 1);

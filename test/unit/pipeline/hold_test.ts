@@ -139,6 +139,7 @@ function createShop(directory: string) {
     key,
     commands: { run: unused, start: unused },
     windows: createSyncWindows([]),
+    migrated: new Set(),
     preparing: createLimiter(1),
     deploying: createLimiter(1),
     stackLock: createWatchedLock(),
