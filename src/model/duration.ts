@@ -13,6 +13,9 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
+/** Seconds after which there is an instant still, whenever they begin: they end 270,000 years after 1970. */
+const LONGEST = 4e12;
+
 /**
  * Reads a duration of the configuration: a number or a text of digits is
  * seconds, anything else is a Go duration such as `1h30m`. The result is whole seconds and may be
@@ -25,7 +28,7 @@ export function parseDuration(value: number | string): number {
   if (!Number.isFinite(seconds)) {
     throw invalid(value, "it is not a number of seconds");
   }
-  if (Math.abs(seconds) > Number.MAX_SAFE_INTEGER / 1000) throw invalid(value, "it is too large");
+  if (Math.abs(seconds) > LONGEST) throw invalid(value, "it is too large");
   if (!Number.isInteger(seconds)) throw invalid(value, "it must be a whole number of seconds");
   return seconds === 0 ? 0 : seconds;
 }

@@ -71,7 +71,11 @@ type Next = (after: Date) => Date | undefined;
 
 function every(text: string): Next {
   const milliseconds = parseDuration(text) * 1000;
-  return (after) => new Date(after.getTime() + milliseconds);
+  return (after) => {
+    const next = new Date(after.getTime() + milliseconds);
+    // Beyond the last instant there is, which texts cannot say.
+    return Number.isNaN(next.getTime()) ? undefined : next;
+  };
 }
 
 /**

@@ -50,6 +50,11 @@ describe("nextFiring()", () => {
 
 describe("checkSchedule()", () => {
   const options = { now: new Date(NOW), timeZone: "UTC" };
+  it("ends with the last instant there is", () => {
+    const late = new Date(8.64e15 - 1000);
+    assert.equal(nextFiring("@every 1m", late, "UTC"), undefined);
+  });
+
   for (const schedule of ["0 4 * * *", "@every 10s", "TZ=Asia/Tokyo @daily", "0 0 L * ?"]) {
     it(`finds nothing wrong with ${schedule}`, () => {
       assert.equal(checkSchedule(schedule, options), undefined);
