@@ -1,7 +1,15 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { EndpointBody } from "../../docker/create_bodies.ts";
 import type { ComposeModel } from "../../model/mod.ts";
-import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "../../compose/model.ts";
+import {
+  isObject,
+  type JsonObject,
+  labelsOf,
+  objectAt,
+  servicesOf,
+  textAt,
+} from "../../compose/model.ts";
+import { filled } from "./filled.ts";
 import { numberOf } from "./units.ts";
 
 /** Parts of a container's endpoints in its networks. */
@@ -50,26 +58,20 @@ function endpoint(
   const wanted = isObject(own) ? own : {};
   const list = (name: string) =>
     Array.isArray(wanted[name]) ? (wanted[name] as unknown[]).map(String) : [];
-  const options = Object.entries(objectAt(wanted, "driver_opts"));
   const priority = numberOf(wanted["gw_priority"]) ?? 0;
   const mac = textAt(wanted, "mac_address") || parts.address;
-  const ipv4 = textAt(wanted, "ipv4_address");
-  const ipv6 = textAt(wanted, "ipv6_address");
-  const local = list("link_local_ips");
   const container = textAt(service, "container_name") ||
     `${textAt(model, "name")}-${parts.service}-${number}`;
   const since = (version: string) => compareVersions(api, version) >= 0;
   return {
     Aliases: [container, parts.service, ...list("aliases")],
-    IPAMConfig: {
-      ...(ipv4 === "" ? {} : { IPv4Address: ipv4 }),
-      ...(ipv6 === "" ? {} : { IPv6Address: ipv6 }),
-      ...(local.length === 0 ? {} : { LinkLocalIPs: local }),
-    },
+    IPAMConfig: filled({
+      IPv4Address: textAt(wanted, "ipv4_address"),
+      IPv6Address: textAt(wanted, "ipv6_address"),
+      LinkLocalIPs: list("link_local_ips"),
+    }),
     ...(mac !== "" && since("1.44") ? { MacAddress: mac } : {}),
-    ...(options.length === 0
-      ? {}
-      : { DriverOpts: Object.fromEntries(options.map(([name, each]) => [name, String(each)])) }),
+    ...filled({ DriverOpts: labelsOf({ labels: objectAt(wanted, "driver_opts") }) }),
     ...(priority !== 0 && since("1.48") ? { GwPriority: priority } : {}),
   };
 }

@@ -10,6 +10,7 @@ import {
 } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { networkName, networksByPriority } from "./endpoints.ts";
+import { filled } from "./filled.ts";
 import { mountBodies } from "./mount_bodies.ts";
 import { resourceLimits } from "./resource_limits.ts";
 
@@ -17,35 +18,37 @@ import { resourceLimits } from "./resource_limits.ts";
 export function hostBody(service: JsonObject, parts: ContainerParts): HostBody {
   const { idOf, api } = parts;
   return {
-    ...networkMode(service, parts),
-    ...shared(service, "ipc", "IpcMode", idOf),
-    ...shared(service, "pid", "PidMode", idOf),
-    ...text(service, "uts", "UTSMode"),
-    ...text(service, "cgroup", "CgroupnsMode"),
-    ...text(service, "userns_mode", "UsernsMode"),
-    ...text(service, "cgroup_parent", "CgroupParent"),
-    ...text(service, "runtime", "Runtime"),
-    ...flag(service, "init", "Init"),
-    ...flag(service, "read_only", "ReadonlyRootfs"),
-    ...flag(service, "privileged", "Privileged"),
-    ...capabilities(service, "cap_add", "CapAdd"),
-    ...capabilities(service, "cap_drop", "CapDrop"),
+    ...filled({
+      NetworkMode: networkMode(service, parts),
+      IpcMode: withId(textAt(service, "ipc"), idOf),
+      PidMode: withId(textAt(service, "pid"), idOf),
+      UTSMode: textAt(service, "uts"),
+      CgroupnsMode: textAt(service, "cgroup"),
+      UsernsMode: textAt(service, "userns_mode"),
+      CgroupParent: textAt(service, "cgroup_parent"),
+      Runtime: textAt(service, "runtime"),
+      Init: flag(service, "init"),
+      ReadonlyRootfs: flag(service, "read_only"),
+      Privileged: flag(service, "privileged"),
+      CapAdd: capabilities(service, "cap_add"),
+      CapDrop: capabilities(service, "cap_drop"),
+      Annotations: compareVersions(api, "1.43") < 0 ? {} : texts(service, "annotations"),
+      Sysctls: texts(service, "sysctls"),
+      StorageOpt: texts(service, "storage_opt"),
+      GroupAdd: list(service, "group_add"),
+      Dns: list(service, "dns"),
+      DnsSearch: list(service, "dns_search"),
+      DnsOptions: list(service, "dns_opt"),
+      DeviceCgroupRules: list(service, "device_cgroup_rules"),
+      Devices: devices(service),
+      VolumesFrom: volumesFrom(service, idOf),
+      LogConfig: logging(service),
+      Tmpfs: temporaryFiles(service),
+    }),
     ...securityOptions(service),
-    ...(compareVersions(api, "1.43") < 0 ? {} : texts(service, "annotations", "Annotations")),
-    ...texts(service, "sysctls", "Sysctls"),
-    ...texts(service, "storage_opt", "StorageOpt"),
-    ...words(service, "group_add", "GroupAdd"),
-    ...words(service, "dns", "Dns"),
-    ...words(service, "dns_search", "DnsSearch"),
-    ...words(service, "dns_opt", "DnsOptions"),
-    ...words(service, "device_cgroup_rules", "DeviceCgroupRules"),
-    ...devices(service),
     ExtraHosts: list(service, "extra_hosts").map((each) => each.replace("=", ":")),
-    ...volumesFrom(service, idOf),
-    ...logging(service),
     ...restartPolicy(service),
     PortBindings: portBindings(service),
-    ...temporaryFiles(service),
     ...mountBodies(service, parts),
     ...resourceLimits(service),
   };
@@ -57,44 +60,20 @@ function list(service: JsonObject, key: string): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-function text<Name extends keyof HostBody>(service: JsonObject, key: string, name: Name) {
-  const value = textAt(service, key);
-  return value === "" ? {} : { [name]: value };
-}
-
-function flag<Name extends keyof HostBody>(service: JsonObject, key: string, name: Name) {
+function flag(service: JsonObject, key: string): boolean | undefined {
   const value = service[key];
-  return typeof value === "boolean" ? { [name]: value } : {};
+  return typeof value === "boolean" ? value : undefined;
 }
 
-function words<Name extends keyof HostBody>(service: JsonObject, key: string, name: Name) {
-  const values = list(service, key);
-  return values.length === 0 ? {} : { [name]: values };
+function texts(service: JsonObject, key: string): Record<string, string> {
+  return labelsOf({ labels: objectAt(service, key) });
 }
 
-function texts<Name extends keyof HostBody>(service: JsonObject, key: string, name: Name) {
-  const values = labelsOf({ labels: objectAt(service, key) });
-  return Object.keys(values).length === 0 ? {} : { [name]: values };
-}
-
-function networkMode(
-  service: JsonObject,
-  { model, idOf }: ContainerParts,
-): Pick<HostBody, "NetworkMode"> {
+function networkMode(service: JsonObject, { model, idOf }: ContainerParts): string | undefined {
   const mode = textAt(service, "network_mode");
-  if (mode !== "") return { NetworkMode: withId(mode, idOf) };
+  if (mode !== "") return withId(mode, idOf);
   const [first] = networksByPriority(service);
-  return first === undefined ? {} : { NetworkMode: networkName(model, first) };
-}
-
-function shared<Name extends "IpcMode" | "PidMode">(
-  service: JsonObject,
-  key: string,
-  name: Name,
-  idOf: ContainerParts["idOf"],
-) {
-  const value = textAt(service, key);
-  return value === "" ? {} : { [name]: withId(value, idOf) };
+  return first === undefined ? undefined : networkName(model, first);
 }
 
 /** The engine knows no services, only the container of one. */
@@ -102,15 +81,10 @@ export function withId(mode: string, idOf: (service: string) => string): string 
   return mode.startsWith("service:") ? `container:${idOf(mode.slice("service:".length))}` : mode;
 }
 
-function capabilities<Name extends "CapAdd" | "CapDrop">(
-  service: JsonObject,
-  key: string,
-  name: Name,
-) {
+function capabilities(service: JsonObject, key: string): string[] {
   const full = list(service, key).map((each) => each.toUpperCase())
     .map((each) => each === "ALL" || each.startsWith("CAP_") ? each : `CAP_${each}`);
-  if (full.length === 0) return {};
-  return { [name]: full.includes("ALL") ? ["ALL"] : [...new Set(full)].sort() };
+  return full.includes("ALL") ? ["ALL"] : [...new Set(full)].sort();
 }
 
 function securityOptions(
@@ -126,44 +100,33 @@ function securityOptions(
 
 const UNCONFINED_PATHS = "systempaths=unconfined";
 
-function devices(service: JsonObject): Pick<HostBody, "Devices"> {
+function devices(service: JsonObject) {
   const wanted = Array.isArray(service["devices"]) ? service["devices"] : [];
-  if (wanted.length === 0) return {};
-  return {
-    Devices: wanted.map((each: unknown) => {
-      // Compose before 2.30 prints what was written.
-      const [source = "", target, permissions] = isObject(each)
-        ? [textAt(each, "source"), textAt(each, "target"), textAt(each, "permissions")]
-        : String(each).split(":");
-      return {
-        PathOnHost: source,
-        PathInContainer: target || source,
-        CgroupPermissions: permissions || "rwm",
-      };
-    }),
-  };
+  return wanted.map((each: unknown) => {
+    // Compose before 2.30 prints what was written.
+    const [source = "", target, permissions] = isObject(each)
+      ? [textAt(each, "source"), textAt(each, "target"), textAt(each, "permissions")]
+      : String(each).split(":");
+    return {
+      PathOnHost: source,
+      PathInContainer: target || source,
+      CgroupPermissions: permissions || "rwm",
+    };
+  });
 }
 
-function volumesFrom(
-  service: JsonObject,
-  idOf: ContainerParts["idOf"],
-): Pick<HostBody, "VolumesFrom"> {
-  const sources = list(service, "volumes_from");
-  if (sources.length === 0) return {};
-  return {
-    VolumesFrom: sources.map((each) => {
-      const [first = "", ...rest] = each.split(":");
-      if (first === "container") return rest.join(":");
-      return [idOf(first), ...rest].join(":");
-    }),
-  };
+function volumesFrom(service: JsonObject, idOf: ContainerParts["idOf"]): string[] {
+  return list(service, "volumes_from").map((each) => {
+    const [first = "", ...rest] = each.split(":");
+    if (first === "container") return rest.join(":");
+    return [idOf(first), ...rest].join(":");
+  });
 }
 
-function logging(service: JsonObject): Pick<HostBody, "LogConfig"> {
+function logging(service: JsonObject) {
   const wanted = service["logging"];
-  if (!isObject(wanted)) return {};
-  const Config = labelsOf({ labels: objectAt(wanted, "options") });
-  return { LogConfig: { Type: textAt(wanted, "driver"), Config } };
+  if (!isObject(wanted)) return undefined;
+  return { Type: textAt(wanted, "driver"), Config: texts(wanted, "options") };
 }
 
 /**
@@ -193,13 +156,11 @@ function portBindings(service: JsonObject): Record<string, PortBody[]> {
   return bindings;
 }
 
-function temporaryFiles(service: JsonObject): Pick<HostBody, "Tmpfs"> {
-  const paths = list(service, "tmpfs");
-  if (paths.length === 0) return {};
-  return {
-    Tmpfs: Object.fromEntries(paths.map((each) => {
+function temporaryFiles(service: JsonObject): Record<string, string> {
+  return Object.fromEntries(
+    list(service, "tmpfs").map((each) => {
       const [path = "", ...options] = each.split(":");
       return [path, options.join(":")];
-    })),
-  };
+    }),
+  );
 }

@@ -9,6 +9,7 @@ import {
   objectsAt,
   textAt,
 } from "../../compose/model.ts";
+import { filled } from "./filled.ts";
 
 /** A network or volume of a rendered model. */
 export interface WantedResource<Body> {
@@ -41,15 +42,16 @@ export function wantedNetworks(
 /** The volumes of a model, likewise. */
 export function wantedVolumes(model: ComposeModel): WantedResource<VolumeBody>[] {
   return entries(model, "volumes").map(({ key, name, definition }) => {
-    const options = textsOf(objectAt(definition, "driver_opts"));
     return {
       key,
       name,
       external: definition["external"] === true,
       body: {
         Name: name,
-        ...optional("Driver", textAt(definition, "driver")),
-        ...(Object.keys(options).length === 0 ? {} : { DriverOpts: options }),
+        ...filled({
+          Driver: textAt(definition, "driver"),
+          DriverOpts: textsOf(objectAt(definition, "driver_opts")),
+        }),
         Labels: { ...labelsOf(definition), ...ownLabels(model, COMPOSE_LABELS.volume, key) },
       },
     };
@@ -76,15 +78,16 @@ function networkBody(
   },
 ): NetworkBody {
   const since = (version: string) => compareVersions(api, version) >= 0;
-  const options = textsOf(objectAt(definition, "driver_opts"));
   const ipv4 = definition["enable_ipv4"];
   const ipv6 = definition["enable_ipv6"];
   return {
     Name: name,
     // Without it two callers at once get two networks of one name from an old engine.
     ...(since("1.44") ? {} : { CheckDuplicate: true }),
-    ...optional("Driver", textAt(definition, "driver")),
-    ...(Object.keys(options).length === 0 ? {} : { Options: options }),
+    ...filled({
+      Driver: textAt(definition, "driver"),
+      Options: textsOf(objectAt(definition, "driver_opts")),
+    }),
     Internal: definition["internal"] === true,
     Attachable: definition["attachable"] === true,
     ...(typeof ipv4 === "boolean" && since("1.48") ? { EnableIPv4: ipv4 } : {}),
@@ -100,22 +103,17 @@ function addresses(ipam: JsonObject): Pick<NetworkBody, "IPAM"> {
   if (pools.length === 0 && driver === "") return {};
   return {
     IPAM: {
-      ...optional("Driver", driver),
-      Config: pools.map((pool) => {
-        const reserved = textsOf(objectAt(pool, "aux_addresses"));
-        return {
-          ...optional("Subnet", textAt(pool, "subnet")),
-          ...optional("IPRange", textAt(pool, "ip_range")),
-          ...optional("Gateway", textAt(pool, "gateway")),
-          ...(Object.keys(reserved).length === 0 ? {} : { AuxiliaryAddresses: reserved }),
-        };
-      }),
+      ...filled({ Driver: driver }),
+      Config: pools.map((pool) =>
+        filled({
+          Subnet: textAt(pool, "subnet"),
+          IPRange: textAt(pool, "ip_range"),
+          Gateway: textAt(pool, "gateway"),
+          AuxiliaryAddresses: textsOf(objectAt(pool, "aux_addresses")),
+        })
+      ),
     },
   };
-}
-
-function optional<Name extends string>(name: Name, value: string) {
-  return value === "" ? {} : { [name]: value };
 }
 
 function textsOf(object: JsonObject): Record<string, string> {

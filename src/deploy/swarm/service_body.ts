@@ -1,9 +1,4 @@
-import type {
-  EndpointSpecBody,
-  ModeBody,
-  ServiceBody,
-  UpdateBody,
-} from "../../docker/swarm_bodies.ts";
+import type { ModeBody, ServiceBody, UpdateBody } from "../../docker/swarm_bodies.ts";
 import { isJobService, LABELS } from "../../model/mod.ts";
 import {
   isObject,
@@ -14,6 +9,7 @@ import {
   servicesOf,
   textAt,
 } from "../../compose/mod.ts";
+import { filled } from "../engine/filled.ts";
 import { numberOf } from "../engine/units.ts";
 import { EVERY_NODE, STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { taskBody, time } from "./task_body.ts";
@@ -81,17 +77,16 @@ function update<Name extends "UpdateConfig" | "RollbackConfig">(
 ) {
   const wanted = deploy[key];
   if (!isObject(wanted)) return {};
-  const [delay, monitor] = [time(wanted["delay"]), time(wanted["monitor"])];
-  const ratio = numberOf(wanted["max_failure_ratio"]);
-  const [action, order] = [textAt(wanted, "failure_action"), textAt(wanted, "order")];
   const body: UpdateBody = {
     // Nothing said is one after the other; 0 is all at once.
     Parallelism: numberOf(wanted["parallelism"]) ?? 1,
-    ...(delay === undefined ? {} : { Delay: delay }),
-    ...(monitor === undefined ? {} : { Monitor: monitor }),
-    ...(action === "" ? {} : { FailureAction: action }),
-    ...(ratio === undefined ? {} : { MaxFailureRatio: ratio }),
-    ...(order === "" ? {} : { Order: order }),
+    ...filled({
+      Delay: time(wanted["delay"]),
+      Monitor: time(wanted["monitor"]),
+      FailureAction: textAt(wanted, "failure_action"),
+      MaxFailureRatio: numberOf(wanted["max_failure_ratio"]),
+      Order: textAt(wanted, "order"),
+    }),
   };
   return { [name]: body };
 }
@@ -102,18 +97,14 @@ function endpoint(
 ): Pick<ServiceBody, "EndpointSpec"> {
   const mode = textAt(deploy, "endpoint_mode");
   const ports = objectsAt(service, "ports").map((port) => {
-    const published = numberOf(port["published"]) ?? 0;
     return {
-      ...(textAt(port, "name") === "" ? {} : { Name: textAt(port, "name") }),
+      ...filled({ Name: textAt(port, "name") }),
       Protocol: textAt(port, "protocol") || "tcp",
       TargetPort: numberOf(port["target"]) ?? 0,
-      ...(published === 0 ? {} : { PublishedPort: published }),
+      ...filled({ PublishedPort: numberOf(port["published"]) || undefined }),
       PublishMode: textAt(port, "mode") === "host" ? "host" as const : "ingress" as const,
     };
   });
-  const EndpointSpec: EndpointSpecBody = {
-    ...(mode === "vip" || mode === "dnsrr" ? { Mode: mode } : {}),
-    ...(ports.length === 0 ? {} : { Ports: ports }),
-  };
-  return Object.keys(EndpointSpec).length === 0 ? {} : { EndpointSpec };
+  const Mode = mode === "vip" || mode === "dnsrr" ? mode : undefined;
+  return filled({ EndpointSpec: filled({ Mode, Ports: ports }) });
 }

@@ -1,13 +1,13 @@
 import type { FileReferenceBody, TaskContainerBody } from "../../docker/swarm_bodies.ts";
 import { LABELS } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
+import { filled } from "../engine/filled.ts";
 import { healthBody } from "../engine/health_body.ts";
 import { ulimits } from "../engine/resource_limits.ts";
 import { fileMode, nanoseconds } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { texts } from "./swarm_keys.ts";
 import { taskMounts, withoutCompose } from "./task_mounts.ts";
-import { flag, list, optional, some, text, words } from "./body_members.ts";
 
 /** The container of each task of a service. */
 export function taskContainer(
@@ -16,36 +16,51 @@ export function taskContainer(
   parts: StackParts,
 ): TaskContainerBody {
   const grace = service["stop_grace_period"];
-  const mounts = taskMounts(service, parts);
   return {
     Image: parts.images[name] ?? textAt(service, "image"),
     Labels: taskLabels(name, service, parts),
     ...list(service, "entrypoint", "Command"),
     ...list(service, "command", "Args"),
-    ...text(service, "hostname", "Hostname"),
-    ...environment(service),
-    ...text(service, "working_dir", "Dir"),
-    ...text(service, "user", "User"),
-    ...words(service, "group_add", "Groups"),
-    ...privileges(service),
-    ...flag(service, "tty", "TTY"),
-    ...flag(service, "stdin_open", "OpenStdin"),
-    ...flag(service, "read_only", "ReadOnly"),
-    ...(mounts.length === 0 ? {} : { Mounts: mounts }),
-    ...text(service, "stop_signal", "StopSignal"),
-    ...(grace === undefined ? {} : { StopGracePeriod: nanoseconds(grace) }),
+    ...filled({
+      Hostname: textAt(service, "hostname"),
+      Env: environment(service),
+      Dir: textAt(service, "working_dir"),
+      User: textAt(service, "user"),
+      Groups: texts(service, "group_add"),
+      Privileges: privileges(service),
+      TTY: onlyTrue(service["tty"]),
+      OpenStdin: onlyTrue(service["stdin_open"]),
+      ReadOnly: onlyTrue(service["read_only"]),
+      Mounts: taskMounts(service, parts),
+      StopSignal: textAt(service, "stop_signal"),
+      StopGracePeriod: grace === undefined ? undefined : nanoseconds(grace),
+      Hosts: hosts(service),
+      DNSConfig: filled({
+        Nameservers: texts(service, "dns"),
+        Search: texts(service, "dns_search"),
+        Options: texts(service, "dns_opt"),
+      }),
+      Secrets: references(service, "secrets", parts),
+      Configs: references(service, "configs", parts),
+      Init: typeof service["init"] === "boolean" ? service["init"] : undefined,
+      Isolation: textAt(service, "isolation"),
+      Sysctls: labelsOf({ labels: objectAt(service, "sysctls") }),
+      CapabilityAdd: capabilities(service, "cap_add"),
+      CapabilityDrop: capabilities(service, "cap_drop"),
+      Ulimits: ulimits(service),
+    }),
     ...healthBody(service, parts.api),
-    ...hosts(service),
-    ...nameServers(service),
-    ...references(service, "secrets", parts),
-    ...references(service, "configs", parts),
-    ...(typeof service["init"] === "boolean" ? { Init: service["init"] } : {}),
-    ...text(service, "isolation", "Isolation"),
-    ...sysctls(service),
-    ...capabilities(service, "cap_add", "CapabilityAdd"),
-    ...capabilities(service, "cap_drop", "CapabilityDrop"),
-    ...ulimits(service),
   };
+}
+
+/** An empty list is not the same as none: it takes away what the image says. */
+function list<Name extends "Command" | "Args">(service: JsonObject, key: string, name: Name) {
+  return Array.isArray(service[key]) ? { [name]: texts(service, key) } : {};
+}
+
+/** `true`, or nothing: an engine leaves out what is not so. */
+function onlyTrue(value: unknown): true | undefined {
+  return value === true ? true : undefined;
 }
 
 /**
@@ -69,84 +84,56 @@ function taskLabels(
 }
 
 /** Sorted: the order of a map is no reason to replace a task. */
-function environment(service: JsonObject): Pick<TaskContainerBody, "Env"> {
-  const variables = Object.entries(objectAt(service, "environment"));
-  if (variables.length === 0) return {};
-  return {
-    Env: variables.map(([name, value]) => value === null ? name : `${name}=${String(value)}`)
-      .sort(),
-  };
+function environment(service: JsonObject): string[] {
+  return Object.entries(objectAt(service, "environment"))
+    .map(([name, value]) => value === null ? name : `${name}=${String(value)}`)
+    .sort();
 }
 
-function privileges(service: JsonObject): Pick<TaskContainerBody, "Privileges"> {
+function privileges(service: JsonObject) {
   const options = texts(service, "security_opt");
+  const has = (option: RegExp) => onlyTrue(options.some((each) => option.test(each)));
   const value = (name: string) =>
     options.map((each) => new RegExp(`^label[:=]${name}[:=](.+)$`).exec(each)?.[1])
       .find((each) => each !== undefined);
-  const context = {
-    ...(options.some((each) => /^label[:=]disable$/.test(each)) ? { Disable: true } : {}),
-    ...optional("User", value("user")),
-    ...optional("Role", value("role")),
-    ...optional("Type", value("type")),
-    ...optional("Level", value("level")),
-  };
   const credentials = objectAt(service, "credential_spec");
-  const spec = {
-    ...optional("Config", textAt(credentials, "config") || undefined),
-    ...optional("File", textAt(credentials, "file") || undefined),
-    ...optional("Registry", textAt(credentials, "registry") || undefined),
-  };
-  const Privileges = {
-    ...(options.some((each) => /^no-new-privileges(?:[:=]true)?$/.test(each))
-      ? { NoNewPrivileges: true }
-      : {}),
-    ...(Object.keys(context).length === 0 ? {} : { SELinuxContext: context }),
-    ...(Object.keys(spec).length === 0 ? {} : { CredentialSpec: spec }),
-  };
-  return Object.keys(Privileges).length === 0 ? {} : { Privileges };
+  return filled({
+    NoNewPrivileges: has(/^no-new-privileges(?:[:=]true)?$/),
+    SELinuxContext: filled({
+      Disable: has(/^label[:=]disable$/),
+      User: value("user"),
+      Role: value("role"),
+      Type: value("type"),
+      Level: value("level"),
+    }),
+    CredentialSpec: filled({
+      Config: textAt(credentials, "config"),
+      File: textAt(credentials, "file"),
+      Registry: textAt(credentials, "registry"),
+    }),
+  });
 }
 
 /** Compose prints `name=address`; a task takes a line of a hosts file. */
-function hosts(service: JsonObject): Pick<TaskContainerBody, "Hosts"> {
-  const lines = texts(service, "extra_hosts").map((each) => {
+function hosts(service: JsonObject): string[] {
+  return texts(service, "extra_hosts").map((each) => {
     const [, name = "", address = ""] = /^([^=:]+)[=:](.+)$/.exec(each) ?? [];
     return `${address.replace(/^\[(.*)\]$/, "$1")} ${name}`;
   });
-  return lines.length === 0 ? {} : { Hosts: lines };
 }
 
-function nameServers(service: JsonObject): Pick<TaskContainerBody, "DNSConfig"> {
-  const config = {
-    ...some("Nameservers", texts(service, "dns")),
-    ...some("Search", texts(service, "dns_search")),
-    ...some("Options", texts(service, "dns_opt")),
-  };
-  return Object.keys(config).length === 0 ? {} : { DNSConfig: config };
-}
-
-function sysctls(service: JsonObject): Pick<TaskContainerBody, "Sysctls"> {
-  const values = labelsOf({ labels: objectAt(service, "sysctls") });
-  return Object.keys(values).length === 0 ? {} : { Sysctls: values };
-}
-
-function capabilities<Name extends "CapabilityAdd" | "CapabilityDrop">(
-  service: JsonObject,
-  key: string,
-  name: Name,
-) {
+function capabilities(service: JsonObject, key: string): string[] {
   const full = texts(service, key).map((each) => each.toUpperCase())
     .map((each) => each === "ALL" || each.startsWith("CAP_") ? each : `CAP_${each}`);
-  return full.length === 0 ? {} : { [name]: [...new Set(full)].sort() };
+  return [...new Set(full)].sort();
 }
 
 function references(
   service: JsonObject,
   kind: "configs" | "secrets",
   { object }: StackParts,
-): Pick<TaskContainerBody, "Configs" | "Secrets"> {
-  const uses = objectsAt(service, kind);
-  if (uses.length === 0) return {};
-  const found = uses.map((use): FileReferenceBody => {
+): FileReferenceBody[] {
+  return objectsAt(service, kind).map((use) => {
     const source = textAt(use, "source");
     const { id, name } = object(kind, source);
     const target = textAt(use, "target") || source;
@@ -161,5 +148,4 @@ function references(
       ? { SecretID: id, SecretName: name, File }
       : { ConfigID: id, ConfigName: name, File };
   });
-  return kind === "secrets" ? { Secrets: found } : { Configs: found };
 }

@@ -1,6 +1,7 @@
 import type { TaskMountBody } from "../../docker/swarm_bodies.ts";
 import { COMPOSE_LABELS } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
+import { filled } from "../engine/filled.ts";
 import { wantedVolumes } from "../engine/resource_bodies.ts";
 import { amountOf, numberOf } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
@@ -26,38 +27,29 @@ function mountOf(volume: JsonObject, parts: Pick<StackParts, "model" | "stack">)
   const source = textAt(volume, "source");
   const common = {
     Type: type,
-    ...(source === "" ? {} : { Source: source }),
     Target: textAt(volume, "target"),
-    ...(volume["read_only"] === true ? { ReadOnly: true } : {}),
-    ...(textAt(volume, "consistency") === "" ? {} : { Consistency: textAt(volume, "consistency") }),
+    ...filled({
+      Source: source,
+      ReadOnly: volume["read_only"] === true || undefined,
+      Consistency: textAt(volume, "consistency"),
+    }),
   };
-  if (type === "bind") return { ...common, ...bindOptions(volume) };
+  if (type === "bind") return { ...common, ...filled({ BindOptions: bindOptions(volume) }) };
   if (type === "tmpfs") return { ...common, ...temporaryOptions(objectAt(volume, "tmpfs")) };
   if (type !== "volume") return common;
   return { ...common, ...namedVolume(volume, source, parts) };
 }
 
-function bindOptions(volume: JsonObject): Pick<TaskMountBody, "BindOptions"> {
+function bindOptions(volume: JsonObject) {
   const bind = objectAt(volume, "bind");
-  const propagation = textAt(bind, "propagation");
-  const options = {
-    ...(propagation === "" ? {} : { Propagation: propagation }),
-    ...(textAt(bind, "recursive") === "disabled" ? { NonRecursive: true } : {}),
-  };
-  return Object.keys(options).length === 0 ? {} : { BindOptions: options };
+  return filled({
+    Propagation: textAt(bind, "propagation"),
+    NonRecursive: textAt(bind, "recursive") === "disabled" || undefined,
+  });
 }
 
-function temporaryOptions(
-  { size, mode }: JsonObject,
-): Pick<TaskMountBody, "TmpfsOptions"> {
-  const [bytes, rights] = [amountOf(size), amountOf(mode)];
-  if (bytes === undefined && rights === undefined) return {};
-  return {
-    TmpfsOptions: {
-      ...(bytes === undefined ? {} : { SizeBytes: bytes }),
-      ...(rights === undefined ? {} : { Mode: rights }),
-    },
-  };
+function temporaryOptions({ size, mode }: JsonObject): Pick<TaskMountBody, "TmpfsOptions"> {
+  return filled({ TmpfsOptions: filled({ SizeBytes: amountOf(size), Mode: amountOf(mode) }) });
 }
 
 /** The short form, `/run:size=64m,mode=1777`: other options a swarm does not take. */
@@ -67,8 +59,8 @@ function temporary(text: string): TaskMountBody {
   const size = value("size");
   const mode = value("mode");
   const given = {
-    ...(size === undefined ? {} : { size: bytesOf(size) }),
-    ...(mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }),
+    size: size === undefined ? undefined : bytesOf(size),
+    mode: mode === undefined ? undefined : Number.parseInt(mode, 8),
   };
   return { Type: "tmpfs", Target: target, ...temporaryOptions(given) };
 }
@@ -85,31 +77,24 @@ function namedVolume(
   { model, stack }: Pick<StackParts, "model" | "stack">,
 ): Pick<TaskMountBody, "Source" | "VolumeOptions"> {
   const options = objectAt(volume, "volume");
-  const subpath = textAt(options, "subpath");
-  const own = {
-    ...(options["nocopy"] === true ? { NoCopy: true } : {}),
-    ...(subpath === "" ? {} : { Subpath: subpath }),
-  };
+  const own = filled({
+    NoCopy: options["nocopy"] === true || undefined,
+    Subpath: textAt(options, "subpath"),
+  });
   const definition = source === ""
     ? undefined
     : wantedVolumes(model).find(({ key }) => key === source);
   if (definition === undefined || definition.external) {
-    const labels = labelsOf(options);
-    const labelled = Object.keys(labels).length === 0 ? own : { ...own, Labels: labels };
-    const named = definition === undefined ? {} : { Source: definition.name };
-    return Object.keys(labelled).length === 0 ? named : { ...named, VolumeOptions: labelled };
+    const VolumeOptions = { ...own, ...filled({ Labels: labelsOf(options) }) };
+    return filled({ Source: definition?.name, VolumeOptions });
   }
-  const { Driver = "", DriverOpts = {}, Labels } = definition.body;
-  const driver = {
-    ...(Driver === "" ? {} : { Name: Driver }),
-    ...(Object.keys(DriverOpts).length === 0 ? {} : { Options: DriverOpts }),
-  };
+  const { Driver, DriverOpts, Labels } = definition.body;
   return {
     Source: definition.name,
     VolumeOptions: {
       ...own,
       Labels: { ...withoutCompose(Labels), ...labelsOf(options), [STACK_LABELS.namespace]: stack },
-      ...(Object.keys(driver).length === 0 ? {} : { DriverConfig: driver }),
+      ...filled({ DriverConfig: filled({ Name: Driver, Options: DriverOpts }) }),
     },
   };
 }
