@@ -93,16 +93,14 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   );
   const schedule = (context: string) => boards.of(context).start(settings.deploy.schedulerEnabled);
   const scheduled = recovered.then(() => forEachContext(assembly, schedule, stop.signal));
-  const finished = recovered.then((outcome) =>
-    outcome === "done" ? undefined : keepRecovering(system, tries, stop.signal)
+  const { finished, able, settled } = afterRecovery(
+    recovered,
+    (onWaiting) => keepRecovering(system, { ...tries, onWaiting }, stop.signal),
   );
   const { listeners } = assembly;
   const watched = { assembly, events, pipeline, listeners };
   const reconciliation = createReconciliation(settings, system, watched);
-  const reconciled = recovered.then((outcome) =>
-    outcome === "engine is away" ? finished : undefined
-  )
-    .then(() => reconciliation.run(stop.signal));
+  const reconciled = able.then(() => reconciliation.run(stop.signal, settled));
   const close = once(async () => {
     log.info("shutting down");
     // Waiting clients get their answer, and new work its refusal, while the server still listens.
@@ -120,10 +118,9 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
   let waiting: ReadonlySet<string> = new Set();
   const ready = onceDone(async (signal: AbortSignal, reporter?: RunReporter) => {
     const parts = await pipelineParts(signal);
-    const pipeline = createPipeline(parts);
-    const open = ledger.openIntents();
-    if (open.some(({ key }) => key.context === DEFAULT_CONTEXT)) await parts.host.info(signal);
-    if (open.length > 0) waiting = await pipeline.recover(signal, reporter);
+    const waitsFor = (context: string) => context !== DEFAULT_CONTEXT || waiting.has(context);
+    const pipeline = createPipeline({ ...parts, waitsFor });
+    if (ledger.openIntents().length > 0) waiting = await pipeline.recover(signal, reporter);
     await parts.trees.collect(signal);
     return pipeline;
   });
@@ -160,44 +157,76 @@ interface RecoveryParts {
   readonly due: Set<string>;
 }
 
+/** Contexts for whose engines interrupted work waits; all of them where none can be worked with. */
+type Waiting = ReadonlySet<string> | "all";
+
 /** Finishes interrupted work, as a run that people see, as far as engines answer. */
 async function tryRecover(
   { log }: System,
   { assembly: { ledger, pipelineParts }, intake, pipeline, due }: RecoveryParts,
   signal: AbortSignal,
-): Promise<"done" | "contexts are away" | "engine is away"> {
+): Promise<Waiting> {
+  const sayWaits = (error: unknown) =>
+    log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
   try {
     const open = ledger.openIntents().filter(({ id }) => due.has(id));
     if (open.length > 0) {
       // An engine that is down is no run that failed, time and again.
-      const parts = await pipelineParts(signal);
-      if (open.some(({ key }) => key.context === DEFAULT_CONTEXT)) await parts.host.info(signal);
-      const away = await awayContexts(parts, open, signal);
+      const away = await awayContexts(await pipelineParts(signal), open, signal);
+      if (away.has(DEFAULT_CONTEXT)) sayWaits(away.get(DEFAULT_CONTEXT));
       const work = { kind: "recovery", trigger: "poll", origin: "automatic" } as const;
       const ready = open.filter(({ key }) => !away.has(key.context));
       if (ready.length > 0) await intake.submit(work).finished;
       ready.forEach(({ id }) => due.delete(id));
-      if (ready.length < open.length) return "contexts are away";
+      if (away.size > 0) return new Set(away.keys());
     }
     await pipeline.recover(signal);
-    return "done";
+    return new Set();
   } catch (error) {
-    if (signal.aborted) return "done";
-    log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
-    return "engine is away";
+    if (signal.aborted) return new Set();
+    sayWaits(error);
+    return "all";
   }
 }
 
-/** With webhooks alone nobody else would come back for it. */
+/**
+ * Keeps at what waits, by `keep`, until nothing does. `able` resolves as soon as any engine can be
+ * worked with, `settled` when nothing waits for that of the default context.
+ */
+function afterRecovery(
+  recovered: Promise<Waiting>,
+  keep: (onWaiting: (waiting: Waiting) => void) => Promise<void>,
+): { readonly [When in "finished" | "able" | "settled"]: Promise<void> } {
+  const [able, settled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const note = (waiting: Waiting) => {
+    if (waiting === "all") return;
+    able.resolve();
+    if (!waiting.has(DEFAULT_CONTEXT)) settled.resolve();
+  };
+  const finished = recovered.then(async (waiting) => {
+    note(waiting);
+    if (waiting === "all" || waiting.size > 0) await keep(note);
+    note(new Set());
+  });
+  return { finished, able: able.promise, settled: settled.promise };
+}
+
+/**
+ * Finishes what waits when its engine is back, and tells `onWaiting` what still does: with webhooks
+ * alone nobody else would come back for it.
+ */
 async function keepRecovering(
   system: System,
-  parts: RecoveryParts,
+  parts: RecoveryParts & { readonly onWaiting: (waiting: Waiting) => void },
   signal: AbortSignal,
 ): Promise<void> {
   const { first, longest } = RECOVERY_PAUSE_MS;
   for (let pause: number = first; !signal.aborted; pause = Math.min(2 * pause, longest)) {
     await system.clock.sleep(pause, signal).catch(() => {});
-    if (signal.aborted || await tryRecover(system, parts, signal) === "done") return;
+    if (signal.aborted) return;
+    const waiting = await tryRecover(system, parts, signal);
+    parts.onWaiting(waiting);
+    if (waiting !== "all" && waiting.size === 0) return;
   }
 }
 

@@ -190,9 +190,10 @@ async function deployTarget(
     const refusal = await refusalOf(anyParts, opened, deployment, signal);
     if (refusal !== undefined) return leave(teller, refusal);
     const parts = await partsFor(anyParts, key, signal);
-    // The engine of another context may not have answered at the start, when this was due.
+    // The engine may not have answered at the start, when this was due.
     const isIt = (each: StackKey) => formatStackKey(each) === formatStackKey(key);
-    if (key.context !== DEFAULT_CONTEXT) await recover(anyParts, listeners, signal, isIt);
+    const { waitsFor = (context) => context !== DEFAULT_CONTEXT } = anyParts;
+    if (waitsFor(key.context)) await recover(anyParts, listeners, signal, isIt);
     await parts.stackLock.run(formatStackKey(key), async () => {
       teller.tell({ kind: "admitted" });
       let target: Target = { ...begun, glance: glances(parts, key) };

@@ -1,4 +1,9 @@
-import { formatStackKey, type StackKey, type TargetListener } from "../model/mod.ts";
+import {
+  DEFAULT_CONTEXT,
+  formatStackKey,
+  type StackKey,
+  type TargetListener,
+} from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Settings } from "../settings/mod.ts";
 import { Reconciler, type SharedEvents } from "../trigger/mod.ts";
@@ -8,8 +13,8 @@ import type { System } from "./system.ts";
 
 /** Reconciliation of the stacks of all engines, and the listener that it hears of runs by. */
 export interface Reconciliation {
-  /** Works until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
+  /** Works until the signal aborts; on the default context from when that is `settled`. */
+  run(signal: AbortSignal, settled: Promise<void>): Promise<void>;
 }
 
 /**
@@ -52,7 +57,10 @@ export function createReconciliation(
       log,
     });
   return {
-    run: (signal) =>
-      forEachContext({ ledger, listeners }, (each) => reconcilerOf(each).run(signal), signal),
+    run: (signal, settled) =>
+      forEachContext({ ledger, listeners }, async (each) => {
+        if (each === DEFAULT_CONTEXT) await settled;
+        await reconcilerOf(each).run(signal);
+      }, signal),
   };
 }

@@ -58,6 +58,11 @@ export interface PipelineParts extends PrepareParts {
   readonly migrated: Set<string>;
   /** When deployments may be made. */
   readonly windows: SyncWindows;
+  /**
+   * Whether something that an earlier process left open on a context may still wait for its engine;
+   * by default on all but the default one.
+   */
+  readonly waitsFor?: (context: string) => boolean;
   readonly options: PipelineOptions;
 }
 

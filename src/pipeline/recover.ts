@@ -31,8 +31,8 @@ import { createTeller, type Teller } from "../tell/mod.ts";
  * cannot be finished now stays open, and is tried again at the next start; it keeps nothing else from
  * working. Stacks are finished side by side, as they were begun: many may have been watched at once.
  *
- * With `isMeant`, what is open of those stacks alone. What is open on another context whose engine does
- * not answer waits without a word; returns those contexts.
+ * With `isMeant`, what is open of those stacks alone. What is open on a context whose engine does not
+ * answer waits without a word; returns those contexts.
  */
 export async function recover(
   anyParts: PipelineParts,
@@ -65,23 +65,23 @@ export async function recover(
   };
   await Promise.allSettled(open.filter(({ key }) => !away.has(key.context)).map(finish));
   signal.throwIfAborted();
-  return away;
+  return new Set(away.keys());
 }
 
-/** The contexts of open intents whose engines cannot be asked now; the default one is no such. */
+/** The contexts of open intents whose engines cannot be asked now, and what they say. */
 export async function awayContexts(
   parts: PipelineParts,
   open: readonly Pick<Intent, "key">[],
   signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const away = new Set<string>();
+): Promise<ReadonlyMap<string, unknown>> {
+  const away = new Map<string, unknown>();
   await Promise.all([...new Set(open.map(({ key }) => key.context))].map(async (context) => {
     try {
-      await partsFor(parts, { context }, signal);
+      await (await partsFor(parts, { context }, signal)).host.info(signal);
     } catch (error) {
       signal.throwIfAborted();
       parts.log.debug(`interrupted work waits: ${messageOf(error)}`, { context });
-      away.add(context);
+      away.set(context, error);
     }
   }));
   return away;

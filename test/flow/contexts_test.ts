@@ -239,6 +239,45 @@ describe("two contexts", () => {
     assert.match(statuses(after).join(), /^default skipped,two (succeeded|skipped)$/);
   });
 
+  it("a default engine that is away at the start keeps no other context waiting", async () => {
+    const reconciliation = "reconciliation: { events: [destroy] }\n";
+    await world.repository.commit({
+      ".stackwright.yaml": configuration(["", "two"]).replaceAll(
+        "timeout",
+        `${reconciliation}timeout`,
+      ),
+      "compose.yaml": compose("    environment: [A=3]\n"),
+    });
+    const { run: deployed } = await world.poll();
+    assert.deepEqual(statuses(deployed), ["default succeeded", "two succeeded"]);
+    await world.stop();
+    const database = new DatabaseSync(join(world.dataDir, "state.db"));
+    database.exec(
+      "UPDATE intents SET closed_at = NULL, outcome = NULL, owner = '1:gone' WHERE rowid = " +
+        "(SELECT MAX(rowid) FROM intents WHERE context = 'default')",
+    );
+    const open = () =>
+      database.prepare("SELECT 1 FROM intents WHERE closed_at IS NULL").all().length;
+    world.proxy.setAway(true);
+    await world.restart();
+    await world.repository.commit({ "compose.yaml": compose("    environment: [A=4]\n") });
+    const { run } = await world.poll();
+    assert.deepEqual(statuses(run), ["default failed", "two succeeded"], JSON.stringify(run));
+    assert.equal(open(), 1);
+    // What is gone there comes back, too.
+    const [gone = ""] = await containersOf(second.engine);
+    await second.engine.removeContainer(gone, { force: true, volumes: true }, NO_SIGNAL);
+    while ((await containersOf(second.engine)).length === 0) {
+      await world.clock.sleep(100, NO_SIGNAL);
+    }
+    world.proxy.setAway(false);
+    // Nobody asks for it.
+    while (open() > 0) await world.clock.sleep(100, NO_SIGNAL);
+    database.close();
+    const { run: after } = await world.poll();
+    assert.match(statuses(after).join(), /^default (succeeded|skipped),two skipped$/);
+  });
+
   it("an engine that does not answer any more fails its own alone", async () => {
     await world.repository.commit({
       ".stackwright.yaml": configuration(["", "two"]),
