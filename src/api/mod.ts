@@ -7,6 +7,7 @@ export * from "./compact_mirrors.ts";
 export * from "./context.ts";
 export * from "./deployments.ts";
 export * from "./diff_releases.ts";
+export * from "./forget.ts";
 export * from "./get_deployment.ts";
 export * from "./health.ts";
 export * from "./hold.ts";

@@ -3,6 +3,7 @@ import { adoptOperation } from "./adopt.ts";
 import { type CompactionParts, compactMirrorsOperation } from "./compact_mirrors.ts";
 import { type DeploymentParts, listDeploymentsOperation } from "./deployments.ts";
 import { diffReleasesOperation } from "./diff_releases.ts";
+import { forgetOperation, type ForgetParts } from "./forget.ts";
 import { getDeploymentOperation } from "./get_deployment.ts";
 import { healthOperation, type HealthParts } from "./health.ts";
 import { holdOperation, resumeOperation } from "./hold.ts";
@@ -54,7 +55,8 @@ export interface OperationParts
     JobOperationParts,
     CompactionParts,
     ProjectOperationParts,
-    StackOperationParts {
+    StackOperationParts,
+    ForgetParts {
   readonly runs: RunStore;
   /** Names of the contexts there are, and of those that have stacks. */
   readonly contexts: () => Promise<readonly string[]>;
@@ -81,6 +83,8 @@ export function createOperations(parts: OperationParts) {
     runPolls: runPollsOperation(parts),
     // Whether something might be deployed is asked of contexts that are yet to come, too.
     syncWindows: syncWindowsOperation(parts),
+    // Its context is none that there is.
+    forget: forgetOperation(parts),
   };
 }
 

@@ -2,7 +2,9 @@ import { observeAll } from "../deploy/mod.ts";
 import type { Engine } from "../docker/mod.ts";
 import {
   formatPersonHold,
+  formatStackArguments,
   formatStackKey,
+  isStackwrightError,
   type ObservedStack,
   type RunTarget,
   type StackKey,
@@ -90,6 +92,11 @@ export async function stackStatuses(
       ? entry?.retryAt
       : undefined;
     const status = { key, current, decision, retryAt, ...judged };
+    if (observed.get(key.context) === "no context") {
+      const why = `there is no context ${key.context} any more: make it again, or have the stack ` +
+        `forgotten with stackwright forget ${formatStackArguments(key)}`;
+      return [{ ...status, why }];
+    }
     const deferred = judged.state === "waiting" ? ledger.deferred.get(key) : undefined;
     if (deferred === undefined) return [status];
     const why = `${judged.why}; it is kept, and decided about again when that opens`;
@@ -97,21 +104,24 @@ export async function stackStatuses(
   });
 }
 
+/** What runs on an engine; `undefined` where it did not say. */
+type Seen = ReadonlyMap<string, ObservedStack> | "no context" | undefined;
+
 async function whatRuns(
   { engineOf, clock, limitMs, withServices, context }:
     & Required<Pick<StatusParts, "engineOf" | "clock" | "limitMs">>
     & { readonly withServices: boolean; readonly context: string },
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, ObservedStack> | undefined> {
+): Promise<Seen> {
   const done = new AbortController();
   const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
     const look = async () => await observeAll(await engineOf(context), limited, { withServices });
     return await Promise.race([look(), late]);
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
-    return undefined;
+    return isStackwrightError(error, "bad_request") ? "no context" : undefined;
   } finally {
     done.abort();
   }
@@ -119,11 +129,13 @@ async function whatRuns(
 
 /** What runs of a stack; `undefined` where its engine did not say. */
 function runsOf(
-  observed: ReadonlyMap<string, ReadonlyMap<string, ObservedStack> | undefined>,
+  observed: ReadonlyMap<string, Seen>,
   { context, name }: StackKey,
 ): ObservedStack | undefined {
   const there = observed.get(context);
-  return there === undefined ? undefined : there.get(name) ?? { containers: [] };
+  return there === undefined || there === "no context"
+    ? undefined
+    : there.get(name) ?? { containers: [] };
 }
 
 /**

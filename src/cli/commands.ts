@@ -88,6 +88,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import("./adopt_command.ts")).adoptCommand,
   },
   {
+    name: "forget",
+    summary: "Forget a stack whose context is not there any more.",
+    load: async () => (await import("./forget_command.ts")).forgetCommand,
+  },
+  {
     name: "healthcheck",
     summary: "Ask the service on this host whether it is healthy.",
     load: async () => (await import("./healthcheck_command.ts")).healthcheckCommand,

@@ -89,12 +89,15 @@ function lookingRoutes(
 }
 
 function actingRoutes(
-  { adopt, unpin, hold, resume, ...operations }: Operations,
+  { adopt, forget, unpin, hold, resume, ...operations }: Operations,
 ): OperationRoute[] {
   return [
     stackRoute(["POST", "/adopt", "hand over deployment"], adopt, {
       bodyFields: ["source", "reference"],
       success: { 200: "Handed over; its next deployment takes over what there is." },
+    }),
+    stackRoute(["POST", "/forget", "forget deployment"], forget, {
+      success: { 200: "Forgotten; what runs on the engine that is gone was left alone." },
     }),
     stackRoute(["POST", "/plan", "plan deployment"], operations.planStack, {
       success: { 200: "What would be done." },

@@ -4,6 +4,7 @@ import type { StackStatus } from "../../src/api/mod.ts";
 import { openApiDocuments } from "../../src/app/documents.ts";
 import { type RunTarget, StackwrightError } from "../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
+import { recordShop } from "../fakes/memory_ledger.ts";
 import { createMemorySwarm } from "../fakes/memory_swarm.ts";
 import { githubPush, signed } from "../fakes/webhook_requests.ts";
 import {
@@ -163,6 +164,9 @@ const post: RequestInit = { headers: key, method: "POST" };
 const remove: RequestInit = { headers: key, method: "DELETE" };
 
 const broken = ({ ledger }: HttpService) => ledger.close();
+/** A stack of a context that is not there any more. */
+const recordGone = ({ ledger, clock }: HttpService) =>
+  recordShop(ledger, clock, { context: "gone", name: "shop" });
 const unplanned: HttpServiceOptions = {
   plan: () => Promise.reject(new StackwrightError("conflict", "another's")),
 };
@@ -209,6 +213,13 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   "POST /v1/api/deployment/{name}/adopt": {
     ...acting({ source: "github.com/acme/shop", reference: "main" }),
     409: { init: post, prepare: refused },
+  },
+  "POST /v1/api/deployment/{name}/forget": {
+    ...guardedAct(post),
+    200: { init: post, query: "?context=gone", prepare: recordGone },
+    400: { init: post, query: "?contxt=gone", prepare: recordGone },
+    409: { init: post },
+    500: { init: post, query: "?context=gone", prepare: broken },
   },
   "POST /v1/api/deployment/{name}/plan": {
     ...guarded({ ...get, method: "POST" }),

@@ -18,18 +18,18 @@ export function createMemoryLedger(clock: Clock): Ledger {
 /** The stack of {@link recordShop}. */
 export const SHOP: StackKey = stackKey("", "shop");
 
-/** Records three releases of {@link SHOP}, of which the second is deployed, and a decision for each. */
-export function recordShop(ledger: Ledger, clock: Clock): void {
+/** Records three releases of a stack, {@link SHOP} by default, of which the second is deployed, and a decision for each. */
+export function recordShop(ledger: Ledger, clock: Clock, key: StackKey = SHOP): void {
   ["a", "b", "c"].forEach((letter, index) => {
     const image = `web:${index + 1}`;
     const model = { services: { web: { image } } };
-    const intent = ledger.beginDeploy(releaseOf(SHOP, letter.repeat(40), { model }));
+    const intent = ledger.beginDeploy(releaseOf(key, letter.repeat(40), { model }));
     if (letter === "c") {
       const at = clock.now();
       ledger.fail(intent, "rolled_back", "web is unhealthy");
-      ledger.failures.fail(SHOP, { release: "c", message: "no", at, automatic: true });
+      ledger.failures.fail(key, { release: "c", message: "no", at, automatic: true });
     } else ledger.succeed(intent, { web: `sha256:${letter}` }, "done");
-    ledger.decisions.add(SHOP, {
+    ledger.decisions.add(key, {
       trigger: "poll",
       origin: "automatic",
       revision: `refs/heads/main (${letter.repeat(12)})`,

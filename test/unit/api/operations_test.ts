@@ -68,6 +68,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     }),
     stacks: () => Promise.resolve(stacks),
     mirrors: () => Promise.resolve([{ repository: "example.org/acme/shop", path: "/m" }]),
+    engineContexts: () => Promise.resolve([]),
     deployments: () => Promise.resolve([]),
     parsePollRequest: (value) => {
       parsed.push(value);
@@ -134,6 +135,7 @@ describe("every operation", () => {
       applyStack: { name: "shop", plan_id: "p1" },
       retryStack: { name: "shop" },
       adopt: { name: "shop", source: "github.com/acme/shop" },
+      forget: { name: "shop" },
     };
     for (const [name, operation] of Object.entries(operations)) {
       const output = await operation.call(inputs[name as keyof Operations], call);

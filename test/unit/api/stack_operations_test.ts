@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { adoptOperation } from "../../../src/api/adopt.ts";
 import { diffReleasesOperation } from "../../../src/api/diff_releases.ts";
+import { forgetOperation } from "../../../src/api/forget.ts";
 import { getDeploymentOperation } from "../../../src/api/get_deployment.ts";
 import { holdOperation } from "../../../src/api/hold.ts";
 import { listDecisionsOperation } from "../../../src/api/list_decisions.ts";
 import { listReleasesOperation } from "../../../src/api/list_releases.ts";
+import { stackStatuses } from "../../../src/api/stack_statuses.ts";
 import { unpinOperation } from "../../../src/api/unpin.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import type { RecordedRelease } from "../../../src/record/mod.ts";
@@ -97,6 +99,31 @@ describe("the operations on one stack", () => {
     assert.deepEqual([detail.state, detail.current], ["unknown", undefined]);
     assert.equal(detail.decisions.length, 3);
     assert.equal(detail.decisions[0]?.last_at.slice(0, 10), clock.now().toISOString().slice(0, 10));
+  });
+
+  it("forget a stack whose context is gone, and no other", async () => {
+    const { parts, call, ledger, clock } = createWorld();
+    const NAS = { context: "nas", name: "shop" };
+    recordShop(ledger, clock, NAS);
+    ledger.beginDestroy(NAS, {});
+    let contexts = ["default", "nas"];
+    const engineContexts = () => Promise.resolve(contexts);
+    const operation = forgetOperation({ ...parts, clock, engineContexts });
+    await assert.rejects(operation.call(NAS, call), /^StackwrightError: the context nas is there/);
+    contexts = ["default"];
+    await assert.rejects(operation.call(SHOP, call), /the context default is there/);
+    const nobody = { ...NAS, name: "nobody" };
+    await assert.rejects(operation.call(nobody, call), /nothing is recorded about nobody/);
+    assert.deepEqual(await operation.call(NAS, call), { forgotten: true });
+    assert.equal(ledger.current(NAS), undefined);
+    assert.deepEqual(ledger.underWay(), []);
+    assert.notEqual(ledger.current(SHOP), undefined);
+    const runs = { list: () => [] };
+    const engineOf = () => Promise.reject(new Error("away"));
+    const statuses = await stackStatuses({ engineOf, ledger, runs, clock }, call.signal);
+    assert.deepEqual(statuses.map(({ key }) => key), [SHOP]);
+    const [decision] = ledger.decisions.of(NAS, 1);
+    assert.deepEqual([decision?.kind, decision?.outcome?.status], ["destroy", "succeeded"]);
   });
 
   it("refuse a stack that nobody knows, and a release that is none", async () => {

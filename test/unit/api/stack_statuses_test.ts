@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackStatuses, type StatusParts } from "../../../src/api/stack_statuses.ts";
-import type { DecisionOutcome, Run, RunTarget } from "../../../src/model/mod.ts";
+import {
+  type DecisionOutcome,
+  type Run,
+  type RunTarget,
+  StackwrightError,
+} from "../../../src/model/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
 
@@ -43,6 +48,18 @@ describe("stackStatuses()", () => {
     ledger.pins.set(SHOP, { releaseId, revision: "b".repeat(40), pinnedAt: clock.now() });
     const [held] = await stackStatuses(parts, never);
     assert.deepEqual([held?.state, held?.retryAt], ["held", undefined]);
+  });
+
+  it("says of a stack whose context is gone what there is to be done", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    const NAS = { context: "nas", name: "shop" };
+    recordShop(ledger, clock, NAS);
+    const engineOf = () => Promise.reject(new StackwrightError("bad_request", "unknown context"));
+    const parts: StatusParts = { engineOf, ledger, runs: { list: () => [] }, clock };
+    const [status] = await stackStatuses(parts, never);
+    assert.match(status?.why ?? "", /^there is no context nas any more: make it again, or have/);
+    assert.match(status?.why ?? "", /stackwright forget --context nas shop$/);
   });
 
   it("lists a stack whose first deployment failed, until nobody has spoken of it for long", async () => {

@@ -23,6 +23,7 @@ export const COMMANDS = [
   "unpin",
   "doctor",
   "adopt",
+  "forget",
   "healthcheck",
   "completion",
   "version",

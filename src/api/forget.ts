@@ -1,0 +1,91 @@
+import * as z from "zod";
+import {
+  formatRevision,
+  formatStackKey,
+  type StackKey,
+  stackKey,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import { audited } from "./audit.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
+
+/** The answer of forgetting a stack. */
+const forgetView = z.strictObject({
+  forgotten: z.literal(true).describe("Nothing of it is looked after any more."),
+});
+
+/** Parts for forgetting stacks. */
+export interface ForgetParts extends Pick<StackParts, "ledger"> {
+  /** Names of the contexts whose engines can be asked. */
+  readonly engineContexts: () => Promise<readonly string[]>;
+  readonly clock: Clock;
+}
+
+/**
+ * Forgets a stack whose context is not there any more: no engine can be asked to remove it. What runs
+ * there, and what lies on disk for it, is left alone; its history stays.
+ *
+ * A call throws `conflict` where its context is there, and while something is done to it, and
+ * `not_found` when nothing is recorded about it.
+ */
+export function forgetOperation(
+  { ledger, engineContexts, clock }: ForgetParts,
+): Operation<z.output<typeof forgetView>> {
+  return defineOperation({
+    id: "forgetDeployment",
+    summary: "Forget a stack whose context is not there any more; what runs there is left alone.",
+    tag: "Deployments",
+    power: "act",
+    input: stackInput,
+    output: forgetView,
+    errors: ["bad_request", "not_found", "conflict"],
+  }, ({ context, name }, call) => {
+    const key = stackKey(context, name);
+    return audited(call, { action: "forget", what: "stack", key }, async () => {
+      requireForgettable(ledger, key, await engineContexts());
+      const current = ledger.current(key);
+      const message =
+        `a person forgot it: there is no context ${key.context} any more; what runs ` +
+        "there was left alone";
+      ledger.destroyed(ledger.beginDestroy(key, {}), message);
+      ledger.decisions.add(key, {
+        trigger: "project",
+        origin: "manual",
+        revision: current === undefined ? "" : formatRevision(current.revision),
+        kind: "destroy",
+        message,
+        changes: [],
+        services: [],
+        outcome: { status: "succeeded", message: "forgotten" },
+      }, clock.now());
+      return { forgotten: true as const };
+    });
+  });
+}
+
+function requireForgettable(
+  ledger: ForgetParts["ledger"],
+  key: StackKey,
+  contexts: readonly string[],
+): void {
+  if (contexts.includes(key.context)) {
+    throw new StackwrightError(
+      "conflict",
+      `the context ${key.context} is there, so ${key.name} can be removed from it: with destroy: ` +
+        "true, or over the API. Nothing was changed",
+    );
+  }
+  const isIt = (each: { readonly key: StackKey }) =>
+    formatStackKey(each.key) === formatStackKey(key);
+  const isLeftOpen = ledger.openIntents().some(isIt);
+  const isKnown = isLeftOpen || ledger.current(key) !== undefined ||
+    ledger.decisions.of(key, 1).length > 0;
+  if (!isKnown) throw unknownStack(key);
+  if (isLeftOpen || !ledger.underWay().some(isIt)) return;
+  throw new StackwrightError(
+    "conflict",
+    `something is being done to ${key.name} at this moment; try again when it has ended`,
+  );
+}
