@@ -91,7 +91,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     [
       ...flowTests(flows(root)).map((stage) => ({
         ...stage,
-        sample: { FLOW_ENGINES: "fake", WALK_STEPS: "100" },
+        sample: { FLOW_ENGINES: "fake", WALK_STEPS: "100", SWEEP: "sample" },
       })),
       ...[2001, 3001].map((seed) => walk("fake", 3334, seed)),
     ],
