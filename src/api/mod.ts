@@ -26,6 +26,12 @@ export * from "./run_work.ts";
 export * from "./runs.ts";
 export * from "./stack_statuses.ts";
 export * from "./stacks.ts";
+export {
+  type StackActionView,
+  stackActionView,
+  type StackServiceView,
+  stackServiceView,
+} from "./stack_view.ts";
 export * from "./sync_source.ts";
 export * from "./sync_stack.ts";
 export * from "./sync_windows.ts";

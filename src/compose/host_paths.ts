@@ -1,36 +1,18 @@
 import { isAbsolute, relative, resolve } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
-import { refusedCache } from "./build_cache.ts";
-import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
+import {
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+  textsOf,
+} from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
-
-/** One path of a rendered model that somebody follows on a file system. */
-export interface FollowedPath {
-  /** `service web: build context`, for messages. */
-  readonly what: string;
-  /** Absolute. */
-  readonly path: string;
-  /**
-   * Who follows it: `us`, with the rights of this service, or the engine, which mounts it from its
-   * host into a container.
-   */
-  readonly by: "us" | "engine";
-  /** Whether even a path in the tree is refused: it would not be led to a stable place. */
-  readonly everywhere?: boolean;
-}
-
-/** Paths of a rendered model that leave the source. */
-export interface FollowedPaths {
-  readonly paths: readonly FollowedPath[];
-  /** Named volumes as the engine knows them, by what uses them. */
-  readonly volumes: readonly { readonly what: string; readonly name: string }[];
-  /** Containers, by name or id, whose mounts a service gets, whatever project they are of. */
-  readonly containers: readonly { readonly what: string; readonly name: string }[];
-  /** Containers whose processes, network or memory a service shares, by name or id. */
-  readonly shared: readonly { readonly what: string; readonly name: string }[];
-  /** Parts that no repository may use, a clause each. */
-  readonly refused: readonly string[];
-}
+import { buildPaths } from "./build_paths.ts";
+import { volumesOf } from "./volume_paths.ts";
+import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 
 /** The first config or secret in use that somebody else has to make, by its path in the model. */
 export function externalObject(model: ComposeModel): string | undefined {
@@ -142,133 +124,6 @@ function isUsed(model: ComposeModel, kind: "configs" | "secrets", name: string):
     [...objectsAt(service, kind), ...objectsAt(objectAt(service, "build"), kind)]
       .some((each) => textAt(each, "source") === name)
   );
-}
-
-function volumesOf(model: ComposeModel, paths: FollowedPath[]): FollowedPaths["volumes"] {
-  return Object.entries(objectAt(model, "volumes")).map(([key, volume]) => {
-    const definition = isObject(volume) ? volume : {};
-    const options = objectAt(definition, "driver_opts");
-    const device = deviceOf(options);
-    if (device !== undefined) paths.push({ what: `volumes.${key}`, path: device, by: "engine" });
-    for (const path of pathsInOptions(options)) {
-      paths.push({ what: `volumes.${key}.driver_opts`, path, by: "engine", everywhere: true });
-    }
-    return { what: `volumes.${key}`, name: textAt(definition, "name") || key };
-  });
-}
-
-/** File systems whose device is no path of the host. */
-const ELSEWHERE = /^(?:tmpfs|overlay|nfs\d?|cifs|smb3|ceph|glusterfs)$/;
-
-/** What a volume is mounted from; the engine's working directory is the root. */
-function deviceOf(options: JsonObject): string | undefined {
-  const device = textAt(options, "device");
-  if (device === "") return undefined;
-  if (isAbsolute(device)) return resolve(device);
-  return ELSEWHERE.test(textAt(options, "type")) ? undefined : resolve("/", device);
-}
-
-/**
- * Paths in options of a volume besides its device: layers of an overlay, places of other drivers. They
- * are read as the kernel reads them: a backslash keeps the next character, the working directory is
- * the root.
- */
-function pathsInOptions(options: JsonObject): string[] {
-  const others = Object.entries(options).filter(([key]) => key !== "device" && key !== "type");
-  return others.flatMap(([, value]) => {
-    const text = typeof value === "string" ? value.replaceAll("\\", "") : "";
-    return text.split(",").flatMap((option) => {
-      const isLayer = /^\s*(?:lowerdir|upperdir|workdir|datadir)\+?=/.test(option);
-      const parts = option.split(/[:=;\s]+/);
-      const found = isLayer ? parts.slice(1) : parts.filter((part) => part.includes("/"));
-      return found.filter((part) => part !== "").map((part) => resolve("/", part));
-    });
-  });
-}
-
-/**
- * What compose 2.37 and later hand on to `buildx bake`, which evaluates it: `.%{if true}.%{endif}/x` is
- * `../x` there, and a plain name for everybody before.
- */
-const EXPRESSION = /[$%]\{/;
-
-function buildPaths(build: JsonObject, model: ComposeModel) {
-  const paths: { what: string; path: string }[] = [];
-  const refused: string[] = [];
-  const context = textAt(build, "context");
-  const files = objectsAt(build, "secrets").map((each) =>
-    textAt(objectAt(objectAt(model, "secrets"), textAt(each, "source")), "file")
-  );
-  const { args: _args, dockerfile_inline: _inline, labels: _labels, ...read } = build;
-  for (const [key, value] of Object.entries({ ...read, "secrets by files": files })) {
-    if (EXPRESSION.test(JSON.stringify({ [key]: value }))) {
-      refused.push(`${key} with \${ or %{, which newer versions of compose have buildx replace`);
-    }
-  }
-  const addContext = (what: string, value: string) => {
-    const layout = layoutOf(value);
-    if (layout !== undefined && !isAbsolute(layout)) {
-      refused.push(`${what} by a relative path, or by one with a colon`);
-    }
-    if (layout === undefined && !isAbsolute(value)) {
-      refused.push(`${what} from elsewhere: only directories of the repository are built`);
-    }
-    paths.push({ what, path: layout ?? value });
-  };
-  if (context !== "" || build["dockerfile_inline"] === undefined) addContext("context", context);
-  for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {
-    // Images and what other builds made come from the engine.
-    if (/^(?:docker-image:\/\/|service:|target:)/.test(String(value))) continue;
-    addContext(`additional_contexts.${name}`, String(value));
-  }
-  const dockerfile = textAt(build, "dockerfile");
-  if (dockerfile === "-" || /^[a-z][a-z0-9+.-]*:\/\//i.test(dockerfile)) {
-    refused.push("dockerfile from elsewhere: it must be a file of the repository");
-  }
-  if (dockerfile !== "" && (isAbsolute(dockerfile) || isAbsolute(context))) {
-    paths.push({ what: "dockerfile", path: resolve(context, dockerfile) });
-  }
-  for (const secret of objectsAt(build, "secrets")) {
-    const definition = objectAt(objectAt(model, "secrets"), textAt(secret, "source"));
-    paths.push({ what: `secret ${textAt(secret, "source")}`, path: textAt(definition, "file") });
-  }
-  for (const each of textsOf(build["ssh"])) {
-    if (/^[^=:]*[=:][^]/.test(each)) {
-      refused.push("ssh with a key file: its path is one of this machine");
-    }
-  }
-  for (const key of ["cache_from", "cache_to"]) {
-    for (const each of textsOf(build[key])) {
-      const why = refusedCache(each);
-      if (why !== undefined) refused.push(`${key} ${why}`);
-    }
-  }
-  return { paths, refused };
-}
-
-/**
- * The directory of an OCI layout, `oci-layout://PATH[:TAG][@DIGEST]`; empty when readers may differ in
- * where it ends, `undefined` for what is no layout.
- */
-function layoutOf(value: string): string | undefined {
-  const scheme = "oci-layout://";
-  if (!value.startsWith(scheme)) return undefined;
-  const [named = ""] = value.slice(scheme.length).split("@", 1);
-  const colon = named.indexOf(":");
-  if (colon < 0) return named;
-  return /[:/]/.test(named.slice(colon + 1)) ? "" : named.slice(0, colon);
-}
-
-/** Texts of a list, or of a map as `key=value`. */
-function textsOf(value: unknown): string[] {
-  if (Array.isArray(value)) {
-    return value.flatMap((each) =>
-      typeof each === "string" ? [each] : isObject(each) ? textsOf(each) : []
-    );
-  }
-  return isObject(value)
-    ? Object.entries(value).map(([key, each]) => `${key}=${each === null ? "" : String(each)}`)
-    : [];
 }
 
 /** The relation of one path to another. */

@@ -11,6 +11,7 @@ export * from "./expectation.ts";
 export * from "./files_volumes.ts";
 export * from "./follows.ts";
 export * from "./host_paths.ts";
+export { type FollowedPath, type FollowedPaths } from "./followed_path.ts";
 export * from "./ignored_uses.ts";
 export * from "./lifecycle_hooks.ts";
 export * from "./live_paths.ts";

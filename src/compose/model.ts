@@ -60,3 +60,15 @@ export function withPlainKeys(value: unknown): unknown {
     ]),
   );
 }
+
+/** Texts of a list, or of a map as `key=value`. */
+export function textsOf(value: unknown): string[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((each) =>
+      typeof each === "string" ? [each] : isObject(each) ? textsOf(each) : []
+    );
+  }
+  return isObject(value)
+    ? Object.entries(value).map(([key, each]) => `${key}=${each === null ? "" : String(each)}`)
+    : [];
+}

@@ -11,7 +11,8 @@ import {
   type StackKey,
   toStackwrightError,
 } from "../model/mod.ts";
-import { bringOldData, type OldDataParts } from "./bring_old_data.ts";
+import { bringOldData } from "./bring_old_data.ts";
+import type { OldDataParts } from "./copy_old_data.ts";
 import type { RolloutResult } from "./rollout_words.ts";
 import { stackDirectories } from "./stack_files.ts";
 

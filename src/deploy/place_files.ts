@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import {
-  COPIED_FILE,
   type FilesVolume,
   filesVolumes,
   insideTree,
@@ -22,7 +21,8 @@ import {
 } from "../model/mod.ts";
 import type { Clock, Files } from "../system/mod.ts";
 import { withPlainDollars } from "./engine/plain_dollars.ts";
-import { type TarEntry, tarOf } from "./engine/tar.ts";
+import { tarOf } from "./engine/tar.ts";
+import { batches, PLACE } from "./file_batches.ts";
 
 /** Parts for copying files to an engine on another machine. */
 export interface PlaceFilesParts {
@@ -42,13 +42,6 @@ export interface FilesToPlace {
   /** Images that services ran, where their names may mean none any more. */
   readonly images?: Readonly<Record<string, string>>;
 }
-
-/** Where the volume is while it is filled. */
-const PLACE = "stackwright-files";
-/** Bytes of files that are sent at once; one that is larger goes alone. */
-const SENT_AT_ONCE = 4 << 20;
-/** Bytes of the largest file that is copied: it has to fit into memory, and through one call. */
-export const LARGEST_COPY = 64 << 20;
 
 /** Name of the empty volume beside a copy that is whole. */
 const markOf = (volume: string) => `${volume}_whole`;
@@ -256,48 +249,4 @@ async function imageFor(
     `files cannot be copied to the engine without the image of a service that mounts them, and ` +
       `there is none for ${users.join(", ")}; nothing that runs was touched`,
   );
-}
-
-/** Everything at and below a path, in pieces that are sent at once. */
-async function* batches(files: Files, original: string): AsyncGenerator<TarEntry[]> {
-  const isDirectory = (await files.stat(original))?.kind === "directory";
-  const root = isDirectory ? PLACE : `${PLACE}/${COPIED_FILE}`;
-  let batch: TarEntry[] = [];
-  let bytes = 0;
-  for await (const entry of entriesAt(files, original, root)) {
-    if (bytes > 0 && bytes + entry.content.length > SENT_AT_ONCE) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(entry);
-    bytes += entry.content.length;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-async function* entriesAt(files: Files, from: string, path: string): AsyncGenerator<TarEntry> {
-  const info = await files.stat(from);
-  const facts = { path, mode: info?.mode ?? 0o644, uid: 0, gid: 0 };
-  if (info?.kind === "directory") {
-    // The engine makes the volume's own directory.
-    if (path !== PLACE) yield { ...facts, kind: "directory", content: "" };
-    for (const name of await files.list(from)) {
-      yield* entriesAt(files, join(from, name), `${path}/${name}`);
-    }
-  } else if (info?.kind === "symlink") {
-    yield { ...facts, kind: "symlink", content: await files.readLink(from) ?? "" };
-  } else {
-    const plain = await files.readPlain(from, LARGEST_COPY);
-    if (plain === undefined) {
-      throw new StackwrightError(
-        "config_invalid",
-        `${path.slice(PLACE.length + 1)}: only plain files of at most ${
-          LARGEST_COPY >> 20
-        } MiB are ` +
-          `copied to an engine; put it into an image or a named volume. Nothing that runs was touched`,
-      );
-    }
-    yield { ...facts, mode: plain.mode, content: plain.data };
-  }
 }

@@ -4,26 +4,8 @@ import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json } from "./json.ts";
 import type { Transport } from "./transport.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
-
-/** Values of a query; absent ones are left out, objects are sent as JSON. */
-export type Query = Readonly<Record<string, string | number | boolean | object | undefined>>;
-
-/** One call of the Engine API. */
-export interface ApiRequest {
-  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
-  /** Unversioned, escaped path: `/containers/json`. */
-  readonly path: string;
-  readonly query?: Query;
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  /** Sent as a tar archive, instead of JSON. */
-  readonly archive?: Uint8Array;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Error statuses that are answers to the caller (404 for "is it there?"). */
-  readonly accept?: readonly number[];
-  /** Milliseconds for the whole answer; {@link CALL_LIMIT_MS} by default, `Infinity` for no limit. */
-  readonly limitMs?: number;
-}
+import { readText, refusal } from "./api_refusal.ts";
+import { type ApiRequest, isMutating, toTransport } from "./api_request.ts";
 
 /** A call that changes something, as it is about to be sent. */
 export interface MutatingCall {
@@ -53,10 +35,7 @@ export interface EngineVersion {
  * hold a deployment, and with it a stack, for ever.
  */
 export const CALL_LIMIT_MS = 120_000;
-
-const ERROR_LIMIT = 64 << 10;
 const ANSWER_LIMIT = 64 << 20;
-const UNCHANGING_POST = /^\/containers\/[^/]+\/(?:wait|attach)$|^\/auth$/;
 
 /** The Engine API below the typed calls: versions, JSON, and errors that name the call. */
 export class EngineApi {
@@ -189,66 +168,6 @@ export function pathName(name: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-function toTransport(request: ApiRequest, prefix: string): TransportRequest {
-  const message = {
-    method: request.method,
-    path: prefix + request.path + queryText(request.query ?? {}),
-  };
-  if (request.archive !== undefined) {
-    const headers = { "Content-Type": "application/x-tar", ...request.headers };
-    return { ...message, headers, body: request.archive };
-  }
-  if (request.json === undefined) {
-    return request.headers === undefined ? message : { ...message, headers: request.headers };
-  }
-  return {
-    ...message,
-    headers: { "Content-Type": "application/json", ...request.headers },
-    body: JSON.stringify(request.json),
-  };
-}
-
-function queryText(query: Query): string {
-  const pairs = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue;
-    pairs.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
-  }
-  const text = pairs.toString();
-  return text === "" ? "" : `?${text}`;
-}
-
-function isMutating(request: ApiRequest): boolean {
-  if (request.method === "GET" || request.method === "HEAD") return false;
-  return !(request.method === "POST" && UNCHANGING_POST.test(request.path));
-}
-
-async function refusal(
-  request: ApiRequest,
-  response: TransportResponse,
-): Promise<StackwrightError> {
-  const text = await readText(response, ERROR_LIMIT).catch(() => "");
-  const reason = messageIn(text);
-  return new StackwrightError(
-    "engine_refused",
-    `engine refused ${request.method} ${request.path}: ${response.status}` +
-      (reason === "" ? "" : ` ${reason}`),
-  );
-}
-
-/** What an engine answers in the clear where it speaks TLS. */
-const WANTS_TLS = "Client sent an HTTP request to an HTTPS server.";
-
-/** A proxy in front of the engine refuses with a page for people; only the engine's own words count. */
-function messageIn(text: string): string {
-  if (text.trim() === WANTS_TLS) return `${WANTS_TLS} It wants certificates: ca, cert and key`;
-  try {
-    return asText(asRecord(JSON.parse(text))["message"]).trim();
-  } catch {
-    return "";
-  }
-}
-
 function parseAnswer(request: ApiRequest, text: string): Json {
   try {
     return JSON.parse(text);
@@ -260,17 +179,4 @@ function parseAnswer(request: ApiRequest, text: string): Json {
       { cause },
     );
   }
-}
-
-async function readText(response: TransportResponse, limit: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of response.body) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > limit) {
-      response.discard();
-      throw new StackwrightError("engine_refused", `the engine's answer is longer than ${limit}`);
-    }
-  }
-  return text + decoder.decode();
 }

@@ -1,6 +1,6 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
-import { observedContainer } from "./containers.ts";
+import { observedContainer } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, type JsonRecord } from "./json.ts";

@@ -1,30 +1,13 @@
-import {
-  COMPOSE_LABELS,
-  type ContainerHealth,
-  type ContainerState,
-  type HostPort,
-  messageOf,
-  type ObservedContainer,
-} from "../model/mod.ts";
-import { type ApiRequest, type EngineApi, pathName } from "./api.ts";
-import type { ContainerDetails, ContainerEndpoint, ContainerMount, LabelFilter } from "./engine.ts";
+import { COMPOSE_LABELS, messageOf, type ObservedContainer } from "../model/mod.ts";
+import { type EngineApi, pathName } from "./api.ts";
+import type { ApiRequest } from "./api_request.ts";
+import type { ContainerDetails, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import {
-  asList,
-  asNumber,
-  asRecord,
-  asText,
-  asTextList,
-  asTexts,
-  type Json,
-  type JsonRecord,
-} from "./json.ts";
+import { asList, asNumber, asRecord, type JsonRecord } from "./json.ts";
 import { collectLines, demultiplex, singleStream } from "./logs.ts";
-import { parseContainerStatus } from "./status.ts";
 import type { TransportResponse } from "./transport_messages.ts";
-
-/** The engine's own, of a container that says nothing. */
-const DEFAULT_GRACE_SECONDS = 10;
+import { observedContainer } from "./observed_container.ts";
+import { detailed } from "./container_details.ts";
 
 /** Containers in any state that carry all `labels`, by one call. */
 export async function listContainers(
@@ -137,134 +120,4 @@ async function inspect(
   const path = `/containers/${pathName(id)}/json`;
   const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
   return answer === undefined ? undefined : asRecord(answer);
-}
-
-/** An entry of the engine's list of containers. */
-export function observedContainer(entry: JsonRecord): ObservedContainer {
-  const labels = asTexts(entry["Labels"]);
-  return {
-    id: asText(entry["Id"]),
-    name: nameOf(asTextList(entry["Names"])),
-    service: labels[COMPOSE_LABELS.service] ?? "",
-    ...parseContainerStatus(asText(entry["State"]), asText(entry["Status"])),
-    imageId: asText(entry["ImageID"]),
-    labels,
-    hostPorts: asList(entry["Ports"]).map(asRecord).flatMap((port) => {
-      const published = asNumber(port["PublicPort"]);
-      if (published === undefined) return [];
-      return [{ address: asText(port["IP"]), port: published, protocol: asText(port["Type"]) }];
-    }),
-    ...networksOf(entry),
-  };
-}
-
-/** A container that was never started has no ids of networks yet. */
-function networksOf(
-  answer: JsonRecord,
-): Required<Pick<ObservedContainer, "networkIds" | "networkNames">> {
-  const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
-  const ids = Object.values(networks).map((each) => asText(asRecord(each)["NetworkID"]));
-  return { networkIds: ids.filter((id) => id !== ""), networkNames: Object.keys(networks).sort() };
-}
-
-/** Names of legacy links contain a second slash; the own one does not. */
-function nameOf(names: readonly string[]): string {
-  const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
-  return own.replace(/^\//, "");
-}
-
-/** The host's side of `{"80/tcp": [{HostIp, HostPort}]}`. */
-function boundPorts(ports: JsonRecord): HostPort[] {
-  return Object.entries(ports).flatMap(([key, places]) =>
-    asList(places).map(asRecord).map((place) => ({
-      address: asText(place["HostIp"]),
-      port: Number(asText(place["HostPort"])),
-      protocol: key.split("/")[1] ?? "tcp",
-    }))
-  );
-}
-
-function detailed(answer: JsonRecord): ContainerDetails {
-  const state = asRecord(answer["State"]);
-  const health = asRecord(state["Health"]);
-  const labels = asTexts(asRecord(answer["Config"])["Labels"]);
-  const host = asRecord(answer["HostConfig"]);
-  return {
-    container: {
-      id: asText(answer["Id"]),
-      name: asText(answer["Name"]).replace(/^\//, ""),
-      service: labels[COMPOSE_LABELS.service] ?? "",
-      ...inspectedStatus(asText(state["Status"]), asText(health["Status"])),
-      exitCode: exitCodeOf(state),
-      imageId: asText(answer["Image"]),
-      labels,
-      hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
-      ...networksOf(answer),
-    },
-    restartPolicy: asText(asRecord(host["RestartPolicy"])["Name"]),
-    startedAt: instant(asText(state["StartedAt"])),
-    restartCount: asNumber(answer["RestartCount"]) ?? 0,
-    stopTimeoutSeconds: asNumber(asRecord(answer["Config"])["StopTimeout"]) ??
-      DEFAULT_GRACE_SECONDS,
-    error: asText(state["Error"]),
-    healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
-    ...lastCheckOf(asList(health["Log"]).at(-1)),
-    mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
-    endpoints: endpointsOf(answer),
-    host,
-  };
-}
-
-function endpointsOf(answer: JsonRecord): Record<string, ContainerEndpoint> {
-  const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
-  return Object.fromEntries(
-    Object.entries(networks).map(([name, each]) => {
-      const endpoint = asRecord(each);
-      const [ipv4, ipv6] = [endpoint["IPAddress"], endpoint["GlobalIPv6Address"]].map(asText);
-      const aliases = asTextList(endpoint["Aliases"]);
-      return [name, { ipv4: ipv4 ?? "", ipv6: ipv6 ?? "", aliases }];
-    }),
-  );
-}
-
-function lastCheckOf(entry: Json | undefined): Pick<ContainerDetails, "lastCheck"> {
-  const check = asRecord(entry);
-  const beganAt = instant(asText(check["Start"]));
-  return beganAt === undefined ? {} : { lastCheck: { beganAt, passed: check["ExitCode"] === 0 } };
-}
-
-function mountOf(mount: JsonRecord): ContainerMount {
-  const type = asText(mount["Type"]);
-  return {
-    kind: type === "bind" || type === "volume" ? type : "other",
-    name: asText(mount["Name"]),
-    source: asText(mount["Source"]),
-    destination: asText(mount["Destination"]),
-    writable: mount["RW"] !== false,
-  };
-}
-
-function inspectedStatus(
-  status: string,
-  health: string,
-): { state: ContainerState; health: ContainerHealth } {
-  const { state } = parseContainerStatus(status, "");
-  // The engine keeps the last health of a container that stopped; it says nothing about now.
-  const known = state === "running" || state === "paused"
-    ? (["starting", "healthy", "unhealthy"] as const).find((each) => each === health)
-    : undefined;
-  return { state, health: known ?? "none" };
-}
-
-function exitCodeOf(state: JsonRecord): number | undefined {
-  const status = asText(state["Status"]);
-  return status === "exited" || status === "restarting" || status === "dead"
-    ? asNumber(state["ExitCode"])
-    : undefined;
-}
-
-/** The engine writes year 1 for "never". */
-function instant(text: string): Date | undefined {
-  const date = new Date(text);
-  return Number.isNaN(date.getTime()) || date.getUTCFullYear() <= 1 ? undefined : date;
 }

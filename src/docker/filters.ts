@@ -1,4 +1,4 @@
-import type { Query } from "./api.ts";
+import type { Query } from "./api_request.ts";
 import type { LabelFilter } from "./engine_facts.ts";
 
 /** Label filters as the Engine API takes them in a query; none at all when there are none. */

@@ -2,7 +2,8 @@
  * The Engine API, written by hand: HTTP over a socket or TCP, typed calls, container status without
  * inspection, logs, events. The rest of the program sees the `Engine` interface.
  */
-export { type ApiRequest, EngineApi, type MutatingCall } from "./api.ts";
+export { EngineApi, type MutatingCall } from "./api.ts";
+export { type ApiRequest } from "./api_request.ts";
 export * from "./api_version.ts";
 export { createEngine, type EngineClient, type EngineOptions } from "./client.ts";
 export type { ContainerPort, ContainerSummary } from "./container_summary.ts";

@@ -1,4 +1,5 @@
-import { type EngineApi, pathName, type Query } from "./api.ts";
+import { type EngineApi, pathName } from "./api.ts";
+import type { Query } from "./api_request.ts";
 import type { LabelFilter, ResourceSummary } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";

@@ -1,11 +1,13 @@
 import * as fs from "node:fs/promises";
-import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import http from "node:http";
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import https from "node:https";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
 import { readBySocket } from "./socket_read.ts";
 import type { SshForward } from "./ssh_forward.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
+import { isDeadConnection, isRefusedConnection } from "./connection_errors.ts";
 
 /** HTTP to one engine. */
 export interface Transport {
@@ -289,17 +291,4 @@ async function tlsFiles(tls: EndpointTls): Promise<https.AgentOptions> {
 
 function isRead(method: string): boolean {
   return method === "GET" || method === "HEAD";
-}
-
-function isDeadConnection(error: unknown): boolean {
-  const code = codeOf(error instanceof StackwrightError ? error.cause : error);
-  return code === "ECONNRESET" || code === "EPIPE";
-}
-
-function isRefusedConnection(error: unknown): boolean {
-  return ["ENOENT", "EACCES", "ECONNREFUSED", "EPERM"].includes(codeOf(error) ?? "");
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as { code?: string } | undefined)?.code;
 }

@@ -8,7 +8,7 @@ import {
   type ReleaseService,
   wantedName,
 } from "../model/mod.ts";
-import { shouldRun } from "./decide.ts";
+import { shouldRun } from "./should_run.ts";
 
 /**
  * What a list of a stack's containers shows to be otherwise than its release wants: how many there

@@ -3,6 +3,8 @@
  * changed, what a run amounts to. Values in, values out; no clock, no engine, no disk.
  */
 export * from "./decide.ts";
+export { shouldRun } from "./should_run.ts";
+export { type DecideInput } from "./decide_input.ts";
 export * from "./decide_reconciliation.ts";
 export { type Hold, pausedHold, retryHold } from "./hold.ts";
 export * from "./inputs.ts";

@@ -1,5 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
-import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
+import type { SwarmService } from "../../docker/swarm.ts";
 import {
   byText,
   DEFAULT_CONTEXT,
@@ -12,42 +12,20 @@ import {
 import type { Clock, KeyedLock } from "../../system/mod.ts";
 import { withinLock } from "../within_lock.ts";
 import { destroyServices } from "./destroy_services.ts";
-import { currentTasks, imageOf, isWanted, shortName, wantedTasks } from "./observed_services.ts";
+import { shortName } from "./observed_services.ts";
 import { changeOf, type StackAction, type StackOrder } from "./stack_actions.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 import { waitConverged } from "./wait_converged.ts";
+import {
+  counted,
+  PAST,
+  type StackActionResult,
+  type StackControl,
+  type StackService,
+} from "./stack_service.ts";
 
 /** How often a service is read and posted again because somebody else changed it in between. */
 const MOST_POSTS = 3;
-
-/** One service of a stack with how many tasks it has. */
-export interface StackService {
-  readonly service: SwarmService;
-  /** The image that its tasks run. */
-  readonly image: string;
-  /** Tasks that it wants; of a global one, as many as nodes that have one. */
-  readonly desired: number;
-  readonly running: number;
-  /** Tasks of a job's last run that ended well. */
-  readonly completed: number;
-}
-
-/** What a person wants done to a stack, or to one service of it. */
-export interface StackControl {
-  readonly order: StackOrder;
-  /** Name in the compose file; all services that it is for without one. */
-  readonly service?: string;
-  /** Whether a scale waits until as many tasks run. */
-  readonly wait: boolean;
-  readonly timeoutSeconds: number;
-}
-
-/** What became of one service; its name is that on the engine. */
-export interface StackActionResult {
-  readonly service: string;
-  /** Why the action is not for it; absent when it was done. */
-  readonly skipped?: string;
-}
 
 /** Parts for acting on stacks. */
 export interface StacksParts {
@@ -259,24 +237,6 @@ function requireOne(
     ? "job services found to retrigger"
     : `services found to ${order.action}`;
   throw new StackwrightError("not_found", `no ${what} in stack: ${key.name}`);
-}
-
-const PAST: Readonly<Record<StackAction, string>> = {
-  scale: "scaled",
-  restart: "restarted",
-  run: "run",
-};
-
-function counted(service: SwarmService, tasks: readonly SwarmTask[]): StackService {
-  const current = currentTasks(service, tasks);
-  const isGlobal = service.mode.kind === "global" || service.mode.kind === "global-job";
-  return {
-    service,
-    image: imageOf(service),
-    desired: isGlobal ? current.filter(isWanted).length : wantedTasks(service),
-    running: current.filter((each) => isWanted(each) && each.state === "running").length,
-    completed: current.filter(({ state }) => state === "complete").length,
-  };
 }
 
 function unknown(what: string, name: string, { context }: StackKey): StackwrightError {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fieldDrift } from "../../../../src/deploy/mod.ts";
 import type { JsonRecord } from "../../../../src/docker/json.ts";
-import { observedContainer } from "../../../../src/docker/containers.ts";
+import { observedContainer } from "../../../../src/docker/observed_container.ts";
 import type { ContainerDetails } from "../../../../src/docker/mod.ts";
 import { COMPOSE_LABELS, formatDrift } from "../../../../src/model/mod.ts";
 

@@ -1,0 +1,78 @@
+import { isAbsolute, resolve } from "node:path/posix";
+import type { ComposeModel } from "../model/mod.ts";
+import { refusedCache } from "./build_cache.ts";
+import { type JsonObject, objectAt, objectsAt, textAt, textsOf } from "./model.ts";
+
+/**
+ * What compose 2.37 and later hand on to `buildx bake`, which evaluates it: `.%{if true}.%{endif}/x` is
+ * `../x` there, and a plain name for everybody before.
+ */
+const EXPRESSION = /[$%]\{/;
+
+/** The paths that a build reads, and what it may not read. */
+export function buildPaths(build: JsonObject, model: ComposeModel) {
+  const paths: { what: string; path: string }[] = [];
+  const refused: string[] = [];
+  const context = textAt(build, "context");
+  const files = objectsAt(build, "secrets").map((each) =>
+    textAt(objectAt(objectAt(model, "secrets"), textAt(each, "source")), "file")
+  );
+  const { args: _args, dockerfile_inline: _inline, labels: _labels, ...read } = build;
+  for (const [key, value] of Object.entries({ ...read, "secrets by files": files })) {
+    if (EXPRESSION.test(JSON.stringify({ [key]: value }))) {
+      refused.push(`${key} with \${ or %{, which newer versions of compose have buildx replace`);
+    }
+  }
+  const addContext = (what: string, value: string) => {
+    const layout = layoutOf(value);
+    if (layout !== undefined && !isAbsolute(layout)) {
+      refused.push(`${what} by a relative path, or by one with a colon`);
+    }
+    if (layout === undefined && !isAbsolute(value)) {
+      refused.push(`${what} from elsewhere: only directories of the repository are built`);
+    }
+    paths.push({ what, path: layout ?? value });
+  };
+  if (context !== "" || build["dockerfile_inline"] === undefined) addContext("context", context);
+  for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {
+    // Images and what other builds made come from the engine.
+    if (/^(?:docker-image:\/\/|service:|target:)/.test(String(value))) continue;
+    addContext(`additional_contexts.${name}`, String(value));
+  }
+  const dockerfile = textAt(build, "dockerfile");
+  if (dockerfile === "-" || /^[a-z][a-z0-9+.-]*:\/\//i.test(dockerfile)) {
+    refused.push("dockerfile from elsewhere: it must be a file of the repository");
+  }
+  if (dockerfile !== "" && (isAbsolute(dockerfile) || isAbsolute(context))) {
+    paths.push({ what: "dockerfile", path: resolve(context, dockerfile) });
+  }
+  for (const secret of objectsAt(build, "secrets")) {
+    const definition = objectAt(objectAt(model, "secrets"), textAt(secret, "source"));
+    paths.push({ what: `secret ${textAt(secret, "source")}`, path: textAt(definition, "file") });
+  }
+  for (const each of textsOf(build["ssh"])) {
+    if (/^[^=:]*[=:][^]/.test(each)) {
+      refused.push("ssh with a key file: its path is one of this machine");
+    }
+  }
+  for (const key of ["cache_from", "cache_to"]) {
+    for (const each of textsOf(build[key])) {
+      const why = refusedCache(each);
+      if (why !== undefined) refused.push(`${key} ${why}`);
+    }
+  }
+  return { paths, refused };
+}
+
+/**
+ * The directory of an OCI layout, `oci-layout://PATH[:TAG][@DIGEST]`; empty when readers may differ in
+ * where it ends, `undefined` for what is no layout.
+ */
+function layoutOf(value: string): string | undefined {
+  const scheme = "oci-layout://";
+  if (!value.startsWith(scheme)) return undefined;
+  const [named = ""] = value.slice(scheme.length).split("@", 1);
+  const colon = named.indexOf(":");
+  if (colon < 0) return named;
+  return /[:/]/.test(named.slice(colon + 1)) ? "" : named.slice(0, colon);
+}

@@ -1,0 +1,146 @@
+import { dirname, join } from "node:path";
+import { messageOf, type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
+import type { OldData } from "./old_data.ts";
+import { stackDirectories } from "./stack_files.ts";
+import type { Engine } from "../docker/engine.ts";
+import type { Clock, Commands, Files } from "../system/mod.ts";
+
+/** Ports for bringing along what the containers of somebody else have written. */
+export interface OldDataParts {
+  readonly host: {
+    readonly engine: Engine;
+    /** The data directory as the engine's machine sees it. */
+    readonly dataDir: string;
+    /** Where this process sees a path of that machine; `undefined` where it does not. */
+    localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
+  };
+  readonly commands: Commands;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly ledger: { current(key: StackKey): unknown };
+  readonly options: {
+    /** The data directory as this process sees it. */
+    readonly dataDir: string;
+  };
+}
+
+/** How often it is told how far a copy is, in milliseconds. */
+const TELL_MS = 2000;
+
+/** Where a copy is made, beside `live`: what is there under its own name is whole. */
+const UNFINISHED = ".bringing";
+/** Variables of the programs that copy. */
+const PROGRAMS = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C",
+};
+
+/** Data of one mount that is to be brought along. */
+export interface ToBring {
+  readonly data: OldData;
+  /** Where this process sees it. */
+  readonly local: string;
+}
+
+/**
+ * Copies everything but contents, to find out before a service is stopped whether names, owners and
+ * rights can be read and written. A `cp` that cannot do that says so, which is no failure.
+ */
+export async function rehearse(
+  parts: OldDataParts,
+  key: StackKey,
+  { data, local }: ToBring,
+  signal: AbortSignal,
+): Promise<void> {
+  await placing(parts, key, data, signal, async (unfinished) => {
+    const { code, stderr } = await parts.commands.run({
+      argv: ["cp", "-a", "--attributes-only", "--", local, unfinished],
+      env: PROGRAMS,
+      endsWithUs: true,
+    }, signal);
+    if (code !== 0 && !/attributes-only/.test(stderr)) throw failedCopy(code, stderr);
+  });
+}
+
+/** Copies the data of one mount, and puts it in its place when all of it is there. */
+export async function copy(
+  parts: OldDataParts,
+  key: StackKey,
+  { data, local, progress }: ToBring & { readonly progress: Progress },
+  signal: AbortSignal,
+): Promise<void> {
+  await placing(parts, key, data, signal, async (unfinished, place) => {
+    await runCopy(parts, { from: local, to: unfinished, shown: data.source, progress }, signal);
+    // Nothing is in it: else it would not be copied.
+    await parts.files.remove(place);
+    await parts.files.rename(unfinished, place);
+  });
+}
+
+/** Does `work` with a free path for what is not finished, which is empty again when it returns. */
+async function placing(
+  { files, options }: OldDataParts,
+  key: StackKey,
+  data: OldData,
+  signal: AbortSignal,
+  work: (unfinished: string, place: string) => Promise<void>,
+): Promise<void> {
+  const { stack, live } = stackDirectories(options.dataDir, key);
+  const [unfinished, place] = [join(stack, UNFINISHED), join(live, data.path)];
+  try {
+    await files.makeDirectory(dirname(place));
+    await files.remove(unfinished);
+    await work(unfinished, place);
+    await files.remove(unfinished);
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    await files.remove(unfinished).catch(() => {});
+    throw new StackwrightError(
+      "data_dir_unusable",
+      `${key.name} is not adopted: its data in ${data.source} could not be copied to ${place}: ${
+        messageOf(cause)
+      }`,
+      { cause },
+    );
+  }
+}
+
+function failedCopy(code: number | null, stderr: string): Error {
+  return new Error(`cp ended with ${code}: ${stderr.trim().slice(-500)}`);
+}
+
+/** `cp` knows owners, sparse files and links, which no service may lose. */
+async function runCopy(
+  { commands, clock }: OldDataParts,
+  { from, to, shown, progress }: {
+    readonly from: string;
+    readonly to: string;
+    readonly shown: string;
+    readonly progress: Progress;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const env = PROGRAMS;
+  const size = async (path: string) => {
+    const { code, stdout } = await commands.run({ argv: ["du", "-sk", "--", path], env }, signal);
+    const kilobytes = Number(/^\d+/.exec(new TextDecoder().decode(stdout))?.[0] ?? 0);
+    return code === 0 ? Math.ceil(kilobytes / 1024) : 0;
+  };
+  const total = await size(from);
+  progress(`copying ${total} MB from ${shown}`);
+  const ended = new AbortController();
+  const telling = (async () => {
+    for (;;) {
+      await clock.sleep(TELL_MS, AbortSignal.any([signal, ended.signal]));
+      progress(`copied ${await size(to)} of ${total} MB from ${shown}`);
+    }
+  })().catch(() => {});
+  try {
+    const argv = ["cp", "-a", "--", from, to] as const;
+    const { code, stderr } = await commands.run({ argv: [...argv], env, endsWithUs: true }, signal);
+    if (code !== 0) throw failedCopy(code, stderr);
+  } finally {
+    ended.abort();
+    await telling;
+  }
+}

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { COPIED_FILE } from "../compose/mod.ts";
+import { StackwrightError } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+import type { TarEntry } from "./engine/tar.ts";
+
+/** Where the volume is while it is filled. */
+export const PLACE = "stackwright-files";
+
+/** Bytes of the largest file that is copied: it has to fit into memory, and through one call. */
+export const LARGEST_COPY = 64 << 20;
+
+/** Bytes of files that are sent at once; one that is larger goes alone. */
+const SENT_AT_ONCE = 4 << 20;
+
+/** The files below a path, in batches of what is sent at once. */
+export async function* batches(files: Files, original: string): AsyncGenerator<TarEntry[]> {
+  const isDirectory = (await files.stat(original))?.kind === "directory";
+  const root = isDirectory ? PLACE : `${PLACE}/${COPIED_FILE}`;
+  let batch: TarEntry[] = [];
+  let bytes = 0;
+  for await (const entry of entriesAt(files, original, root)) {
+    if (bytes > 0 && bytes + entry.content.length > SENT_AT_ONCE) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(entry);
+    bytes += entry.content.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function* entriesAt(files: Files, from: string, path: string): AsyncGenerator<TarEntry> {
+  const info = await files.stat(from);
+  const facts = { path, mode: info?.mode ?? 0o644, uid: 0, gid: 0 };
+  if (info?.kind === "directory") {
+    // The engine makes the volume's own directory.
+    if (path !== PLACE) yield { ...facts, kind: "directory", content: "" };
+    for (const name of await files.list(from)) {
+      yield* entriesAt(files, join(from, name), `${path}/${name}`);
+    }
+  } else if (info?.kind === "symlink") {
+    yield { ...facts, kind: "symlink", content: await files.readLink(from) ?? "" };
+  } else {
+    const plain = await files.readPlain(from, LARGEST_COPY);
+    if (plain === undefined) {
+      throw new StackwrightError(
+        "config_invalid",
+        `${path.slice(PLACE.length + 1)}: only plain files of at most ${
+          LARGEST_COPY >> 20
+        } MiB are ` +
+          `copied to an engine; put it into an image or a named volume. Nothing that runs was touched`,
+      );
+    }
+    yield { ...facts, mode: plain.mode, content: plain.data };
+  }
+}

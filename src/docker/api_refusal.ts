@@ -1,0 +1,47 @@
+import { StackwrightError } from "../model/mod.ts";
+import { asRecord, asText } from "./json.ts";
+import type { TransportResponse } from "./transport_messages.ts";
+import type { ApiRequest } from "./api_request.ts";
+
+const ERROR_LIMIT = 64 << 10;
+
+/** The error of a call that the engine refused. */
+export async function refusal(
+  request: ApiRequest,
+  response: TransportResponse,
+): Promise<StackwrightError> {
+  const text = await readText(response, ERROR_LIMIT).catch(() => "");
+  const reason = messageIn(text);
+  return new StackwrightError(
+    "engine_refused",
+    `engine refused ${request.method} ${request.path}: ${response.status}` +
+      (reason === "" ? "" : ` ${reason}`),
+  );
+}
+
+/** What an engine answers in the clear where it speaks TLS. */
+const WANTS_TLS = "Client sent an HTTP request to an HTTPS server.";
+
+/** A proxy in front of the engine refuses with a page for people; only the engine's own words count. */
+function messageIn(text: string): string {
+  if (text.trim() === WANTS_TLS) return `${WANTS_TLS} It wants certificates: ca, cert and key`;
+  try {
+    return asText(asRecord(JSON.parse(text))["message"]).trim();
+  } catch {
+    return "";
+  }
+}
+
+/** The text of an answer, up to a limit in bytes. */
+export async function readText(response: TransportResponse, limit: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > limit) {
+      response.discard();
+      throw new StackwrightError("engine_refused", `the engine's answer is longer than ${limit}`);
+    }
+  }
+  return text + decoder.decode();
+}

@@ -1,0 +1,103 @@
+import { COMPOSE_LABELS, type ContainerHealth, type ContainerState } from "../model/mod.ts";
+import type { ContainerDetails, ContainerEndpoint, ContainerMount } from "./engine.ts";
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asText,
+  asTextList,
+  asTexts,
+  type Json,
+  type JsonRecord,
+} from "./json.ts";
+import { parseContainerStatus } from "./status.ts";
+import { boundPorts, networksOf } from "./observed_container.ts";
+
+/** The engine's own, of a container that says nothing. */
+export const DEFAULT_GRACE_SECONDS = 10;
+
+/** The details of a container, from what the engine says of it. */
+export function detailed(answer: JsonRecord): ContainerDetails {
+  const state = asRecord(answer["State"]);
+  const health = asRecord(state["Health"]);
+  const labels = asTexts(asRecord(answer["Config"])["Labels"]);
+  const host = asRecord(answer["HostConfig"]);
+  return {
+    container: {
+      id: asText(answer["Id"]),
+      name: asText(answer["Name"]).replace(/^\//, ""),
+      service: labels[COMPOSE_LABELS.service] ?? "",
+      ...inspectedStatus(asText(state["Status"]), asText(health["Status"])),
+      exitCode: exitCodeOf(state),
+      imageId: asText(answer["Image"]),
+      labels,
+      hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
+      ...networksOf(answer),
+    },
+    restartPolicy: asText(asRecord(host["RestartPolicy"])["Name"]),
+    startedAt: instant(asText(state["StartedAt"])),
+    restartCount: asNumber(answer["RestartCount"]) ?? 0,
+    stopTimeoutSeconds: asNumber(asRecord(answer["Config"])["StopTimeout"]) ??
+      DEFAULT_GRACE_SECONDS,
+    error: asText(state["Error"]),
+    healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
+    ...lastCheckOf(asList(health["Log"]).at(-1)),
+    mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
+    endpoints: endpointsOf(answer),
+    host,
+  };
+}
+
+function endpointsOf(answer: JsonRecord): Record<string, ContainerEndpoint> {
+  const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
+  return Object.fromEntries(
+    Object.entries(networks).map(([name, each]) => {
+      const endpoint = asRecord(each);
+      const [ipv4, ipv6] = [endpoint["IPAddress"], endpoint["GlobalIPv6Address"]].map(asText);
+      const aliases = asTextList(endpoint["Aliases"]);
+      return [name, { ipv4: ipv4 ?? "", ipv6: ipv6 ?? "", aliases }];
+    }),
+  );
+}
+
+function lastCheckOf(entry: Json | undefined): Pick<ContainerDetails, "lastCheck"> {
+  const check = asRecord(entry);
+  const beganAt = instant(asText(check["Start"]));
+  return beganAt === undefined ? {} : { lastCheck: { beganAt, passed: check["ExitCode"] === 0 } };
+}
+
+function mountOf(mount: JsonRecord): ContainerMount {
+  const type = asText(mount["Type"]);
+  return {
+    kind: type === "bind" || type === "volume" ? type : "other",
+    name: asText(mount["Name"]),
+    source: asText(mount["Source"]),
+    destination: asText(mount["Destination"]),
+    writable: mount["RW"] !== false,
+  };
+}
+
+function inspectedStatus(
+  status: string,
+  health: string,
+): { state: ContainerState; health: ContainerHealth } {
+  const { state } = parseContainerStatus(status, "");
+  // The engine keeps the last health of a container that stopped; it says nothing about now.
+  const known = state === "running" || state === "paused"
+    ? (["starting", "healthy", "unhealthy"] as const).find((each) => each === health)
+    : undefined;
+  return { state, health: known ?? "none" };
+}
+
+function exitCodeOf(state: JsonRecord): number | undefined {
+  const status = asText(state["Status"]);
+  return status === "exited" || status === "restarting" || status === "dead"
+    ? asNumber(state["ExitCode"])
+    : undefined;
+}
+
+/** The engine writes year 1 for "never". */
+function instant(text: string): Date | undefined {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) || date.getUTCFullYear() <= 1 ? undefined : date;
+}

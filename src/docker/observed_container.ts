@@ -1,0 +1,56 @@
+import { COMPOSE_LABELS, type HostPort, type ObservedContainer } from "../model/mod.ts";
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asText,
+  asTextList,
+  asTexts,
+  type JsonRecord,
+} from "./json.ts";
+import { parseContainerStatus } from "./status.ts";
+
+/** An entry of the engine's list of containers. */
+export function observedContainer(entry: JsonRecord): ObservedContainer {
+  const labels = asTexts(entry["Labels"]);
+  return {
+    id: asText(entry["Id"]),
+    name: nameOf(asTextList(entry["Names"])),
+    service: labels[COMPOSE_LABELS.service] ?? "",
+    ...parseContainerStatus(asText(entry["State"]), asText(entry["Status"])),
+    imageId: asText(entry["ImageID"]),
+    labels,
+    hostPorts: asList(entry["Ports"]).map(asRecord).flatMap((port) => {
+      const published = asNumber(port["PublicPort"]);
+      if (published === undefined) return [];
+      return [{ address: asText(port["IP"]), port: published, protocol: asText(port["Type"]) }];
+    }),
+    ...networksOf(entry),
+  };
+}
+
+/** A container that was never started has no ids of networks yet. */
+export function networksOf(
+  answer: JsonRecord,
+): Required<Pick<ObservedContainer, "networkIds" | "networkNames">> {
+  const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
+  const ids = Object.values(networks).map((each) => asText(asRecord(each)["NetworkID"]));
+  return { networkIds: ids.filter((id) => id !== ""), networkNames: Object.keys(networks).sort() };
+}
+
+/** Names of legacy links contain a second slash; the own one does not. */
+function nameOf(names: readonly string[]): string {
+  const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
+  return own.replace(/^\//, "");
+}
+
+/** The host's side of `{"80/tcp": [{HostIp, HostPort}]}`. */
+export function boundPorts(ports: JsonRecord): HostPort[] {
+  return Object.entries(ports).flatMap(([key, places]) =>
+    asList(places).map(asRecord).map((place) => ({
+      address: asText(place["HostIp"]),
+      port: Number(asText(place["HostPort"])),
+      protocol: key.split("/")[1] ?? "tcp",
+    }))
+  );
+}
