@@ -9,7 +9,7 @@ import { runResult, runWork, type RunWorkParts } from "./run_work.ts";
 /** Bytes of packs above which a mirror is not repacked, where nobody says how many. */
 const DEFAULT_MAX_BYTES = 268_435_456;
 
-/** What a compaction that was asked for led to. */
+/** The end of a compaction that was asked for. */
 export const compactionView = runResult.extend({
   busy: z.boolean().describe(
     "Another compaction is under way: nothing was started, and this is it.",

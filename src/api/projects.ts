@@ -65,7 +65,7 @@ const named = z.strictObject({
   context: contextInput,
 });
 
-/** How long an action on what runs may take. */
+/** Longest time of an action on what runs. */
 export const timeoutInput = z.int().min(1).max(MOST_TIMEOUT_SECONDS)
   .default(DEFAULT_TIMEOUT_SECONDS)
   .describe("Seconds it may take, waiting for a deployment under way included.");

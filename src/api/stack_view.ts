@@ -47,7 +47,7 @@ export const stackServiceView = z.strictObject({
 /** See {@link stackServiceView}. */
 export type StackServiceView = z.output<typeof stackServiceView>;
 
-/** What an action on a stack came to. */
+/** The end of an action on a stack. */
 export const stackActionView = z.strictObject({
   message: z.string().describe("One sentence."),
   results: z.array(z.strictObject({
@@ -60,7 +60,7 @@ export const stackActionView = z.strictObject({
 /** See {@link stackActionView}. */
 export type StackActionView = z.output<typeof stackActionView>;
 
-/** What became of one service, as the API shows it. */
+/** The end of an action for one service, as the API shows it. */
 export function viewResult(
   { service, skipped }: StackActionResult,
 ): StackActionView["results"][number] {

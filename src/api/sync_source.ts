@@ -51,7 +51,7 @@ export const sourcePlanView = z.strictObject({
   failures: z.array(unplannedStackView),
 });
 
-/** What of the plans of a source tells them from others; the whole plans may be given. */
+/** The facts that tell plans of a source from others; the whole plans may be given. */
 export const agreedPlans = z.object({
   stacks: z.array(z.object({ id: z.string() })),
   failures: z.array(z.object(stackName)).default([])

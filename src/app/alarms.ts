@@ -5,7 +5,7 @@ import type { Ledger } from "../record/mod.ts";
 import { OpeningAlarm, RetryAlarm } from "../trigger/mod.ts";
 import type { System } from "./system.ts";
 
-/** What comes back by itself: failed releases after a pause, and what a sync window held back. */
+/** Alarms for failed releases, after a pause, and for what a sync window held back. */
 export interface Alarms {
   /** Takes note of the end of a run. */
   note(run: Run, work: Work): void;

@@ -6,7 +6,7 @@ import { compactMirrors } from "../source/mod.ts";
 import type { GateParts } from "./gate.ts";
 import type { Prometheus } from "../record/mod.ts";
 
-/** Who does each kind of work. */
+/** The performer of each kind of work. */
 export function performers(
   pipeline: Pipeline,
   boards: JobBoards,

@@ -29,7 +29,7 @@ export function replicasOf(service: JsonObject): number {
   return Number(asked);
 }
 
-/** When the engine starts a container of a service again; `no` by default. */
+/** The condition on which the engine starts a container of a service again; `no` by default. */
 export function restartPolicy(service: JsonObject): string {
   const condition = textAt(objectAt(objectAt(service, "deploy"), "restart_policy"), "condition");
   if (condition === "none") return "no";

@@ -4,7 +4,7 @@ import { composeFilesIn, validateCompose } from "./validate_compose.ts";
 import type { Checkout } from "./checkout.ts";
 import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discovery.ts";
 
-/** What the compose files themselves say, and those they include, where they can be seen from here. */
+/** Findings in the compose files and in those they include, where they can be seen from here. */
 export async function composeFindings(
   checkout: Checkout,
   { deployment }: DeclaredStack,

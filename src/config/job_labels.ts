@@ -12,7 +12,7 @@ import { checkScheduleShape } from "./schedule_shape.ts";
 /** Ways to run a job: its own container is started, or one that is made for the run. */
 export const JOB_MODES = ["restart", "one_off"] as const;
 
-/** When somebody is told of a run. */
+/** Ends of a run of which somebody is told. */
 export const JOB_NOTIFICATIONS = ["all", "none", "success", "failure"] as const;
 
 /** A service that a job stops while it runs. */

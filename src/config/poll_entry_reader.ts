@@ -9,7 +9,7 @@ import { checkArtifactUrl, checkRepositoryUrl } from "./repository_url.ts";
 import { scheduling, type TimingOptions } from "./poll_timing.ts";
 import type { PollEntry } from "./poll_entry.ts";
 
-/** Where an entry stands, and how it is read. */
+/** Place of an entry, and how it is read. */
 export interface EntryOptions extends TimingOptions {
   readonly where: string;
   readonly index: number;

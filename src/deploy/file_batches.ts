@@ -4,7 +4,7 @@ import { StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 import type { TarEntry } from "./engine/tar.ts";
 
-/** Where the volume is while it is filled. */
+/** Path of the volume while it is filled. */
 export const PLACE = "stackwright-files";
 
 /** Bytes of the largest file that is copied: it has to fit into memory, and through one call. */

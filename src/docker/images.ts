@@ -16,7 +16,7 @@ export async function imageId(
   return answer === undefined ? undefined : asText(asRecord(answer)["Id"]);
 }
 
-/** What {@link imageContent} tells of the image a reference names; `undefined` when it is not there. */
+/** The answer of {@link imageContent} for the image a reference names; `undefined` when it is not there. */
 export async function contentOf(
   api: EngineApi,
   reference: string,

@@ -269,7 +269,7 @@ async function asResult(
   }
 }
 
-/** What runs of a stack of which nobody knows in which mode it runs: its containers and its services. */
+/** Containers and services of a stack of which nobody knows in which mode it runs. */
 export async function observeAnyway(
   { host }: Pick<PipelineParts, "host">,
   key: StackKey,

@@ -167,7 +167,7 @@ export interface SourceIdentity {
   readonly repository?: string;
 }
 
-/** What tells whose a stack is. */
+/** Facts that tell whose a stack is. */
 export interface Owned {
   /** Its containers and services. */
   readonly parts: readonly Pick<ObservedContainer, "name" | "labels">[];
@@ -209,7 +209,7 @@ export function requireOwner(
   if (!isOwner(source.name)) throw refuse(`it belongs to ${source.name}`);
 }
 
-/** Who wants a target's stack to be what it says. */
+/** The one who wants a target's stack to be what the target says. */
 export function claimantOf(target: Target): Claimant {
   return { ...wantedOwner(target), repository: target.revision.source.name };
 }

@@ -39,7 +39,7 @@ export interface Restart {
   readonly counts: boolean;
 }
 
-/** What is done about a stack whose containers are not what was deployed. */
+/** Actions for a stack whose containers are not what was deployed. */
 export interface Reconciliation {
   /** What is missing or dead comes back; a skip where nothing is. */
   readonly plan: Plan;

@@ -1,6 +1,6 @@
 import type { Drift, DriftPolicy, FoundDrift } from "../model/mod.ts";
 
-/** What becomes of drift that was found. */
+/** Judgement on drift that was found. */
 export interface JudgedDrift {
   /** What is to be mended: what a new container did not change is not replaced time and again. */
   readonly mended: readonly Drift[];

@@ -35,7 +35,7 @@ export function replaceReasons(
   );
 }
 
-/** What changed of the files that do not replace the container, and what is done about it. */
+/** Changes of the files that do not replace the container, and what is done about them. */
 export function inPlaceReasons({ name, inPlace }: ReleaseService, input: DecideInput): string[] {
   if (inPlace === undefined) return [];
   const before = input.previous?.find((each) => each.name === name)?.inPlace?.files;
@@ -91,7 +91,7 @@ function shown(digest: string | undefined): string {
   return shortId(digest.replace(/^[a-z]+:/, ""));
 }
 
-/** What somebody did to a container that is to be undone, without replacing it. */
+/** Changes that somebody made to a container and that are undone without replacing it. */
 export function driftOf(service: ReleaseService, container: ObservedContainer): string[] {
   const wanted = wantedName(service, container);
   return [

@@ -44,7 +44,7 @@ export function readSchedule(schedule: string, timeZone: string): Schedule {
   return { next, last: (at, since) => lastOf(next, at, since) };
 }
 
-/** When a schedule fires next; see {@link readSchedule}. Throws `bad_request`. */
+/** The next time at which a schedule fires; see {@link readSchedule}. Throws `bad_request`. */
 export function nextFiring(schedule: string, after: Date, timeZone: string): Date | undefined {
   return readSchedule(schedule, timeZone).next(after);
 }

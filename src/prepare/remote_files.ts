@@ -18,7 +18,7 @@ import type { PrepareParts } from "./parts.ts";
 /** The oldest API that mounts a part of a volume (Engine 26.0). */
 const SUBPATH_API = "1.45";
 
-/** What a deployment to another machine uses of its repository. */
+/** Files of its repository that a deployment to another machine uses. */
 export interface RemoteFiles {
   readonly model: ComposeModel;
   readonly tree: string;

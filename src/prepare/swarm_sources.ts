@@ -1,7 +1,7 @@
 import { stackDirectories, type SwarmParts } from "../deploy/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** Where the configs and secrets of a stack come from. */
+/** The sources of the configs and secrets of a stack. */
 export function swarmSources(
   { files, key, host: { dataDir } }: Pick<PrepareParts, "files" | "key" | "host">,
 ): Pick<SwarmParts, "contents" | "digest" | "stackDirectory"> {

@@ -7,7 +7,7 @@ import {
   type StoredMirror,
 } from "./git/mirror_store.ts";
 
-/** What a compaction amounts to. */
+/** End of a compaction as a whole. */
 export interface CompactionEnd {
   readonly status: "succeeded" | "failed" | "skipped";
   readonly message: string;
@@ -45,7 +45,7 @@ export function mirrorsOf(all: readonly StoredMirror[], repository: string): Sto
   return all.filter((each) => repository === "" || each.repository === repository);
 }
 
-/** What became of mirrors, in one sentence. Pure. */
+/** The end of a compaction in one sentence. Pure. */
 export function compactionEnd(
   mode: Compaction["mode"],
   done: readonly CompactedMirror[],

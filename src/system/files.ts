@@ -1,4 +1,4 @@
-/** What is written to a file: as a whole, or piece by piece. */
+/** Content of a file: as a whole, or piece by piece. */
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 /** Facts about a path, links not followed. */

@@ -43,7 +43,7 @@ export interface JobSchedulerParts {
   readonly timeZone: string;
 }
 
-/** When a job has run, and runs next. */
+/** Times of a job's last and next run. */
 export interface JobTimes {
   readonly lastRunAt?: Date;
   readonly nextRunAt?: Date;

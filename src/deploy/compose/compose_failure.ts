@@ -7,7 +7,7 @@ import {
 } from "./render_limits.ts";
 import type { Command, CommandResult } from "../../system/mod.ts";
 
-/** What compose says with the paths of a repository as its authors know them. */
+/** A text of compose with the paths of a repository as its authors know them. */
 export function asWritten(text: string, { trees = [] }: ComposeProject): string {
   return trees.reduce(
     (rest, tree) => rest.replaceAll(`${tree}/`, "").replaceAll(tree, "."),

@@ -64,7 +64,7 @@ export function calledJobs<R extends Recorded>(
   return jobs.filter((each) => !isAnothers(each) && isCalledJob(ledger, each.key, each.container));
 }
 
-/** What runs of these keeps a deployment waiting: runs of jobs, and services that are called jobs. */
+/** The ones among these for which a deployment waits: runs of jobs, and services that are called jobs. */
 export function awaitedJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
   key: StackKey,

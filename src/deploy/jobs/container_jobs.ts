@@ -19,7 +19,7 @@ export interface ContainerJobFacts {
   readonly nextId: () => string;
 }
 
-/** What runs a job in a container: its own once more, or one that is made like it. */
+/** An engine for jobs in containers: it starts a job's own once more, or one that is made like it. */
 export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
   const { engine, found: { container, scale }, spec: { stopServices, stopTimeoutSeconds } } = facts;
   const toStop = async (signal: AbortSignal) => {

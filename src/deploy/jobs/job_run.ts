@@ -60,7 +60,7 @@ export interface JobEngine<Stopped> {
   printed(id: string, lines: number, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** What is of one run alone, and what it stops. */
+/** The id of one run, and what it stops. */
 export interface OwnOfRun<Stopped> {
   readonly id: string;
   readonly stops: readonly Stopped[];

@@ -11,7 +11,7 @@ export interface StoppedService {
   readonly replicas: number;
 }
 
-/** What a service that is made for one run of a job is called, and has to remember. */
+/** Facts about one run of a job, as the service that is made for it remembers them. */
 export interface SwarmExecution {
   readonly runId: string;
   readonly stops: readonly StoppedService[];
@@ -119,7 +119,7 @@ export function stopsOfService(labels: Readonly<Record<string, string>>): Stoppe
   }
 }
 
-/** What is known of a run at one look. */
+/** State of a run at one look. */
 export type SwarmRunState =
   | { readonly kind: "running"; readonly why: string }
   /** `why` is what the engine says of a task that ended without an exit code. */

@@ -3,7 +3,7 @@ import type { JsonRecord } from "../../docker/json.ts";
 import { canonicalJson } from "../../compose/mod.ts";
 import { currentTasks, hasEnded, isWanted, wantedTasks } from "./observed_services.ts";
 
-/** What is known of one service at one look. */
+/** State of one service at one look. */
 export type Convergence =
   /** As many tasks as it wants are as they should be; `tasks` tells whether they stay the same. */
   | { readonly kind: "good"; readonly tasks: string }

@@ -10,7 +10,7 @@ const MOST_LOOKS = 240;
 /** How often something is removed again that is still in use by tasks which just ended. */
 const MOST_TRIES = 10;
 
-/** What a stack is removed with. */
+/** Ports for removing a stack. */
 export interface DestroyParts {
   readonly engine: Engine;
   readonly clock: Clock;

@@ -49,7 +49,7 @@ export function shortName(stack: string, name: string): string {
   return name.startsWith(`${stack}_`) ? name.slice(stack.length + 1) : name;
 }
 
-/** How many tasks a service wants, as far as it says; a global one counts as one. */
+/** Number of tasks that a service wants, as far as it says; a global one counts as one. */
 export function wantedTasks({ mode }: SwarmService): number {
   if (mode.kind === "replicated") return mode.replicas;
   return mode.kind === "replicated-job" ? mode.completions : 1;

@@ -5,7 +5,7 @@ import { isObject, objectAt, textAt } from "../../compose/mod.ts";
 import type { Files } from "../../system/mod.ts";
 import { LONGEST_CONTENT, tooLong } from "./stack_objects.ts";
 
-/** Where the contents of configs and secrets come from. */
+/** Sources of the contents of configs and secrets. */
 export interface ContentSources {
   readonly files: Pick<Files, "readPlain" | "realPath" | "stat">;
   /** Directory of the release's tree. */

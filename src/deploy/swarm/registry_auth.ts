@@ -22,7 +22,7 @@ export function credentialHelper(
   return /^[\w.-]+$/.test(helper) ? { program: `docker-credential-${helper}`, server } : undefined;
 }
 
-/** What such a program answered as a configuration that has it; `undefined` for what is no answer. */
+/** The answer of such a program as a configuration that has it; `undefined` for what is no answer. */
 export function helperConfiguration(
   answer: string,
   { server }: CredentialHelper,

@@ -17,10 +17,10 @@ export type StackOrder =
   /** `at` is told to the engine as a label, by whose change it sees that there is something new. */
   | { readonly action: "run"; readonly at: Date };
 
-/** What an action makes of a service, or why it is not for it. */
+/** The body that an action makes of a service, or why it is not for it. */
 export type StackChange = { readonly body: JsonRecord } | { readonly skipped: string };
 
-/** What an order changes about a service; everything else stays as it was posted. */
+/** The change that an order makes to a service; everything else stays as it was posted. */
 export function changeOf(service: SwarmService, order: StackOrder): StackChange {
   const { spec, mode: { kind } } = service;
   const isJob = kind.endsWith("-job");

@@ -20,7 +20,7 @@ export interface WantedObject {
   readonly body?: ObjectBody;
 }
 
-/** What the objects of a stack are made from, besides its model. */
+/** Parts of which the objects of a stack are made, besides its model. */
 export interface ObjectParts {
   readonly stack: string;
   /** The bytes of a config or secret that is not external. */
@@ -68,7 +68,7 @@ export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedOb
   );
 }
 
-/** What a config or secret is called without the digits of its content; an external one has none. */
+/** Name of a config or secret without the digits of its content; an external one has none. */
 export function objectBase(definition: JsonObject, key: string, stack: string): string {
   const other = definition["external"] === true ? key : `${stack}_${key}`;
   return textAt(definition, "name") || other;

@@ -31,5 +31,5 @@ export const STACK_LABELS = {
 /** Label of a job's service with the time of its last run: a swarm runs what changed. */
 export const LAST_RUN = "stackwright.job.last_run";
 
-/** What the label with the number of tasks says of a job that runs on every node. */
+/** Value of the label with the number of tasks for a job that runs on every node. */
 export const EVERY_NODE = "global";

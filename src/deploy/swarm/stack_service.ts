@@ -14,7 +14,7 @@ export interface StackService {
   readonly completed: number;
 }
 
-/** What a person wants done to a stack, or to one service of it. */
+/** An order of a person for a stack, or for one service of it. */
 export interface StackControl {
   readonly order: StackOrder;
   /** Name in the compose file; all services that it is for without one. */
@@ -24,14 +24,14 @@ export interface StackControl {
   readonly timeoutSeconds: number;
 }
 
-/** What became of one service; its name is that on the engine. */
+/** End of an action for one service; its name is that on the engine. */
 export interface StackActionResult {
   readonly service: string;
   /** Why the action is not for it; absent when it was done. */
   readonly skipped?: string;
 }
 
-/** What was done, in the words of a log. */
+/** Words of a log for what was done. */
 export const PAST: Readonly<Record<StackAction, string>> = {
   scale: "scaled",
   restart: "restarted",

@@ -4,13 +4,13 @@ import type { Clock, Files, Log } from "../../system/mod.ts";
 import type { ReleaseOnDisk } from "../rollout_words.ts";
 import type { StackFiles } from "../stack_files.ts";
 
-/** How many old revisions of configs and secrets stay beside the one in use; -1 is all. */
+/** Numbers of old revisions of configs and secrets that stay beside the one in use; -1 is all. */
 export interface Retention {
   readonly configs: number;
   readonly secrets: number;
 }
 
-/** What only a stack of a swarm is made with. */
+/** Parts that only a stack of a swarm is made with. */
 export interface SwarmParts {
   /** Reads the files of a tree. */
   readonly contents: Pick<Files, "readPlain" | "realPath" | "stat">;

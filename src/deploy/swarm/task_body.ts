@@ -16,7 +16,7 @@ import type { StackParts } from "./stack_parts.ts";
 import { texts } from "./swarm_keys.ts";
 import { taskContainer } from "./task_container.ts";
 
-/** What each task of a service is made from. */
+/** The body of which each task of a service is made. */
 export function taskBody(name: string, parts: StackParts): TaskBody {
   const service = servicesOf(parts.model)[name] ?? {};
   const RestartPolicy = restartPolicy(service);

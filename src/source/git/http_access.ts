@@ -7,7 +7,7 @@ import type { RepositoryUrl } from "./repository_url.ts";
 const HELPER = '!f() { test "$1" = get && ' +
   'printf \'username=%s\\npassword=%s\\n\' "$STACKWRIGHT_GIT_USER" "$STACKWRIGHT_GIT_PASSWORD"; }; f';
 
-/** What a remote is reached with over HTTP. */
+/** Settings for reaching a remote over HTTP. */
 export interface HttpAccess
   extends Pick<AccessOptions, "httpProxy" | "httpsProxy" | "noProxy" | "caFile"> {
   /** Whether the certificate of the host is not checked. */

@@ -4,7 +4,7 @@ import type { Clock, Files, WatchableLock } from "../../system/mod.ts";
 import type { Git } from "./git.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
 
-/** What becomes of a mirror, in the order in which a summary counts it. */
+/** Ends of a compaction of one mirror, in the order in which a summary counts them. */
 export const COMPACTION_RESULTS = [
   "compacted",
   "skipped_single_pack",
@@ -22,7 +22,7 @@ export interface StoredMirror {
   readonly path: string;
 }
 
-/** What became of one mirror. */
+/** End of the compaction of one mirror. */
 export interface CompactedMirror {
   readonly result: (typeof COMPACTION_RESULTS)[number];
   /** Bytes of its packs, before and after; absent where it was not measured. */
@@ -31,7 +31,7 @@ export interface CompactedMirror {
   readonly why?: string;
 }
 
-/** How mirrors are compacted. */
+/** Order for compacting mirrors. */
 export type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
 
 /** The mirrors below a data directory. */

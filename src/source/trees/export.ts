@@ -7,7 +7,7 @@ import { areSimple, writeFiles } from "./write_files.ts";
 import { checkOut } from "./check_out.ts";
 import type { ExportJob, ExportParts, PartJob } from "./export_job.ts";
 
-/** How many files are linked at the same time. */
+/** Number of files that are linked at the same time. */
 const PARALLEL_LINKS = 16;
 const LINKING_REFUSED = new Set([
   "EEXIST",
