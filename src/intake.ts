@@ -20,7 +20,7 @@ export type { Conclude, Execute, Performers } from "./intake/perform.ts";
 /** Milliseconds for which active runs may go on after a shutdown began. */
 export const SHUTDOWN_GRACE_MS = 10_000;
 
-/** How long aborted work may take to put things down before shutdown goes on without it. */
+/** Longest time that aborted work may take to put things down before shutdown goes on without it. */
 const SETTLE_MS = 2_000;
 
 /** Parts of the intake. */
@@ -49,7 +49,7 @@ interface Waiting {
   finished: Promise<Run>;
 }
 
-/** When a piece of work begins. */
+/** Time at which a piece of work begins. */
 interface Turn {
   readonly slot: LaneSlot | undefined;
   /** Whether the burst it came in has to be over. */

@@ -20,7 +20,7 @@ export interface StackStatus extends StackJudgement {
   readonly current: RecordedRelease | undefined;
   /** The last decision about it, if any was made. */
   readonly decision: RecordedDecision | undefined;
-  /** When an attempt is made again by itself. */
+  /** Time at which an attempt is made again by itself. */
   readonly retryAt: Date | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface StatusParts {
 
 /** Runs that are looked at for what goes on and for when something is tried again. */
 const MOST_RUNS = 200;
-/** How long a stack is remembered that was never deployed and that nobody speaks of any more. */
+/** Time for which a stack is remembered that was never deployed and that nobody speaks of any more. */
 const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
 /** The time that the engine has where nobody says another. */
 const ENGINE_LIMIT_MS = 5_000;

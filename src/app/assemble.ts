@@ -53,7 +53,7 @@ export interface Assembly {
   readonly listeners: TargetListener[];
   /** One piece of work on a stack at a time, whoever asked for it. */
   readonly stackLock: WatchedLock;
-  /** When deployments may be made. */
+  /** Times at which deployments may be made. */
   readonly windows: SyncWindows;
   /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
   readonly pipelineParts: Ask<PipelineParts>;

@@ -24,7 +24,7 @@ export interface OldDataParts {
   };
 }
 
-/** How often it is told how far a copy is, in milliseconds. */
+/** Pause between two reports on how far a copy is, in milliseconds. */
 const TELL_MS = 2000;
 
 /** Where a copy is made, beside `live`: what is there under its own name is whole. */

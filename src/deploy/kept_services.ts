@@ -34,7 +34,7 @@ export function keptDependents(
   return new Map([...found].filter(([name]) => works.some((each) => each.name === name)));
 }
 
-/** How long the next health check of a kept service is waited for: as often as engines check. */
+/** Time for which the next health check of a kept service is waited for: as often as engines check. */
 const CHECK_INTERVAL_MS = 30_000;
 
 /** The result of one look at services. */
@@ -52,7 +52,7 @@ export interface KeptLook {
  */
 export class KeptWatch {
   readonly #kept: KeptServices;
-  /** When the last health check of each container began, before the others were ready. */
+  /** Time at which the last health check of each container began, before the others were ready. */
   #checks: ReadonlyMap<string, number> | undefined;
   #readyMs = 0;
 

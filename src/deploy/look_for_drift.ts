@@ -4,7 +4,7 @@ import { fieldDrift, mountedVolumes } from "./engine/field_drift.ts";
 import { numberOf } from "./engine/make_containers.ts";
 import { withPlainDollars } from "./engine/plain_dollars.ts";
 
-/** How many containers are inspected at once. */
+/** Number of containers that are inspected at once. */
 const AT_ONCE = 4;
 
 /**

@@ -15,9 +15,9 @@ import { stopsLate } from "./late_stop.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import type { FailureAction } from "./update/update_config.ts";
 
-/** How often a release is put back before that is given up. */
+/** Number of times that a release is put back before that is given up. */
 const MOST_ATTEMPTS = 3;
-/** How often it is tried once more because the engine was away. */
+/** Number of times that it is tried once more because the engine was away. */
 const MOST_RETURNS = 10;
 /** Milliseconds before the second attempt; twice as many before the third. */
 const FIRST_PAUSE_MS = 1000;

@@ -7,7 +7,7 @@ import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import type { FailedUpdate } from "./backend.ts";
 import { putBack, startAgain } from "./put_back.ts";
 
-/** How often a release is begun while the engine goes away in the middle: it may be its doing. */
+/** Number of times that a release is begun while the engine goes away in the middle: it may be its doing. */
 const MOST_ATTEMPTS = 3;
 
 /**

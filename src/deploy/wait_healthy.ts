@@ -22,7 +22,7 @@ export interface HealthWait {
   readonly clock: Clock;
   readonly key: StackKey;
   readonly services: readonly ReleaseService[];
-  /** When to give up. */
+  /** Time to give up. */
   readonly deadline: Date;
   /** Ids of containers that ran before, whose earlier restarts do not count; all without it. */
   readonly known?: ReadonlySet<string>;

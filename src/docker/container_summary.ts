@@ -27,7 +27,7 @@ export interface ContainerSummary extends ObservedContainer {
   readonly ports: readonly ContainerPort[];
   /** Names of its volumes; of a mounted path, the path on the host. */
   readonly mounts: readonly string[];
-  /** How many volumes of the engine itself it mounts. */
+  /** Number of volumes of the engine itself that it mounts. */
   readonly localVolumes: number;
 }
 

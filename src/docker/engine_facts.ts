@@ -71,9 +71,9 @@ export interface ContainerDetails {
   readonly container: ObservedContainer;
   readonly restartPolicy: string;
   readonly startedAt: Date | undefined;
-  /** How often the engine restarted it since it was started by a call. */
+  /** Number of times that the engine restarted it since it was started by a call. */
   readonly restartCount: number;
-  /** How long a stop lets it end by itself before it is killed. */
+  /** Time for which a stop lets it end by itself before it is killed. */
   readonly stopTimeoutSeconds: number;
   /** The engine's own words on why it did not start. */
   readonly error: string;

@@ -15,7 +15,7 @@ export class ActiveRuns {
     this.#clock = clock;
   }
 
-  /** How many there are. */
+  /** Number of active runs. */
   get count(): number {
     return this.#runs.size;
   }

@@ -75,7 +75,7 @@ export const BEHAVIOUR_LABELS = {
   jobNotifyOn: "stackwright.job.notify_on",
   jobStopServices: "stackwright.job.stop_services",
   jobStopTimeout: "stackwright.job.stop_services.timeout",
-  /** How many tasks a one-off run in a swarm has. */
+  /** Number of tasks that a one-off run in a swarm has. */
   jobSwarmReplicas: "stackwright.job.swarm.replicas",
   /** The longest that a run may take; ours alone. */
   jobMaxDuration: "stackwright.job.max_duration",

@@ -3,7 +3,7 @@ export interface PersonHold {
   /** Sentence for people; may be empty. */
   readonly reason: string;
   readonly heldAt: Date;
-  /** When it ends by itself. */
+  /** Time at which it ends by itself. */
   readonly until?: Date;
 }
 

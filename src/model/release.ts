@@ -8,7 +8,7 @@ export type ComposeModel = { readonly [key: string]: unknown };
 
 /** Conditions of a started service that must hold before its release counts as good. */
 export interface ServiceExpectation {
-  /** How many containers the release wants; 0 means none may run. */
+  /** Number of containers that the release wants; 0 means none may run. */
   readonly replicas: number;
   /** Whether a container that stopped is restarted by the engine (`always`, `unless-stopped`). */
   readonly restarts: boolean;

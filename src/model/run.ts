@@ -16,7 +16,7 @@ export interface RunTarget {
   readonly stack: string;
   readonly status: TargetStatus;
   readonly reason?: SkipReason;
-  /** When an automatic attempt may happen again. */
+  /** Time at which an automatic attempt may happen again. */
   readonly retryAt?: Date;
   /** What became of it; until it has a final state, what is being done. */
   readonly message?: string;

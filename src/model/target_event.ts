@@ -25,7 +25,7 @@ export interface TargetEnd {
   readonly message: string;
   /** Reason of a skip, where it is not that of the decision. */
   readonly reason?: SkipReason;
-  /** When what failed is tried again by itself; a skip has that from its decision. */
+  /** Time at which what failed is tried again by itself; a skip has that from its decision. */
   readonly retryAt?: Date;
   /** The error that kept the target from being decided about, or its decision from being tried. */
   readonly error?: StackwrightError;

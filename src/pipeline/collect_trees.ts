@@ -120,7 +120,7 @@ function firstOfEachDigest(releases: readonly RecordedRelease[]): RecordedReleas
   return releases.filter(({ digest }) => !seen.has(digest) && seen.add(digest));
 }
 
-/** When the running containers that see files of a tree were started, stack by stack. */
+/** Times at which the running containers that see files of a tree were started, stack by stack. */
 async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Promise<TreeHolders[]> {
   const { engines, ledger, dataDir } = parts;
   const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();

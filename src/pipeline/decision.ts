@@ -16,7 +16,7 @@ export type Decision =
     readonly kind: "skip";
     readonly plan: Plan & { readonly kind: "skip" };
     readonly changes: readonly InputChange[];
-    /** When an automatic attempt may be made again. */
+    /** Time at which an automatic attempt may be made again. */
     readonly retryAt?: Date;
     /** What the source wants, where it was rendered to find that out. */
     readonly wanted?: Release;

@@ -30,7 +30,7 @@ export interface PipelineOptions extends PrepareOptions {
   /** Old configs and secrets of a stack to keep where it does not say; -1 is all. */
   readonly configRetention: number;
   readonly secretRetention: number;
-  /** How many good releases keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */
+  /** Number of good releases that keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */
   readonly imageRetention: number;
   /** The same for copies of files on other machines; infinite where nothing is removed. */
   readonly filesRetention: number;
@@ -56,7 +56,7 @@ export interface PipelineParts extends PrepareParts {
   readonly stackLock: WatchedLock;
   /** Files with the migration's name that the log has told of, with their repository. */
   readonly migrated: Set<string>;
-  /** When deployments may be made. */
+  /** Times at which deployments may be made. */
   readonly windows: SyncWindows;
   /**
    * Whether something that an earlier process left open on a context may still wait for its engine;

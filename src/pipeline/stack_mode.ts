@@ -29,7 +29,7 @@ import { claimantOf, type Owned, requireOwner } from "./stack_owner.ts";
 
 type Mode = Pick<Release, "swarm">;
 
-/** How often something is begun while the engine goes away in the middle. */
+/** Number of times that something is begun while the engine goes away in the middle. */
 const MOST_ATTEMPTS = 3;
 /** Milliseconds before a release is put back once more; twice as many before the next time. */
 const PAUSE_MS = 1000;

@@ -23,7 +23,7 @@ export interface ReconciliationInput {
   readonly options: ReconciliationOptions;
   /** What led here; absent when everything is looked at. */
   readonly heard: Heard | undefined;
-  /** How often a container was restarted within the window. */
+  /** Number of times that a container was restarted within the window. */
   readonly restarts: (container: ObservedContainer) => number;
   /** Whether it is one of a swarm, which brings back by itself what ended. */
   readonly isStack?: boolean;

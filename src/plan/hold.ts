@@ -7,7 +7,7 @@ export interface Hold {
   readonly message: string;
   /** What would be done to each service, where that is known. */
   readonly services: readonly ServicePlan[];
-  /** When an automatic attempt may be made again. */
+  /** Time at which an automatic attempt may be made again. */
   readonly retryAt?: Date;
 }
 

@@ -84,7 +84,7 @@ const MOST_UNASKED_REMOVALS = 5;
 export interface RemovalRequest {
   /** What would be removed now. */
   readonly removals: readonly StackKey[];
-  /** How many discovered stacks the owner has, those included. */
+  /** Number of discovered stacks that the owner has, those included. */
   readonly owned: number;
   readonly origin: Origin;
   /** What the run before wanted to remove and did not; formatted keys. */

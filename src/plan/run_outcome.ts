@@ -10,7 +10,7 @@ export interface RunConclusion {
 export interface RunContext {
   readonly trigger: Trigger;
   readonly origin: Origin;
-  /** How many sources the work named. */
+  /** Number of sources that the work named. */
   readonly sources: number;
   /** Whether the work is about stacks that it names: then their own words are the run's. */
   readonly isOfStacks?: boolean;

@@ -135,7 +135,7 @@ function changeWithin(
   return undefined;
 }
 
-/** How many milliseconds the clocks of a zone are ahead of UTC. */
+/** Milliseconds by which the clocks of a zone are ahead of UTC. */
 function offsets(timeZone: string): (time: number) => number {
   if (timeZone === "UTC") return () => 0;
   const format = new Intl.DateTimeFormat("en-US", {

@@ -2,7 +2,7 @@
 export interface StoredTree {
   /** Its directory. */
   readonly path: string;
-  /** When somebody asked for it last. */
+  /** Time at which somebody asked for it last. */
   readonly usedAt: Date;
 }
 
@@ -10,7 +10,7 @@ export interface StoredTree {
 export interface TreeSpan {
   readonly path: string;
   readonly beganAt: Date;
-  /** When it was certainly in place; absent when that is not known. */
+  /** Time at which it was certainly in place; absent when that is not known. */
   readonly doneAt?: Date;
 }
 
@@ -18,7 +18,7 @@ export interface TreeSpan {
 export interface TreeHolders {
   /** What its files were, in their order. */
   readonly spans: readonly TreeSpan[];
-  /** When each of the containers was started; `undefined` where that is not known. */
+  /** Time at which each of the containers was started; `undefined` where that is not known. */
   readonly startedAt: readonly (Date | undefined)[];
 }
 

@@ -52,7 +52,7 @@ export interface EncryptedFilesParts {
 
 /** Larger files are taken as plain without looking into them, in bytes. */
 const LARGEST = 16 * 1024 * 1024;
-/** How many contents are remembered as plain; an id is its content, so nothing becomes stale. */
+/** Number of contents that are remembered as plain; an id is its content, so nothing becomes stale. */
 const MOST_REMEMBERED = 100_000;
 
 /** Makes the part of the pipeline that decrypts. */

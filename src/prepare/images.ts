@@ -30,7 +30,7 @@ export interface WantedImages {
   readonly services: readonly Pick<ReleaseService, "name" | "image">[];
   /** The project as compose is to read it. */
   readonly call: ComposeCall;
-  /** How long its deployment may take. */
+  /** Longest time of its deployment. */
   readonly timeoutSeconds: number;
   readonly progress: Progress;
 }
@@ -98,7 +98,7 @@ export function createImages(parts: ImagesParts): Images {
   };
 }
 
-/** How long a program that keeps credentials may take: it may ask a cloud's service. */
+/** Longest time for a program that keeps credentials: it may ask a cloud's service. */
 const HELPER_LIMIT_MS = 60_000;
 
 /** What the configuration has, or the program that it names; empty where neither knows any. */

@@ -12,7 +12,7 @@ export interface RecordedDecision extends TargetDecision {
   readonly id: number;
   readonly firstAt: Date;
   readonly lastAt: Date;
-  /** How many triggers led to it, one after the other. */
+  /** Number of triggers that led to it, one after the other. */
   readonly times: number;
 }
 

@@ -7,7 +7,7 @@ export interface Deferred {
   readonly trigger: Trigger;
   /** What asked for it last. */
   readonly request: SourceRequest;
-  /** When it is decided about again, where that is known. */
+  /** Time at which it is decided about again, where that is known. */
   readonly retryAt?: Date;
 }
 
@@ -38,7 +38,7 @@ export class DeferredDeployments {
     );
   }
 
-  /** When a stack's deployment is decided about again; `undefined` when none waits. */
+  /** Time at which a stack's deployment is decided about again; `undefined` when none waits. */
   get(key: StackKey): Pick<Deferred, "retryAt"> | undefined {
     const row = this.#database.rowOf("deferred", key);
     return row && retryAtOf(row);

@@ -6,13 +6,13 @@ import type { RedactAbout } from "./redact_about.ts";
 export interface FailureRecord {
   /** Digest of the release. */
   readonly release: string;
-  /** How often it failed, without attempts of a person at what had failed already. */
+  /** Number of times that it failed, without attempts of a person at what had failed already. */
   readonly failures: number;
   /** Automatic attempts after the original one. */
   readonly automaticAttempts: number;
   /** What a delay is counted from. */
   readonly lastFailedAt: Date;
-  /** When a person tried it once more, later than that, and it failed. */
+  /** Time at which a person tried it once more, later than that, and it failed. */
   readonly byHandAt?: Date;
   readonly message: string;
 }

@@ -5,7 +5,7 @@ import type { LedgerDatabase } from "./ledger_database.ts";
 export const RELEASES_PER_STACK = 100;
 /** Good releases that differ and are remembered beyond those: what a person may go back to. */
 const GOOD_RELEASES = 10;
-/** How long what is left of a stack that was destroyed is remembered, in milliseconds. */
+/** Time for which what is left of a stack that was destroyed is remembered, in milliseconds. */
 const GONE_MS = 90 * 24 * 3600 * 1000;
 
 /**

@@ -7,7 +7,7 @@ import {
 } from "../model/mod.ts";
 import type { LedgerDatabase, Row } from "./ledger_database.ts";
 
-/** How long a restart is remembered, in milliseconds: the longest window that makes sense. */
+/** Time for which a restart is remembered, in milliseconds: the longest window that makes sense. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
 /** A container that was restarted because it was unhealthy. */
@@ -52,7 +52,7 @@ export class Reconciliations {
     );
   }
 
-  /** How often a container was restarted since a moment. */
+  /** Number of times that a container was restarted since a moment. */
   restartsSince({ key, release, container }: RestartedContainer, since: Date): number {
     const [row] = this.#database.all(
       `SELECT count(*) AS count FROM restarts

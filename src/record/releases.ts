@@ -15,7 +15,7 @@ export interface DeployedStack {
   readonly key: StackKey;
   /** Name of the source it is deployed from. */
   readonly repository: string;
-  /** When its release became healthy. */
+  /** Time at which its release became healthy. */
   readonly succeededAt: Date | undefined;
 }
 

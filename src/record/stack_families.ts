@@ -9,9 +9,9 @@ export interface StackFigures {
   readonly isFailing: boolean;
   /** Whether a person holds it back: paused, or put back to an earlier release. */
   readonly isHeld: boolean;
-  /** When what is deployed became healthy. */
+  /** Time at which what is deployed became healthy. */
   readonly succeededAt: Date | undefined;
-  /** When it was last decided about. */
+  /** Time at which it was last decided about. */
   readonly lookedAt: Date | undefined;
   /** How much of it the last look found changed by hand. */
   readonly drift: number | undefined;

@@ -9,7 +9,7 @@ export class Stops {
     this.#database = database;
   }
 
-  /** When a stack was stopped; `undefined` when it was not, or was started again. */
+  /** Time at which a stack was stopped; `undefined` when it was not, or was started again. */
   get(key: StackKey): Date | undefined {
     const row = this.#database.rowOf("stops", key);
     return row && new Date(Number(row["stopped_at"]));

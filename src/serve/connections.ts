@@ -15,7 +15,7 @@ export interface Receiving {
 interface Entry {
   readonly connection: Connection;
   readonly requests: Set<Receiving>;
-  /** How many began since others had their turn. */
+  /** Number of connections that began since others had their turn. */
   begun: number;
 }
 
@@ -44,7 +44,7 @@ export class Connections {
     this.#most = most;
   }
 
-  /** How many are open. */
+  /** Number of open connections. */
   get size(): number {
     return this.#entries.size;
   }

@@ -105,7 +105,7 @@ export interface Settings {
   readonly git: GitSettings;
   readonly deploy: DeploySettings;
   readonly polls: readonly PollEntry[];
-  /** When deployments may be made; an empty list is no restriction, `undefined` says nothing of it. */
+  /** Times at which deployments may be made; an empty list is no restriction, `undefined` says nothing of it. */
   readonly syncWindows: readonly SyncWindow[] | undefined;
   /** Whether what a window defers is kept until it opens. */
   readonly syncWindowQueue: boolean;

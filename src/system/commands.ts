@@ -9,7 +9,7 @@ import { boundProgram, collectOutput } from "./command_bounds.ts";
 /** Runs real programs, each in a process group of its own so that its children end with it. */
 export const systemCommands: Commands = { run: runCommand, start: startCommand };
 
-/** How long output is still read when the program has ended, in milliseconds. */
+/** Time for which output is still read when the program has ended, in milliseconds. */
 const DRAIN_MS = 2000;
 
 function runCommand(command: Command, signal: AbortSignal): Promise<CommandResult> {

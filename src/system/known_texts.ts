@@ -21,7 +21,7 @@ const EFFORT = 100;
 export class KnownTexts {
   /** Pieces by owner, the ones that were added last at the end. */
   readonly #owners = new Map<string, Set<string>>();
-  /** How many owners have a piece. */
+  /** Number of owners that have a piece. */
   readonly #uses = new Map<string, number>();
   /** Forms by beginning, with the number of pieces that are written so. */
   readonly #byBeginning = new Map<string, Map<string, number>>();

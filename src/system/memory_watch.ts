@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** How often is looked, in milliseconds: within it a program in Go takes a few hundred megabytes. */
+/** Pause between two looks, in milliseconds: within it a program in Go takes a few hundred megabytes. */
 const EVERY_MS = 100;
 /** Bytes of a page on machines whose pages are the smallest: larger ones make the bound larger. */
 const PAGE_BYTES = 4096;

@@ -44,7 +44,7 @@ const MASK = "***";
 const MOST_CHARACTERS = 64 * 1024;
 /** Size of what tells beginnings apart where there are few of them, as a power of two. */
 const BITS_OF_FEW = 10;
-/** How many lines of it are so each by itself. */
+/** Number of its lines that are so each by itself. */
 const MOST_LINES = 1000;
 /** Query values that commonly carry credentials. */
 const SECRET_QUERY =

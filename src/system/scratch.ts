@@ -16,7 +16,7 @@ export interface ScratchPlace {
 }
 
 const NAME = /^stackwright-(?:git|plan|render|ssh)-(\d+)-(\d+)-(\d+)-[^-]+$/;
-/** How long the directory of a process that cannot be asked for is kept. */
+/** Time for which the directory of a process that cannot be asked for is kept. */
 const STRANGERS_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /**

@@ -150,7 +150,7 @@ export class JobScheduler {
     };
   }
 
-  /** When a job has run and runs next. */
+  /** Times at which a job has run and runs next. */
   timesOf(job: Pick<ScheduledJob, "key" | "service">): JobTimes {
     const name = nameOf(job);
     const [last, next] = [this.#lastRuns.get(name), this.#planned.get(name)?.next];

@@ -91,7 +91,7 @@ async function chooseRange(
   }
 }
 
-/** How often a range is asked for. */
+/** Number of times that a range is asked for. */
 const MOST_ATTEMPTS = 5;
 
 /** Networks of the engine itself, which it lists or not. */

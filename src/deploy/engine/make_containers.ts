@@ -47,7 +47,7 @@ interface Vacancy {
   readonly replaces?: ObservedContainer;
 }
 
-/** How many containers of a service there are to be, and which of the present ones stay or go. */
+/** Number of containers that a service is to have, and which of the present ones stay or go. */
 interface ServiceWork {
   readonly vacancies: readonly Vacancy[];
   readonly surplus: readonly ObservedContainer[];

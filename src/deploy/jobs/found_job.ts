@@ -7,7 +7,7 @@ export interface FoundJob {
   readonly service: string;
   /** The container that stands for it: one that runs, if any does. */
   readonly container: ObservedContainer;
-  /** How many containers the service has. */
+  /** Number of containers that the service has. */
   readonly scale: number;
   /** Containers that were made for a run; also those that ended while nobody was there to put them away. */
   readonly executions: readonly ObservedContainer[];

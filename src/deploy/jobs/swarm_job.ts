@@ -15,7 +15,7 @@ export interface StoppedService {
 export interface SwarmExecution {
   readonly runId: string;
   readonly stops: readonly StoppedService[];
-  /** How many tasks have to end well, at the same time; of a job that runs once, not on every node. */
+  /** Number of tasks that have to end well, at the same time; of a job that runs once, not on every node. */
   readonly completions: number;
 }
 

@@ -18,7 +18,7 @@ import {
 const INTERVAL_MS = 1000;
 /** Seconds that the tasks of a stopped service may take to end, where nobody says how many. */
 const STOP_SECONDS = 60;
-/** How often a service is posted again because somebody else changed it in between. */
+/** Number of times that a service is posted again because somebody else changed it in between. */
 const MOST_POSTS = 3;
 
 /** Facts of one run of a job in a swarm, and the ports it works with. */

@@ -7,7 +7,7 @@ import { STACK_LABELS } from "./stack_parts.ts";
 /** Milliseconds between two looks whether the tasks of a stack ended, and looks at most. */
 const INTERVAL_MS = 500;
 const MOST_LOOKS = 240;
-/** How often something is removed again that is still in use by tasks which just ended. */
+/** Number of times that something is removed again that is still in use by tasks which just ended. */
 const MOST_TRIES = 10;
 
 /** Ports for removing a stack. */

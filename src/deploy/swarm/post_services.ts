@@ -8,7 +8,7 @@ import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
 import type { WantedStack } from "./stack_of.ts";
 
-/** How often a service is read and posted again because somebody else changed it in between. */
+/** Number of times that a service is read and posted again because somebody else changed it in between. */
 const MOST_POSTS = 3;
 
 /** Services of a stack that are about to be made or changed. */

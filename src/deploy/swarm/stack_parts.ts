@@ -8,7 +8,7 @@ export interface StackParts {
   readonly model: ComposeModel;
   /** API version that the engine is spoken to with. */
   readonly api: string;
-  /** How many tasks each service wants; one by default. */
+  /** Number of tasks that each service wants; one by default. */
   readonly replicas: Readonly<Record<string, number>>;
   /** Image of each service with its digest, where it is known. */
   readonly images: Readonly<Record<string, string>>;

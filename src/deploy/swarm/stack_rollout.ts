@@ -12,7 +12,7 @@ import { pruneObjects } from "./prune_objects.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
 import { stackOf } from "./stack_of.ts";
 
-/** How often a release is begun while the engine goes away in the middle. */
+/** Number of times that a release is begun while the engine goes away in the middle. */
 const MOST_ATTEMPTS = 3;
 
 /** A rollout of a stack. */

@@ -24,7 +24,7 @@ import {
   type StackService,
 } from "./stack_service.ts";
 
-/** How often a service is read and posted again because somebody else changed it in between. */
+/** Number of times that a service is read and posted again because somebody else changed it in between. */
 const MOST_POSTS = 3;
 
 /** Parts for acting on stacks. */

@@ -16,7 +16,7 @@ export type FailureAction = "pause" | "continue" | "rollback";
 /** Rules for replacing the containers of one service. */
 export interface ServiceUpdate {
   readonly order: UpdateOrder;
-  /** How many are replaced at once. */
+  /** Number of containers that are replaced at once. */
   readonly parallelism: number;
   /** Milliseconds between one lot and the next. */
   readonly delayMs: number;

@@ -15,7 +15,7 @@ export interface SopsMetadata {
   readonly keyTypes: readonly string[];
   /** Addresses of the Vault servers that its metadata names. */
   readonly vaultAddresses: readonly string[];
-  /** How many groups of keys hold a share of the data key; 1 is the usual case. */
+  /** Number of groups of keys that hold a share of the data key; 1 is the usual case. */
   readonly keyGroups: number;
   readonly mac: string;
   /** As the checksum is bound to it. */

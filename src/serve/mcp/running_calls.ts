@@ -38,7 +38,7 @@ export class RunningCalls {
     this.#calls.get(keyOf(session, id))?.abort();
   }
 
-  /** How many calls are under way that can be cancelled. */
+  /** Number of calls under way that can be cancelled. */
   get size(): number {
     return this.#calls.size;
   }

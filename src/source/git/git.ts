@@ -32,7 +32,7 @@ export interface GitOptions {
   readonly remoteTimeoutMs: number;
   /** Longest time of everything else, in milliseconds. */
   readonly localTimeoutMs: number;
-  /** How often an exchange is begun when the network fails. */
+  /** Number of times that an exchange is begun when the network fails. */
   readonly attempts: number;
   /** Most bytes of one pack that a remote sends, and of all files of one tree; 0 is no limit. */
   readonly mostBytes: number;

@@ -12,7 +12,7 @@ const MOST_HOSTS = 1_000;
 interface Hold {
   /** In milliseconds since 1970. */
   readonly until: number;
-  /** How often it asked in a row to be left alone. */
+  /** Number of times that it asked in a row to be left alone. */
   readonly times: number;
 }
 

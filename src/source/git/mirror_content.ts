@@ -49,7 +49,7 @@ export class MirrorContent {
     }
   }
 
-  /** How many commits of the history of a commit are here; infinite when nothing is missing. */
+  /** Number of commits of the history of a commit that are here; infinite when nothing is missing. */
   async depthOf(id: string, signal: AbortSignal): Promise<number> {
     const shallow = await this.shallow(this.#parts.directory);
     if (shallow === "") return Number.POSITIVE_INFINITY;

@@ -31,7 +31,7 @@ export class Session {
   readonly #parts: ReaderParts;
   readonly #questions: Question[] = [];
   readonly #stopIdling = new AbortController();
-  /** When it was asked something or said something. */
+  /** Time at which it was asked something or said something. */
   #lastUse: number;
   #ended = false;
 

@@ -3,7 +3,7 @@ import type { ObjectReader } from "./object_reader.ts";
 import type { TreeEntry } from "../source.ts";
 import { parseTreeObject } from "./tree_object.ts";
 
-/** How many commits and directories are remembered; ids are content, so nothing ever becomes stale. */
+/** Number of commits and directories that are remembered; ids are content, so nothing ever becomes stale. */
 const MOST_REMEMBERED = 4096;
 /** Larger directories are remembered one at a time: many of them would be most of this process's memory. */
 const LARGE_DIRECTORY = 1000;

@@ -17,7 +17,7 @@ export interface ModuleRoot {
   readonly path: string;
   /** The commit it is pinned to. */
   readonly commit: string;
-  /** How many submodules are around it. */
+  /** Number of submodules around it. */
   readonly level: number;
 }
 

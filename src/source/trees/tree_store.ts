@@ -8,7 +8,7 @@ import { onDisk } from "../disk_error.ts";
 export interface StoredTree {
   /** Its directory. */
   readonly path: string;
-  /** When it was asked for last, by any process. */
+  /** Time at which it was asked for last, by any process. */
   readonly usedAt: Date;
 }
 
