@@ -52,6 +52,7 @@ export { fieldDrift } from "./engine/field_drift.ts";
 export { notMapped, notMappedResource, SERVICE_KEYS } from "./engine/mapped_keys.ts";
 export { createEngineBackend } from "./engine/engine_backend.ts";
 export { proxyVariables } from "./engine/proxy_variables.ts";
+export { requireShortUpdates } from "./update/short_updates.ts";
 export { withPlainDollars } from "./engine/plain_dollars.ts";
 export { destroyServices } from "./swarm/destroy_services.ts";
 export { credentialHelper, helperConfiguration, registryAuth } from "./swarm/registry_auth.ts";

@@ -4,6 +4,7 @@ import {
   changedNetworks,
   meaninglessIn,
   requireSameVolumes,
+  requireShortUpdates,
   requireStack,
   stackDirectories,
   withPlainDollars,
@@ -114,6 +115,8 @@ async function releaseOf(
   }
   requireSameVolumes(release.model, resources.volumes);
   requireStartFirst(withPlainDollars(release.model));
+  // Of a release, how many of a service there are is no part of its model.
+  requireShortUpdates(withPlainDollars(arriving));
   return { release, networks: changedNetworks(release.model, resources.networks) };
 }
 

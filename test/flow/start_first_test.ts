@@ -20,6 +20,20 @@ function calls(world: World): string[] {
   );
 }
 
+describe("rules for updates by which nobody else would have a turn", () => {
+  it("are refused before anything is made", () =>
+    inWorld("fake", async (world) => {
+      const update_config = { parallelism: 1, monitor: "2m" };
+      await commit(world, files(service({ deploy: { replicas: 1000, update_config } })));
+      const finished = await pollTo(world, "failed");
+      assert.match(
+        finished.message ?? "",
+        /web: to replace 1000 lots by deploy.update_config takes/,
+      );
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+});
+
 for (const engine of await engines()) {
   describe(`a service that is replaced start-first on the ${engine} engine`, () => {
     it("gets a new container that works before anything happens to the old one", () =>

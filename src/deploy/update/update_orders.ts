@@ -12,7 +12,6 @@ import {
   labelsOf,
   objectAt,
   objectsAt,
-  replicasOf,
   servicesOf,
   sharesWrites,
   startFirstObstacle,
@@ -66,7 +65,6 @@ export async function findUpdates(
   for (const { name } of services.filter((each) => each.action === "recreate")) {
     const update = updateOf(model, name, way);
     if (update === undefined) continue;
-    if (way === "forward") requireShortPauses(model, name, update);
     if (update.order === "stop-first") {
       found.set(name, update);
       continue;
@@ -107,20 +105,6 @@ function handOver(
   );
   if (!isStopped) return undefined;
   return `${taker.name} needs a port, a name, an address or data that it holds until it is stopped`;
-}
-
-/** Milliseconds for which a service may pause between its lots altogether: pausing holds a turn, too. */
-const LONGEST_PAUSES_MS = 24 * 60 * 60 * 1000;
-
-function requireShortPauses(model: ComposeModel, name: string, update: ServiceUpdate): void {
-  const replicas = replicasOf(servicesOf(model)[name] ?? {});
-  const pauses = Math.max(0, Math.ceil(replicas / update.parallelism) - 1);
-  if (pauses * update.delayMs <= LONGEST_PAUSES_MS) return;
-  throw new StackwrightError(
-    "config_invalid",
-    `service ${name}: ${pauses} pauses as long as deploy.update_config.delay take more than a day: ` +
-      "make it shorter, or parallelism larger",
-  );
 }
 
 /**

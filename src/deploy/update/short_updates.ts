@@ -1,0 +1,31 @@
+import { replicasOf, servicesOf } from "../../compose/mod.ts";
+import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
+import { watchPeriod } from "../watch_period.ts";
+import { updateOf } from "./update_config.ts";
+
+/** Milliseconds for which a service may be watched and pause altogether: both hold a turn of all. */
+const LONGEST_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Checks that the rules of no service have it watched, or pause between its lots, for more than a day.
+ * `model` is rendered, with plain dollars.
+ *
+ * Throws `config_invalid` for the first that has.
+ */
+export function requireShortUpdates(model: ComposeModel): void {
+  for (const [name, service] of Object.entries(servicesOf(model))) {
+    for (const way of ["forward", "back"] as const) {
+      const { parallelism, delayMs } = updateOf(model, name, way) ??
+        { parallelism: Infinity, delayMs: 0 };
+      const lots = Math.max(1, Math.ceil(replicasOf(service) / parallelism));
+      const watchedMs = lots * watchPeriod(model, name, 0, way);
+      if (watchedMs + (lots - 1) * delayMs <= LONGEST_MS) continue;
+      const rules = way === "forward" ? "update_config" : "rollback_config";
+      throw new StackwrightError(
+        "config_invalid",
+        `service ${name}: to replace ${lots} lots by deploy.${rules} takes more than a day by its ` +
+          "monitor and delay alone: make them shorter, or parallelism larger",
+      );
+    }
+  }
+}
