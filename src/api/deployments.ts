@@ -1,4 +1,4 @@
-import { stackKey } from "../model/mod.ts";
+import { filled, stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import type { RecordedRelease } from "../record/mod.ts";
 import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
@@ -138,13 +138,13 @@ export function viewDeployment(
     health,
     running,
     wanted,
-    ...(current === undefined ? {} : { release: viewRelease(current, time) }),
     ...(decision === undefined ? {} : {
       looked_at: time(decision.lastAt),
       revision: decision.revision,
     }),
-    ...(retryAt === undefined ? {} : { retry_at: time(retryAt) }),
-    ...(drift.length === 0 ? {} : {
+    ...filled({
+      release: current && viewRelease(current, time),
+      retry_at: retryAt && time(retryAt),
       drift: drift.map(({ container, ...each }) => ({
         ...each,
         ...(container === undefined ? {} : { container: container.name }),

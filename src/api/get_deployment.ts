@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { formatStackKey, type StackKey, stackKey } from "../model/mod.ts";
+import { filled, formatStackKey, type StackKey, stackKey } from "../model/mod.ts";
 import type { FailureRecord, Pin } from "../record/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
 import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
@@ -63,10 +63,12 @@ export function getDeploymentOperation(
     const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
     return {
       ...status,
-      ...(current === undefined ? {} : { current: viewCurrent(current, time) }),
-      ...(failure === undefined ? {} : { failure: viewFailure(failure, time) }),
-      ...(pin === undefined ? {} : { pin: viewPin(pin, pinned?.number, time) }),
-      ...(hold === undefined ? {} : { hold: viewHold(hold, time) }),
+      ...filled({
+        current: current && viewCurrent(current, time),
+        failure: failure && viewFailure(failure, time),
+        pin: pin && viewPin(pin, pinned?.number, time),
+        hold: hold && viewHold(hold, time),
+      }),
       decisions: decisions.map((each) => viewDecision(each, time)),
     };
   });

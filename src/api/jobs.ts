@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { JobSpec } from "../config/mod.ts";
 import {
+  filled,
   formatDuration,
   type Run,
   type StackKey,
@@ -182,22 +183,24 @@ function viewJob(
     name,
     context: key.context,
     enabled: problem !== undefined || on !== undefined,
-    ...(key.name === "" ? {} : { stack: key.name }),
     mode,
-    ...(on === undefined ? {} : {
-      schedule: on.schedule,
-      execution_mode: on.mode,
-      notify_on: on.notifyOn,
-      ...(mode === "swarm" && on.mode === "one_off" ? { replicas: on.swarmReplicas ?? 1 } : {}),
-      ...(stops.length === 0 ? {} : { stop_services: stops }),
-      ...(on.maxSeconds === undefined ? {} : { max_duration: formatDuration(on.maxSeconds) }),
-    }),
     skip_running: on?.skipRunning ?? false,
-    ...(status === "" ? {} : { status }),
-    ...(lastRunAt === undefined ? {} : { last_run_at: time(lastRunAt) }),
-    ...(nextRunAt === undefined ? {} : { next_run_at: time(nextRunAt) }),
-    ...(repository === "" ? {} : { repository }),
-    ...(problem === undefined ? {} : { schedule_error: problem }),
     valid: problem === undefined,
+    ...filled({
+      stack: key.name,
+      ...(on === undefined ? {} : {
+        schedule: on.schedule,
+        execution_mode: on.mode,
+        notify_on: on.notifyOn,
+        replicas: mode === "swarm" && on.mode === "one_off" ? on.swarmReplicas ?? 1 : undefined,
+        stop_services: stops,
+        max_duration: on.maxSeconds === undefined ? "" : formatDuration(on.maxSeconds),
+      }),
+      status,
+      last_run_at: lastRunAt && time(lastRunAt),
+      next_run_at: nextRunAt && time(nextRunAt),
+      repository,
+      schedule_error: problem,
+    }),
   };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Run, RUN_STATUSES, type RunTarget, TRIGGERS } from "../model/mod.ts";
+import { filled, type Run, RUN_STATUSES, type RunTarget, TRIGGERS } from "../model/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
 import { timestamp } from "./stack_parts.ts";
 
@@ -67,16 +67,16 @@ function viewRun(run: Run, time: (instant: Date) => string): RunView {
     job_id: run.id,
     trigger: run.trigger,
     status: run.status,
-    ...unlessEmpty("repository", run.repository),
-    ...unlessEmpty("target", run.target),
-    ...unlessEmpty("revision", run.revision),
-    ...(run.targets.length === 0
-      ? {}
-      : { deployments: run.targets.map((t) => viewTarget(t, time)) }),
-    ...unlessEmpty("message", run.message),
+    ...filled({
+      repository: run.repository,
+      target: run.target,
+      revision: run.revision,
+      deployments: run.targets.map((each) => viewTarget(each, time)),
+      message: run.message,
+      started_at: run.startedAt && time(run.startedAt),
+      finished_at: run.finishedAt && time(run.finishedAt),
+    }),
     created_at: time(run.createdAt),
-    ...(run.startedAt === undefined ? {} : { started_at: time(run.startedAt) }),
-    ...(run.finishedAt === undefined ? {} : { finished_at: time(run.finishedAt) }),
     updated_at: time(run.updatedAt),
   };
 }
@@ -87,23 +87,16 @@ function viewTarget(target: RunTarget, time: (instant: Date) => string): TargetV
     context,
     stack,
     status,
-    ...unlessEmpty("reason", reason),
-    ...(retryAt === undefined ? {} : { retry_at: time(retryAt) }),
-    ...unlessEmpty("message", message),
-    ...unlessEmpty("revision", revision),
-    ...(services === undefined || services.length === 0 ? {} : {
-      services: services.map(({ name, action, because }) => ({
+    ...filled({
+      reason,
+      retry_at: retryAt && time(retryAt),
+      message,
+      revision,
+      services: services?.map(({ name, action, because }) => ({
         name,
         action,
         because: [...because],
       })),
     }),
   };
-}
-
-function unlessEmpty<Name extends string>(
-  name: Name,
-  text: string | undefined,
-): { [Key in Name]?: string } {
-  return (text === undefined || text === "" ? {} : { [name]: text }) as { [Key in Name]?: string };
 }

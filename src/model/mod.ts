@@ -4,6 +4,7 @@
  * word; nothing here touches the world or imports another room.
  */
 export * from "./by_text.ts";
+export * from "./filled.ts";
 export * from "./decision.ts";
 export * from "./deployment.ts";
 export * from "./discovered.ts";

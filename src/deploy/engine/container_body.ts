@@ -1,6 +1,6 @@
 import type { ContainerBody, ContainerWish, EndpointBody } from "../../docker/create_bodies.ts";
 import { compareVersions } from "../../docker/api_version.ts";
-import type { ComposeModel } from "../../model/mod.ts";
+import { type ComposeModel, filled } from "../../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { endpointsOf } from "./endpoints.ts";
@@ -45,13 +45,7 @@ function processBody(service: JsonObject, parts: ContainerParts): ContainerBody 
     const value = service[key];
     return Array.isArray(value) ? { [name]: value.map(String) } : {};
   };
-  const text = (key: string, name: keyof ContainerBody) =>
-    textAt(service, key) === "" ? {} : { [name]: textAt(service, key) };
-  const flag = (key: string, name: keyof ContainerBody) =>
-    service[key] === true ? { [name]: true } : {};
   const grace = service["stop_grace_period"];
-  const ports = exposedPorts(service);
-  const oldAddress = compareVersions(api, "1.44") < 0 ? text("mac_address", "MacAddress") : {};
   return {
     Image: imageReference(model, parts.service),
     AttachStdout: true,
@@ -61,19 +55,19 @@ function processBody(service: JsonObject, parts: ContainerParts): ContainerBody 
     // An empty list is not the same as none: it takes the image's entrypoint away.
     ...words("command", "Cmd"),
     ...words("entrypoint", "Entrypoint"),
-    ...text("hostname", "Hostname"),
-    ...text("domainname", "Domainname"),
-    ...text("user", "User"),
-    ...text("working_dir", "WorkingDir"),
-    ...text("stop_signal", "StopSignal"),
-    ...oldAddress,
-    ...flag("tty", "Tty"),
-    ...flag("stdin_open", "OpenStdin"),
-    ...(grace === undefined ? {} : { StopTimeout: Math.trunc(nanoseconds(grace) / 1e9) }),
+    ...filled({
+      Hostname: textAt(service, "hostname"),
+      Domainname: textAt(service, "domainname"),
+      User: textAt(service, "user"),
+      WorkingDir: textAt(service, "working_dir"),
+      StopSignal: textAt(service, "stop_signal"),
+      MacAddress: compareVersions(api, "1.44") < 0 ? textAt(service, "mac_address") : "",
+      Tty: service["tty"] === true || undefined,
+      OpenStdin: service["stdin_open"] === true || undefined,
+      StopTimeout: grace === undefined ? undefined : Math.trunc(nanoseconds(grace) / 1e9),
+      ExposedPorts: Object.fromEntries(exposedPorts(service).map((port) => [port, {}])),
+    }),
     ...healthBody(service, api),
-    ...(ports.length === 0
-      ? {}
-      : { ExposedPorts: Object.fromEntries(ports.map((port) => [port, {}])) }),
     HostConfig: hostBody(service, parts),
   };
 }

@@ -1,6 +1,6 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { EndpointBody } from "../../docker/create_bodies.ts";
-import type { ComposeModel } from "../../model/mod.ts";
+import { type ComposeModel, filled } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -9,7 +9,6 @@ import {
   servicesOf,
   textAt,
 } from "../../compose/model.ts";
-import { filled } from "./filled.ts";
 import { numberOf } from "./units.ts";
 
 /** Parts of a container's endpoints in its networks. */

@@ -1,5 +1,6 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { HostBody, PortBody } from "../../docker/create_bodies.ts";
+import { filled } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -10,7 +11,6 @@ import {
 } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { networkName, networksByPriority } from "./endpoints.ts";
-import { filled } from "./filled.ts";
 import { mountBodies } from "./mount_bodies.ts";
 import { resourceLimits } from "./resource_limits.ts";
 

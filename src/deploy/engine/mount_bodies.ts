@@ -1,4 +1,5 @@
 import type { HostBody, MountBody } from "../../docker/create_bodies.ts";
+import { filled } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -38,10 +39,7 @@ export function mountBodies(
     if (mounts.has(target) || volumes.has(target)) continue;
     mounts.set(target, { Type: "bind", Source: source, Target: target, ReadOnly: true });
   }
-  return {
-    ...(binds.length === 0 ? {} : { Binds: binds }),
-    ...(mounts.size === 0 ? {} : { Mounts: [...mounts.values()] }),
-  };
+  return filled({ Binds: binds, Mounts: [...mounts.values()] });
 }
 
 /**
@@ -134,15 +132,8 @@ function bindOptions(volume: JsonObject): Pick<MountBody, "BindOptions"> {
 function volumeOptions(volume: JsonObject): Pick<MountBody, "VolumeOptions"> {
   const options = volume["volume"];
   if (!isObject(options)) return {};
-  const subpath = textAt(options, "subpath");
-  const labels = labelsOf(options);
-  return {
-    VolumeOptions: {
-      NoCopy: options["nocopy"] === true,
-      ...(subpath === "" ? {} : { Subpath: subpath }),
-      ...(Object.keys(labels).length === 0 ? {} : { Labels: labels }),
-    },
-  };
+  const told = filled({ Subpath: textAt(options, "subpath"), Labels: labelsOf(options) });
+  return { VolumeOptions: { NoCopy: options["nocopy"] === true, ...told } };
 }
 
 /** The files of configs and secrets, by their place in the container; values are put there later. */

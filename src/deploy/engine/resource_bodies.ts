@@ -1,6 +1,6 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { NetworkBody, VolumeBody } from "../../docker/create_bodies.ts";
-import { COMPOSE_LABELS, type ComposeModel } from "../../model/mod.ts";
+import { COMPOSE_LABELS, type ComposeModel, filled } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -9,7 +9,6 @@ import {
   objectsAt,
   textAt,
 } from "../../compose/model.ts";
-import { filled } from "./filled.ts";
 
 /** A network or volume of a rendered model. */
 export interface WantedResource<Body> {

@@ -1,6 +1,6 @@
 import type { HostBody } from "../../docker/create_bodies.ts";
+import { filled } from "../../model/mod.ts";
 import { isObject, type JsonObject, objectAt, textAt } from "../../compose/model.ts";
-import { filled } from "./filled.ts";
 import { amountOf, nanoCpus, numberOf } from "./units.ts";
 
 /** Limits of a container's use of its host; what stands below `deploy` wins. */

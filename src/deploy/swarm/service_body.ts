@@ -1,5 +1,5 @@
 import type { ModeBody, ServiceBody, UpdateBody } from "../../docker/swarm_bodies.ts";
-import { isJobService, LABELS } from "../../model/mod.ts";
+import { filled, isJobService, LABELS } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -9,7 +9,6 @@ import {
   servicesOf,
   textAt,
 } from "../../compose/mod.ts";
-import { filled } from "../engine/filled.ts";
 import { numberOf } from "../engine/units.ts";
 import { EVERY_NODE, STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { taskBody, time } from "./task_body.ts";

@@ -1,5 +1,5 @@
 import type { TaskBody } from "../../docker/swarm_bodies.ts";
-import { isJobService } from "../../model/mod.ts";
+import { filled, isJobService } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -10,7 +10,6 @@ import {
   textAt,
 } from "../../compose/mod.ts";
 import { networkName } from "../engine/endpoints.ts";
-import { filled } from "../engine/filled.ts";
 import { amountOf, nanoCpus, nanoseconds, numberOf } from "../engine/units.ts";
 import type { StackParts } from "./stack_parts.ts";
 import { texts } from "./swarm_keys.ts";

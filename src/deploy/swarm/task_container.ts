@@ -1,7 +1,6 @@
 import type { FileReferenceBody, TaskContainerBody } from "../../docker/swarm_bodies.ts";
-import { LABELS } from "../../model/mod.ts";
+import { filled, LABELS } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
-import { filled } from "../engine/filled.ts";
 import { healthBody } from "../engine/health_body.ts";
 import { ulimits } from "../engine/resource_limits.ts";
 import { fileMode, nanoseconds } from "../engine/units.ts";

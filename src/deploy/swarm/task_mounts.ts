@@ -1,7 +1,6 @@
 import type { TaskMountBody } from "../../docker/swarm_bodies.ts";
-import { COMPOSE_LABELS } from "../../model/mod.ts";
+import { COMPOSE_LABELS, filled } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
-import { filled } from "../engine/filled.ts";
 import { wantedVolumes } from "../engine/resource_bodies.ts";
 import { amountOf, numberOf } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";

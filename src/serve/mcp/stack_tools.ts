@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Operations, StackServiceView } from "../../api/mod.ts";
+import { filled } from "../../model/mod.ts";
 import { CHANGES, operationTool, type Tool } from "./tool.ts";
 
 const stackService = z.strictObject({
@@ -73,16 +74,15 @@ export function stackTools(operations: Operations): Tool[] {
 function viewService(
   { ID, Spec, Endpoint, ServiceStatus, UpdateStatus }: StackServiceView,
 ): z.output<typeof stackService> {
-  const { Image: image } = Spec.TaskTemplate.ContainerSpec;
   return {
     id: ID,
     name: Spec.Name,
-    ...(image === "" ? {} : { image }),
     mode: modeOf(Spec.Mode),
     desired_tasks: ServiceStatus.DesiredTasks,
     running_tasks: ServiceStatus.RunningTasks,
-    ...(UpdateStatus === undefined ? {} : { update_state: UpdateStatus.State }),
-    ...(Endpoint.Ports.length === 0 ? {} : {
+    ...filled({
+      image: Spec.TaskTemplate.ContainerSpec.Image,
+      update_state: UpdateStatus?.State,
       published_ports: Endpoint.Ports.map((port) => ({
         target_port: port.TargetPort,
         published_port: port.PublishedPort,

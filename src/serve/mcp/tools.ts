@@ -7,6 +7,7 @@ import {
   pollEntrySchema,
   runView,
 } from "../../api/mod.ts";
+import { filled } from "../../model/mod.ts";
 import { stackTools } from "./stack_tools.ts";
 import { CHANGES, operationTool, startedView, type Tool, viewStarted } from "./tool.ts";
 
@@ -179,22 +180,21 @@ function projectTools(operations: Operations): Tool[] {
 
 /** Less than REST shows: neither labels nor mounts, which may hold what an agent should not read. */
 function viewContainer(container: ContainerView): z.output<typeof containerView> {
-  const { Service: service, Health: health } = container;
-  const ports = container.Publishers.filter((each) => each.PublishedPort !== 0);
   return {
     id: container.ID,
     name: container.Name,
-    ...(service === "" ? {} : { service }),
     image: container.Image,
     state: container.State,
     status: container.Status,
-    ...(health === "" ? {} : { health }),
-    ...(ports.length === 0 ? {} : {
-      published_ports: ports.map((each) => ({
-        target_port: each.TargetPort,
-        published_port: each.PublishedPort,
-        protocol: each.Protocol,
-      })),
+    ...filled({
+      service: container.Service,
+      health: container.Health,
+      published_ports: container.Publishers.filter((each) => each.PublishedPort !== 0)
+        .map((each) => ({
+          target_port: each.TargetPort,
+          published_port: each.PublishedPort,
+          protocol: each.Protocol,
+        })),
     }),
   };
 }

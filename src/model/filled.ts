@@ -1,9 +1,9 @@
-/** Members that may be left out. */
+/** An object whose members may be left out. */
 export type Filled<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /**
- * The members of an engine's body that say something: those that are `undefined`, an empty text, list
- * or map are left to the engine.
+ * The members of an object that say something, for who takes those that are not there as told: without
+ * those that are `undefined`, an empty text, an empty list or an empty map. `false` and 0 say something.
  */
 export function filled<T extends object>(members: T): Filled<T> {
   return Object.fromEntries(
