@@ -1,15 +1,17 @@
-import { createEngine, type EngineInfo } from "../docker/mod.ts";
+import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
+import { checkContexts } from "./check_contexts.ts";
 import { tryDataDirectory } from "./data_directory.ts";
 import { requestName } from "./request_name.ts";
+import { engineSays } from "./engine_says.ts";
 import { engineEnvironment } from "./engine_environment.ts";
 import type { System } from "./system.ts";
 
 /** One thing that was looked at. */
 export interface Finding {
-  /** What it is about: `engine`, `compose`, `git`, `source`, `address`, `data`. */
+  /** What it is about: `engine`, `context nas`, `compose`, `git`, `source`, `address`, `data`. */
   readonly about: string;
   /** Whether the service can work with it as it is. */
   readonly isFine: boolean;
@@ -21,8 +23,8 @@ export interface Finding {
 const LIMIT_MS = 10_000;
 
 /**
- * Looks at what the service works with, without asking any other machine: engine, compose, git,
- * sources with their intervals, addresses, data directory. Never rejects for what it finds.
+ * Looks at what the service works with: the engines of all contexts, compose, git, sources with their
+ * intervals, addresses, data directory. Asks no other machine than those of the engines. Never rejects for what it finds.
  */
 export async function quickCheck(
   settings: Settings,
@@ -30,13 +32,14 @@ export async function quickCheck(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   // First, because programs that start take the processors from whoever asks a service that just began.
-  const engine = await finding("engine", () => engineSays(settings, system, signal));
-  const [data, ...programs] = await Promise.all([
+  const engine = await finding("engine", () => ownEngineSays(settings, system, signal));
+  const [others, data, ...programs] = await Promise.all([
+    contexts(settings, system, signal),
     finding("data", () => dataSays(settings, system)),
     finding("compose", () => composeSays(settings, system, signal)),
     finding("git", () => programSays(system, ["git", "--version"], signal)),
   ]);
-  return [engine, ...programs, ...sources(settings), address(settings), data];
+  return [engine, ...others, ...programs, ...sources(settings), address(settings), data];
 }
 
 async function finding(about: string, ask: () => Promise<string>): Promise<Finding> {
@@ -47,31 +50,26 @@ async function finding(about: string, ask: () => Promise<string>): Promise<Findi
   }
 }
 
-async function engineSays(
+async function ownEngineSays(
   settings: Settings,
   { env, clock }: System,
   signal: AbortSignal,
 ): Promise<string> {
   const engine = createEngine({ env: engineEnvironment(settings, env), clock });
   try {
-    const info = await engine.info(AbortSignal.any([signal, limit()]));
-    const mode = swarmSays(info, settings.deploy);
-    return `${info.version}, API ${info.apiVersion}${mode}`;
+    return await engineSays(engine, settings, AbortSignal.any([signal, limit()]));
   } finally {
     engine.close();
   }
 }
 
-/** What a deployment becomes that says nothing of it, where the engine is in a swarm. */
-function swarmSays(
-  { swarm }: Pick<EngineInfo, "swarm">,
-  { swarmFeatures }: Pick<Settings["deploy"], "swarmFeatures">,
-): string {
-  if (swarm === "inactive") return "";
-  if (swarm !== "manager") return ", no manager of its swarm: deployments are containers";
-  return swarmFeatures
-    ? ", manages a swarm: deployments are stacks"
-    : ", manages a swarm: deployments are containers (CONTAINER_SWARM_FEATURES)";
+async function contexts(
+  settings: Settings,
+  system: System,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const found = await checkContexts(settings, system, AbortSignal.any([signal, limit()]));
+  return found.map(({ context, ...rest }) => ({ about: `context ${context}`, ...rest }));
 }
 
 function limit(): AbortSignal {

@@ -50,7 +50,7 @@ export async function copyState(
 }
 
 /** Name of the ledger in its directory. */
-const LEDGER_FILE = "state.db";
+export const LEDGER_FILE = "state.db";
 
 function openLedger(
   dir: string,

@@ -10,9 +10,10 @@ import { VERSION } from "./version.ts";
 export const doctorCommand: Command = {
   help: `Usage: stackwright doctor [--quick] [--json]
 
-Says in a few lines what the service would work with: engine, compose, git, sources with their
-intervals, addresses, data directory. It asks no other machine and changes nothing; the service says
-the same when it starts.
+Says in a few lines what the service would work with: the engine, those of other contexts with the
+stacks they have, compose, git, sources with their intervals, addresses, data directory. It asks no
+other machine than those of the engines and changes nothing; the service says the same when it
+starts.
 
 Exits 0 when all of it can be worked with, 1 when something cannot, 78 when a setting is wrong.
 `,

@@ -14,6 +14,7 @@ export * from "./owners.ts";
 export * from "./person_holds.ts";
 export * from "./pins.ts";
 export * from "./prometheus.ts";
+export * from "./recorded_stacks.ts";
 export * from "./run_archive.ts";
 export * from "./runs.ts";
 export {

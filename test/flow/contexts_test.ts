@@ -178,6 +178,15 @@ describe("two contexts", () => {
     );
     const explained = await run("explain", "--context", "two", world.stack);
     assert.equal(explained.code, 0, explained.err);
+    const { out: checked } = await run("doctor", "--json");
+    const said = (context: string) => {
+      const found = JSON.parse(checked) as { about: string; ok: boolean; says: string }[];
+      return found.find(({ about }) => about === `context ${context}`) ?? assert.fail(checked);
+    };
+    assert.equal(said("two").ok, true);
+    assert.match(said("two").says, new RegExp(`^\\d[^,]*, API [\\d.]+; has ${world.stack}$`));
+    assert.equal(said("gone").ok, true);
+    assert.match(said("gone").says, /nowhere\/engine\.sock.*; no stack is there$/);
     const unknown = await run("status", "--context", "nobody");
     assert.notEqual(unknown.code, 0);
     assert.match(unknown.err, /unknown context: nobody/);

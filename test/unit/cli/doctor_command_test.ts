@@ -4,6 +4,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { EXIT } from "../../../src/cli/io.ts";
+import { stackKey } from "../../../src/model/mod.ts";
+import { Ledger, loadInstanceKey } from "../../../src/record/mod.ts";
+import { createIds, systemFiles } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { releaseOf } from "../record/releases.ts";
 import { run, withFiles } from "./command_line.ts";
 
 const POLLS = `- {url: "https://me:canary-4711@git.test/me/shop.git", reference: main, interval: 60}
@@ -52,6 +57,33 @@ describe("stackwright doctor", () => {
       assert.match(await data("a/b"), /^ok +data .*\/a\/b, which is made at the first start$/);
       assert.match(await data("."), /^ok +data +\S+$/);
       assert.deepEqual(await readdir(directory), ["file"]);
+    });
+  });
+
+  it("misses a context that has stacks, as the ledger says, and leaves nothing behind", async () => {
+    await withFiles({}, async (directory) => {
+      const clock = createFakeClock();
+      const key = await loadInstanceKey(systemFiles, directory);
+      const parts = { key, clock, ids: createIds(clock), redact: String };
+      const ledger = new Ledger(join(directory, "state.db"), parts);
+      for (let number = 1; number <= 7; number++) {
+        const stack = stackKey("nas", `shop-${number}`);
+        ledger.succeed(ledger.beginDeploy(releaseOf(stack, "a".repeat(40))), {}, "done");
+      }
+      const env = {
+        DATA_DIR: directory,
+        DOCKER_CONFIG: join(directory, "docker"),
+        DOCKER_HOST: `unix://${directory}/engine.sock`,
+        PATH: process.env["PATH"] ?? "",
+      };
+      const look = async () => (await run(["doctor"], { env })).out;
+      const line =
+        /^!! +context nas +unknown context: nas; there are default; has shop-1, .*shop-5 and 2 more$/m;
+      assert.match(await look(), line);
+      ledger.close();
+      const before = await readdir(directory);
+      assert.match(await look(), line);
+      assert.deepEqual(await readdir(directory), before);
     });
   });
 

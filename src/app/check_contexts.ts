@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import { DEFAULT_CONTEXT, messageOf, type StackKey } from "../model/mod.ts";
+import { recordedStacks } from "../record/mod.ts";
+import type { Settings } from "../settings/mod.ts";
+import { noMeter, scratchPrefix } from "../system/mod.ts";
+import { engineSays } from "./engine_says.ts";
+import { createEngines, type Engines } from "./engines.ts";
+import { LEDGER_FILE } from "./open_state.ts";
+import type { System } from "./system.ts";
+
+/** What came of looking at one context. */
+interface CheckedContext {
+  readonly context: string;
+  /** False where stacks cannot be looked after; one that nobody uses may be away. */
+  readonly isFine: boolean;
+  /** A few words. */
+  readonly says: string;
+}
+
+/** Stacks that are named; more are counted. */
+const MOST_NAMED = 5;
+
+/**
+ * Asks the engine of each context but the default one, those that only the ledger knows as well, and
+ * says which stacks they have. Never rejects.
+ */
+export async function checkContexts(
+  settings: Settings,
+  system: System,
+  signal: AbortSignal,
+): Promise<CheckedContext[]> {
+  const stacks = await stacksOf(settings, system).catch(() => undefined);
+  const engines = createEngines(settings, system, noMeter);
+  try {
+    const names = new Set([
+      ...await engines.names(),
+      ...stacks?.map(({ context }) => context) ?? [],
+    ]);
+    names.delete(DEFAULT_CONTEXT);
+    return await Promise.all(
+      [...names].sort().map(async (context) => {
+        const used = stacks?.filter((each) => each.context === context);
+        const { isThere, says } = await ask(engines, { context, settings }, signal);
+        const isFine = isThere || used?.length === 0;
+        return { context, isFine, says: `${says}; ${usedBy(used)}` };
+      }),
+    );
+  } finally {
+    engines.close();
+  }
+}
+
+async function ask(
+  engines: Engines,
+  { context, settings }: { readonly context: string; readonly settings: Settings },
+  signal: AbortSignal,
+): Promise<{ readonly isThere: boolean; readonly says: string }> {
+  try {
+    const { client } = await engines.of(context);
+    return { isThere: true, says: await engineSays(client, settings, signal) };
+  } catch (error) {
+    return { isThere: false, says: messageOf(error) };
+  }
+}
+
+function usedBy(stacks: readonly StackKey[] | undefined): string {
+  if (stacks === undefined) return "which stacks it has is not known: the ledger cannot be read";
+  if (stacks.length === 0) return "no stack is there";
+  const named = stacks.slice(0, MOST_NAMED).map(({ name }) => name);
+  const more = stacks.length - named.length;
+  return `has ${named.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+}
+
+async function stacksOf({ data }: Settings, { files }: System): Promise<StackKey[]> {
+  const scratch = await files.makeTemporaryDirectory(scratchPrefix("plan"));
+  try {
+    return await recordedStacks(files, join(data.dir, LEDGER_FILE), scratch);
+  } finally {
+    await files.remove(scratch);
+  }
+}

@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type StackKey, stackKey } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+import { copyLedger } from "./copy_ledger.ts";
+
+/**
+ * The stacks that the ledger at `path` says are deployed, sorted; none where there is no ledger.
+ * `scratchDir` is an empty directory of the caller. Changes nothing beside it.
+ *
+ * Throws what reading a ledger throws.
+ */
+export async function recordedStacks(
+  files: Files,
+  path: string,
+  scratchDir: string,
+): Promise<StackKey[]> {
+  if (await files.stat(path) === undefined) return [];
+  if (await files.stat(`${path}-wal`) !== undefined) return stacksIn(path);
+  // Nobody has it open: opening it would leave a journal behind.
+  const copy = join(scratchDir, "state.db");
+  await copyLedger(files, path, copy);
+  return stacksIn(copy);
+}
+
+function stacksIn(path: string): StackKey[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return database.prepare("SELECT context, name FROM stacks ORDER BY context, name").all()
+      .map((row) => stackKey(String(row["context"]), String(row["name"])));
+  } finally {
+    database.close();
+  }
+}
