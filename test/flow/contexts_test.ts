@@ -158,7 +158,12 @@ describe("two contexts", () => {
       host: `tcp://127.0.0.1:${second.front.port}`,
       certificates: second.certificates.client,
     });
-    assert.equal((await world.request(path)).status, 200);
+    // It may join a question that somebody else asked with the certificate of before.
+    let renewed = await world.request(path);
+    for (let tries = 0; renewed.status !== 200 && tries < 20; tries++) {
+      renewed = await world.request(path);
+    }
+    assert.equal(renewed.status, 200, await renewed.text());
   });
 
   it("commands take a context as the API does", async () => {
