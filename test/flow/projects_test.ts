@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
@@ -157,3 +159,21 @@ for (const engine of await engines()) {
       }));
   });
 }
+
+describe("a project whose release cannot be had any more", () => {
+  it("is not made anew: 409, and what runs is not touched", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": COMPOSE });
+      await pollTo(world, "succeeded");
+      const made = await ids(world);
+      await world.stop();
+      for (const gone of [join(world.dataDir, "sources"), world.repository.path]) {
+        await rm(gone, { recursive: true });
+      }
+      await world.restart();
+      const [status, error] = await act(world, "POST", "/recreate");
+      assert.equal(status, 409);
+      assert.match(String(error), /neither on disk nor in the mirror.*force_recreate: true/);
+      assert.deepEqual(await ids(world), made);
+    }));
+});
