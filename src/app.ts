@@ -141,7 +141,7 @@ function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
       if (waiting.size > 0) waiting = await pipeline.recover(signal, reporter, isDue);
       return waiting;
     },
-    reconcile: async (key, heard, signal) => (await ready(signal)).reconcile(key, heard, signal),
+    reconcile: async (key, why, signal) => (await ready(signal)).reconcile(key, why, signal),
     strayed: async (context, signal) => (await ready(signal)).strayed(context, signal),
   };
 }

@@ -1,7 +1,7 @@
 import {
   DEFAULT_CONTEXT,
   formatStackKey,
-  type Heard,
+  type LookBecause,
   type Rollback,
   type RunJob,
   type RunReporter,
@@ -75,7 +75,7 @@ export interface Pipeline {
   /** Mends a stack after what happened to its containers; see {@link reconcile}. */
   reconcile(
     key: StackKey,
-    heard: Heard | undefined,
+    why: LookBecause,
     signal: AbortSignal,
   ): Promise<"settled" | "failed">;
   /** The stacks of a context of which a look at all its containers says that something is to be mended. */
@@ -99,7 +99,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
       const run = reporter === undefined ? [] : [describing(reporter), runListener(reporter)];
       return await recover(parts, [...parts.listeners, ...run], signal, isMeant);
     },
-    reconcile: (key, heard, signal) => reconcile(parts, key, heard, signal),
+    reconcile: (key, why, signal) => reconcile(parts, key, why, signal),
     strayed: (context, signal) => strayedStacks(parts, context, signal),
   };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DECISION_KINDS } from "../model/mod.ts";
+import { DECISION_KINDS, type DecisionOutcome } from "../model/mod.ts";
 import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
 import { serviceView } from "./run_view.ts";
 import { timestamp } from "./stack_parts.ts";
@@ -44,7 +44,11 @@ export const decisionView = z.strictObject({
   changes: z.array(z.strictObject({ input: z.string(), from: z.string(), to: z.string() }))
     .describe("What differs from the release that is deployed: digests, or `absent`."),
   services: z.array(serviceView),
-  outcome: z.strictObject({ status: z.enum(["succeeded", "failed"]), message: z.string() })
+  outcome: z.strictObject({
+    status: z.enum(["succeeded", "failed"]),
+    message: z.string(),
+    retry_at: timestamp.optional().describe("When what failed is tried again by itself."),
+  })
     .optional().describe("How the attempt ended, once that is known."),
   times: z.int().describe("How many triggers led to it, one after the other."),
   first_at: timestamp,
@@ -98,7 +102,7 @@ export function viewCurrent(
 
 /** Shows a decision. */
 export function viewDecision(
-  { id, firstAt, lastAt, changes, services, ...decision }: RecordedDecision,
+  { id, firstAt, lastAt, changes, services, outcome, ...decision }: RecordedDecision,
   time: (instant: Date) => string,
 ): DecisionView {
   return {
@@ -110,7 +114,15 @@ export function viewDecision(
       action,
       because: [...because],
     })),
+    ...(outcome === undefined ? {} : { outcome: viewOutcome(outcome, time) }),
     first_at: time(firstAt),
     last_at: time(lastAt),
   };
+}
+
+function viewOutcome(
+  { retryAt, ...outcome }: DecisionOutcome,
+  time: (instant: Date) => string,
+): NonNullable<DecisionView["outcome"]> {
+  return { ...outcome, ...(retryAt === undefined ? {} : { retry_at: time(new Date(retryAt)) }) };
 }

@@ -88,9 +88,10 @@ export async function stackStatuses(
       changed: drifts.get(name)?.fields ?? [],
     });
     // What is held back is not tried again by itself, whatever the failure before said.
-    const retryAt = judged.state !== "held" && (entry?.retryAt?.getTime() ?? 0) > now
+    const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
-      : undefined;
+      : repairedAgainAt(decision, now);
+    const retryAt = judged.state === "held" ? undefined : triedAt;
     const status = { key, current, decision, retryAt, ...judged };
     if (observed.get(key.context) === "no context") {
       const why = `there is no context ${key.context} any more: make it again, or have the stack ` +
@@ -106,6 +107,12 @@ export async function stackStatuses(
 
 /** What runs on an engine; `undefined` where it did not say. */
 type Seen = ReadonlyMap<string, ObservedStack> | "no context" | undefined;
+
+/** When a repair that failed is made again by itself. */
+function repairedAgainAt(decision: RecordedDecision | undefined, now: number): Date | undefined {
+  const at = new Date(decision?.outcome?.retryAt ?? 0);
+  return at.getTime() > now ? at : undefined;
+}
 
 async function whatRuns(
   { engineOf, clock, limitMs, withServices, context }:

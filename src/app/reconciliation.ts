@@ -52,7 +52,7 @@ export function createReconciliation(
         return options?.enabled === true ? options : undefined;
       },
       strayed: async (signal) => (await pipeline.strayed(context, signal)).filter(isKnown),
-      reconcile: (key, heard, signal) => pipeline.reconcile(key, heard, signal),
+      reconcile: (key, why, signal) => pipeline.reconcile(key, why, signal),
       clock,
       log,
     });

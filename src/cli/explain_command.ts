@@ -72,7 +72,7 @@ function describe(detail: DeploymentDetail, time: (text: string) => string): str
       `${time(decision.first_at)}${repeated}: ${decision.kind}${shown}: ${decision.message}`,
     );
     lines.push(`  by ${decision.origin} ${decision.trigger}, at ${decision.revision}`);
-    lines.push(...outcomeOf(decision));
+    lines.push(...outcomeOf(decision, time));
     for (const { input, from, to } of decision.changes) {
       lines.push(`  input ${input}: ${shortDigest(from)} -> ${shortDigest(to)}`);
     }
@@ -94,11 +94,14 @@ function times(count: number): string {
 }
 
 /** How an attempt ended; what only looked has no outcome. */
-function outcomeOf({ kind, outcome }: DecisionView): string[] {
+function outcomeOf({ kind, outcome }: DecisionView, time: (text: string) => string): string[] {
   if (kind === "skip" || kind === "error") return [];
   if (outcome === undefined) return ["  outcome: not known; it is under way, or was interrupted"];
   const [line = ""] = outcome.message.split("\n");
-  return [`  outcome: ${outcome.status}: ${line}`];
+  const { status, retry_at: again } = outcome;
+  return [
+    `  outcome: ${status}: ${line}${again === undefined ? "" : `; tried again ${time(again)}`}`,
+  ];
 }
 
 function shortDigest(text: string): string {

@@ -50,4 +50,6 @@ export interface TargetDecision {
 export interface DecisionOutcome {
   readonly status: "succeeded" | "failed";
   readonly message: string;
+  /** When a repair that failed is tried again by itself, in ISO 8601. */
+  readonly retryAt?: string;
 }

@@ -5,3 +5,9 @@ import type { ReconciliationEvent } from "./deployment.ts";
  * Absent where nobody listened: then anything may have happened.
  */
 export type Heard = ReadonlyMap<string, ReadonlySet<ReconciliationEvent>>;
+
+/** Why a stack is looked at, and the pause before that is done again should it fail. */
+export interface LookBecause {
+  readonly heard: Heard | undefined;
+  readonly retryMs: number;
+}

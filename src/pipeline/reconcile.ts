@@ -5,6 +5,7 @@ import {
   formatStackKey,
   type Heard,
   isStackwrightError,
+  type LookBecause,
   NO_DRIFT,
   type ObservedContainer,
   type ObservedStack,
@@ -49,7 +50,7 @@ export function settleReconciliation(
 export async function reconcile(
   anyParts: PipelineParts,
   key: StackKey,
-  heard: Heard | undefined,
+  why: LookBecause,
   signal: AbortSignal,
 ): Promise<"settled" | "failed"> {
   const parts = await partsFor(anyParts, key, signal);
@@ -58,7 +59,7 @@ export async function reconcile(
     await waitForStack(parts, key, () => {}, signal);
     const end = await parts.stackLock.run(formatStackKey(key), async () => {
       if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";
-      return await attempt(parts, key, heard, signal);
+      return await attempt(parts, key, why, signal);
     }, signal);
     if (end !== "moved") return end;
   }
@@ -83,7 +84,7 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
 async function attempt(
   parts: PipelineParts,
   key: StackKey,
-  heard: Heard | undefined,
+  { heard, retryMs }: LookBecause,
   signal: AbortSignal,
 ): Promise<"settled" | "failed" | "moved"> {
   const since = parts.ledger.mark(key);
@@ -109,13 +110,19 @@ async function attempt(
     if (end.status === "succeeded" && drift.length > 0) {
       parts.ledger.reconciliations.noteTried(key, drift);
     }
-    if (end.status !== "skipped") teller.tell({ kind: "ended", end });
+    const again = end.status === "failed" ? laterBy(parts, retryMs) : {};
+    if (end.status !== "skipped") teller.tell({ kind: "ended", end: { ...end, ...again } });
     return end.status === "failed" ? "failed" : "settled";
   } catch (thrown) {
-    teller.fail(`bringing ${key.name} back`, thrown, signal);
+    teller.fail(`bringing ${key.name} back`, thrown, signal, laterBy(parts, retryMs));
     signal.throwIfAborted();
     return "failed";
   }
+}
+
+/** When what failed just now is tried again. */
+function laterBy({ clock }: PipelineParts, retryMs: number): Required<Pick<TargetEnd, "retryAt">> {
+  return { retryAt: new Date(clock.now().getTime() + retryMs) };
 }
 
 /** Whether services can be asked for: an engine may have left its swarm. */

@@ -57,12 +57,13 @@ export function decisionListener(
         const id = add(event.revision, decided);
         if (decided.kind !== "skip") attempt = id;
       } else if (event.kind === "ended") {
-        const { status, message, error } = event.end;
+        const { status, message, error, retryAt } = event.end;
         // A repair ends as skipped: what the source wants is held back all the same.
         const outcome: DecisionOutcome["status"] = status === "failed" ? "failed" : "succeeded";
         const id = attempt;
         if (id !== undefined) {
-          note(() => decisions.end(target.key, id, { status: outcome, message }));
+          const again = retryAt === undefined ? {} : { retryAt: retryAt.toISOString() };
+          note(() => decisions.end(target.key, id, { status: outcome, message, ...again }));
         }
         if (error === undefined || isStrangers(target)) return;
         note(() => void add(event.revision, { kind: "error", message, changes: [], services: [] }));

@@ -1,7 +1,7 @@
 import type { ContainerEvent } from "../docker/mod.ts";
 import {
   formatStackKey,
-  type Heard,
+  type LookBecause,
   messageOf,
   type ReconciliationEvent,
   type ReconciliationOptions,
@@ -27,7 +27,7 @@ export interface ReconcilerParts {
   /** Mends a stack; `failed` is tried again later. */
   readonly reconcile: (
     key: StackKey,
-    heard: Heard | undefined,
+    why: LookBecause,
     signal: AbortSignal,
   ) => Promise<"settled" | "failed">;
   readonly clock: Clock;
@@ -142,11 +142,12 @@ export class Reconciler {
       stirred.stirs = false;
       const { heard, all } = stirred;
       Object.assign(stirred, { heard: new Map(), all: false });
-      const end = await reconcile(key, all ? undefined : heard, signal).catch((error) => {
-        signal.throwIfAborted();
-        log.warning(`${key.name} could not be looked after: ${messageOf(error)}`);
-        return "failed" as const;
-      });
+      const end = await reconcile(key, { heard: all ? undefined : heard, retryMs: retry }, signal)
+        .catch((error) => {
+          signal.throwIfAborted();
+          log.warning(`${key.name} could not be looked after: ${messageOf(error)}`);
+          return "failed" as const;
+        });
       this.#keepEnding(stirred, heard);
       if (end === "settled") retry = RETRY_MS.first;
       else {

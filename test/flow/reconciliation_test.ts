@@ -132,6 +132,24 @@ describe("reconciliation", () => {
       await until(runs(world));
     }));
 
+  it("says why a repair failed, and when it is made again", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"), { reconciliation: { events: ["destroy"] } });
+      await pollTo(world, "succeeded");
+      world.proxy.reset({ kind: "error", at: 1, among: "mutating", lasts: true });
+      world.fake?.removeContainer(`${world.stack}-web-1`);
+      const shown = async () => {
+        const answer = await world.request(`/v1/api/deployment/${world.stack}`);
+        return (await answer.json()).content;
+      };
+      let detail = await shown();
+      await until(async () => (detail = await shown()).retry_at !== undefined);
+      assert.match(detail.why, /container \S+-web-1 could not be made/);
+      assert.equal(detail.decisions[0].outcome.retry_at, detail.retry_at);
+      world.proxy.reset();
+      await until(runs(world));
+    }));
+
   it("does not touch a stack that was destroyed", () =>
     inWorld("fake", async (world) => {
       const reconciliation = { events: ["die", "destroy", "stop", "kill"] };

@@ -62,6 +62,34 @@ describe("stackStatuses()", () => {
     assert.match(status?.why ?? "", /stackwright forget --context nas shop$/);
   });
 
+  it("tells when a repair that failed is made again", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    recordShop(ledger, clock);
+    const retryAt = new Date(clock.now().getTime() + 10_000);
+    ledger.decisions.add(SHOP, {
+      trigger: "reconciliation",
+      origin: "automatic",
+      revision: "refs/heads/main (aaaaaaaaaaaa)",
+      kind: "repair",
+      message: "release 1 comes back",
+      changes: [],
+      services: [],
+      outcome: { status: "failed", message: "web did not stay", retryAt: retryAt.toISOString() },
+    }, clock.now());
+    const parts: StatusParts = {
+      engineOf: () => Promise.reject(new Error("away")),
+      ledger,
+      runs: { list: () => [] },
+      clock,
+    };
+    const [failed] = await stackStatuses(parts, never);
+    assert.deepEqual(failed?.retryAt, retryAt);
+    await clock.advance(10_000);
+    const [later] = await stackStatuses(parts, never);
+    assert.equal(later?.retryAt, undefined);
+  });
+
   it("lists a stack whose first deployment failed, until nobody has spoken of it for long", async () => {
     const clock = createFakeClock();
     const ledger = createMemoryLedger(clock);

@@ -34,7 +34,12 @@ describe("reconcile()", () => {
     };
     const parts: Partial<PipelineParts> = { stackLock, clock, ledger };
     const never = new AbortController().signal;
-    const end = await reconcile(parts as PipelineParts, KEY, undefined, never);
+    const end = await reconcile(
+      parts as PipelineParts,
+      KEY,
+      { heard: undefined, retryMs: 1 },
+      never,
+    );
     assert.equal(end, "settled");
     assert.deepEqual(seen, [
       ["7:1", false],

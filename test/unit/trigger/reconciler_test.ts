@@ -98,7 +98,7 @@ function setUp(
       await looking;
       return strayed;
     },
-    reconcile(key, heard) {
+    reconcile(key, { heard }) {
       looks.push(`${key.name} ${textOf(heard)}`);
       return Promise.resolve(state.end);
     },
@@ -380,7 +380,7 @@ describe("a stream of events that is cut", () => {
         restartWindowSeconds: 300,
       }),
       strayed: () => Promise.resolve([]),
-      reconcile(_key, heard) {
+      reconcile(_key, { heard }) {
         for (const [id, events] of heard ?? []) {
           for (const each of events) looks.push(`${id} ${each}`);
         }
