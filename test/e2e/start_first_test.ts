@@ -13,39 +13,36 @@ const UPDATES = Number(process.env["START_FIRST_UPDATES"] ?? 50);
 /** Requests a second. */
 const RATE = 200;
 
-const PROXY = fileURLToPath(new URL("../fakes/lookup_proxy.ts", import.meta.url));
-
-/** A program of this machine in a container of an image that has no C library. */
 const LIBRARIES = ["/lib", "/lib64", "/usr/lib"].filter((path) => existsSync(path))
   .map((path) => `${path}:${path}:ro`);
+
+/** A program of the tests, run by this machine's Deno in an image that has no C library. */
+function program(name: string, argument: string) {
+  const file = fileURLToPath(new URL(`../fakes/${name}.ts`, import.meta.url));
+  return service({
+    command: ["/deno", "run", "-A", "--no-check", "--quiet", "/program.ts", argument],
+    environment: { DENO_DIR: "/tmp/deno", DENO_NO_UPDATE_CHECK: "1" },
+    tmpfs: ["/tmp"],
+    volumes: [`${process.execPath}:/deno:ro`, `${file}:/program.ts:ro`, ...LIBRARIES],
+    stop_grace_period: "10s",
+    healthcheck: {
+      test: ["CMD", "wget", "-q", "-O-", "http://127.0.0.1/"],
+      interval: "1s",
+      retries: 60,
+    },
+  });
+}
 
 /** A web server that answers which version it is, and a proxy that looks it up for every request. */
 const files = (version: number) => ({
   "compose.yaml": composeFile({
-    web: service({
-      command: [
-        "sh",
-        "-c",
-        `mkdir /www; echo version ${version} > /www/index.html; trap 'exit 0' TERM; ` +
-        "httpd -f -p 80 -h /www & wait",
-      ],
-      stop_grace_period: "10s",
-      healthcheck: healthcheck("1s"),
+    web: {
+      ...program("version_server", `version ${version}`),
       deploy: { update_config: { order: "start-first" } },
-    }),
-    proxy: service({
-      command: ["/deno", "run", "-A", "--no-check", "--quiet", "/proxy.ts", "web"],
-      environment: { DENO_DIR: "/tmp/deno", DENO_NO_UPDATE_CHECK: "1" },
-      tmpfs: ["/tmp"],
-      volumes: [`${process.execPath}:/deno:ro`, `${PROXY}:/proxy.ts:ro`, ...LIBRARIES],
-      healthcheck: { ...healthcheck("1s"), retries: 60 },
-    }),
+    },
+    proxy: program("lookup_proxy", "web"),
   }),
 });
-
-function healthcheck(interval: string) {
-  return { test: ["CMD", "wget", "-q", "-O-", "http://127.0.0.1/"], interval, retries: 10 };
-}
 
 async function proxyOf(world: World): Promise<string> {
   const format = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";

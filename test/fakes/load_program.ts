@@ -1,6 +1,6 @@
 /**
  * A program: asks a web server at a steady rate, however long answers take, over a connection for each
- * request. Its arguments are address, port and requests a second. Once a second it prints a line of
+ * request, which it ends itself. Its arguments are address, port and requests a second. Once a second it prints a line of
  * JSON, a {@link LoadReport}, and when its input ends and all was answered a last one.
  */
 import net from "node:net";
@@ -12,6 +12,7 @@ const MOST_AT_ONCE = 500;
 /** One that waits longer has failed; a packet that is lost is sent again after one, three, seven seconds. */
 const LONGEST_MS = 60_000;
 const TICK_MS = 5;
+const ANSWER = /^HTTP\/1\.1 200 [^]*\r\n\r\n(version \d+)\n$/;
 
 const [address = "", port = "", rate = ""] = process.argv.slice(2);
 const answers: Record<string, number> = {};
@@ -29,13 +30,16 @@ function ask(): void {
   let problem = "";
   socket.setTimeout(LONGEST_MS, () => socket.destroy(new Error("no answer")));
   socket.setEncoding("utf8");
-  socket.on("connect", () => socket.write("GET / HTTP/1.0\r\n\r\n"));
-  socket.on("data", (text: string) => texts.push(text));
+  socket.on("connect", () => socket.write("GET / HTTP/1.1\r\nHost: web\r\n\r\n"));
+  socket.on("data", (text: string) => {
+    texts.push(text);
+    if (ANSWER.test(texts.join(""))) socket.end();
+  });
   socket.on("error", (error) => problem = String(error));
   socket.on("close", () => {
     underWay--;
     const text = texts.join("");
-    const answer = /^HTTP\/1\.[01] 200 [^]*\r\n\r\n(version \d+)\n$/.exec(text)?.[1];
+    const answer = ANSWER.exec(text)?.[1];
     if (answer === undefined) failures.push(`${problem || "closed"}: ${JSON.stringify(text)}`);
     else answers[answer] = (answers[answer] ?? 0) + 1;
     if (ending && underWay === 0) conclude();

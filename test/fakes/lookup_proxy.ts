@@ -6,6 +6,9 @@
 import net from "node:net";
 import process from "node:process";
 
+/** Before whoever asks gives up, so that the reason is told. */
+const LONGEST_MS = 40_000;
+
 const host = process.argv[2] ?? "";
 net.createServer({ allowHalfOpen: true }, (client) => {
   const server = net.connect({ host, port: 80, family: 4, allowHalfOpen: true });
@@ -17,6 +20,10 @@ net.createServer({ allowHalfOpen: true }, (client) => {
   server.on("lookup", (_error, address) => stages.push(`${address} ${passed()}`));
   server.on("connect", () => stages.push(`connected ${passed()}`));
   server.on("error", fail);
+  server.setTimeout(LONGEST_MS, () => {
+    fail(`nothing was heard, ${server.bytesWritten} bytes were sent`);
+    server.destroy();
+  });
   server.on("end", () => server.bytesRead === 0 ? fail("ended without an answer") : client.end());
   client.on("error", () => server.destroy());
   client.pipe(server);
