@@ -81,13 +81,7 @@ export async function makeContainers(
     const name = containerName(model, service, number);
     const image = imageReference(model, service);
     await attempt(`service ${service}: container ${name} could not be made`, async () => {
-      const platform = textAt(servicesOf(model)[service] ?? {}, "platform");
-      const imageId = knowsImagesByContent(composeVersion)
-        ? await engine.imageContent(image, platform, signal)
-        : await engine.imageId(image, signal);
-      if (imageId === undefined) {
-        throw new StackwrightError("engine_refused", `image ${image} is not on this engine`);
-      }
+      const imageId = await presentImage(work, service, composeVersion, signal);
       const labels = containerLabels({
         ...{ model, service, number, imageId, composeVersion, idOf },
         project: changes.call.project.name,
@@ -120,6 +114,22 @@ export async function makeContainers(
     signal,
   });
   return { made: fresh, successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
+}
+
+/** The id of the image of a service, by which compose knows it. Throws `engine_refused` without one. */
+async function presentImage(
+  { parts: { engine }, model }: EngineWork,
+  service: string,
+  composeVersion: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const image = imageReference(model, service);
+  const platform = textAt(servicesOf(model)[service] ?? {}, "platform");
+  const id = knowsImagesByContent(composeVersion)
+    ? await engine.imageContent(image, platform, signal)
+    : await engine.imageId(image, signal);
+  if (id !== undefined) return id;
+  throw new StackwrightError("engine_refused", `image ${image} is not on this engine`);
 }
 
 /** Puts the values of configs and secrets into a container that has not run yet. */
