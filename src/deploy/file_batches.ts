@@ -12,6 +12,8 @@ export const LARGEST_COPY = 64 << 20;
 
 /** Bytes of files that are sent at once; one that is larger goes alone. */
 const SENT_AT_ONCE = 4 << 20;
+/** Bytes that an entry takes beside its content, about: a repository may hold 200,000 empty files. */
+const ENTRY_BYTES = 2048;
 
 /** The files below a path, in batches of what is sent at once. */
 export async function* batches(files: Files, original: string): AsyncGenerator<TarEntry[]> {
@@ -20,13 +22,14 @@ export async function* batches(files: Files, original: string): AsyncGenerator<T
   let batch: TarEntry[] = [];
   let bytes = 0;
   for await (const entry of entriesAt(files, original, root)) {
-    if (bytes > 0 && bytes + entry.content.length > SENT_AT_ONCE) {
+    const size = ENTRY_BYTES + entry.content.length;
+    if (bytes > 0 && bytes + size > SENT_AT_ONCE) {
       yield batch;
       batch = [];
       bytes = 0;
     }
     batch.push(entry);
-    bytes += entry.content.length;
+    bytes += size;
   }
   if (batch.length > 0) yield batch;
 }
