@@ -80,6 +80,16 @@ describe("two contexts", () => {
     (run.deployments as { context: string; status: string; message?: string }[])
       .map(({ context, status }) => `${context} ${status}`).sort();
 
+  /** The first answer that is fine, or the last of several. */
+  const askedUntilFine = async (path: string) => {
+    let answer = await world.request(path);
+    for (let tries = 0; answer.status !== 200 && tries < 20; tries++) {
+      await answer.body?.cancel();
+      answer = await world.request(path);
+    }
+    return answer;
+  };
+
   it("one name on two engines is two stacks, and a broken context fails its own alone", async () => {
     await world.repository.commit({
       ".stackwright.yaml": configuration(["", "two", "gone", "nobody"]),
@@ -131,8 +141,8 @@ describe("two contexts", () => {
     );
     const listed = await get("/v1/api/projects?context=gone");
     assert.equal(listed.status >= 500, true, JSON.stringify(listed));
-    const health = await get("/v1/health");
-    assert.equal(health.status, 200);
+    // The clock of a world runs ahead, so a busy machine may take longer than the question may.
+    assert.equal((await askedUntilFine("/v1/health")).status, 200);
   });
 
   it("takes certificates that were replaced in place, without a restart", async () => {
@@ -159,10 +169,7 @@ describe("two contexts", () => {
       certificates: second.certificates.client,
     });
     // It may join a question that somebody else asked with the certificate of before.
-    let renewed = await world.request(path);
-    for (let tries = 0; renewed.status !== 200 && tries < 20; tries++) {
-      renewed = await world.request(path);
-    }
+    const renewed = await askedUntilFine(path);
     assert.equal(renewed.status, 200, await renewed.text());
   });
 
