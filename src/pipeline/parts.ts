@@ -70,7 +70,8 @@ export interface PipelineParts extends PrepareParts {
  * The same parts with the host of a stack. An engine that does not answer is found out here, before
  * anything takes a turn from stacks of other engines.
  *
- * Throws as {@link Hosts.of} does, and `config_invalid` for a context that is not there.
+ * Throws as {@link Hosts.of} does, and `config_invalid` for a context that is not there or cannot be
+ * used: the deployment is wrong then, not the service.
  */
 export async function partsFor(
   parts: PipelineParts,
@@ -79,7 +80,10 @@ export async function partsFor(
 ): Promise<PipelineParts> {
   if (context === DEFAULT_CONTEXT) return parts;
   const host = await parts.hosts.of(context, signal).catch((error) => {
-    if (!isStackwrightError(error, "bad_request")) throw error;
+    const isAbout = (["bad_request", "settings_invalid"] as const).some((code) =>
+      isStackwrightError(error, code)
+    );
+    if (!isAbout) throw error;
     throw new StackwrightError("config_invalid", `${error.message}. Nothing was changed`);
   });
   await host.info(signal);
