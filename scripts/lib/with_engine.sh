@@ -7,7 +7,7 @@
 # PROGRAMS is a directory below .tools that ./scripts/setup filled: `newest`, which it built, or
 # `engines/VERSION`, unpacked packages of another release of Debian with a containerd of their own.
 # The command runs in the engine's network namespace, so that it reaches published ports. Where such an
-# engine cannot be had or does not start, that is said, and it exits 77.
+# engine cannot be had or runs no container, that is said, and it exits 77.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -63,4 +63,14 @@ PATH=$own_path
 start_engine engine "$engine" --config-file "$place/daemon.json" \
   --containerd "$place/containerd.sock" --userland-proxy-path "$proxy"
 PATH=$PATH_BEFORE
-DOCKER_HOST="unix://$place/engine.sock" within "$pid" "$@"
+export DOCKER_HOST="unix://$place/engine.sock"
+
+# That it answers is not enough: where a container is started in another way than here, say by another
+# kind of control groups, an engine of some years ago may not manage it.
+try_container() {
+  tar -C / -c usr/bin/busybox | docker import - probe && docker network create probe &&
+    docker run --rm --network probe -p 127.0.0.1::80 probe /usr/bin/busybox true &&
+    docker network rm probe && docker rmi probe
+}
+try_container >"$place/probe" 2>&1 || fail "it runs no container: $(tail -n 3 "$place/probe")"
+within "$pid" "$@"
