@@ -1,4 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
+import type { SwarmService, SwarmTask } from "../docker/swarm.ts";
 import {
   COMPOSE_LABELS,
   type ObservedContainer,
@@ -6,6 +7,7 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
+import { engineVerdicts } from "./swarm/convergence.ts";
 import { observedServices } from "./swarm/observed_services.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
@@ -35,7 +37,17 @@ export async function observeServices(
   const label = { [STACK_LABELS.namespace]: name };
   const services = await swarm.services(label, signal);
   const tasks = services.length === 0 ? [] : await swarm.tasks(label, signal);
-  return observedServices(name, services, tasks);
+  return withVerdicts(name, services, tasks);
+}
+
+function withVerdicts(
+  name: string,
+  services: readonly SwarmService[],
+  tasks: readonly SwarmTask[],
+): ObservedStack {
+  const verdicts = engineVerdicts(name, services, tasks);
+  const observed = observedServices(name, services, tasks);
+  return verdicts.length === 0 ? observed : { ...observed, verdicts };
 }
 
 /**
@@ -63,7 +75,7 @@ export async function observeAll(
   const byStack = Map.groupBy(services, ({ labels }) => labels[STACK_LABELS.namespace] ?? "");
   for (const [name, own] of byStack) {
     const before = stacks.get(name)?.containers ?? [];
-    const observed = observedServices(name, own, tasks);
+    const observed = withVerdicts(name, own, tasks);
     stacks.set(name, { ...observed, containers: [...before, ...observed.containers] });
   }
   return stacks;

@@ -19,7 +19,12 @@ export interface SwarmService {
   /** Where it is reached from outside, with the ports that the engine chose. */
   readonly ports: readonly ServicePort[];
   /** The engine's own words on the last update; absent when there was none. */
-  readonly update?: { readonly state: string; readonly message: string };
+  readonly update?: {
+    readonly state: string;
+    readonly message: string;
+    /** When it began, as the engine writes it. */
+    readonly startedAt?: string;
+  };
   /** Which run of a job is the last one; 0 for services. */
   readonly iteration: number;
 }

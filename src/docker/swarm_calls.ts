@@ -156,7 +156,13 @@ export function serviceOf(service: JsonRecord): SwarmService {
       : { previousSpec: asRecord(service["PreviousSpec"]) }),
     mode: modeOf(asRecord(spec["Mode"])),
     ports: portsOf(asRecord(service["Endpoint"])),
-    ...(state === "" ? {} : { update: { state, message: asText(update["Message"]) } }),
+    ...(state === "" ? {} : {
+      update: {
+        state,
+        message: asText(update["Message"]),
+        ...(update["StartedAt"] === undefined ? {} : { startedAt: asText(update["StartedAt"]) }),
+      },
+    }),
     iteration: iterationOf(asRecord(service["JobStatus"])),
   };
 }

@@ -29,6 +29,8 @@ export interface FoundDrift {
   readonly fields: readonly Drift[];
   /** What was replaced because of it, and is not tried again while it stays as it is. */
   readonly tried: readonly Drift[];
+  /** Ids of what a swarm did to services by itself, and was told. */
+  readonly verdicts?: readonly string[];
 }
 
 /** The findings about a stack that is as it was deployed. */

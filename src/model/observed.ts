@@ -40,9 +40,26 @@ export interface ObservedContainer {
   readonly networkNames?: readonly string[];
 }
 
+/** The end of an update of a service that a swarm came to by itself. */
+export interface EngineVerdict {
+  /** Compose service name. */
+  readonly service: string;
+  /** The same as long as the service is not updated again. */
+  readonly id: string;
+  readonly state: "paused" | "rollback_paused" | "rollback_completed";
+  /** The digest of the release whose service it is now. */
+  readonly digest: string | undefined;
+  /** In the engine's words, with what its tasks died of; may be empty. */
+  readonly why: string;
+  /** Whether tasks of it failed since it began. */
+  readonly tasksFailed: boolean;
+}
+
 /** Containers that an engine runs for one stack; one-off ones (`run`, jobs) are no part of it. */
 export interface ObservedStack {
   readonly containers: readonly ObservedContainer[];
   /** Services that a swarm has without wanting a task of them, which therefore stand for no container. */
   readonly idle?: readonly Pick<ObservedContainer, "service" | "labels">[];
+  /** Updates of services of a swarm that did not end as they should. */
+  readonly verdicts?: readonly EngineVerdict[];
 }

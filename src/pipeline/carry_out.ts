@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { planFor } from "../plan/mod.ts";
 import {
   adoptContainers,
+  observe,
   type ReleaseOnDisk,
   rollout,
   type RolloutParts,
@@ -134,6 +135,7 @@ export async function finishRollout(
   } else {
     if (result.kind === "rolled_back") await settleFiles(parts, key);
     parts.ledger.fail(intent, result.kind, `${result.error.message}; ${result.text}`);
+    if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
     if (work.remembers === false) return result;
     parts.ledger.failures.fail(key, {
       release: work.next.release.digest,
@@ -143,6 +145,20 @@ export async function finishRollout(
     });
   }
   return result;
+}
+
+/** What the swarm did to services until now is told with the failure. */
+async function noteVerdicts(
+  { host: { engine }, ledger, log }: PipelineParts,
+  { key, swarm }: Pick<Release, "key" | "swarm">,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const { verdicts } = await observe(engine, { key, ...(swarm && { swarm }) }, signal);
+    ledger.reconciliations.noteVerdicts(key, verdicts);
+  } catch (error) {
+    log.debug("what the swarm says of services could not be looked at", { error });
+  }
 }
 
 /** What was changed by hand of services is over when they were posted: no id tells them apart. */

@@ -1,6 +1,7 @@
 import { lookAtServices, lookForDrift, observe, observeAll } from "../deploy/mod.ts";
 import {
   type Drift,
+  type EngineVerdict,
   formatDrift,
   formatStackKey,
   type Heard,
@@ -11,11 +12,13 @@ import {
   type ObservedStack,
   type ReconciliationOptions,
   type StackKey,
+  StackwrightError,
   type TargetEnd,
 } from "../model/mod.ts";
 import {
   decideReconciliation,
   judgeDrift,
+  judgeVerdict,
   listedDrift,
   pausedHold,
   type Reconciliation,
@@ -89,9 +92,15 @@ async function attempt(
 ): Promise<"settled" | "failed" | "moved"> {
   const since = parts.ledger.mark(key);
   const found = reconciled(parts, key);
+  const recorded = found?.recorded ?? parts.ledger.current(key);
+  if (recorded === undefined) return "settled";
+  if (recorded.swarm === undefined ? found === undefined : !await hasSwarm(parts, signal)) {
+    return "settled";
+  }
+  const observed = await observe(parts.host.engine, recorded, signal);
+  if (recorded.swarm !== undefined && parts.ledger.mark(key) !== since) return "moved";
+  tellVerdicts(parts, recorded, observed);
   if (found === undefined) return "settled";
-  if (found.recorded.swarm !== undefined && !await hasSwarm(parts, signal)) return "settled";
-  const observed = await observe(parts.host.engine, found.recorded, signal);
   const drift = await driftOf(parts, found, { observed, since }, signal);
   const decided = decide(parts, found, { observed, heard, drift });
   // Once: the engine says it when health changes, and not again.
@@ -123,6 +132,51 @@ async function attempt(
 /** When what failed just now is tried again. */
 function laterBy({ clock }: PipelineParts, retryMs: number): Required<Pick<TargetEnd, "retryAt">> {
   return { retryAt: new Date(clock.now().getTime() + retryMs) };
+}
+
+/** What a swarm did to services of a stack by itself that nobody was told of yet. */
+function newVerdicts(
+  { ledger: { reconciliations } }: PipelineParts,
+  { key }: RecordedRelease,
+  { verdicts = [] }: ObservedStack,
+): readonly EngineVerdict[] {
+  const known = reconciliations.drift(key)?.verdicts ?? [];
+  return verdicts.filter(({ id }) => !known.includes(id));
+}
+
+/**
+ * Tells what a swarm did to services by itself, once, as a decision of its own: a rollback that came after
+ * a deployment had given up on its service, or of an update that somebody else began.
+ */
+function tellVerdicts(
+  parts: PipelineParts,
+  current: RecordedRelease,
+  observed: ObservedStack,
+): void {
+  const { ledger, meter, log, clock } = parts;
+  const { key, revision: { source }, digest: release } = current;
+  const news = newVerdicts(parts, current, observed);
+  if (news.length === 0) return;
+  const mixed = isMixed(parts, current);
+  const history = ledger.history(key, MOST_RELEASES);
+  for (const verdict of news) {
+    const { message, fails } = judgeVerdict({ verdict, current, history, isMixed: mixed });
+    const by = { trigger: "reconciliation", origin: "automatic" } as const;
+    const target = { key, repository: source.name, ...by };
+    const teller = createTeller(parts.listeners, target, current.revision);
+    meter.count("engine_rollbacks_total", labelsOf(key, source.name));
+    if (fails) {
+      ledger.failures.fail(key, { release, message, at: clock.now(), automatic: true });
+      const error = new StackwrightError("deploy_failed", message);
+      teller.tell({ kind: "ended", end: { status: "failed", message, error } });
+      continue;
+    }
+    if (mixed) ledger.failures.addTo(key, message);
+    log.warning(message, { stack: key.name, context: key.context });
+    const nothing = { kind: "skip", reason: "no_changes", changes: [], services: [] } as const;
+    teller.tell({ kind: "decided", decision: { ...nothing, message } });
+  }
+  ledger.reconciliations.noteVerdicts(key, observed.verdicts);
 }
 
 /** Whether services can be asked for: an engine may have left its swarm. */
@@ -175,7 +229,7 @@ async function driftOf(
   const { key, swarm, images } = recorded;
   const before = ledger.reconciliations.drift(key);
   if (options.drift === "ignore") {
-    if (before !== undefined) ledger.reconciliations.noteDrift(key, NO_DRIFT);
+    if (before !== undefined) ledger.reconciliations.noteDrift(key, { ...before, ...NO_DRIFT });
     return [];
   }
   const release = ledger.open(recorded);
@@ -196,9 +250,12 @@ async function driftOf(
       context: key.context,
     });
   }
-  ledger.reconciliations.noteDrift(key, found);
+  ledger.reconciliations.noteDrift(key, { ...before, ...found });
   return mended;
 }
+
+/** Releases among which the one is looked for that a service was taken back to. */
+const MOST_RELEASES = 100;
 
 /** Restarts containers one after the other; one that is gone by then is found missing later. */
 async function restart(
@@ -300,6 +357,12 @@ export async function strayedStacks(
   const strayed: StackKey[] = [];
   for (const key of keys) {
     const found = reconciled(parts, key);
+    const current = parts.ledger.current(key);
+    if (current?.swarm !== undefined && withServices) {
+      const seen = stacks.get(key.name) ?? { containers: [] };
+      if (newVerdicts(parts, current, seen).length > 0) strayed.push(key);
+    }
+    if (strayed.includes(key)) continue;
     if (found === undefined || (found.recorded.swarm !== undefined && !withServices)) continue;
     const observed = stacks.get(key.name) ?? { containers: [] };
     const since = busy.has(formatStackKey(key)) ? "" : marks.get(key) ?? "";

@@ -88,6 +88,18 @@ export class FailureMemory {
     );
   }
 
+  /** Says more of the failure there is: what became of the stack afterwards. */
+  addTo(key: StackKey, text: string): void {
+    const known = this.get(key);
+    if (known === undefined) return;
+    this.#database.run(
+      `UPDATE failures SET message = ? WHERE context = ? AND name = ?`,
+      this.#redact(`${known.message}; ${text}`, key).slice(0, MOST_MESSAGE),
+      key.context,
+      key.name,
+    );
+  }
+
   /** Forgets the failure of a stack: a release of it succeeded, or it was destroyed. */
   clear(key: StackKey): void {
     this.#database.removeRows("failures", key);

@@ -1,7 +1,9 @@
 import {
   type Drift,
+  type EngineVerdict,
   formatStackKey,
   type FoundDrift,
+  NO_DRIFT,
   type ReconciliationOptions,
   type StackKey,
 } from "../model/mod.ts";
@@ -115,6 +117,13 @@ export class Reconciliations {
     const found = this.drift(key);
     if (found === undefined) return;
     this.noteDrift(key, { ...found, tried: [...found.tried, ...drift] });
+  }
+
+  /** Takes note that what a swarm did to services by itself was told. */
+  noteVerdicts(key: StackKey, told: readonly EngineVerdict[] = []): void {
+    const found = this.drift(key) ?? NO_DRIFT;
+    if (told.length === 0 && found.verdicts === undefined) return;
+    this.noteDrift(key, { ...found, verdicts: told.map(({ id }) => id) });
   }
 
   /** Forgets a stack. */

@@ -113,6 +113,10 @@ export const METRICS = {
     "repository",
     "mode",
   ),
+  engine_rollbacks_total: counter(
+    "Updates of services that a swarm took back or stopped by itself, other than in a deployment.",
+    ...STACK,
+  ),
   mutations_total: counter(
     "Calls that change the engine: our own, and commands of compose that make changes.",
     "by",

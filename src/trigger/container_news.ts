@@ -11,6 +11,8 @@ export interface ContainerNews {
   readonly events: readonly ReconciliationEvent[];
   /** Whether somebody may have changed what was asked for, or changed it back. */
   readonly drifts: boolean;
+  /** Whether a swarm says how it fares with an update, which is told whatever the stack reacts to. */
+  readonly isVerdict?: boolean;
 }
 
 /** The actions that are asked of an engine; what is created is news for who looks for jobs. */
@@ -35,9 +37,10 @@ export function newsOf(
   if (type === "service") {
     const stack = stackOf(attributes["name"] ?? "");
     const event = SERVICE_EVENTS[action];
-    return stack === undefined || event === undefined
-      ? undefined
-      : { stack, containerId, events: [event], drifts: true };
+    return stack === undefined || event === undefined ? undefined : {
+      ...{ stack, containerId, events: [event], drifts: true },
+      ...(attributes["updatestate.new"] === undefined ? {} : { isVerdict: true }),
+    };
   }
   const stack = attributes[LABELS.manager] === MANAGER ? attributes[LABELS.deployment] ?? "" : "";
   if (stack === "" || attributes[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true") return undefined;

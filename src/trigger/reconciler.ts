@@ -95,7 +95,7 @@ export class Reconciler {
     const marks = this.#stirred.get(name)?.heard ?? this.#ending.get(name);
     const before = marks?.get(news.containerId) ?? [];
     const isMeant = [...news.events, ...before].some((each) => options.events.includes(each)) ||
-      news.drifts && options.drift !== "ignore";
+      news.drifts && options.drift !== "ignore" || news.isVerdict === true;
     if (isMeant) {
       this.#stir(key, (stirred) => add(stirred.heard, news.containerId, news.events), signal);
     } else {

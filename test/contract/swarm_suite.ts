@@ -35,7 +35,7 @@ export function swarmSuite(title: string, open: () => Promise<SwarmFixture>): vo
 
     function body(name: string, options: Wish = {}): ServiceBody {
       const { replicas = 1, command = ["sleep", "1000"], job, env = [], ...rest } = options;
-      const { configs, UpdateConfig } = rest;
+      const { configs, UpdateConfig, RollbackConfig } = rest;
       return {
         Name: `${label}-${name}`,
         Labels: { [LABEL]: label, case: name },
@@ -54,6 +54,7 @@ export function swarmSuite(title: string, open: () => Promise<SwarmFixture>): vo
           ? { ReplicatedJob: { MaxConcurrent: replicas, TotalCompletions: replicas } }
           : { Replicated: { Replicas: replicas } },
         ...(UpdateConfig === undefined ? {} : { UpdateConfig }),
+        ...(RollbackConfig === undefined ? {} : { RollbackConfig }),
       };
     }
     const create = (name: string, options: Wish = {}) =>
@@ -186,6 +187,34 @@ export function swarmSuite(title: string, open: () => Promise<SwarmFixture>): vo
       assert.match(failed?.error ?? "", /non-zero exit \(3\)/);
     });
 
+    it("takes an update back whose task fails, says so in an event, and when the update began", async () => {
+      await create("back");
+      await until("back", running(1));
+      const before = await service("back");
+      const stop = new AbortController();
+      const events = engine.containerEvents(
+        { labels: {}, withServices: true, since: 0n },
+        stop.signal,
+      );
+      // However long a task takes to start, it is watched; one that is back need not be.
+      const UpdateConfig = { Parallelism: 1, Monitor: 3600e9, FailureAction: "rollback" };
+      const RollbackConfig = { Parallelism: 1, Monitor: 1e8, FailureAction: "pause" };
+      await post("back", { UpdateConfig, RollbackConfig, command: ["sh", "-c", "exit 3"] });
+      for await (const { type, containerId, attributes } of events) {
+        if (type !== "service" || containerId !== before.id) continue;
+        if (attributes["updatestate.new"] === "rollback_completed") break;
+      }
+      stop.abort();
+      const { update, spec } = await service("back");
+      assert.equal(update?.state, "rollback_completed");
+      assert.deepEqual(spec["TaskTemplate"], before.spec["TaskTemplate"]);
+      const failed = (await tasks("back")).find((each) => each.state === "failed");
+      assert.match(failed?.error ?? "", /non-zero exit \(3\)/);
+      const began = new Date(update?.startedAt ?? 0);
+      assert.ok(began > before.updatedAt, `${began} ${before.updatedAt}`);
+      assert.ok(failed !== undefined && failed.createdAt >= began);
+    });
+
     it("keeps what the tasks of a service printed", async () => {
       const command = ["sh", "-c", "echo out of ink; exit 7"];
       await create("printed", { job: true, command });
@@ -255,5 +284,6 @@ interface Wish {
   readonly env?: readonly string[];
   readonly job?: boolean;
   readonly configs?: NonNullable<ServiceBody["TaskTemplate"]["ContainerSpec"]["Configs"]>;
-  readonly UpdateConfig?: UpdateBody;
+  readonly UpdateConfig?: UpdateBody | undefined;
+  readonly RollbackConfig?: UpdateBody | undefined;
 }

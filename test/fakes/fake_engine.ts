@@ -4,6 +4,7 @@
  * called and what is there. A call it does not know is answered 501, loudly.
  */
 import type { ContainerHealth, ContainerState } from "../../src/model/mod.ts";
+import { takeBack } from "./fake_engine_swarm.ts";
 import { type EngineCall, isPull } from "./engine_calls.ts";
 import { imageOf, take } from "./fake_engine_images.ts";
 import { clearTimers, emit, exit, remove, setHealth, stop } from "./fake_engine_life.ts";
@@ -78,6 +79,8 @@ export interface FakeEngine {
   becomeManager(): void;
   /** Whether it does. */
   isManager(): boolean;
+  /** Takes an update of a service of the swarm back, whose tasks fail while it is watched. */
+  takeBack(service: string, error: string): void;
   /** Ends a container's process, as a crash does: its restart policy applies. */
   crash(container: string, exitCode?: number): void;
   /** As {@link FakeEngine.crash}, by the kernel for want of memory. */
@@ -134,6 +137,7 @@ function script(state: EngineState) {
     },
     becomeManager: () => void (state.isManager = true),
     isManager: () => state.isManager,
+    takeBack: (service: string, error: string) => takeBack(state, service, error),
     crash: (key: string, exitCode = 1) => exit(state, running(state, key), exitCode),
     killForMemory: (key: string) => {
       const container = running(state, key);

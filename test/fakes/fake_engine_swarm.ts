@@ -9,6 +9,7 @@ import {
   asText,
   asTextList,
   asTexts,
+  type Json,
   type JsonRecord,
 } from "../../src/docker/json.ts";
 import {
@@ -99,8 +100,40 @@ function serviceLogs(request: RouteRequest): RouteAnswer {
   };
 }
 
-function tellOf({ id, spec }: FakeService, action: string, state: EngineState): void {
-  state.emit("service", action, { id, attributes: { name: asText(spec["Name"]) } });
+function tellOf({ id, spec, update }: FakeService, action: string, state: EngineState): void {
+  const now = action === "update" ? asText(update?.["State"]) : "";
+  const attributes = {
+    name: asText(spec["Name"]),
+    ...(now === "" ? {} : { "updatestate.new": now }),
+  };
+  state.emit("service", action, { id, attributes });
+}
+
+/** What an engine does by itself when the tasks of an update fail while it watches them. */
+export function takeBack(state: EngineState, name: string, error: string): void {
+  const service = [...state.swarm.services.values()].find(({ spec }) => spec["Name"] === name);
+  if (service?.previous === undefined) throw new Error(`there is nothing to take ${name} back to`);
+  const [spec, began] = [service.previous, service.update?.["StartedAt"]];
+  for (const task of tasksOf(state, service)) Object.assign(task, { state: "failed", error });
+  putBack(state, service, { spec, Message: "rollback completed", StartedAt: began ?? now() });
+  tellOf(service, "update", state);
+}
+
+function putBack(
+  state: EngineState,
+  service: FakeService,
+  { spec, ...said }: { spec: JsonRecord; Message: string; StartedAt: Json },
+): void {
+  service.spec = spec;
+  service.previous = undefined;
+  service.version = state.swarm.nextVersion();
+  endTasks(state, service);
+  settle(state, service);
+  service.update = { State: "rollback_completed", ...said };
+}
+
+function now(): string {
+  return new Date().toISOString();
 }
 
 function createService({ state, body }: RouteRequest): RouteAnswer {
@@ -140,6 +173,14 @@ function updateService(request: RouteRequest): RouteAnswer {
     );
   }
   const before = service.spec;
+  if (query.get("rollback") === "previous") {
+    const spec = service.previous;
+    if (spec === undefined) throw new Refusal(400, "service does not have a previous spec");
+    putBack(state, service, { spec, Message: "rollback completed", StartedAt: now() });
+    service.previous = before;
+    tellOf(service, "update", state);
+    return { status: 200, json: { Warnings: null } };
+  }
   service.previous = before;
   service.spec = accepted(state, body);
   service.version = state.swarm.nextVersion();
@@ -154,24 +195,25 @@ function updateService(request: RouteRequest): RouteAnswer {
 
 /** New tasks in the place of all, and what the engine says of that. */
 function replaceTasks(state: EngineState, service: FakeService, before: JsonRecord): void {
+  const StartedAt = now();
   endTasks(state, service);
   settle(state, service);
   if (isJob(service.spec)) return;
   const bad = tasksOf(state, service).find(({ state }) => state !== "running");
   if (bad === undefined) {
-    service.update = { State: "completed", Message: "update completed" };
+    service.update = { State: "completed", Message: "update completed", StartedAt };
+    return;
+  }
+  if (bad.state === "starting") {
+    service.update = { State: "updating", Message: "update in progress", StartedAt };
     return;
   }
   const why = `due to failure or early termination of task ${bad.id}`;
   if (asText(asRecord(service.spec["UpdateConfig"])["FailureAction"]) !== "rollback") {
-    service.update = { State: "paused", Message: `update paused ${why}` };
+    service.update = { State: "paused", Message: `update paused ${why}`, StartedAt };
     return;
   }
-  service.spec = before;
-  service.previous = undefined;
-  endTasks(state, service);
-  settle(state, service);
-  service.update = { State: "rollback_completed", Message: `update rolled back ${why}` };
+  putBack(state, service, { spec: before, Message: `update rolled back ${why}`, StartedAt });
 }
 
 function removeService(request: RouteRequest): RouteAnswer {

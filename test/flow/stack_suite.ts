@@ -213,6 +213,92 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
     );
 
     more(
+      "is the release before also where the swarm takes a failed update back by itself",
+      inSwarm(async (world) => {
+        const files = (word: string) => ({
+          "compose.yaml": composeFile({
+            web: service({
+              command: ["sh", "-c", word],
+              deploy: { update_config: { monitor: "1h", failure_action: "rollback" } },
+            }),
+            worker: service({ environment: { WORD: word } }),
+          }),
+        });
+        await commit(world, files("exec sleep 100000"));
+        await pollTo(world, "succeeded");
+        const before = (await services(world)).map(({ labels }) => labels[LABELS.digest]);
+        await commit(world, files("sleep 1; exit 3"));
+        const [target] = (await pollTo(world, "failed")).deployments ?? [];
+        assert.match(target?.message ?? "", /service web: .*\(3\)/);
+        assert.match(target?.message ?? "", /previous release was put back: restored worker/);
+        const now = await services(world);
+        assert.deepEqual(now.map(({ labels }) => labels[LABELS.digest]), before);
+        assert.equal((await ids(world, "web")).length, 1);
+      }),
+    );
+
+    more(
+      "says what the swarm takes back after a deployment gave up on it, once, and which release runs",
+      inSwarm(async (world) => {
+        const files = (word: string, more: Part = {}) => ({
+          "compose.yaml": composeFile({
+            web: service({
+              command: ["sh", "-c", word],
+              ...more,
+              deploy: { update_config: { monitor: "1h", failure_action: "rollback" } },
+            }),
+          }),
+        });
+        await commit(world, files("exec sleep 100000"));
+        await pollTo(world, "succeeded");
+        // The fake engine runs no command: what it does is said of the service.
+        world.fake?.setBehaviour("web", { health: "starting" });
+        const end = world.fake === undefined ? "until [ -e /end ]; do sleep 0.1; done; exit 9" : "";
+        await commit(world, files(end), { timeout: "1s" });
+        const [target] = (await pollTo(world, "failed")).deployments ?? [];
+        assert.match(target?.message ?? "", /within the deployment's timeout/);
+        world.fake?.setBehaviour("web", "run");
+        world.fake?.takeBack(`${world.stack}_web`, "task: non-zero exit (9)");
+        const told =
+          "the swarm took service web back by itself (rollback completed: task: non-zero " +
+          "exit (9)): it runs what release 1 says";
+        const lines = () => world.lines.filter(({ message }) => message === told).length;
+        await until(async () => {
+          if (world.kind === "real") await endTasks(world);
+          return lines() > 0;
+        });
+        const answer = await world.request(`/v1/api/deployments?query=${world.stack}`);
+        const { state, why } = (await answer.json()).content.deployments[0];
+        assert.equal(state, "failed");
+        assert.ok(why.endsWith(told), why);
+        const { out } = await commandTo(world, 0, ["explain", world.stack]);
+        assert.ok(out.includes(`: ${told}`), out);
+        const text = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
+        assert.match(text, /^service_engine_rollbacks_total\{.*\} 1$/m);
+        assert.equal(lines(), 1);
+      }, { DEPLOY_ROLLBACK: "false" }),
+    );
+
+    more(
+      "tells of a rollback by hand, and does what its file says with the next look",
+      inSwarm(async (world) => {
+        for (const greeting of ["one", "two"]) {
+          await commit(world, shop({ greeting }));
+          await pollTo(world, "succeeded");
+        }
+        await docker(world, "service", "rollback", "--detach", `${world.stack}_web`);
+        const told =
+          /^somebody had the swarm take service web back \(.*\): it runs what release 1 says$/;
+        await until(() => Promise.resolve(world.lines.some(({ message }) => told.test(message))));
+        const answer = await world.request(`/v1/api/deployments?query=${world.stack}`);
+        const { state, why } = (await answer.json()).content.deployments[0];
+        assert.deepEqual([state, why], ["drifted", "release 2 needs: recreate web"]);
+        assert.equal(actions(await pollTo(world, "succeeded"))["web"], "recreate");
+        assert.equal((await ids(world, "web")).length, 2);
+      }),
+    );
+
+    more(
       "removes a service that is no longer wanted after the others are good, and makes a missing one",
       inSwarm(async (world) => {
         await commit(world, shop());
@@ -665,6 +751,15 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (let looks = 0; !await isSo(); looks++) {
     assert.ok(looks < 600, "it never came");
     await new Promise((done) => setTimeout(done, 100));
+  }
+}
+
+/** Has what runs of the service `web` find that it is to end; an engine takes its time to start it. */
+async function endTasks(world: World): Promise<void> {
+  const ofWeb = `label=com.docker.swarm.service.name=${world.stack}_web`;
+  const ids = await docker(world, "ps", "--quiet", "--filter", ofWeb);
+  for (const id of ids.split("\n").filter((each) => each !== "")) {
+    await docker(world, "exec", id, "touch", "/end").catch(() => {});
   }
 }
 

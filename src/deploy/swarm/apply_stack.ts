@@ -46,7 +46,11 @@ export async function applyStack(
     stack: stack.name,
     services: new Map(
       release.services.filter(({ name, expectation }) => awaited.has(name) && expectation.autostart)
-        .map(({ name, expectation }) => [name, { waitsForEnd: expectation.oneShot }]),
+        .map(({ name, expectation, digest }) => {
+          // What the engine says of a service that is not posted is about an update before.
+          const before = posted.some((each) => each.name === name) ? {} : { digest };
+          return [name, { waitsForEnd: expectation.oneShot, ...before }];
+        }),
     ),
     deadline,
     progress,

@@ -1,7 +1,8 @@
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import type { JsonRecord } from "../../docker/json.ts";
 import { canonicalJson } from "../../compose/mod.ts";
-import { currentTasks, hasEnded, isWanted, wantedTasks } from "./observed_services.ts";
+import { type EngineVerdict, LABELS } from "../../model/mod.ts";
+import { currentTasks, hasEnded, isWanted, shortName, wantedTasks } from "./observed_services.ts";
 
 /** State of one service at one look. */
 export type Convergence =
@@ -9,6 +10,13 @@ export type Convergence =
   | { readonly kind: "good"; readonly tasks: string }
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string };
+
+/** What a service is to come to. */
+export interface Wanted {
+  readonly waitsForEnd: boolean;
+  /** Digest of the release whose service it is again where the engine took an update back; none elsewhere. */
+  readonly digest?: string;
+}
 
 /** Tasks in one place that may fail before their service counts as one that cannot work. */
 const MOST_FAILURES = 5;
@@ -20,9 +28,14 @@ const MOST_FAILURES = 5;
 export function convergence(
   service: SwarmService,
   all: readonly SwarmTask[],
-  waitsForEnd: boolean,
+  { waitsForEnd, digest }: Wanted,
 ): Convergence {
-  const stopped = failedUpdate(service, all);
+  const isBack = digest !== undefined && service.labels[LABELS.digest] === digest;
+  if (isBack && service.update?.state === "rollback_started") {
+    return { kind: "waiting", why: "the engine takes its update back" };
+  }
+  const isDone = isBack && service.update?.state === "rollback_completed";
+  const stopped = isDone ? undefined : failedUpdate(service, all);
   if (stopped !== undefined) return { kind: "failed", why: stopped };
   const current = currentTasks(service, all);
   const hopeless = hopelessTask(service, current, all);
@@ -45,15 +58,60 @@ export function convergence(
   return { kind: "waiting", why: why === undefined ? count : `${count} (${why})` };
 }
 
+/**
+ * What a swarm itself made of updates that did not work, and what their tasks died of. An update that still
+ * goes on, or goes back, has no end yet.
+ */
+export function engineVerdicts(
+  stack: string,
+  services: readonly SwarmService[],
+  tasks: readonly SwarmTask[],
+): EngineVerdict[] {
+  return services.flatMap((service) => {
+    const state = VERDICTS.find((each) => each === service.update?.state);
+    if (state === undefined) return [];
+    const began = new Date(service.update?.startedAt ?? 0);
+    const failed = tasks.filter((each) =>
+      each.serviceId === service.id && each.createdAt >= began && isFailed(each)
+    );
+    return [{
+      service: shortName(stack, service.name),
+      id: [service.id, state, service.update?.startedAt ?? service.version].join(" "),
+      state,
+      digest: service.labels[LABELS.digest],
+      why: failedUpdate(service, tasks) ?? "",
+      tasksFailed: failed.length > 0,
+    }];
+  });
+}
+
+const VERDICTS = ["paused", "rollback_paused", "rollback_completed"] as const;
+
+function newest(tasks: readonly SwarmTask[]): SwarmTask | undefined {
+  return tasks.reduce<SwarmTask | undefined>(
+    (a, b) => a === undefined || b.createdAt > a.createdAt ? b : a,
+    undefined,
+  );
+}
+
 /** What the engine says of an update that did not work. */
 function failedUpdate(
-  { update }: SwarmService,
+  service: SwarmService,
   all: readonly SwarmTask[],
 ): string | undefined {
+  const { update } = service;
   if (update === undefined) return undefined;
   if (update.state !== "paused" && !update.state.startsWith("rollback_")) return undefined;
-  const task = /termination of task (\w+)/.exec(update.message)?.[1];
-  const error = all.find(({ id }) => id === task)?.error ?? "";
+  const named = /termination of task (\w+)/.exec(update.message)?.[1];
+  // In the end an engine does not say any more what the reason was.
+  const old = () =>
+    newest(
+      all.filter((each) =>
+        each.serviceId === service.id && isFailed(each) && !isOfTemplate(each, service)
+      ),
+    );
+  const task = named === undefined ? old() : all.find(({ id }) => id === named);
+  const error = task?.error ?? "";
   return error === "" ? update.message : `${update.message}: ${error}`;
 }
 
@@ -69,10 +127,7 @@ function hopelessTask(
       each.serviceId === service.id && each.slot === task.slot && each.nodeId === task.nodeId &&
       each.iteration === task.iteration && isFailed(each) && isOfTemplate(each, service)
     );
-    const last = before.reduce<SwarmTask | undefined>(
-      (a, b) => a === undefined || b.createdAt > a.createdAt ? b : a,
-      undefined,
-    );
+    const last = newest(before);
     if (last === undefined) continue;
     const words = last.error === "" ? `exit code ${last.exitCode}` : last.error;
     if (before.length >= MOST_FAILURES) {

@@ -2,7 +2,7 @@ import type { Engine } from "../../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import { isStackwrightError, type Progress, StackwrightError } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
-import { type Convergence, convergence } from "./convergence.ts";
+import { type Convergence, convergence, type Wanted } from "./convergence.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
 /** Looks in a row that must be good, with the same tasks. */
@@ -15,8 +15,8 @@ export interface ConvergenceWait {
   readonly engine: Pick<Engine, "swarm">;
   readonly clock: Clock;
   readonly stack: string;
-  /** Names in the compose file; whether it is waited until their tasks ended. */
-  readonly services: ReadonlyMap<string, { readonly waitsForEnd: boolean }>;
+  /** By their names in the compose file. */
+  readonly services: ReadonlyMap<string, Wanted>;
   readonly deadline: Date;
   readonly progress: Progress;
 }
@@ -71,15 +71,15 @@ async function lookAt(
     return new Map([...services.keys()].map((name) => [name, { kind: "waiting", why }]));
   }
   return new Map(
-    [...services].map(([name, { waitsForEnd }]) => {
+    [...services].map(([name, wanted]) => {
       const service = found.find((each) => each.name === `${stack}_${name}`);
       return [
         name,
         service === undefined
           ? { kind: "failed", why: "somebody removed it while the release was rolled out" }
           : isUpdating(service)
-          ? judgedUpdate(convergence(service, tasks, waitsForEnd))
-          : convergence(service, tasks, waitsForEnd),
+          ? judgedUpdate(convergence(service, tasks, wanted))
+          : convergence(service, tasks, wanted),
       ];
     }),
   );

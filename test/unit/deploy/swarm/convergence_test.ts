@@ -17,6 +17,7 @@ interface Case {
   readonly service?: Partial<SwarmService>;
   readonly tasks: readonly SwarmTask[];
   readonly waitsForEnd?: boolean;
+  readonly wanted?: { readonly digest?: string };
   readonly kind: string;
   readonly why?: RegExp;
 }
@@ -106,6 +107,44 @@ const CASES: readonly Case[] = [
     kind: "failed",
   },
   {
+    title: "an update that the engine took back, without saying why, whose task failed",
+    service: { update: { state: "rollback_completed", message: "rollback completed" } },
+    tasks: [swarmTask(), failedTask({ spec: { ContainerSpec: { Image: "app:2" } } })],
+    kind: "failed",
+    why: /^rollback completed: task: non-zero exit \(3\)$/,
+  },
+  {
+    title: "one that the engine took back to the release that is wanted",
+    service: {
+      labels: { "stackwright.digest": "old" },
+      update: { state: "rollback_completed", message: "rolled back" },
+    },
+    wanted: { digest: "old" },
+    tasks: [swarmTask()],
+    kind: "good",
+  },
+  {
+    title: "one that the engine still takes back to it",
+    service: {
+      labels: { "stackwright.digest": "old" },
+      update: { state: "rollback_started", message: "update rolled back" },
+    },
+    wanted: { digest: "old" },
+    tasks: [swarmTask()],
+    kind: "waiting",
+    why: /takes its update back/,
+  },
+  {
+    title: "one that the engine took back to another release than that",
+    service: {
+      labels: { "stackwright.digest": "new" },
+      update: { state: "rollback_completed", message: "rolled back" },
+    },
+    wanted: { digest: "old" },
+    tasks: [swarmTask()],
+    kind: "failed",
+  },
+  {
     title: "an update that the engine calls complete, and a task that crashed after it",
     service: { update: { state: "completed", message: "" } },
     tasks: [failedTask(), swarmTask({ state: "ready", desired: "ready" })],
@@ -134,9 +173,9 @@ const CASES: readonly Case[] = [
 ];
 
 describe("convergence()", () => {
-  for (const { title, service, tasks, waitsForEnd = false, kind, why } of CASES) {
+  for (const { title, service, tasks, waitsForEnd = false, wanted = {}, kind, why } of CASES) {
     it(`takes ${title} for ${kind}`, () => {
-      const found = convergence(swarmService(service), tasks, waitsForEnd);
+      const found = convergence(swarmService(service), tasks, { waitsForEnd, ...wanted });
       assert.equal(found.kind, kind, JSON.stringify(found));
       if (why !== undefined) assert.match("why" in found ? found.why : "", why);
     });

@@ -1,0 +1,50 @@
+import type { EngineVerdict, ReleaseService } from "../model/mod.ts";
+
+/** What an update by the swarm itself is judged by. */
+export interface VerdictInput {
+  readonly verdict: EngineVerdict;
+  /** The release that is deployed. */
+  readonly current: { readonly number: number; readonly services: readonly ReleaseService[] };
+  /** Recorded releases, the newest first, the deployed one included. */
+  readonly history: readonly {
+    readonly number: number;
+    readonly services: readonly ReleaseService[];
+  }[];
+  /** Whether another release failed and stayed. */
+  readonly isMixed: boolean;
+}
+
+/** What is told of it, and whether the deployed release failed by it. */
+export interface ToldVerdict {
+  readonly message: string;
+  readonly fails: boolean;
+}
+
+/**
+ * Says what a swarm did to a service by itself, and which release it runs now. The deployed release failed
+ * where a service of it was taken back because its tasks did; a person who has one taken back, and an update
+ * that somebody else began, are no failure of it.
+ */
+export function judgeVerdict(
+  { verdict, current, history, isMixed }: VerdictInput,
+): ToldVerdict {
+  const { service, state, digest, why, tasksFailed } = verdict;
+  const because = why === "" ? "" : ` (${why})`;
+  if (state !== "rollback_completed") {
+    const what = state === "paused" ? "stopped an update of" : "could not take back";
+    return { message: `the swarm ${what} service ${service} by itself${because}`, fails: false };
+  }
+  const isOf = (services: readonly ReleaseService[]) =>
+    services.some((each) => each.name === service && each.digest === digest);
+  const runs = isOf(current.services) ? current : history.find((each) => isOf(each.services));
+  const now = runs === undefined
+    ? "what no known release says"
+    : `what release ${runs.number} says`;
+  const what = tasksFailed
+    ? `the swarm took service ${service} back by itself`
+    : `somebody had the swarm take service ${service} back`;
+  return {
+    message: `${what}${because}: it runs ${now}`,
+    fails: !isMixed && tasksFailed && runs !== current,
+  };
+}
