@@ -58,7 +58,10 @@ export interface EngineVerdict {
 /** Containers that an engine runs for one stack; one-off ones (`run`, jobs) are no part of it. */
 export interface ObservedStack {
   readonly containers: readonly ObservedContainer[];
-  /** Services that a swarm has without wanting a task of them, which therefore stand for no container. */
+  /**
+   * Services that a swarm has without wanting a task of them, which therefore stand for no container;
+   * absent where no swarm was asked.
+   */
   readonly idle?: readonly Pick<ObservedContainer, "service" | "labels">[];
   /** Updates of services of a swarm that did not end as they should. */
   readonly verdicts?: readonly EngineVerdict[];

@@ -277,6 +277,7 @@ export async function observeAnyway(
 ): Promise<ObservedStack> {
   const made = await observe(host.engine, { key }, signal);
   if ((await host.info(signal)).swarm !== "manager") return made;
-  const observed = await observeServices(host.engine, key, signal);
-  return { ...observed, containers: [...made.containers, ...observed.containers] };
+  const { idle = [], ...observed } = await observeServices(host.engine, key, signal);
+  const containers = [...made.containers, ...observed.containers];
+  return { ...observed, containers, ...(idle.length === 0 ? {} : { idle }) };
 }

@@ -9,7 +9,7 @@ import {
   shortId,
   withFollowers,
 } from "../model/mod.ts";
-import { driftOf, inPlaceReasons, replaceReasons } from "./replace_reasons.ts";
+import { changedInputs, driftOf, inPlaceReasons, replaceReasons } from "./replace_reasons.ts";
 import type { DecideInput } from "./decide_input.ts";
 
 /**
@@ -56,7 +56,7 @@ function decideService(service: ReleaseService, input: DecideInput): ServicePlan
   const plan = (action: ServicePlan["action"], ...because: string[]) => ({ name, action, because });
   if (expectation.replicas === 0) {
     return containers.length === 0
-      ? plan("keep", "the release wants no container")
+      ? withoutContainers(service, input)
       : plan("scale", `the release wants no container, ${containers.length} exist`);
   }
   if (containers.length === 0) return plan("create", missingReason(service, input));
@@ -74,6 +74,20 @@ function decideService(service: ReleaseService, input: DecideInput): ServicePlan
   }
   if (strayed.length > 0) return plan("start", ...strayed);
   return plan("keep", `digest ${shortId(service.digest)} is unchanged`);
+}
+
+/** One of which nothing is to run. In a swarm it is there all the same, to be scaled by whoever wants to. */
+function withoutContainers(service: ReleaseService, input: DecideInput): ServicePlan {
+  const { name, digest } = service;
+  const { idle } = input.observed;
+  const there = idle?.find((each) => each.service === name);
+  if (idle === undefined || there?.labels[LABELS.digest] === digest) {
+    return { name, action: "keep", because: ["the release wants no container"] };
+  }
+  if (there === undefined) {
+    return { name, action: "create", because: [missingReason(service, input)] };
+  }
+  return { name, action: "recreate", because: changedInputs(service, { ...there, name }, input) };
 }
 
 function missingReason(service: ReleaseService, input: DecideInput): string {

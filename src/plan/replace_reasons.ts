@@ -51,9 +51,9 @@ export function inPlaceReasons({ name, inPlace }: ReleaseService, input: DecideI
 }
 
 /** Names each input that differs from the release the container was made by. */
-function changedInputs(
+export function changedInputs(
   service: ReleaseService,
-  container: ObservedContainer,
+  container: Pick<ObservedContainer, "name" | "labels">,
   input: DecideInput,
 ): string[] {
   const label = container.labels[LABELS.digest];

@@ -238,6 +238,26 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
     );
 
     more(
+      "has a service that wants no task, keeps it as its file says, and starts it when that wants one",
+      inSwarm(async (world) => {
+        await commit(world, shop({ replicas: 0 }));
+        assert.equal(actions(await pollTo(world, "succeeded"))["web"], "create");
+        const web = async () => (await services(world))[0];
+        assert.deepEqual((await web())?.mode, { kind: "replicated", replicas: 0 });
+        await pollTo(world, "skipped");
+        await commit(world, shop({ replicas: 0, greeting: "good day" }));
+        const changed = await pollTo(world, "succeeded");
+        assert.deepEqual(actions(changed), { web: "recreate", worker: "keep" });
+        assert.match(reasons(changed, "web"), /mounted greeting\.txt changed/);
+        await world.engine.swarm.removeService((await web())?.id ?? "", never);
+        assert.equal(actions(await pollTo(world, "succeeded"))["web"], "create");
+        await commit(world, shop({ replicas: 1, greeting: "good day" }));
+        await pollTo(world, "succeeded");
+        assert.equal((await ids(world, "web")).length, 1);
+      }),
+    );
+
+    more(
       "says what the swarm takes back after a deployment gave up on it, once, and which release runs",
       inSwarm(async (world) => {
         const files = (word: string, more: Part = {}) => ({

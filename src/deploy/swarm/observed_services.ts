@@ -35,7 +35,7 @@ export function observedServices(
   });
   const idle = services.filter((each) => placesOf(each) === 0)
     .map(({ name, labels }) => ({ service: shortName(stack, name), labels }));
-  return idle.length === 0 ? { containers } : { containers, idle };
+  return { containers, idle };
 }
 
 /** A scheduled job has as many as a run of it, also while nothing runs. */

@@ -189,6 +189,36 @@ const TABLE: readonly {
     actions: { web: "keep" },
   },
   {
+    when: "no task of a swarm's service is wanted, and there is no such service",
+    given: {
+      desired: [service("web", { expectation: { ...always, replicas: 0 } })],
+      observed: { containers: [], idle: [] },
+    },
+    actions: { web: "create" },
+  },
+  {
+    when: "no task of a swarm's service is wanted, and its service is of another release",
+    given: {
+      desired: [service("web", { expectation: { ...always, replicas: 0 } })],
+      observed: {
+        containers: [],
+        idle: [{ service: "web", labels: { [LABELS.digest]: "other" } }],
+      },
+    },
+    actions: { web: "recreate" },
+  },
+  {
+    when: "no task of a swarm's service is wanted, and its service is there",
+    given: {
+      desired: [service("web", { expectation: { ...always, replicas: 0 } })],
+      observed: {
+        containers: [],
+        idle: [{ service: "web", labels: { [LABELS.digest]: service("web").digest } }],
+      },
+    },
+    actions: { web: "keep" },
+  },
+  {
     when: "no container is wanted and one exists",
     given: { desired: [service("web", { expectation: { ...always, replicas: 0 } })] },
     actions: { web: "scale" },

@@ -57,7 +57,7 @@ describe("observedServices()", () => {
     const name = "shop_web-stackwright-job-1";
     const mode = { kind: "replicated-job", completions: 0 } as const;
     const services = [swarmService({ name }), swarmService({ name, mode })];
-    assert.deepEqual(observedServices("shop", services, []), { containers: [] });
+    assert.deepEqual(observedServices("shop", services, []), { containers: [], idle: [] });
   });
 
   it("names those of which no task is wanted", () => {
@@ -68,6 +68,6 @@ describe("observedServices()", () => {
       idle: [{ service: "web", labels }],
     });
     const job = { ...idle, labels: { "stackwright.job.tasks": "1" } };
-    assert.equal(observedServices("shop", [job], []).idle, undefined);
+    assert.deepEqual(observedServices("shop", [job], []).idle, []);
   });
 });
