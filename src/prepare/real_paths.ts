@@ -5,22 +5,33 @@ import type { PrepareParts } from "./parts.ts";
 
 /**
  * Refuses paths that links lead out of the tree: what is there belongs to the host, or to us. Throws
- * `path_escapes`, and `config_invalid` for a path that is not there.
+ * `path_escapes`, and `config_invalid` for a path that is not there. A link to nothing counts as one that
+ * leads out: otherwise a repository could ask which files the host has.
  */
 export async function requireInside(
   parts: PrepareParts,
   tree: string,
   paths: readonly string[],
 ): Promise<void> {
+  const root = await parts.files.realPath(tree) ?? tree;
   for (const path of paths) {
     const real = await parts.files.realPath(join(tree, path));
-    if (real === undefined) {
+    if (real !== undefined && insideTree(real, root) !== undefined) continue;
+    if (real === undefined && !await isLinked(parts, tree, path)) {
       throw new StackwrightError("config_invalid", `${path} does not exist in the repository`);
     }
-    if (insideTree(real, await parts.files.realPath(tree) ?? tree) === undefined) {
-      throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
-    }
+    throw new StackwrightError(
+      "path_escapes",
+      `${path} leads out of the repository or nowhere`,
+    );
   }
+}
+
+/** True when a component of a path in the tree is a link. */
+async function isLinked(parts: PrepareParts, tree: string, path: string): Promise<boolean> {
+  if (path === "." || path === "") return false;
+  if ((await parts.files.stat(join(tree, path)))?.kind === "symlink") return true;
+  return await isLinked(parts, tree, dirname(path));
 }
 
 /**
