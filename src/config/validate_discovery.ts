@@ -135,6 +135,7 @@ function problemsOf(directory: string, error: StackwrightError): readonly Proble
   return [{ file: posix.join(directory, "/"), message: error.message }];
 }
 
+/** A problem at a key of a stack, which is written at `path` of its document. */
 export function problemAt(stack: DeclaredStack, path: string, message: string): Problem {
   return { ...stack.place(path), path, message };
 }

@@ -19,6 +19,7 @@ export interface ApiRequest {
   /** Milliseconds for the whole answer; {@link CALL_LIMIT_MS} by default, `Infinity` for no limit. */
   readonly limitMs?: number;
 }
+
 const UNCHANGING_POST = /^\/containers\/[^/]+\/(?:wait|attach)$|^\/auth$/;
 
 /** A request as it is sent. */

@@ -6,7 +6,7 @@ import type { ReconciliationEvent } from "./deployment.ts";
  */
 export type Heard = ReadonlyMap<string, ReadonlySet<ReconciliationEvent>>;
 
-/** Why a stack is looked at, and the pause before that is done again should it fail. */
+/** Reason for looking at a stack, and the pause before that is done again should it fail. */
 export interface LookBecause {
   readonly heard: Heard | undefined;
   readonly retryMs: number;

@@ -1,6 +1,6 @@
 import type { EngineVerdict, ReleaseService } from "../model/mod.ts";
 
-/** What an update by the swarm itself is judged by. */
+/** Facts by which an update is judged that a swarm ended by itself. */
 export interface VerdictInput {
   readonly verdict: EngineVerdict;
   /** The release that is deployed. */
@@ -14,7 +14,7 @@ export interface VerdictInput {
   readonly isMixed: boolean;
 }
 
-/** What is told of it, and whether the deployed release failed by it. */
+/** Words about it, and whether the deployed release failed by it. */
 export interface ToldVerdict {
   readonly message: string;
   readonly fails: boolean;

@@ -20,6 +20,7 @@ export interface GitSourceOptions extends GitOptions, AccessOptions {
   readonly mostFilesWithoutGit: number;
 }
 
+/** The options where nobody says otherwise. */
 export const DEFAULTS: GitSourceOptions = {
   git: "git",
   path: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

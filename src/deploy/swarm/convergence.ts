@@ -11,7 +11,7 @@ export type Convergence =
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string };
 
-/** What a service is to come to. */
+/** State that a service is to come to. */
 export interface Wanted {
   readonly waitsForEnd: boolean;
   /** Digest of the release whose service it is again where the engine took an update back; none elsewhere. */

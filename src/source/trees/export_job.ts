@@ -21,6 +21,7 @@ export interface ExportJob {
   readonly scratch: string;
 }
 
+/** The files of one part of a tree, to be written below `root`. */
 export interface PartJob extends ExportJob {
   readonly part: TreePart;
   /** From the root of the whole tree. */
