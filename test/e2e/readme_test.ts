@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -78,8 +78,11 @@ async function createMachine(): Promise<Machine> {
   const ports = { HTTP_PORT: String(port), METRICS_PORT: String(port + 1) };
   await symlink(join(ROOT, "dist"), join(directory, "dist"));
   await mkdir(join(directory, "scripts"));
-  await writeFile(join(directory, "scripts/build"), "#!/bin/sh\nexec test -x dist/stackwright\n");
-  await chmod(join(directory, "scripts/build"), 0o755);
+  // Set-up and build have been; what they were for is there.
+  for (const name of ["setup", "build"]) {
+    const script = join(directory, "scripts", name);
+    await writeFile(script, "#!/bin/sh\nexec test -x dist/stackwright\n", { mode: 0o755 });
+  }
   let serving: Terminal | undefined;
   const terminals: Terminal[] = [];
   const open = (script: string) => {

@@ -28,11 +28,21 @@ export async function findComposeProgram(
     ...SYSTEM_DIRECTORIES,
   ];
   for (const directory of directories) {
-    const program = await files.realPath(join(directory, "docker-compose"));
-    const info = program === undefined ? undefined : await files.stat(program);
-    if (program !== undefined && info?.kind === "file" && (info.mode & 0o111) !== 0) return program;
+    const program = await pluginIn(files, directory);
+    if (program !== undefined) return program;
   }
   return "docker";
+}
+
+/** A directory that this user may not look into has nothing for it; docker passes over it as well. */
+async function pluginIn(files: Files, directory: string): Promise<string | undefined> {
+  try {
+    const program = await files.realPath(join(directory, "docker-compose"));
+    const info = program === undefined ? undefined : await files.stat(program);
+    return info?.kind === "file" && (info.mode & 0o111) !== 0 ? program : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** `cliPluginsExtraDirs` of docker's configuration; what cannot be read is docker's to complain about. */

@@ -64,6 +64,20 @@ describe("findComposeProgram()", () => {
     assert.equal(await find({ HOME: home }), join(root, "elsewhere/docker-compose"));
   });
 
+  it("passes over a directory that this user may not enter, as HOME of another one", async () => {
+    const closed = join(root, "closed");
+    const refused = Object.assign(new Error("EACCES: permission denied, realpath"), {
+      code: "EACCES",
+    });
+    const ofUser: Files = {
+      ...files(),
+      realPath: (path) =>
+        path.startsWith(closed) ? Promise.reject(refused) : files().realPath(path),
+    };
+    const expected = join(root, "usr/local/lib/docker/cli-plugins/docker-compose");
+    assert.equal(await findComposeProgram(ofUser, { HOME: closed }), expected);
+  });
+
   it("does not mind a configuration that is no JSON, or null", async () => {
     for (const text of ["{", "null", "[]", `{"cliPluginsExtraDirs": 3}`]) {
       mkdirSync(join(root, "third"), { recursive: true });
