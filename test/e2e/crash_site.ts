@@ -8,10 +8,12 @@ import { observe } from "../../src/deploy/mod.ts";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
 import { type ObservedContainer, stackKey } from "../../src/model/mod.ts";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
+import type { EngineCall } from "../fakes/engine_calls.ts";
 import { createEngineProxy, type EngineProxy } from "../fakes/engine_proxy.ts";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
 import { findRealEngine } from "../fakes/real_engine.ts";
+import { removeStack } from "../fakes/real_swarm.ts";
 import { IMAGE } from "../flow/world.ts";
 import { freePort } from "../fakes/free_port.ts";
 import { type Program, ServiceProcess } from "./service_process.ts";
@@ -23,6 +25,9 @@ const never = new AbortController().signal;
 /** Calls of a rollout are about ten; far more of them would be a bug. */
 export const MOST_MUTATIONS = 30;
 
+/** After which change a process is killed: the `k`-th, or the first one of which it says so. */
+export type Cut = number | ((call: EngineCall) => boolean);
+
 /** A repository, an engine behind a proxy, and a service that is started and killed. */
 export class Site {
   readonly stack: string;
@@ -30,7 +35,8 @@ export class Site {
   #service: ServiceProcess | undefined;
   #port = 0;
   #started = new Date();
-  #killAt = 0;
+  /** Until the process was killed. */
+  #cut: Cut | undefined;
   /** What the repository has as a submodule. */
   #library: FakeRepository | undefined;
   /** What no other site has: a network, and an address of this machine to publish on. */
@@ -41,8 +47,10 @@ export class Site {
     this.#parts = parts;
     this.stack = `swt-${parts.directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
     parts.onMutation = async (n, call) => {
-      if (n !== this.#killAt) return;
-      this.lastChange = call;
+      const cut = this.#cut;
+      if (cut === undefined || !(typeof cut === "number" ? n === cut : cut(call))) return;
+      this.#cut = undefined;
+      this.lastChange = `${call.method} ${call.path}`;
       this.#service?.kill("SIGKILL");
       await this.#service?.ended;
     };
@@ -107,7 +115,7 @@ export class Site {
     { fails = false, withShop = false }: { readonly fails?: boolean; readonly withShop?: boolean },
   ): Promise<void> {
     await this.#parts.repository.commit({
-      ".stackwright.yaml": `name: ${this.stack}\ntimeout: 60\nretry: {limit: 0}\n`,
+      ".stackwright.yaml": `name: ${this.stack}\ntimeout: 120\nretry: {limit: 0}\n`,
       "compose.yaml": stackFile(revision, { fails, withShop }),
     });
   }
@@ -144,14 +152,13 @@ export class Site {
     return all.filter((each) => each.service === service).flatMap((each) => each.mounts);
   }
 
-  /** Starts the service and kills it after the `k`-th change; false when there were fewer. */
-  async killAfter(k: number): Promise<boolean> {
-    this.#killAt = k;
+  /** Starts the service and kills it after a change; false when there was no such one. */
+  async killAfter(cut: Cut): Promise<boolean> {
+    this.#cut = cut;
     this.#parts.proxy.reset();
     const service = await this.#start();
     await Promise.race([service.ended, this.#runEnded(service).catch(() => {})]);
-    this.#killAt = 0;
-    const killed = this.#parts.proxy.mutations() >= k;
+    const killed = this.#cutWasMade();
     if (killed) assert.equal((await service.ended).signal, "SIGKILL");
     else await service.stop();
     return killed;
@@ -159,12 +166,11 @@ export class Site {
 
   /** Runs a command beside no service and kills it after its `k`-th change; false when it had fewer. */
   async killCommandAfter(k: number, args: readonly string[]): Promise<boolean> {
-    this.#killAt = k;
+    this.#cut = k;
     this.#parts.proxy.reset();
     this.#service = new ServiceProcess(this.#parts.program, args, this.#env());
     const { signal, code, stderr } = await this.#service.ended;
-    this.#killAt = 0;
-    const killed = this.#parts.proxy.mutations() >= k;
+    const killed = this.#cutWasMade();
     if (killed) assert.equal(signal, "SIGKILL");
     else assert.equal(code, 0, stderr);
     return killed;
@@ -223,7 +229,7 @@ export class Site {
   }
 
   async close(): Promise<void> {
-    this.#killAt = 0;
+    this.#cut = undefined;
     this.#service?.kill("SIGKILL");
     await this.#service?.ended;
     const { proxy, fake, engine, directory } = this.#parts;
@@ -233,6 +239,12 @@ export class Site {
     await rm(this.#parts.configDirectory, { recursive: true, force: true });
     await fake?.close();
     await rm(directory, { recursive: true, force: true });
+  }
+
+  #cutWasMade(): boolean {
+    const wasMade = this.#cut === undefined;
+    this.#cut = undefined;
+    return wasMade;
   }
 
   async #start(): Promise<ServiceProcess> {
@@ -283,7 +295,8 @@ export class Site {
   }
 
   async #clean(): Promise<void> {
-    const { engine } = this.#parts;
+    const { engine, isSwarm } = this.#parts;
+    if (isSwarm) return await removeStack(engine, this.stack);
     for (const each of await this.containers()) {
       await engine.removeContainer(each.id, { force: true, volumes: true }, never);
     }
@@ -309,19 +322,20 @@ interface SiteParts {
   readonly isSwarm: boolean;
   readonly proxy: EngineProxy;
   readonly configDirectory: string;
-  onMutation(n: number, call: string): Promise<void>;
+  onMutation(n: number, call: EngineCall): Promise<void>;
 }
 
-/** A site without a commit; `kind` is the engine behind the proxy, a `swarm` the fake one as a manager. */
-export async function createSite(
-  program: Program,
-  kind: "fake" | "real" | "swarm",
-): Promise<Site> {
+/** The engine of a site; a swarm is an engine that manages one. */
+export type SiteKind = "fake" | "real" | "fake swarm" | "real swarm";
+
+/** A site without a commit; `kind` is the engine behind the proxy. */
+export async function createSite(program: Program, kind: SiteKind): Promise<Site> {
   const directory = await mkdtemp(join(tmpdir(), "stackwright-crash-"));
   const socketPath = join(directory, "engine.sock");
-  const fake = kind === "real" ? undefined : await createFakeEngine({ socketPath });
+  const fake = kind.startsWith("real") ? undefined : await createFakeEngine({ socketPath });
   fake?.addImage(IMAGE, { where: "both" });
-  if (kind === "swarm") fake?.becomeManager();
+  const isSwarm = kind.endsWith("swarm");
+  if (isSwarm) fake?.becomeManager();
   const real = fake === undefined ? await findRealEngine() : undefined;
   const upstream = real?.unavailable === undefined && real !== undefined
     ? real.socketPath
@@ -330,7 +344,7 @@ export async function createSite(
   const proxy = await createEngineProxy({
     socketPath: join(directory, "proxy.sock"),
     upstream,
-    onMutation: (n, call) => parts.onMutation(n, `${call.method} ${call.path}`),
+    onMutation: (n, call) => parts.onMutation(n, call),
   });
   const parts: SiteParts = {
     directory,
@@ -339,7 +353,7 @@ export async function createSite(
     repository: await createRepository(join(directory, "git")),
     engine: createEngine({ host: `unix://${upstream}` }),
     fake,
-    isSwarm: kind === "swarm",
+    isSwarm,
     proxy,
     configDirectory: compose.configDirectory,
     onMutation: () => Promise.resolve(),
@@ -480,17 +494,30 @@ function stackFile(
   revision: string,
   { fails, withShop }: { readonly fails: boolean; readonly withShop: boolean },
 ): string {
-  const service = (more: Readonly<Record<string, unknown>> = {}) => ({
+  // A real swarm replaces it at once, and soon sees that an update failed.
+  const at = { monitor: "300ms" };
+  const alike = {
     image: IMAGE,
+    init: true,
+    stop_grace_period: "1s",
+    deploy: {
+      endpoint_mode: "dnsrr",
+      restart_policy: { condition: "any", delay: "200ms" },
+      update_config: at,
+      rollback_config: at,
+    },
+  };
+  const service = (more: Readonly<Record<string, unknown>> = {}) => ({
+    ...alike,
     command: ["sh", "-c", fails ? "exit 3" : "sleep 100000"],
-    deploy: { labels: { rev: revision } },
+    deploy: { ...alike.deploy, labels: { rev: revision } },
     ...more,
   });
   return JSON.stringify({
     services: {
       web: service({ configs: ["page"] }),
       ...(withShop ? { shop: service({ command: ["sleep", "100000"] }) } : {}),
-      worker: { image: IMAGE, command: ["sleep", "100000"] },
+      worker: { ...alike, command: ["sleep", "100000"] },
     },
     configs: { page: { content: revision } },
   });

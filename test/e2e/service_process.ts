@@ -84,7 +84,7 @@ export class ServiceProcess {
 
   /** Waits until `condition` holds; throws with the log when the process ends first. */
   async until(condition: () => boolean | Promise<boolean>): Promise<void> {
-    for (let turn = 0; turn < 1200; turn++) {
+    for (let turn = 0; turn < 2400; turn++) {
       if (await condition()) return;
       if (!this.running) throw new Error(`the service ended:\n${this.#stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { createEngine } from "../../src/docker/mod.ts";
+import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
 import { ensureBusyboxImage } from "./busybox_image.ts";
 
 /** A swarm's manager behind `DOCKER_HOST`, or why there is none. */
@@ -36,5 +36,17 @@ async function whyNot(): Promise<string | undefined> {
     return String(error);
   } finally {
     engine.close();
+  }
+}
+
+/** Takes the services of a stack away, and what only they have, also while they are being updated. */
+export async function removeStack({ swarm }: EngineClient, stack: string): Promise<void> {
+  const never = new AbortController().signal;
+  const label = { "com.docker.stack.namespace": stack };
+  for (const { id } of await swarm.services(label, never)) await swarm.removeService(id, never);
+  for (const kind of ["configs", "secrets"] as const) {
+    for (const { id } of await swarm.objects(kind, label, never)) {
+      await swarm.removeObject(kind, id, never);
+    }
   }
 }

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { SwarmService, SwarmTask } from "../../src/docker/mod.ts";
 import { isWanted } from "../../src/deploy/swarm/observed_services.ts";
 import { LABELS } from "../../src/model/mod.ts";
+import { removeStack } from "../fakes/real_swarm.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, type Part } from "./compose_text.ts";
 import { actions, commit, docker, pollTo, reasons } from "./steps.ts";
@@ -31,6 +32,7 @@ function service(more: Part = {}): Part {
     deploy: {
       restart_policy: { condition: "any", delay: "200ms" },
       update_config: { monitor: "300ms", parallelism: 0 },
+      rollback_config: { monitor: "300ms", parallelism: 0 },
       endpoint_mode: "dnsrr",
       ...more["deploy"] as Part,
     },
@@ -75,7 +77,7 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
       try {
         await test(world);
       } finally {
-        await removeStacks(world);
+        await removeStack(world.engine, world.stack);
         await world.close();
       }
     };
@@ -780,18 +782,5 @@ async function endTasks(world: World): Promise<void> {
   const ids = await docker(world, "ps", "--quiet", "--filter", ofWeb);
   for (const id of ids.split("\n").filter((each) => each !== "")) {
     await docker(world, "exec", id, "touch", "/end").catch(() => {});
-  }
-}
-
-/** Takes away what a test left, also when it failed. */
-async function removeStacks({ engine, stack }: World): Promise<void> {
-  const label = { [NAMESPACE]: stack };
-  for (const { id } of await engine.swarm.services(label, never)) {
-    await engine.swarm.removeService(id, never);
-  }
-  for (const kind of ["configs", "secrets"] as const) {
-    for (const { id } of await engine.swarm.objects(kind, label, never)) {
-      await engine.swarm.removeObject(kind, id, never);
-    }
   }
 }
