@@ -1,11 +1,16 @@
 import { type ComposeModel, MOST_CONTAINERS } from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
-import { servicesOf } from "./model.ts";
+import { labelsOf, servicesOf } from "./model.ts";
 
 /** Services of one project: what is done for each looks at all others. */
 const MOST_SERVICES = 500;
 /** Characters of one text; a compose file as a whole may have as many. */
 const LONGEST_TEXT = 256 * 1024;
+/**
+ * Characters of all labels of all containers of one project. An engine lists containers with their
+ * labels, of all projects at once: an answer that is too long to be read stops everybody's deployments.
+ */
+const MOST_LABELS = 8 << 20;
 /** Entries of one list or map: a few more than all ports of one protocol. */
 const MOST_ENTRIES = 70_000;
 
@@ -24,6 +29,7 @@ export function tooLargeProject(model: ComposeModel): string | undefined {
       `list ${MOST_ENTRIES} entries`;
   }
   let containers = 0;
+  let labels = 0;
   for (const [name, service] of services) {
     const replicas = replicasOf(service);
     if (!Number.isInteger(replicas) || replicas < 0) {
@@ -34,10 +40,24 @@ export function tooLargeProject(model: ComposeModel): string | undefined {
       return `service ${name}: expose: ${JSON.stringify(exposed)} is no port or range of ports`;
     }
     containers += replicas;
+    labels += replicas * labelsLength(labelsOf(service));
   }
-  return containers > MOST_CONTAINERS
-    ? `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`
-    : undefined;
+  if (containers > MOST_CONTAINERS) {
+    return `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`;
+  }
+  return tooManyLabels(labels);
+}
+
+/** Characters of some labels, with their names. */
+export function labelsLength(labels: Readonly<Record<string, string>>): number {
+  return Object.entries(labels).reduce((sum, [name, { length }]) => sum + name.length + length, 0);
+}
+
+/** Why so many characters of labels on the containers of one project are too many, or `undefined`. */
+export function tooManyLabels(length: number): string | undefined {
+  if (length <= MOST_LABELS) return undefined;
+  return `its containers would have labels of ${length} characters altogether, the most is ` +
+    `${MOST_LABELS}`;
 }
 
 const LAST_PORT = 65_535;

@@ -159,6 +159,8 @@ function resourceCalls(api: EngineApi) {
       images.contentOf(api, reference, platform, signal),
     imageVolumes: (reference: string, signal: AbortSignal) =>
       images.imageVolumes(api, reference, signal),
+    imageLabels: (reference: string, signal: AbortSignal) =>
+      images.imageLabels(api, reference, signal),
     listImages: (signal: AbortSignal) => images.listImages(api, signal),
     imagesInUse: async (signal: AbortSignal) => {
       const all = await containers.listContainers(api, {}, signal);

@@ -81,6 +81,8 @@ export interface Engine {
   ): Promise<string | undefined>;
   /** Paths at which an image declares volumes; none when it is not there. */
   imageVolumes(reference: string, signal: AbortSignal): Promise<readonly string[]>;
+  /** The labels of an image, which its containers have, too; none when it is not there. */
+  imageLabels(reference: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
   listImages(signal: AbortSignal): Promise<ImageSummary[]>;
   /** Content ids of the images that any container, running or not, was made from. */
   imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;

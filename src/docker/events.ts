@@ -72,19 +72,24 @@ export function parseEvent(event: JsonRecord): ContainerEvent {
   };
 }
 
-/** Objects of a stream that has one on each line; a last, incomplete one is dropped. */
+/**
+ * Objects of a stream that has one on each line; a last, incomplete one is dropped. So is one that is
+ * too long: events have all labels of their container, and one container must not keep those of all
+ * others from being heard.
+ */
 export async function* jsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<JsonRecord> {
   const decoder = new TextDecoder();
   let rest = "";
+  let isTooLong = false;
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
-    if (rest.length > LONGEST_EVENT) {
-      throw new StackwrightError("engine_refused", "the engine sent an event that does not end");
-    }
     for (const line of lines) {
-      if (line.trim() !== "") yield asRecord(JSON.parse(line));
+      if (!isTooLong && line.trim() !== "") yield asRecord(JSON.parse(line));
+      isTooLong = false;
     }
+    isTooLong ||= rest.length > LONGEST_EVENT;
+    if (isTooLong) rest = "";
   }
 }
 

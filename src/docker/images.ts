@@ -41,6 +41,17 @@ export async function imageVolumes(
   return Object.keys(asRecord(asRecord(asRecord(answer)["Config"])["Volumes"]));
 }
 
+/** The labels of an image, which its containers have, too; none when it is not there. */
+export async function imageLabels(
+  api: EngineApi,
+  reference: string,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const path = `/images/${pathName(reference)}/json`;
+  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
+  return asTexts(asRecord(asRecord(answer)["Config"])["Labels"]);
+}
+
 /** All images, without intermediate layers. */
 export async function listImages(api: EngineApi, signal: AbortSignal): Promise<ImageSummary[]> {
   const list = await api.json({ method: "GET", path: "/images/json" }, signal);

@@ -33,6 +33,11 @@ describe("tooLargeProject()", () => {
     assert.equal(of({ ports: Array.from({ length: 65_535 }, () => ({})) }), undefined);
     assert.equal(of({ labels: { a: "x".repeat(200_000) } }), undefined);
   });
+  it("refuses labels that make the list of all containers too long to be read", () => {
+    const labels = { a: "x".repeat(100_000) };
+    assert.equal(of({ labels, scale: 50 }, { labels, deploy: { replicas: 30 } }), undefined);
+    assert.match(of({ labels, scale: 50 }, { labels, scale: 40 }) ?? "", / labels of 9000090 char/);
+  });
   it("refuses ports to expose that are none, and takes those that are", () => {
     const ranges = ["1-99999999", "0-4294967295", "5-4", "70000", "1e9", "", "a", "1-2-3", "-1"];
     for (const each of ranges) {

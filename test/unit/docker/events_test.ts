@@ -41,4 +41,10 @@ describe("jsonLines()", () => {
     const found = await Array.fromAsync(jsonLines(texts('{"a"', ":1}\n\n{", '"a":2}\n{"a":', "3")));
     assert.deepEqual(found, [{ a: 1 }, { a: 2 }]);
   });
+
+  it("leaves out what is too long, and hears everything else", async () => {
+    const long = Array.from({ length: 5 }, () => "x".repeat(400_000));
+    const stream = texts('{"a":1}\n{"b":"', ...long, '"}\n{"a"', ":2}\n", '{"a":3}\n');
+    assert.deepEqual(await Array.fromAsync(jsonLines(stream)), [{ a: 1 }, { a: 2 }, { a: 3 }]);
+  });
 });
