@@ -22,16 +22,22 @@ const MOST_NAMED = 5;
 
 /**
  * Asks the engine of each context but the default one, those that only the ledger knows as well, and
- * says which stacks they have. Never rejects.
+ * says which stacks they have. Never rejects: of an address of the own engine that cannot be used, with
+ * which no engine is asked, nothing is said here.
  */
 export async function checkContexts(
   settings: Settings,
   system: System,
   signal: AbortSignal,
 ): Promise<CheckedContext[]> {
-  const stacks = await stacksOf(settings, system).catch(() => undefined);
-  const engines = createEngines(settings, system, noMeter);
+  let engines: Engines;
   try {
+    engines = createEngines(settings, system, noMeter);
+  } catch {
+    return [];
+  }
+  try {
+    const stacks = await stacksOf(settings, system).catch(() => undefined);
     const names = new Set([
       ...await engines.names(),
       ...stacks?.map(({ context }) => context) ?? [],

@@ -24,7 +24,8 @@ const LIMIT_MS = 10_000;
 
 /**
  * Looks at what the service works with: the engines of all contexts, compose, git, sources with their
- * intervals, addresses, data directory. Asks no other machine than those of the engines. Never rejects for what it finds.
+ * intervals, addresses, data directory. Asks no other machine than those of the engines. Never rejects
+ * for what it finds.
  */
 export async function quickCheck(
   settings: Settings,

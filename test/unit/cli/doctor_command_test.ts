@@ -87,6 +87,15 @@ describe("stackwright doctor", () => {
     });
   });
 
+  it("finds an address of the engine that cannot be, beside all else", async () => {
+    const { code, out } = await run(["doctor"], {
+      env: { DATA_DIR: "/nonexistent", DOCKER_HOST: "foo://engine" },
+    });
+    assert.equal(code, EXIT.failed);
+    assert.match(out, /^!! +engine .*foo:\/\/ is not supported/m);
+    assert.match(out, /^!! +source /m);
+  });
+
   it("misses a way to be told what to deploy", async () => {
     const { out } = await run(["doctor", "--json"], {
       env: { DATA_DIR: "/nonexistent", DOCKER_HOST: "unix:///nonexistent/engine.sock" },
