@@ -227,9 +227,9 @@ async function driftOf(
   signal: AbortSignal,
 ): Promise<readonly Drift[]> {
   const { key, swarm, images } = recorded;
-  const before = ledger.reconciliations.drift(key);
+  const { reconciliations } = ledger;
   if (options.drift === "ignore") {
-    if (before !== undefined) ledger.reconciliations.noteDrift(key, { ...before, ...NO_DRIFT });
+    if (reconciliations.drift(key) !== undefined) reconciliations.noteDrift(key, NO_DRIFT);
     return [];
   }
   const release = ledger.open(recorded);
@@ -242,6 +242,8 @@ async function driftOf(
   const listed = listedDrift(recorded.services, observed)
     // What ended a swarm brings back by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
+  // Read only now: who looked at the same time may have told and noted it.
+  const before = reconciliations.drift(key);
   const { mended, news, found } = judgeDrift({ listed, fields, before, policy: options.drift });
   for (const each of news) {
     const end = options.drift === "repair" ? "" : " (reconciliation.drift: repair mends it)";
@@ -250,7 +252,7 @@ async function driftOf(
       context: key.context,
     });
   }
-  ledger.reconciliations.noteDrift(key, { ...before, ...found });
+  reconciliations.noteDrift(key, found);
   return mended;
 }
 

@@ -100,8 +100,13 @@ export class Reconciliations {
     );
   }
 
-  /** Takes note of what a look found; writes only what differs. */
-  noteDrift(key: StackKey, found: FoundDrift): void {
+  /** Takes note of what a look found; what a swarm did, and was told, stays. */
+  noteDrift(key: StackKey, { count, fields, tried }: FoundDrift): void {
+    this.#note(key, { ...this.drift(key), count, fields, tried });
+  }
+
+  /** Writes only what differs. */
+  #note(key: StackKey, found: FoundDrift): void {
     if (JSON.stringify(this.drift(key)) === JSON.stringify(found)) return;
     this.#database.run(
       `INSERT INTO drift (context, name, found) VALUES (?, ?, ?)
@@ -116,14 +121,14 @@ export class Reconciliations {
   noteTried(key: StackKey, drift: readonly Drift[]): void {
     const found = this.drift(key);
     if (found === undefined) return;
-    this.noteDrift(key, { ...found, tried: [...found.tried, ...drift] });
+    this.#note(key, { ...found, tried: [...found.tried, ...drift] });
   }
 
   /** Takes note that what a swarm did to services by itself was told. */
   noteVerdicts(key: StackKey, told: readonly EngineVerdict[] = []): void {
     const found = this.drift(key) ?? NO_DRIFT;
     if (told.length === 0 && found.verdicts === undefined) return;
-    this.noteDrift(key, { ...found, verdicts: told.map(({ id }) => id) });
+    this.#note(key, { ...found, verdicts: told.map(({ id }) => id) });
   }
 
   /** Forgets a stack. */

@@ -15,7 +15,7 @@ export interface Receiving {
 interface Entry {
   readonly connection: Connection;
   readonly requests: Set<Receiving>;
-  /** Number of connections that began since others had their turn. */
+  /** Number of requests that it began since others had their turn. */
   begun: number;
 }
 

@@ -275,6 +275,25 @@ describe("Reconciliations", () => {
   );
 
   it(
+    "keeps what a swarm did by itself, and was told, through later looks",
+    withLedger(({ reconciliations }) => {
+      const fields = [{ service: "web", field: "user", wanted: "none", found: "1" }];
+      const verdict = { service: "web", id: "s1 paused", state: "paused" } as const;
+      const told = { ...verdict, digest: undefined, why: "", tasksFailed: false };
+      const before = { count: 1, fields, tried: [] };
+      reconciliations.noteDrift(WEB, before);
+      reconciliations.noteVerdicts(WEB, [told]);
+      // As by who began to look before that.
+      reconciliations.noteDrift(WEB, before);
+      assert.deepEqual(reconciliations.drift(WEB), { ...before, verdicts: [told.id] });
+      reconciliations.noteTried(WEB, fields);
+      assert.deepEqual(reconciliations.drift(WEB)?.tried, fields);
+      reconciliations.noteVerdicts(WEB, []);
+      assert.deepEqual(reconciliations.drift(WEB)?.verdicts, []);
+    }),
+  );
+
+  it(
     "counts restarts of a container of a release within a window",
     withLedger(({ reconciliations }) => {
       const one = { key: WEB, release: "r1", container: "web-1" };
