@@ -208,7 +208,7 @@ function addNamed(spec: JsonRecord, add: Add): void {
     }
   }
   for (const mount of asList(container["Mounts"]).map(asRecord)) {
-    add(`volume at ${asText(mount["Target"])}`, mount);
+    add(`volume at ${asText(mount["Target"])}`, keptOf(mount));
   }
   for (const kind of ["Config", "Secret"] as const) {
     for (const each of asList(container[`${kind}s`]).map(asRecord)) {
@@ -218,6 +218,15 @@ function addNamed(spec: JsonRecord, add: Add): void {
     }
   }
 }
+
+/** A mount as engines keep it: they forget its consistency, and take a propagation where none is said. */
+function keptOf({ Consistency: _forgotten, ...mount }: JsonRecord): JsonRecord {
+  const { Propagation = USUAL_PROPAGATION, ...options } = asRecord(mount["BindOptions"]);
+  const other = Propagation === USUAL_PROPAGATION ? {} : { Propagation };
+  return { ...mount, BindOptions: { ...options, ...other } };
+}
+
+const USUAL_PROPAGATION = "rprivate";
 
 /** Labels by which we and the tools of a swarm know a service. */
 const OURS: ReadonlySet<string> = new Set([

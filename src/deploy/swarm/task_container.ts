@@ -1,3 +1,4 @@
+import { compareVersions } from "../../docker/api_version.ts";
 import type { FileReferenceBody, TaskContainerBody } from "../../docker/swarm_bodies.ts";
 import { filled, LABELS } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
@@ -26,7 +27,7 @@ export function taskContainer(
       Dir: textAt(service, "working_dir"),
       User: textAt(service, "user"),
       Groups: texts(service, "group_add"),
-      Privileges: privileges(service),
+      Privileges: privileges(service, parts.api),
       TTY: onlyTrue(service["tty"]),
       OpenStdin: onlyTrue(service["stdin_open"]),
       ReadOnly: onlyTrue(service["read_only"]),
@@ -89,7 +90,7 @@ function environment(service: JsonObject): string[] {
     .sort();
 }
 
-function privileges(service: JsonObject) {
+function privileges(service: JsonObject, api: string) {
   const options = texts(service, "security_opt");
   const has = (option: RegExp) => onlyTrue(options.some((each) => option.test(each)));
   const value = (name: string) =>
@@ -97,7 +98,10 @@ function privileges(service: JsonObject) {
       .find((each) => each !== undefined);
   const credentials = objectAt(service, "credential_spec");
   return filled({
-    NoNewPrivileges: has(/^no-new-privileges(?:[:=]true)?$/),
+    // Older engines do not keep it, and would seem to have lost it.
+    NoNewPrivileges: compareVersions(api, "1.44") < 0
+      ? undefined
+      : has(/^no-new-privileges(?:[:=]true)?$/),
     SELinuxContext: filled({
       Disable: has(/^label[:=]disable$/),
       User: value("user"),

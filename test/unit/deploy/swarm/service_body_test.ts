@@ -49,6 +49,13 @@ describe("serviceBody()", () => {
     });
   }
 
+  it("asks no engine for what it would not keep", () => {
+    const service = { security_opt: ["no-new-privileges:true", "label:disable"] };
+    const told = (api: string) => body(service, { api }).TaskTemplate.ContainerSpec.Privileges;
+    assert.deepEqual(told("1.43"), { SELinuxContext: { Disable: true } });
+    assert.deepEqual(told("1.44"), { NoNewPrivileges: true, SELinuxContext: { Disable: true } });
+  });
+
   it("wants as many tasks as the release, runs the image with its digest, and names itself", () => {
     const made = body({}, { replicas: { web: 3 }, images: { web: "app:1@sha256:aa" } });
     assert.equal(made.Name, "shop_web");

@@ -66,6 +66,18 @@ export const CONTAINER: readonly ServiceCase[] = [
       BindOptions: { Propagation: "rslave", NonRecursive: true },
     }],
   ],
+  [
+    "volumes",
+    [{ type: "bind", source: "/a", target: "/b", bind: { recursive: "disabled" } }],
+    "Mounts",
+    [{ Type: "bind", Source: "/a", Target: "/b", BindOptions: { NonRecursive: true } }],
+  ],
+  [
+    "volumes",
+    [{ type: "bind", source: "/a", target: "/b", consistency: "cached" }],
+    "Mounts",
+    [{ Type: "bind", Source: "/a", Target: "/b", Consistency: "cached" }],
+  ],
   ["volumes", [{ type: "tmpfs", target: "/t", tmpfs: { size: "4096", mode: 448 } }], "Mounts", [
     { Type: "tmpfs", Target: "/t", TmpfsOptions: { SizeBytes: 4096, Mode: 448 } },
   ]],

@@ -151,6 +151,22 @@ describe("what somebody changed of a swarm's service", () => {
     assert.doesNotMatch(cases.flatMap(([change]) => found(change)).join(), /hush/);
   });
 
+  it("is nothing of a mount where an engine forgets, or takes by itself, how it is made", () => {
+    const bind = { type: "bind", source: "/a", target: "/b" };
+    const drift = (written: object, options: object) => {
+      const body = bodyOf({ ...SERVICE, volumes: [{ ...bind, ...written }] });
+      const change: Change = ({ ContainerSpec }) =>
+        ContainerSpec.Mounts = [{ Type: "bind", Source: "/a", Target: "/b", ...options }];
+      return serviceDrift("web", body, told(change), NETWORKS).map(formatDrift);
+    };
+    const filled = { BindOptions: { Propagation: "rprivate", NonRecursive: true } };
+    assert.deepEqual(drift({ bind: { recursive: "disabled" } }, filled), []);
+    assert.deepEqual(drift({ consistency: "cached" }, {}), []);
+    const another = ["service web: volume at /b: another instead of that of its release"];
+    assert.deepEqual(drift({}, filled), another);
+    assert.deepEqual(drift({}, { BindOptions: { Propagation: "rslave" } }), another);
+  });
+
   it("says nothing of networks that have no name here", () => {
     assert.deepEqual(found(({ Networks }) => Networks[0].Target = "unknown"), []);
   });
