@@ -54,7 +54,7 @@ describe("a stack that is only watched", () => {
     const env = { MAX_CONCURRENT_DEPLOYMENTS: "1" };
     const world = await createWorld({ engine: "fake", env });
     try {
-      const long = { deploy: { update_config: { monitor: "1000h" } } };
+      const long = { deploy: { update_config: { monitor: "11h" } } };
       await commit(world, { a: long, b: long, c: {} });
       await begin(world);
       await untilShown(world, {
