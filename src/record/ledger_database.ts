@@ -152,8 +152,9 @@ function open(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
   // FULL, not NORMAL: an intent that a power cut can lose protects nothing.
   database.exec(
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; " +
-      "PRAGMA busy_timeout = 5000;",
+    // First, because whoever else opens a new one at this moment holds it.
+    "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " +
+      "PRAGMA foreign_keys = ON;",
   );
   return database;
 }

@@ -213,22 +213,26 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
  * version added.
  */
 export function migrate(database: DatabaseSync, path: string): void {
-  const row = database.prepare("PRAGMA user_version").get();
-  const version = Number(row?.["user_version"] ?? 0);
-  if (version > SCHEMA_VERSION) {
-    throw new StackwrightError(
-      "ledger_unusable",
-      `${path} has schema ${version}, this version of Stackwright knows up to ${SCHEMA_VERSION}: ` +
-        `start the newer version again, or restore a backup made by this one`,
-    );
-  }
-  if (version === SCHEMA_VERSION) return;
-  // All or none, and the disk is waited for once.
-  const steps = MIGRATIONS.slice(version).join("\n");
+  if (versionOf(database, path) === SCHEMA_VERSION) return;
+  database.exec("BEGIN IMMEDIATE");
   try {
-    database.exec(`BEGIN IMMEDIATE; ${steps} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
+    // Another process may have done it while this one waited for its turn.
+    const steps = MIGRATIONS.slice(versionOf(database, path)).join("\n");
+    // All or none, and the disk is waited for once.
+    database.exec(`${steps} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
+}
+
+function versionOf(database: DatabaseSync, path: string): number {
+  const row = database.prepare("PRAGMA user_version").get();
+  const version = Number(row?.["user_version"] ?? 0);
+  if (version <= SCHEMA_VERSION) return version;
+  throw new StackwrightError(
+    "ledger_unusable",
+    `${path} has schema ${version}, this version of Stackwright knows up to ${SCHEMA_VERSION}: ` +
+      `start the newer version again, or restore a backup made by this one`,
+  );
 }

@@ -9,6 +9,7 @@ import process from "node:process";
 import { describe, it } from "node:test";
 import { type ErrorCode, isStackwrightError, stackKey } from "../../../src/model/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
+import { migrate } from "../../../src/record/ledger_schema.ts";
 import { createIds } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { releaseOf } from "./releases.ts";
@@ -49,6 +50,29 @@ describe("Ledger in trouble", () => {
       assert.deepEqual(names.map((each) => each["name"]), ["holds"]);
       before.exec("DROP TABLE holds");
       before.close();
+      openLedger(path).close();
+    }));
+
+  it("is made by one of two processes that open a new one at once", () =>
+    inDirectory((directory) => {
+      const path = join(directory, "state.db");
+      const waiting = new DatabaseSync(path);
+      let waited = false;
+      const late = {
+        prepare: (sql: string) => waiting.prepare(sql),
+        exec(sql: string) {
+          // The other one is through before this one has its turn.
+          if (sql.startsWith("BEGIN IMMEDIATE")) openLedger(path).close();
+          waited ||= sql.startsWith("BEGIN IMMEDIATE");
+          waiting.exec(sql);
+        },
+        get isTransaction() {
+          return waiting.isTransaction;
+        },
+      };
+      migrate(late as unknown as DatabaseSync, path);
+      assert.ok(waited);
+      waiting.close();
       openLedger(path).close();
     }));
 
