@@ -45,8 +45,8 @@ export class InstanceKey {
   }
 
   /**
-   * Reverses {@link seal}; objects that an earlier version sealed as they are open, too. Throws `ledger_unusable` when the bytes were sealed with another key or
-   * damaged.
+   * Reverses {@link seal}; objects that an earlier version sealed as they are open, too. Throws
+   * `ledger_unusable` when the bytes were sealed with another key or damaged.
    */
   open(sealed: Uint8Array): string {
     try {
@@ -75,12 +75,7 @@ export class InstanceKey {
  */
 export async function loadInstanceKey(files: Files, dataDir: string): Promise<InstanceKey> {
   const path = join(dataDir, INSTANCE_KEY_FILE);
-  const existing = await files.readIfExists(path);
-  if (existing === undefined) {
-    const secret = randomBytes(KEY_BYTES);
-    await files.write(path, secret.toString("hex") + "\n", { mode: 0o600 });
-    return new InstanceKey(secret);
-  }
+  const existing = await files.readIfExists(path) ?? await makeKey(files, path);
   const text = new TextDecoder().decode(existing).trim();
   if (!/^[0-9a-f]{64,}$/.test(text)) {
     throw new StackwrightError(
@@ -90,6 +85,22 @@ export async function loadInstanceKey(files: Files, dataDir: string): Promise<In
     );
   }
   return new InstanceKey(Buffer.from(text, "hex"));
+}
+
+/** Makes the key, unless another process is faster: then that one counts for both. */
+async function makeKey(files: Files, path: string): Promise<Uint8Array> {
+  const beside = `${path}.${randomBytes(8).toString("hex")}`;
+  const text = randomBytes(KEY_BYTES).toString("hex") + "\n";
+  await files.write(beside, text, { mode: 0o600 });
+  try {
+    await files.link(beside, path);
+  } catch {
+    // It is there already, or its file system has no links.
+    if (await files.stat(path) === undefined) await files.rename(beside, path);
+  } finally {
+    await files.remove(beside);
+  }
+  return await files.readIfExists(path) ?? new TextEncoder().encode(text);
 }
 
 function derive(secret: Uint8Array, purpose: string): Uint8Array {

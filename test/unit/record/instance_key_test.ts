@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { INSTANCE_KEY_FILE, InstanceKey, loadInstanceKey } from "../../../src/record/mod.ts";
-import { systemFiles } from "../../../src/system/mod.ts";
+import { type Files, systemFiles } from "../../../src/system/mod.ts";
 
 const secret = new Uint8Array(32).fill(7);
 const key = new InstanceKey(secret);
@@ -92,6 +92,33 @@ describe("loadInstanceKey", () => {
       assert.equal(second.digest("a"), first.digest("a"));
       assert.equal(await readFile(path, "utf8"), text);
       assert.equal(second.open(first.seal(TEXT)), TEXT);
+    });
+  });
+
+  it("loadInstanceKey() makes one key for two processes that make it at once", async () => {
+    await inDirectory(async (directory) => {
+      let first: InstanceKey | undefined;
+      const files: Files = {
+        ...systemFiles,
+        async write(path, data, options) {
+          // The other one is through between its look for a key and its own.
+          first ??= await loadInstanceKey(systemFiles, directory);
+          await systemFiles.write(path, data, options);
+        },
+      };
+      const second = await loadInstanceKey(files, directory);
+      assert.equal(second.digest("a"), first?.digest("a"));
+      assert.equal((await loadInstanceKey(systemFiles, directory)).digest("a"), second.digest("a"));
+      assert.deepEqual(await readdir(directory), [INSTANCE_KEY_FILE]);
+    });
+  });
+
+  it("loadInstanceKey() makes a key where a file system has no links", async () => {
+    await inDirectory(async (directory) => {
+      const files: Files = { ...systemFiles, link: () => Promise.reject(new Error("EPERM")) };
+      const first = await loadInstanceKey(files, directory);
+      assert.equal((await loadInstanceKey(files, directory)).digest("a"), first.digest("a"));
+      assert.deepEqual(await readdir(directory), [INSTANCE_KEY_FILE]);
     });
   });
 
