@@ -17,6 +17,9 @@ interface Place extends SopsLeaf {
 /** How deep a JSON file may nest. */
 const DEEPEST = 200;
 
+/** `sops` as readers of JSON take it that do not care for case: such as the sops program. */
+const METADATA = /^[s\u017f]ops$|^sop[s\u017f]$|^\u017fop\u017f$/i;
+
 /** Takes a JSON file apart; `undefined` when it is no JSON object or has no metadata. */
 export function readJsonText(text: string): SopsText | undefined {
   const metadata = metadataOf(text);
@@ -83,6 +86,7 @@ class JsonScan {
   readonly cut: Replacement[] = [];
   readonly #text: string;
   #at = 0;
+  #inMetadata = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -104,14 +108,24 @@ class JsonScan {
   #object(path: readonly string[], depth: number): void {
     this.#at++;
     let before = this.#at;
+    const names = new Set<string>();
     for (let count = 0; this.#peek() !== "}"; count++) {
       const start = this.#at;
       const key = this.#string();
       this.#space();
       this.#at++;
-      if (depth === 0 && key === "sops") {
+      const isMetadata = depth === 0 && METADATA.test(key);
+      // Others put together what we see only the last of.
+      const isSecond = names.has(isMetadata ? "sops" : key) && (isMetadata || this.#inMetadata);
+      if (isSecond || (isMetadata && key !== "sops")) {
+        throw new SopsFormatError("its metadata, or a part of it, is there twice or misspelled");
+      }
+      names.add(key);
+      if (isMetadata) {
         const kept = this.places.length;
+        this.#inMetadata = true;
         this.#value([], depth + 1);
+        this.#inMetadata = false;
         this.places.length = kept;
         this.#cutMember(count === 0 ? start : before);
       } else this.#value([...path, key], depth + 1);

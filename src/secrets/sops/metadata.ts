@@ -39,8 +39,32 @@ export function isSopsMetadata(value: Readonly<Record<string, unknown>>): boolea
   return textOf(value, "mac") !== "" || textOf(value, "lastmodified") !== "";
 }
 
-/** Reads the metadata block. Throws {@link SopsFormatError} when a part of it is missing. */
+/** What SOPS calls the parts of its metadata. */
+const NAME = /^[a-z0-9_]+$/;
+
+/**
+ * Refuses names that the sops program may read and we do not: it takes `HC_Vault` for `hc_vault` where
+ * that stands in JSON, and what `<<` leads to. Whatever is decided by the metadata has to be decided by
+ * what the program sees.
+ */
+function requirePlainNames(value: unknown): void {
+  if (Array.isArray(value)) return value.forEach(requirePlainNames);
+  if (!isObject(value)) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (!NAME.test(name)) {
+      throw new SopsFormatError("its metadata has a name that SOPS never writes");
+    }
+    // Its names are those of the author, and mean nothing to SOPS.
+    if (name !== "context") requirePlainNames(inner);
+  }
+}
+
+/**
+ * Reads the metadata block. Throws {@link SopsFormatError} when a part of it is missing, or is there in a
+ * way that only some readers understand.
+ */
 export function readMetadata(block: Readonly<Record<string, unknown>>): SopsMetadata {
+  requirePlainNames(block);
   const groups = listOf(block["key_groups"]).filter(isObject);
   const holders = [block, ...groups];
   const mac = textOf(block, "mac");

@@ -79,7 +79,8 @@ function metadataOf(document: Document.Parsed): Record<string, unknown> | undefi
   try {
     return value.toJS(document, { maxAliasCount: 0 }) as Record<string, unknown>;
   } catch {
-    return undefined;
+    // The sops program follows them: another document's metadata must not be taken for these.
+    throw new SopsFormatError("its metadata has an alias, which SOPS never writes");
   }
 }
 
@@ -93,6 +94,9 @@ function* scalarsOf(node: unknown, path: readonly string[]): Generator<Place> {
   if (isMap(node)) {
     for (const pair of node.items) {
       const key = keyOf(pair);
+      if (isAlias(pair.key) || (path.length === 0 && key === "<<")) {
+        throw new SopsFormatError("it has an alias or << as a key, which SOPS never writes");
+      }
       if (path.length === 0 && key === "sops") continue;
       yield* scalarsOf(pair.value, [...path, key]);
     }

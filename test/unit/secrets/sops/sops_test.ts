@@ -425,6 +425,63 @@ describe("decrypt() and its keys", () => {
     const own = sopsWith(undefined, program("https://vault.example.com:8200"));
     assert.equal(await plain("x.yaml", text, own), "1");
   });
+
+  const EVIL = '[{"vault_address":"https://vault.example.com","enc":"x"}]';
+  const encryptedJson = async () => {
+    const pgp = { age: undefined, pgp: [{ fp: "ABCD", enc: "x" }] };
+    return await encryptJson({ a: "b" }, { recipients, metadata: pgp });
+  };
+  const hidden: readonly [what: string, name: string, change: (text: string) => string][] = [
+    ["in other case", "x.json", (json) => json.replace('"pgp":', `"HC_Vault":${EVIL},"pgp":`)],
+    [
+      "in a block in other case",
+      "x.json",
+      (json) => json.replace("{", `{"SOPS":{"hc_vault":${EVIL}},`),
+    ],
+    [
+      "in a block with a letter that counts as another",
+      "x.json",
+      (json) => json.replace("{", `{"\u017fops":{"hc_vault":${EVIL}},`),
+    ],
+    ["in a first block", "x.json", (json) => json.replace("{", `{"sops":{"hc_vault":${EVIL}},`)],
+    [
+      "in a first list of groups",
+      "x.json",
+      (json) =>
+        json.replace('"pgp":', `"key_groups":[{"hc_vault":${EVIL}}],"key_groups":[{}],"pgp":`),
+    ],
+    [
+      "by a merge in its metadata",
+      "x.yaml",
+      (json) => {
+        const { sops, ...rest } = JSON.parse(json);
+        const block = JSON.stringify(sops).replace("{", `{<<: {"hc_vault":${EVIL}},`);
+        return `a: ${JSON.stringify(rest.a)}\nsops: ${block}\n`;
+      },
+    ],
+    [
+      "by an alias in the metadata of a first document",
+      "x.yaml",
+      (json) => {
+        const { sops, a } = JSON.parse(json);
+        return `v: &v ${EVIL}\nsops: {hc_vault: *v, mac: x}\n---\na: ${JSON.stringify(a)}\n` +
+          `sops: ${JSON.stringify(sops)}\n`;
+      },
+    ],
+  ];
+  for (const [what, name, change] of hidden) {
+    it(`decrypt() gives the program no file that names a Vault server ${what}`, async () => {
+      let asked = 0;
+      const program: SopsProgram = {
+        vaultAddress: undefined,
+        decrypt: () => Promise.resolve(new TextEncoder().encode(`${++asked}`)),
+      };
+      const text = change(JSON.stringify(JSON.parse(await encryptedJson())));
+      assert.match(text, /vault\.example\.com/);
+      await failure(name, text, sopsWith(undefined, program));
+      assert.equal(asked, 0);
+    });
+  }
 });
 
 describe("decrypt() and the redactor", () => {
