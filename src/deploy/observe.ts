@@ -1,3 +1,4 @@
+import { isOneOff, isSwarmTask } from "../docker/containers.ts";
 import type { Engine } from "../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../docker/swarm.ts";
 import {
@@ -81,7 +82,7 @@ export async function observeAll(
   return stacks;
 }
 
-/** Whether a container of a stack's project is one of the stack's: one-off ones are not. */
-export function isPartOfStack({ labels }: ObservedContainer): boolean {
-  return labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true";
+/** Whether a container of a stack's project is one of the stack's: one-off ones and tasks are not. */
+export function isPartOfStack(container: ObservedContainer): boolean {
+  return !isOneOff(container) && !isSwarmTask(container);
 }

@@ -25,6 +25,17 @@ export function isOneOff(container: ObservedContainer): boolean {
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
 }
 
+/** On every container that a swarm made. */
+const SWARM_TASK = "com.docker.swarm.service.id";
+
+/**
+ * Whether a swarm made this container: it is of a service, and of no project of compose, whatever the
+ * labels say that it has from its image.
+ */
+export function isSwarmTask({ labels }: Pick<ObservedContainer, "labels">): boolean {
+  return labels[SWARM_TASK] !== undefined;
+}
+
 /** One container, or `undefined`. */
 export async function inspectContainer(
   api: EngineApi,

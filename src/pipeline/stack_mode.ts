@@ -12,6 +12,7 @@ import {
   type RolloutResult,
   STACK_LABELS,
 } from "../deploy/mod.ts";
+import { isSwarmTask } from "../docker/mod.ts";
 import {
   COMPOSE_LABELS,
   type ObservedStack,
@@ -88,7 +89,8 @@ async function ofMode(
   signal: AbortSignal,
 ): Promise<Owned["parts"]> {
   if (swarm === undefined) {
-    return await host.engine.listContainers({ [COMPOSE_LABELS.project]: name }, signal);
+    const all = await host.engine.listContainers({ [COMPOSE_LABELS.project]: name }, signal);
+    return all.filter((each) => !isSwarmTask(each));
   }
   if ((await host.info(signal)).swarm !== "manager") return [];
   return await host.engine.swarm.services({ [STACK_LABELS.namespace]: name }, signal);

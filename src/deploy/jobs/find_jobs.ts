@@ -1,4 +1,4 @@
-import { isOneOff } from "../../docker/containers.ts";
+import { isOneOff, isSwarmTask } from "../../docker/containers.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   BEHAVIOUR_LABELS,
@@ -27,8 +27,8 @@ export async function findJobs(
     labels.map((label) => engine.listContainers({ [label]: undefined }, signal)),
   );
   const all = new Map(
-    lists.flat().filter(({ labels }) => labels[SWARM_TASK] === undefined)
-      .map((each) => [each.id, each]),
+    // The service of a task is looked for where services are.
+    lists.flat().filter((each) => !isSwarmTask(each)).map((each) => [each.id, each]),
   );
   const services = Map.groupBy(all.values(), (each) => {
     const project = each.labels[COMPOSE_LABELS.project] ?? "";
@@ -39,9 +39,6 @@ export async function findJobs(
       byText(`${a.key.name}/${a.container.name}`, `${b.key.name}/${b.container.name}`)
     );
 }
-
-/** On every container that a swarm made: it is of a service, which is looked for where those are. */
-const SWARM_TASK = "com.docker.swarm.service.id";
 
 function jobOf(context: string, containers: readonly ObservedContainer[]): FoundJob[] {
   const own = containers.filter((each) => !isOneOff(each))
