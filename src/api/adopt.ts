@@ -74,7 +74,7 @@ function refusedOwner(refused: readonly StackOwner[], key: StackKey, reference: 
   if (only === undefined) {
     throw new StackwrightError(
       "not_found",
-      `nobody was refused ${key.name}: name the source that is to have it with --source`,
+      `nobody was refused ${key.name}: name the source that is to have it, as --source or in the body`,
     );
   }
   if (others.length === 0) return only;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import { formatStackArguments, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 import { unifiedDiff } from "./unified_diff.ts";
@@ -55,5 +55,10 @@ async function modelOf(
   const [found] = ledger.history(key, 1, number + 1);
   if (found?.number === number) return await shownModel(found, signal);
   if (ledger.history(key, 1).length === 0) throw unknownStack(key);
-  throw new StackwrightError("not_found", `${key.name} has no release ${number}`);
+  throw new StackwrightError(
+    "not_found",
+    `${key.name} has no release ${number}; stackwright history ${
+      formatStackArguments(key)
+    } lists what there is`,
+  );
 }

@@ -1,6 +1,7 @@
 import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
 import { formatDrift, formatStackKey, shortId } from "../model/mod.ts";
 import { readArguments, stackOf } from "./arguments.ts";
+import { headline } from "./headline.ts";
 import { type Command, EXIT } from "./io.ts";
 import { peopleTime } from "./people_time.ts";
 import { withOperations } from "./with_operations.ts";
@@ -97,10 +98,11 @@ function times(count: number): string {
 function outcomeOf({ kind, outcome }: DecisionView, time: (text: string) => string): string[] {
   if (kind === "skip" || kind === "error") return [];
   if (outcome === undefined) return ["  outcome: not known; it is under way, or was interrupted"];
-  const [line = ""] = outcome.message.split("\n");
-  const { status, retry_at: again } = outcome;
+  const { status, message, retry_at: again } = outcome;
   return [
-    `  outcome: ${status}: ${line}${again === undefined ? "" : `; tried again ${time(again)}`}`,
+    `  outcome: ${status}: ${headline(message)}${
+      again === undefined ? "" : `; tried again ${time(again)}`
+    }`,
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { ReleaseView } from "../api/mod.ts";
 import { shortId } from "../model/mod.ts";
 import { readArguments, stackOf } from "./arguments.ts";
+import { headline } from "./headline.ts";
 import { type Command, EXIT } from "./io.ts";
 import { type PeopleTime, peopleTime } from "./people_time.ts";
 import { table } from "./table.ts";
@@ -13,7 +14,7 @@ function textOf(releases: readonly ReleaseView[], time: PeopleTime): string {
     time(new Date(at)),
     status,
     shortId(revision),
-    message.split("\n")[0] ?? "",
+    headline(message),
   ]);
   return table([["", "RELEASE", "TIME", "STATE", "COMMIT", "WHAT"], ...rows]);
 }

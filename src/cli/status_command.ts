@@ -9,6 +9,7 @@ import {
 } from "../model/mod.ts";
 import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
+import { headline } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime } from "./people_time.ts";
 import { table } from "./table.ts";
@@ -91,7 +92,6 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
   const rows = sorted.map((stack) => {
     const { state, release, health, running, wanted, why, retry_at: retryAt } = stack;
     const again = retryAt === undefined ? "" : `; tried again ${time(new Date(retryAt))}`;
-    const [sentence] = why.split("\n");
     return [
       state,
       many ? formatStackKey(stack) : stack.name,
@@ -99,7 +99,7 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       release === undefined ? "-" : shortId(release.revision),
       release === undefined ? "-" : age(new Date(release.deployed_at), now),
       wanted === 0 ? "-" : `${health} ${running}/${wanted}`,
-      `${sentence}${again}`,
+      `${headline(why)}${again}`,
     ];
   });
   return table([["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"], ...rows]);

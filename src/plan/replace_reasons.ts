@@ -68,7 +68,9 @@ export function changedInputs(
 
 function inputChanges(before: ReleaseService, after: ReleaseService): string[] {
   const names = [...new Set([...Object.keys(before.inputs), ...Object.keys(after.inputs)])].sort();
-  return names.filter((name) => before.inputs[name] !== after.inputs[name]).map((name) => {
+  // A mount that is new, of a path the repository does not have, is told by its definition.
+  const value = ({ inputs }: ReleaseService, name: string) => inputs[name] ?? "absent";
+  return names.filter((name) => value(before, name) !== value(after, name)).map((name) => {
     const [old, wanted] = [shown(before.inputs[name]), shown(after.inputs[name])];
     return `${describeInput(name)} changed from ${old} to ${wanted}`;
   });

@@ -13,7 +13,10 @@ export function chooseRelease(
   const current = ledger.current(key);
   const history = ledger.history(key, Number.MAX_SAFE_INTEGER);
   if (current === undefined) {
-    throw new StackwrightError("not_found", `${key.name} has no release on ${key.context}`);
+    throw new StackwrightError(
+      "not_found",
+      `${key.name} has no release on ${key.context}; stackwright status lists what there is`,
+    );
   }
   const wanted = number === undefined
     ? history.find((each) =>

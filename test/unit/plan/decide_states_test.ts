@@ -286,6 +286,7 @@ describe("decide() and its reasons", () => {
         variables: "eeee",
         build_arguments: "ffff",
         "file:gone": "file:1111",
+        "file:never": "absent",
       },
     });
     const after = serviceOf("web", {
@@ -298,6 +299,7 @@ describe("decide() and its reasons", () => {
         variables: "eee2",
         build_arguments: "fff2",
         "file:new": "file:2222",
+        "file:neither": "absent",
       },
     });
     const plan = decide({

@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { headline } from "../../../src/cli/headline.ts";
+
+describe("headline()", () => {
+  const table: readonly (readonly [string, string])[] = [
+    ["all is well", "all is well"],
+    ["first\nsecond", "first"],
+    ["web stopped with exit code 3; last output:\noh no; put back", "web stopped with exit code 3"],
+    ["", ""],
+  ];
+  for (const [message, expected] of table) {
+    it(`of ${JSON.stringify(message)} is ${JSON.stringify(expected)}`, () =>
+      assert.equal(headline(message), expected));
+  }
+});
