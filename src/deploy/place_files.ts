@@ -10,6 +10,7 @@ import {
 } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import {
+  COMPOSE_LABELS,
   isStackwrightError,
   LABELS,
   MANAGER,
@@ -191,7 +192,12 @@ async function fill(
       Image,
       AttachStdout: false,
       AttachStderr: false,
-      Labels: { [LABELS.files]: name },
+      // Else the image's: it could say that this is a container of another project.
+      Labels: {
+        [LABELS.files]: name,
+        [COMPOSE_LABELS.project]: "",
+        [COMPOSE_LABELS.oneOff]: "True",
+      },
       Env: [],
       // An image need not have any, and it is never started.
       Entrypoint: ["-"],

@@ -112,7 +112,11 @@ describe("files for an engine on another machine", () => {
     ]);
     const [{ body } = assert.fail()] = wishes;
     assert.equal(body.Image, "web:1");
-    assert.deepEqual(body.Labels, { "stackwright.files": SITE });
+    assert.deepEqual(body.Labels, {
+      "stackwright.files": SITE,
+      "com.docker.compose.project": "",
+      "com.docker.compose.oneoff": "True",
+    });
     assert.equal(body.HostConfig.NetworkMode, "none");
     assert.deepEqual(
       body.HostConfig.Mounts?.map(({ Source, ReadOnly, VolumeOptions }) => ({
