@@ -9,6 +9,8 @@ import {
 import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
 import { readJobLabels } from "./job_labels.ts";
+import { clip } from "./located.ts";
+import { nearestKey } from "./nearest_key.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 
 /** Faults in compose files, and what they use that is refused where they are deployed. */
@@ -94,6 +96,7 @@ function labelFindings(
   const warnings: Problem[] = [];
   for (const [service, labels] of labelsOf(text)) {
     const path = `services.${service}.labels`;
+    warnings.push(...misspelledLabels(labels).map((message) => ({ file, path, message })));
     if (!JSON.stringify(labels).includes("$")) {
       try {
         // What the project is called is not known here.
@@ -121,6 +124,28 @@ function labelFindings(
     }
   }
   return { problems, warnings };
+}
+
+const OUR_PREFIX = "stackwright.";
+
+/** At most so many of a service are told: further ones are no slip any more. */
+const MOST_MISSPELLED = 10;
+
+/** Labels with our prefix that are none of ours: where they are deployed they have no effect. */
+function misspelledLabels(labels: Readonly<Record<string, string>>): string[] {
+  const known: readonly string[] = Object.values(BEHAVIOUR_LABELS);
+  const unknown = Object.keys(labels).filter((name) =>
+    name.startsWith(OUR_PREFIX) && !name.includes("$") && !known.includes(name)
+  );
+  return unknown.slice(0, MOST_MISSPELLED).map((name) => {
+    const near = nearestKey(withoutPrefix(name), known.map(withoutPrefix));
+    const advice = near === undefined ? "" : `: did you mean ${OUR_PREFIX}${near}?`;
+    return `${clip(name, 80)} is no label of Stackwright and has no effect${advice}`;
+  });
+}
+
+function withoutPrefix(name: string): string {
+  return name.slice(OUR_PREFIX.length);
 }
 
 /** The labels of each service, written as a map or as a list. */

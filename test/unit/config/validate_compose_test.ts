@@ -31,6 +31,31 @@ describe("validateCompose()", () => {
     });
   }
 
+  it("warns of a label with our prefix that is none of ours, and of no other", () => {
+    const labels = [
+      "stackwright.deployment.autostrt: x",
+      "stackwright.deployment.autostart: y",
+      "stackwright.elsewhere: z",
+      "org.example.autostrt: x",
+    ].join(", ");
+    const found = validateCompose(`services: {a: {labels: {${labels}}}}`, {
+      file: "c.yaml",
+      base: ".",
+    });
+    const path = "services.a.labels";
+    const none = "is no label of Stackwright and has no effect";
+    assert.deepEqual(found.problems, []);
+    assert.deepEqual(found.warnings, [
+      {
+        file: "c.yaml",
+        path,
+        message: `stackwright.deployment.autostrt ${none}: did you mean ` +
+          "stackwright.deployment.autostart?",
+      },
+      { file: "c.yaml", path, message: `stackwright.elsewhere ${none}` },
+    ]);
+  });
+
   it("reports what is wrong with a job", () => {
     for (const labels of ['{stackwright.job.enabled: "true"}', "[cd.doco.job.enabled=true]"]) {
       const { problems } = validateCompose(`services: {a: {labels: ${labels}}}`, {
