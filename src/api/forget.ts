@@ -18,8 +18,8 @@ const forgetView = z.strictObject({
 
 /** Parts for forgetting stacks. */
 export interface ForgetParts extends Pick<StackParts, "ledger"> {
-  /** Names of the contexts whose engines can be asked. */
-  readonly engineContexts: () => Promise<readonly string[]>;
+  /** Whether a context is there, also one that cannot be used at this moment. */
+  readonly hasContext: (context: string) => Promise<boolean>;
   readonly clock: Clock;
 }
 
@@ -31,7 +31,7 @@ export interface ForgetParts extends Pick<StackParts, "ledger"> {
  * `not_found` when nothing is recorded about it.
  */
 export function forgetOperation(
-  { ledger, engineContexts, clock }: ForgetParts,
+  { ledger, hasContext, clock }: ForgetParts,
 ): Operation<z.output<typeof forgetView>> {
   return defineOperation({
     id: "forgetDeployment",
@@ -44,7 +44,7 @@ export function forgetOperation(
   }, ({ context, name }, call) => {
     const key = stackKey(context, name);
     return audited(call, { action: "forget", what: "stack", key }, async () => {
-      requireForgettable(ledger, key, await engineContexts());
+      requireForgettable(ledger, key, await hasContext(key.context));
       const current = ledger.current(key);
       const message =
         `a person forgot it: there is no context ${key.context} any more; what runs ` +
@@ -68,9 +68,9 @@ export function forgetOperation(
 function requireForgettable(
   ledger: ForgetParts["ledger"],
   key: StackKey,
-  contexts: readonly string[],
+  isContextThere: boolean,
 ): void {
-  if (contexts.includes(key.context)) {
+  if (isContextThere) {
     throw new StackwrightError(
       "conflict",
       `the context ${key.context} is there, so ${key.name} can be removed from it: with destroy: ` +

@@ -25,7 +25,9 @@ export interface Engines {
    * be used.
    */
   of(context: string): Promise<KnownEngine>;
-  /** Names of the contexts there are, the default one first. */
+  /** Whether a context is there, also one that cannot be read or used. */
+  has(context: string): Promise<boolean>;
+  /** Names of the contexts that can be read, the default one first. */
   names(): Promise<string[]>;
   /** Closes idle connections. May be called twice. */
   close(): void;
@@ -66,6 +68,10 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
       const fresh = { place, client, isHere: endpoint.kind === "unix", ...socket };
       made.set(context, fresh);
       return fresh;
+    },
+    async has(context) {
+      if (context === DEFAULT_CONTEXT) return true;
+      return await store.find(context).catch(() => "unusable") !== undefined;
     },
     names,
     close() {

@@ -68,7 +68,7 @@ export function createGate(
     stacks: createStacks(assembly, clock),
     mirrors: () => assembly.mirrors.list(),
     deployments: (signal) => stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal),
-    engineContexts: () => engines.names(),
+    hasContext: (context) => engines.has(context),
     contexts: async () => [...await engines.names(), ...contextsOf(ledger)],
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     ledger,

@@ -146,7 +146,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     intake,
     runs,
     contexts: () => Promise.resolve(["default"]),
-    engineContexts: () => Promise.resolve(["default"]),
+    hasContext: (context) => Promise.resolve(context === "default"),
     checkEngine: options.checkEngine ?? (() => Promise.resolve()),
     parsePollRequest,
     projects: new Projects({

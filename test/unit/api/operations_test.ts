@@ -68,7 +68,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     }),
     stacks: () => Promise.resolve(stacks),
     mirrors: () => Promise.resolve([{ repository: "example.org/acme/shop", path: "/m" }]),
-    engineContexts: () => Promise.resolve([]),
+    hasContext: () => Promise.resolve(false),
     deployments: () => Promise.resolve([]),
     parsePollRequest: (value) => {
       parsed.push(value);
