@@ -2,7 +2,6 @@ import { lookAtServices, lookForDrift, observe, observeAll } from "../deploy/mod
 import {
   type Drift,
   type EngineVerdict,
-  formatDrift,
   formatStackKey,
   type Heard,
   isStackwrightError,
@@ -12,7 +11,6 @@ import {
   type ObservedStack,
   type ReconciliationOptions,
   type StackKey,
-  StackwrightError,
   type TargetEnd,
 } from "../model/mod.ts";
 import {
@@ -26,7 +24,15 @@ import {
 } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { createTeller, type Teller } from "../tell/mod.ts";
+import {
+  newVerdicts,
+  reconciliationTeller,
+  stackLabels,
+  tellDrift,
+  type Teller,
+  tellSuppressed,
+  tellVerdicts,
+} from "../tell/mod.ts";
 import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair, stopHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
@@ -99,18 +105,15 @@ async function attempt(
   }
   const observed = await observe(parts.host.engine, recorded, signal);
   if (recorded.swarm !== undefined && parts.ledger.mark(key) !== since) return "moved";
-  tellVerdicts(parts, recorded, observed);
+  tellOfVerdicts(parts, recorded, observed);
   if (found === undefined) return "settled";
   const drift = await driftOf(parts, found, { observed, since }, signal);
   const decided = decide(parts, found, { observed, heard, drift });
   // Once: the engine says it when health changes, and not again.
   const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);
-  tellSuppressed(parts, found, told);
+  tellSuppressed(parts, recorded, found.options, told);
   if (decided.plan.kind === "skip" && decided.restarts.length === 0) return "settled";
-  const { revision } = found.recorded;
-  const by = { trigger: "reconciliation", origin: "automatic" } as const;
-  const target = { key, repository: revision.source.name, ...by };
-  const teller = createTeller(parts.listeners, target, revision);
+  const teller = reconciliationTeller(parts.listeners, recorded);
   try {
     const end = decided.plan.kind === "skip"
       ? await restart(parts, found, { teller, restarts: decided.restarts }, signal)
@@ -134,50 +137,22 @@ function laterBy({ clock }: PipelineParts, retryMs: number): Required<Pick<Targe
   return { retryAt: new Date(clock.now().getTime() + retryMs) };
 }
 
-/** What a swarm did to services of a stack by itself that nobody was told of yet. */
-function newVerdicts(
-  { ledger: { reconciliations } }: PipelineParts,
-  { key }: RecordedRelease,
-  { verdicts = [] }: ObservedStack,
-): readonly EngineVerdict[] {
-  const known = reconciliations.drift(key)?.verdicts ?? [];
-  return verdicts.filter(({ id }) => !known.includes(id));
-}
-
-/**
- * Tells what a swarm did to services by itself, once, as a decision of its own: a rollback that came after
- * a deployment had given up on its service, or of an update that somebody else began.
- */
-function tellVerdicts(
+function tellOfVerdicts(
   parts: PipelineParts,
   current: RecordedRelease,
   observed: ObservedStack,
 ): void {
-  const { ledger, meter, log, clock } = parts;
-  const { key, revision: { source }, digest: release } = current;
-  const news = newVerdicts(parts, current, observed);
-  if (news.length === 0) return;
+  const verdicts = newVerdicts(parts.ledger, current.key, observed);
+  if (verdicts.length === 0) return;
+  const history = parts.ledger.history(current.key, MOST_RELEASES);
   const mixed = isMixed(parts, current);
-  const history = ledger.history(key, MOST_RELEASES);
-  for (const verdict of news) {
-    const { message, fails } = judgeVerdict({ verdict, current, history, isMixed: mixed });
-    const by = { trigger: "reconciliation", origin: "automatic" } as const;
-    const target = { key, repository: source.name, ...by };
-    const teller = createTeller(parts.listeners, target, current.revision);
-    meter.count("engine_rollbacks_total", labelsOf(key, source.name));
-    if (fails) {
-      ledger.failures.fail(key, { release, message, at: clock.now(), automatic: true });
-      const error = new StackwrightError("deploy_failed", message);
-      teller.tell({ kind: "ended", end: { status: "failed", message, error } });
-      continue;
-    }
-    if (mixed) ledger.failures.addTo(key, message);
-    log.warning(message, { stack: key.name, context: key.context });
-    const nothing = { kind: "skip", reason: "no_changes", changes: [], services: [] } as const;
-    teller.tell({ kind: "decided", decision: { ...nothing, message } });
-  }
-  ledger.reconciliations.noteVerdicts(key, observed.verdicts);
+  const judge = (verdict: EngineVerdict) =>
+    judgeVerdict({ verdict, current, history, isMixed: mixed });
+  tellVerdicts(parts, { current, verdicts, observed, isMixed: mixed, judge });
 }
+
+/** Releases among which the one is looked for that a service was taken back to. */
+const MOST_RELEASES = 100;
 
 /** Whether services can be asked for: an engine may have left its swarm. */
 async function hasSwarm({ host }: PipelineParts, signal: AbortSignal): Promise<boolean> {
@@ -199,21 +174,6 @@ function decide(
     ledger.reconciliations.restartsSince({ key, release: digest, container: name }, since);
   const isStack = recorded.swarm !== undefined;
   return decideReconciliation({ services, options, restarts, isStack, ...seen });
-}
-
-function tellSuppressed(
-  { log, meter }: PipelineParts,
-  { recorded: { key, revision }, options }: Reconciled,
-  suppressed: readonly ObservedContainer[],
-): void {
-  for (const { name } of suppressed) {
-    meter.count("reconciliation_suppressed_total", labelsOf(key, revision.source.name));
-    log.warning(
-      `container ${name} is unhealthy and was restarted ${options.restartLimit} times within ` +
-        `${options.restartWindowSeconds} s: it is left alone (reconciliation.restart_limit)`,
-      { stack: key.name, context: key.context },
-    );
-  }
 }
 
 /**
@@ -245,19 +205,10 @@ async function driftOf(
   // Read only now: who looked at the same time may have told and noted it.
   const before = reconciliations.drift(key);
   const { mended, news, found } = judgeDrift({ listed, fields, before, policy: options.drift });
-  for (const each of news) {
-    const end = options.drift === "repair" ? "" : " (reconciliation.drift: repair mends it)";
-    log.warning(`${formatDrift(each)}: changed by hand${end}`, {
-      stack: key.name,
-      context: key.context,
-    });
-  }
+  tellDrift(log, key, news, options.drift);
   reconciliations.noteDrift(key, found);
   return mended;
 }
-
-/** Releases among which the one is looked for that a service was taken back to. */
-const MOST_RELEASES = 100;
 
 /** Restarts containers one after the other; one that is gone by then is found missing later. */
 async function restart(
@@ -266,7 +217,7 @@ async function restart(
   { teller, restarts }: { readonly teller: Teller; readonly restarts: readonly Restart[] },
   signal: AbortSignal,
 ): Promise<TargetEnd> {
-  const { engine } = parts.host;
+  const { meter, host: { engine } } = parts;
   const message = restarts.map((each) => each.because).join("; ");
   teller.tell({
     kind: "decided",
@@ -289,17 +240,9 @@ async function restart(
       if (!isStackwrightError(error, "engine_refused")) throw error;
       parts.log.debug(`container ${name} could not be restarted`, { error });
     }
-    meterRestart(parts, key, revision.source.name);
+    meter.count("reconciliation_restarts_total", stackLabels(key, revision.source.name));
   }
   return { status: "succeeded", message: `restarted: ${message}` };
-}
-
-function meterRestart({ meter }: PipelineParts, key: StackKey, repository: string): void {
-  meter.count("reconciliation_restarts_total", labelsOf(key, repository));
-}
-
-function labelsOf({ name, context }: StackKey, repository: string) {
-  return { repository, deployment: name, context };
 }
 
 /** Puts what is missing of the release back; `undefined` when another process changed the stack. */
@@ -327,11 +270,10 @@ async function redeploy(
   const message = `release ${recorded.number} comes back: ${plan.message}`;
   teller.tell({ kind: "decided", decision: { kind: "repair", message, changes: [], services } });
   teller.tell({ kind: "started" });
-  const work = { decision, since };
   return await deploying(
     parts,
     revision.source.name,
-    (slot) => repairRelease(parts, by, { ...work, slot }, signal),
+    (slot) => repairRelease(parts, by, { decision, since, slot }, signal),
     signal,
   );
 }
@@ -358,15 +300,14 @@ export async function strayedStacks(
   const stacks = await observeAll(parts.host.engine, signal, { withServices });
   const strayed: StackKey[] = [];
   for (const key of keys) {
-    const found = reconciled(parts, key);
-    const current = parts.ledger.current(key);
-    if (current?.swarm !== undefined && withServices) {
-      const seen = stacks.get(key.name) ?? { containers: [] };
-      if (newVerdicts(parts, current, seen).length > 0) strayed.push(key);
-    }
-    if (strayed.includes(key)) continue;
-    if (found === undefined || (found.recorded.swarm !== undefined && !withServices)) continue;
     const observed = stacks.get(key.name) ?? { containers: [] };
+    const isStack = parts.ledger.current(key)?.swarm !== undefined;
+    if (isStack && withServices && newVerdicts(parts.ledger, key, observed).length > 0) {
+      strayed.push(key);
+      continue;
+    }
+    const found = reconciled(parts, key);
+    if (found === undefined || (isStack && !withServices)) continue;
     const since = busy.has(formatStackKey(key)) ? "" : marks.get(key) ?? "";
     const drift = since === "" ? [] : await driftOf(parts, found, { observed, since }, signal);
     const { plan, restarts } = decide(parts, found, { observed, heard: undefined, drift });

@@ -1,5 +1,6 @@
 import type { TargetListener } from "../model/mod.ts";
 import type { Clock, Meter } from "../system/mod.ts";
+import { stackLabels } from "./stack_labels.ts";
 
 /**
  * Makes the listener that measures deployments, removals and rollbacks. What is skipped, or only
@@ -11,7 +12,7 @@ export function meterListener(
   return ({ key, repository }) => {
     const began = clock.now();
     const seconds = () => (clock.now().getTime() - began.getTime()) / 1000;
-    const labels = { repository, deployment: key.name, context: key.context };
+    const labels = stackLabels(key, repository);
     // Shown from the first look on, at zero: an alert wants to see the step to one.
     meter.count("deployments_total", labels, 0);
     meter.count("deployment_errors_total", labels, 0);
