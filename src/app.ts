@@ -91,16 +91,20 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const polled = recovered.then(() =>
     startPolls(settings, system, { ...assembly, intake }, stop.signal)
   );
-  const schedule = (context: string) => boards.of(context).start(settings.deploy.schedulerEnabled);
-  const scheduled = recovered.then(() => forEachContext(assembly, schedule, stop.signal));
+  const { schedulerEnabled } = settings.deploy;
+  const schedule = (context: string) =>
+    recovered.then(() =>
+      stop.signal.aborted ? undefined : boards.of(context).start(schedulerEnabled)
+    );
+  const scheduled = forEachContext(assembly, schedule, stop.signal);
   const { finished, able, settled } = afterRecovery(
     recovered,
     (onWaiting) => keepRecovering(system, { ...tries, onWaiting }, stop.signal),
   );
   const { listeners } = assembly;
   const watched = { assembly, events, pipeline, listeners };
-  const reconciliation = createReconciliation(settings, system, watched);
-  const reconciled = able.then(() => reconciliation.run(stop.signal, settled));
+  const reconciled = createReconciliation(settings, system, watched)
+    .run(stop.signal, { able, settled });
   const close = once(async () => {
     log.info("shutting down");
     // Waiting clients get their answer, and new work its refusal, while the server still listens.

@@ -8,7 +8,8 @@ export function contextsOf(ledger: Pick<Ledger, "currents">): ReadonlySet<string
 
 /**
  * Does work for the default context and for every other one that has a stack of ours, from when it has
- * one, until the signal aborts; `listeners` gets a member that says so. `work` never rejects.
+ * one, until the signal aborts; `listeners` gets a member that says so. `work` never rejects. Call it
+ * before anything is deployed: a run tells those who listened when it began.
  */
 export async function forEachContext(
   { ledger, listeners }: {

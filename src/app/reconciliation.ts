@@ -13,8 +13,14 @@ import type { System } from "./system.ts";
 
 /** Reconciliation of the stacks of all engines, and the listener that it hears of runs by. */
 export interface Reconciliation {
-  /** Works until the signal aborts; on the default context from when that is `settled`. */
-  run(signal: AbortSignal, settled: Promise<void>): Promise<void>;
+  /**
+   * Works until the signal aborts, from when it is `able` to; on the default context from when that is
+   * `settled`.
+   */
+  run(
+    signal: AbortSignal,
+    when: { readonly able: Promise<void>; readonly settled: Promise<void> },
+  ): Promise<void>;
 }
 
 /**
@@ -57,10 +63,10 @@ export function createReconciliation(
       log,
     });
   return {
-    run: (signal, settled) =>
+    run: (signal, { able, settled }) =>
       forEachContext({ ledger, listeners }, async (each) => {
-        if (each === DEFAULT_CONTEXT) await settled;
-        await reconcilerOf(each).run(signal);
+        await (each === DEFAULT_CONTEXT ? settled : able);
+        if (!signal.aborted) await reconcilerOf(each).run(signal);
       }, signal),
   };
 }
