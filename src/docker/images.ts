@@ -11,8 +11,7 @@ export async function imageId(
   reference: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const path = `/images/${pathName(reference)}/json`;
-  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
+  const answer = await inspectImage(api, reference, {}, signal);
   return answer === undefined ? undefined : asText(asRecord(answer)["Id"]);
 }
 
@@ -23,10 +22,8 @@ export async function contentOf(
   platform: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const path = `/images/${pathName(reference)}/json`;
   // Engines before API 1.48 do not know that, and pass it over.
-  const query = { manifests: "1" };
-  const answer = await api.json({ method: "GET", path, query, accept: [404] }, signal);
+  const answer = await inspectImage(api, reference, { manifests: "1" }, signal);
   return answer === undefined ? undefined : imageContent(answer, platform);
 }
 
@@ -36,8 +33,7 @@ export async function imageVolumes(
   reference: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const path = `/images/${pathName(reference)}/json`;
-  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
+  const answer = await inspectImage(api, reference, {}, signal);
   return Object.keys(asRecord(asRecord(asRecord(answer)["Config"])["Volumes"]));
 }
 
@@ -47,9 +43,19 @@ export async function imageLabels(
   reference: string,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
-  const path = `/images/${pathName(reference)}/json`;
-  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
+  const answer = await inspectImage(api, reference, {}, signal);
   return asTexts(asRecord(asRecord(answer)["Config"])["Labels"]);
+}
+
+/** What the engine says of the image a reference names; `undefined` when it is not there. */
+async function inspectImage(
+  api: EngineApi,
+  reference: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
+  const path = `/images/${pathName(reference)}/json`;
+  return await api.json({ method: "GET", path, query, accept: [404] }, signal);
 }
 
 /** All images, without intermediate layers. */
