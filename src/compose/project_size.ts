@@ -1,24 +1,43 @@
 import { type ComposeModel, MOST_CONTAINERS } from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
-import { labelsOf, servicesOf } from "./model.ts";
+import { type JsonObject, servicesOf } from "./model.ts";
 
 /** Services of one project: what is done for each looks at all others. */
 const MOST_SERVICES = 500;
 /** Characters of one text; a compose file as a whole may have as many. */
 const LONGEST_TEXT = 256 * 1024;
 /**
- * Characters of all labels of all containers of one project. An engine lists containers with their
- * labels, of all projects at once: an answer that is too long to be read stops everybody's deployments.
+ * Characters with which an engine may list all containers of one project. It lists those of all projects
+ * at once, with their labels, commands, mounts and ports: an answer that is too long to be read stops
+ * everybody's deployments.
  */
-const MOST_LABELS = 8 << 20;
+const MOST_LISTED = 4 << 20;
+/** The keys of a service that such a list tells of, besides its ports. */
+const LISTED = [
+  "command",
+  "configs",
+  "entrypoint",
+  "image",
+  "labels",
+  "networks",
+  "secrets",
+  "volumes",
+] as const;
+/** What it tells of any container, and of each port. */
+const LISTED_ANYWAY = 1500;
+const LISTED_PORT = { exposed: 40, published: 140 } as const;
 /** Entries of one list or map: a few more than all ports of one protocol. */
 const MOST_ENTRIES = 70_000;
 
 /**
  * Why a rendered model is more than one deployment may be, as a sentence without an end; `undefined` when
- * it is not. One line can ask for two billion containers.
+ * it is not. One line can ask for two billion containers. A swarm lists each task with all that its
+ * service says.
  */
-export function tooLargeProject(model: ComposeModel): string | undefined {
+export function tooLargeProject(
+  model: ComposeModel,
+  { isStack = false }: { readonly isStack?: boolean } = {},
+): string | undefined {
   const services = Object.entries(servicesOf(model));
   if (services.length > MOST_SERVICES) {
     return `it has ${services.length} services, the most is ${MOST_SERVICES}`;
@@ -29,7 +48,7 @@ export function tooLargeProject(model: ComposeModel): string | undefined {
       `list ${MOST_ENTRIES} entries`;
   }
   let containers = 0;
-  let labels = 0;
+  let listed = 0;
   for (const [name, service] of services) {
     const replicas = replicasOf(service);
     if (!Number.isInteger(replicas) || replicas < 0) {
@@ -40,24 +59,29 @@ export function tooLargeProject(model: ComposeModel): string | undefined {
       return `service ${name}: expose: ${JSON.stringify(exposed)} is no port or range of ports`;
     }
     containers += replicas;
-    labels += replicas * labelsLength(labelsOf(service));
+    listed += replicas * (isStack ? JSON.stringify(service).length : listedLength(service));
   }
   if (containers > MOST_CONTAINERS) {
     return `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`;
   }
-  return tooManyLabels(labels);
+  return tooLongList(listed);
 }
 
-/** Characters of some labels, with their names. */
-export function labelsLength(labels: Readonly<Record<string, string>>): number {
-  return Object.entries(labels).reduce((sum, [name, { length }]) => sum + name.length + length, 0);
+/** Characters with which an engine lists one container of a service, but for what its image adds. */
+export function listedLength(service: JsonObject): number {
+  const told = LISTED.map((key) =>
+    service[key] === undefined ? 0 : JSON.stringify(service[key]).length
+  );
+  const published = Array.isArray(service["ports"]) ? service["ports"].length : 0;
+  const ports = published * LISTED_PORT.published + exposedPorts(service) * LISTED_PORT.exposed;
+  return told.reduce((sum, each) => sum + each, LISTED_ANYWAY + ports);
 }
 
-/** Why so many characters of labels on the containers of one project are too many, or `undefined`. */
-export function tooManyLabels(length: number): string | undefined {
-  if (length <= MOST_LABELS) return undefined;
-  return `its containers would have labels of ${length} characters altogether, the most is ` +
-    `${MOST_LABELS}`;
+/** Why a list of so many characters for the containers of one project is too long, or `undefined`. */
+export function tooLongList(length: number): string | undefined {
+  if (length <= MOST_LISTED) return undefined;
+  return `an engine would list its containers with ${length} characters (labels, commands, mounts, ` +
+    `ports), the most is ${MOST_LISTED}`;
 }
 
 const LAST_PORT = 65_535;
@@ -65,10 +89,20 @@ const LAST_PORT = 65_535;
 /** The first of the ports that a service exposes which is none; a range of billions would fill memory. */
 function unclearPort(exposed: unknown): string | undefined {
   if (!Array.isArray(exposed)) return undefined;
-  return exposed.map(String).find((each) => {
-    const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?(?:\/[a-z]+)?$/i.exec(each) ?? [];
-    return first === undefined || Number(last) > LAST_PORT || Number(last) < Number(first);
-  })?.slice(0, 100);
+  return exposed.map(String).find((each) => portsIn(each) === undefined)?.slice(0, 100);
+}
+
+function exposedPorts({ expose }: JsonObject): number {
+  if (!Array.isArray(expose)) return 0;
+  return expose.reduce((sum: number, each) => sum + (portsIn(String(each)) ?? 0), 0);
+}
+
+/** The number of ports that a text such as `80`, `80/udp` or `80-90` means; `undefined` for none. */
+function portsIn(text: string): number | undefined {
+  const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?(?:\/[a-z]+)?$/i.exec(text) ?? [];
+  if (first === undefined || Number(last) > LAST_PORT) return undefined;
+  const count = Number(last) - Number(first) + 1;
+  return count > 0 ? count : undefined;
 }
 
 /** Levels that are looked at; no value of a service lies deeper. */

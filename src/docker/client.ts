@@ -109,6 +109,7 @@ function containerCalls(api: EngineApi) {
   return {
     listContainers: (labels: LabelFilter, signal: AbortSignal) =>
       containers.listContainers(api, labels, signal),
+    listedBytes: (signal: AbortSignal) => containers.listedBytes(api, signal),
     describeContainers: (labels: LabelFilter, signal: AbortSignal) =>
       describeContainers(api, labels, signal),
     inspectContainer: (id: string, signal: AbortSignal) =>
@@ -159,8 +160,8 @@ function resourceCalls(api: EngineApi) {
       images.contentOf(api, reference, platform, signal),
     imageVolumes: (reference: string, signal: AbortSignal) =>
       images.imageVolumes(api, reference, signal),
-    imageLabels: (reference: string, signal: AbortSignal) =>
-      images.imageLabels(api, reference, signal),
+    imageListed: (reference: string, signal: AbortSignal) =>
+      images.imageListed(api, reference, signal),
     listImages: (signal: AbortSignal) => images.listImages(api, signal),
     imagesInUse: async (signal: AbortSignal) => {
       const all = await containers.listContainers(api, {}, signal);

@@ -20,6 +20,17 @@ export async function listContainers(
   return asList(list).map((entry) => observedContainer(asRecord(entry)));
 }
 
+/** Bytes of the list of all containers; nothing of it is kept. */
+export async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number> {
+  const request = { method: "GET", path: "/containers/json", query: { all: true } } as const;
+  return await api.inTime(request, signal, async (within) => {
+    const response = await api.call(request, within);
+    let length = 0;
+    for await (const chunk of response.body) length += chunk.length;
+    return length;
+  });
+}
+
 /** Whether `compose run` or a job made this container; such ones are no part of a stack. */
 export function isOneOff(container: ObservedContainer): boolean {
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";

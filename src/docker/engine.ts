@@ -29,6 +29,8 @@ export interface Engine {
   apiVersion(signal: AbortSignal): Promise<string>;
   /** Containers in any state that carry all `labels`. */
   listContainers(labels: LabelFilter, signal: AbortSignal): Promise<ObservedContainer[]>;
+  /** Bytes of the list of all containers, which may be longer than anything that is read. */
+  listedBytes(signal: AbortSignal): Promise<number>;
   /** One container; `undefined` when there is none. */
   inspectContainer(id: string, signal: AbortSignal): Promise<ContainerDetails | undefined>;
   /** How a container was made; `undefined` when there is none. */
@@ -81,8 +83,8 @@ export interface Engine {
   ): Promise<string | undefined>;
   /** Paths at which an image declares volumes; none when it is not there. */
   imageVolumes(reference: string, signal: AbortSignal): Promise<readonly string[]>;
-  /** The labels of an image, which its containers have, too; none when it is not there. */
-  imageLabels(reference: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** Characters that the list of containers has for each one of an image, because its author said so. */
+  imageListed(reference: string, signal: AbortSignal): Promise<number>;
   listImages(signal: AbortSignal): Promise<ImageSummary[]>;
   /** Content ids of the images that any container, running or not, was made from. */
   imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;

@@ -14,7 +14,7 @@ import {
   type Release,
   type ReleaseService,
 } from "../model/mod.ts";
-import { requireFewLabels } from "./image_labels.ts";
+import { requireShortList } from "./short_list.ts";
 import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -70,7 +70,7 @@ export async function refreshImages(
  *
  * Returns the images of a stack with their digests; nothing where containers are made.
  *
- * Throws `pull_failed` or `build_failed`, and what {@link requireFewLabels} throws.
+ * Throws `pull_failed` or `build_failed`, and what {@link requireShortList} throws.
  */
 export async function prepareImages(
   parts: PrepareParts,
@@ -106,7 +106,7 @@ export async function prepareImages(
   const model = withBuildArguments(toBuild.call.model ?? {}, build.args);
   await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, build, signal);
   const made = needed.filter((each) => acting.get(each.name) !== "start");
-  await requireFewLabels(parts.host.engine, target.key, made, signal);
+  await requireShortList(parts.host.engine, prepared.release, made, signal);
   return {};
 }
 

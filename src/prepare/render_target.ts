@@ -87,7 +87,7 @@ export async function renderTarget(
   const collectsSeldom = inputs.complete && !plain.namesCollector;
   const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
-  requireSize(model, target.key.name);
+  requireSize(model, target);
   await plain.hideModel(model, invocation);
   const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree, signal);
@@ -195,10 +195,10 @@ async function invocationOf(
 }
 
 /** Before anything looks at what is in it. Throws `config_invalid` for what no machine can run. */
-function requireSize(model: ComposeModel, name: string): void {
-  const tooLarge = tooLargeProject(model);
+function requireSize(model: ComposeModel, { key, swarm }: ResolvedTarget): void {
+  const tooLarge = tooLargeProject(model, { isStack: swarm !== undefined });
   if (tooLarge === undefined) return;
-  throw new StackwrightError("config_invalid", `deployment ${name}: ${tooLarge}`);
+  throw new StackwrightError("config_invalid", `deployment ${key.name}: ${tooLarge}`);
 }
 
 /** Jobs that cannot run as they are written fail the deployment: nobody would see it until they are due. */

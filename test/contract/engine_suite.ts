@@ -213,6 +213,13 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       assert.equal(await engine.imageId(fixture.image, NO_SIGNAL), id);
     });
 
+    it("tells how long its list of containers is, and what an image adds to it", async () => {
+      await create("listed");
+      assert.ok(await engine.listedBytes(NO_SIGNAL) > label.length);
+      assert.ok(await engine.imageListed(fixture.image, NO_SIGNAL) >= 0);
+      assert.equal(await engine.imageListed("stackwright-test/none:1", NO_SIGNAL), 0);
+    });
+
     it("imageId() and removeImage() know that an image is not there", async () => {
       assert.equal(await engine.imageId("stackwright-test/none:1", NO_SIGNAL), undefined);
       const content = (image: string) => engine.imageContent(image, "", NO_SIGNAL);

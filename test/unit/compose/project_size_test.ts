@@ -30,13 +30,27 @@ describe("tooLargeProject()", () => {
     assert.match(text, /^services\.s0\.labels\.a\.b /);
     assert.doesNotMatch(text, /secretsecret/);
     assert.match(of({ ports: Array.from({ length: 70_001 }, () => ({})) }) ?? "", said);
-    assert.equal(of({ ports: Array.from({ length: 65_535 }, () => ({})) }), undefined);
+    assert.equal(of({ dns: Array.from({ length: 65_535 }, () => "a") }), undefined);
+    assert.equal(of({ ports: Array.from({ length: 20_000 }, () => ({})) }), undefined);
     assert.equal(of({ labels: { a: "x".repeat(200_000) } }), undefined);
   });
-  it("refuses labels that make the list of all containers too long to be read", () => {
+  it("refuses what makes the list of all containers too long to be read", () => {
+    const said = /^an engine would list its containers with \d+ characters/;
     const labels = { a: "x".repeat(100_000) };
-    assert.equal(of({ labels, scale: 50 }, { labels, deploy: { replicas: 30 } }), undefined);
-    assert.match(of({ labels, scale: 50 }, { labels, scale: 40 }) ?? "", / labels of 9000090 char/);
+    assert.equal(of({ labels, scale: 20 }, { labels, deploy: { replicas: 20 } }), undefined);
+    assert.match(of({ labels, scale: 20 }, { labels, scale: 30 }) ?? "", said);
+    assert.match(of({ command: ["x".repeat(10_000)], scale: 500 }) ?? "", said);
+    assert.match(of({ entrypoint: Array(5000).fill("a"), scale: 300 }) ?? "", said);
+    assert.match(of({ expose: ["1-65535"], scale: 2 }) ?? "", said);
+    assert.match(of({ expose: Array(3).fill("1-65535/udp") }) ?? "", said);
+    const volumes = Array(1000).fill({ type: "bind", source: "/a", target: "/b" });
+    assert.match(of({ volumes, scale: 100 }) ?? "", said);
+  });
+  it("counts all that a service says for each task of a swarm", () => {
+    const service = { environment: { A: "x".repeat(10_000) }, deploy: { replicas: 500 } };
+    const model = { services: { web: service } };
+    assert.equal(tooLargeProject(model), undefined);
+    assert.match(tooLargeProject(model, { isStack: true }) ?? "", /^an engine would list/);
   });
   it("refuses ports to expose that are none, and takes those that are", () => {
     const ranges = ["1-99999999", "0-4294967295", "5-4", "70000", "1e9", "", "a", "1-2-3", "-1"];
