@@ -35,6 +35,7 @@ export { LARGEST_COPY } from "./file_batches.ts";
 export * from "./projects.ts";
 export { pointTags, startAgain } from "./put_back.ts";
 export * from "./readiness.ts";
+export { RealTree } from "./real_tree.ts";
 export * from "./compose/registry_hint.ts";
 export { mergedLogins } from "./compose/registry_logins.ts";
 export * from "./compose/renders_at_once.ts";

@@ -1,8 +1,6 @@
-import { join } from "node:path";
 import {
   type FilesVolume,
   filesVolumes,
-  insideTree,
   objectAt,
   objectsAt,
   servicesOf,
@@ -24,6 +22,7 @@ import type { Clock, Files } from "../system/mod.ts";
 import { withPlainDollars } from "./engine/plain_dollars.ts";
 import { tarOf } from "./engine/tar.ts";
 import { batches, PLACE } from "./file_batches.ts";
+import { RealTree } from "./real_tree.ts";
 
 /** Parts for copying files to an engine on another machine. */
 export interface PlaceFilesParts {
@@ -220,14 +219,14 @@ async function fill(
 
 /** The place of a path of the tree with links resolved. Throws `path_escapes` for one that leads out. */
 async function originalOf(files: Files, tree: string, path: string): Promise<string> {
-  const original = await files.realPath(join(tree, path));
-  if (original === undefined) {
+  const { real, inside } = await new RealTree(files, tree).at(path);
+  if (real === undefined) {
     throw new StackwrightError("source_invalid", `${path} is not in the repository any more`);
   }
-  if (insideTree(original, await files.realPath(tree) ?? tree) === undefined) {
+  if (inside === undefined) {
     throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
   }
-  return original;
+  return real;
 }
 
 /** The image of a service that mounts the volume: it is on the engine, or on its way there. */

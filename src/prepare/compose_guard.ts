@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { type ComposeInclude, composePaths } from "../config/compose_paths.ts";
 import { MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
+import { RealTree } from "../deploy/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
@@ -57,14 +58,15 @@ export async function guardRendering(
 class Guard {
   readonly #project: GuardedProject;
   readonly #parts: GuardParts;
+  readonly #tree: RealTree;
   readonly #queue: Pending[];
   readonly #seen = new Set<string>();
   readonly variableFiles = new Set<string>();
-  #realTree = "";
 
   constructor(project: GuardedProject, parts: GuardParts) {
     this.#project = project;
     this.#parts = parts;
+    this.#tree = new RealTree(parts.files, project.tree);
     this.#queue = project.composeFiles.map((file) => ({
       file,
       bases: [project.directory],
@@ -73,8 +75,6 @@ class Guard {
   }
 
   async run(): Promise<void> {
-    const { tree } = this.#project;
-    this.#realTree = await this.#parts.files.realPath(tree) ?? tree;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       const key = JSON.stringify(next);
       if (this.#seen.has(key)) continue;
@@ -180,11 +180,8 @@ class Guard {
     if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#escapes(at, path);
     const targets = [...new Set(bases.map((base) => posix.join(base, path)))];
     for (const target of targets) {
-      if (insideTree(target, this.#project.tree) === undefined) throw this.#escapes(at, path);
-      const real = await this.#parts.files.realPath(target);
-      if (real !== undefined && insideTree(real, this.#realTree) === undefined) {
-        throw this.#escapes(at, path);
-      }
+      const lexically = insideTree(target, this.#project.tree) !== undefined;
+      if (!lexically || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);
     }
     return targets;
   }

@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import { isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
-import { insideTree } from "../compose/mod.ts";
 import { type Revision, StackwrightError } from "../model/mod.ts";
 import { contentIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
+import { requireInside } from "./real_paths.ts";
 import type { Target } from "./target.ts";
 
 /** Files that a deployment of another repository reads beside its configuration. */
@@ -74,24 +73,4 @@ export async function placeBeside(
   const real = await requireInside(parts, tree, paths);
   const { secrets } = await parts.encrypted.reveal({ revision, tree, paths: real }, signal);
   return { tree, secrets };
-}
-
-/** Where the paths really lie below the tree. */
-async function requireInside(
-  { files }: PrepareParts,
-  tree: string,
-  paths: readonly string[],
-): Promise<string[]> {
-  const found: string[] = [];
-  const root = await files.realPath(tree) ?? tree;
-  for (const path of paths) {
-    const real = await files.realPath(join(tree, path));
-    const inside = real === undefined ? undefined : insideTree(real, root);
-    if (inside !== undefined) {
-      found.push(inside);
-      continue;
-    }
-    throw new StackwrightError("path_escapes", `${path} leads out of the repository or nowhere`);
-  }
-  return found;
 }

@@ -7,7 +7,7 @@ import {
   pathRelation,
 } from "../compose/mod.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
-import type { ComposeProject } from "../deploy/mod.ts";
+import { type ComposeProject, RealTree } from "../deploy/mod.ts";
 import { guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -134,10 +134,8 @@ async function requireInTree(
   { what, path }: FollowedPath,
   tree: string,
 ): Promise<void> {
-  const real = await parts.files.realPath(path) ?? path;
-  const root = await parts.files.realPath(tree) ?? tree;
   const lexically = insideTree(path, tree) !== undefined;
-  if (lexically && (real === path || insideTree(real, root) !== undefined)) return;
+  if (lexically && !await new RealTree(parts.files, tree).leadsOut(path)) return;
   throw new StackwrightError(
     "path_escapes",
     `deployment ${name}: ${what} leads out of the repository: only files of the deployment's own ` +
@@ -182,9 +180,7 @@ export async function requireLiveInside(
   live: string,
   path: string,
 ): Promise<void> {
-  const root = await parts.files.realPath(live);
-  const real = await parts.files.realPath(join(live, path));
-  if (root === undefined || real === undefined || insideTree(real, root) !== undefined) return;
+  if (!await new RealTree(parts.files, live).leadsOut(path)) return;
   throw new StackwrightError(
     "path_escapes",
     `${

@@ -11,6 +11,7 @@ import {
   textAt,
 } from "../compose/mod.ts";
 import { MOST_BYTES } from "../config/mod.ts";
+import { RealTree } from "../deploy/mod.ts";
 import {
   type ComposeInvocation,
   type ComposeModel,
@@ -116,11 +117,11 @@ export class PlainSecrets {
 
   /** The content of the files that a model uses as secrets; encrypted ones are decrypted by then. */
   async hideFiles(model: ComposeModel, tree: string): Promise<void> {
+    const realTree = new RealTree(this.#parts.files, tree);
     for (const file of secretFiles(model)) {
       if (insideTree(file, tree) === undefined) continue;
-      const real = await this.#parts.files.realPath(file);
-      const root = await this.#parts.files.realPath(tree) ?? tree;
-      if (real === undefined || insideTree(real, root) === undefined) continue;
+      const { real, inside } = await realTree.at(file);
+      if (real === undefined || inside === undefined) continue;
       const text = await this.#textOf(real, LARGEST_SECRET);
       if (text !== undefined) this.#add(secretsOfFile(text));
     }

@@ -1,37 +1,35 @@
-import { basename, dirname, join, relative } from "node:path";
-import { insideTree } from "../compose/mod.ts";
+import { basename, dirname, join } from "node:path";
+import { RealTree } from "../deploy/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /**
- * Refuses paths that links lead out of the tree: what is there belongs to the host, or to us. Throws
- * `path_escapes`, and `config_invalid` for a path that is not there. A link to nothing counts as one that
- * leads out: otherwise a repository could ask which files the host has.
+ * The real places of paths below the tree, links resolved; what links lead out of it belongs to the
+ * host, or to us. Throws `path_escapes`, and `config_invalid` for a path that is not there. A link to
+ * nothing counts as one that leads out: otherwise a repository could ask which files the host has.
  */
 export async function requireInside(
-  parts: PrepareParts,
-  tree: string,
+  { files }: Pick<PrepareParts, "files">,
+  directory: string,
   paths: readonly string[],
-): Promise<void> {
-  const root = await parts.files.realPath(tree) ?? tree;
+): Promise<string[]> {
+  const tree = new RealTree(files, directory);
+  const found: string[] = [];
   for (const path of paths) {
-    const real = await parts.files.realPath(join(tree, path));
-    if (real !== undefined && insideTree(real, root) !== undefined) continue;
-    if (real === undefined && !await isLinked(parts, tree, path)) {
+    const { real, inside } = await tree.at(path);
+    if (inside === undefined && real === undefined && !await isLinked(tree, path)) {
       throw new StackwrightError("config_invalid", `${path} does not exist in the repository`);
     }
-    throw new StackwrightError(
-      "path_escapes",
-      `${path} leads out of the repository or nowhere`,
-    );
+    if (inside === undefined) throw leadsOut(path, " or nowhere");
+    found.push(inside);
   }
+  return found;
 }
 
 /** True when a component of a path in the tree is a link. */
-async function isLinked(parts: PrepareParts, tree: string, path: string): Promise<boolean> {
+async function isLinked(tree: RealTree, path: string): Promise<boolean> {
   if (path === "." || path === "") return false;
-  if ((await parts.files.stat(join(tree, path)))?.kind === "symlink") return true;
-  return await isLinked(parts, tree, dirname(path));
+  return await tree.isLink(path) || await isLinked(tree, dirname(path));
 }
 
 /**
@@ -39,18 +37,16 @@ async function isLinked(parts: PrepareParts, tree: string, path: string): Promis
  * something. Throws `path_escapes` for one that links lead out of the tree.
  */
 export async function realPaths(
-  parts: PrepareParts,
-  tree: string,
+  { files }: Pick<PrepareParts, "files">,
+  directory: string,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const root = await parts.files.realPath(tree) ?? tree;
+  const tree = new RealTree(files, directory);
   const found = new Map<string, string>();
   for (const path of new Set(paths)) {
-    const real = await nearestReal(parts, tree, path);
-    if (insideTree(real, root) === undefined) {
-      throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
-    }
-    found.set(path, relative(root, real) || ".");
+    const inside = await nearest(tree, path);
+    if (inside === undefined) throw leadsOut(path);
+    found.set(path, inside);
   }
   return found;
 }
@@ -61,20 +57,14 @@ export function hasLinks(real: ReadonlyMap<string, string>): boolean {
 }
 
 /** A directory of the tree itself is always there, so that this ends. */
-async function nearestReal(parts: PrepareParts, tree: string, path: string): Promise<string> {
-  const real = await parts.files.realPath(join(tree, path));
-  if (real !== undefined) return real;
-  if (path === "." || path === "") return tree;
-  return join(await nearestReal(parts, tree, dirname(path)), basename(path));
+async function nearest(tree: RealTree, path: string): Promise<string | undefined> {
+  const { real, inside } = await tree.at(path);
+  if (real !== undefined) return inside;
+  if (path === "." || path === "") return ".";
+  const above = await nearest(tree, dirname(path));
+  return above === undefined ? undefined : join(above, basename(path));
 }
 
-/** True when there is a link at a path of the tree that leads nowhere. */
-export async function isDangling(
-  parts: PrepareParts,
-  tree: string,
-  path: string,
-): Promise<boolean> {
-  const place = join(tree, path);
-  return await parts.files.realPath(place) === undefined &&
-    (await parts.files.stat(place))?.kind === "symlink";
+function leadsOut(path: string, orNowhere = ""): StackwrightError {
+  return new StackwrightError("path_escapes", `${path} leads out of the repository${orNowhere}`);
 }

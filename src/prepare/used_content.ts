@@ -7,7 +7,7 @@ import {
   type TreeUse,
   treeUses,
 } from "../compose/mod.ts";
-import { stackDirectories } from "../deploy/mod.ts";
+import { RealTree, stackDirectories } from "../deploy/mod.ts";
 import { type LiveManifest, StackwrightError } from "../model/mod.ts";
 import type { TreeEntry } from "../source/source.ts";
 import { ABSENT, contentIds, isSubmodule, plainIds } from "./content.ts";
@@ -15,7 +15,7 @@ import type { PrepareParts } from "./parts.ts";
 import { requireLiveInside } from "./path_safety.ts";
 import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
-import { hasLinks, isDangling, realPaths } from "./real_paths.ts";
+import { hasLinks, realPaths } from "./real_paths.ts";
 
 /** Paths of its tree that a rendered target uses, and the identity of all of them. */
 export interface UsedContent {
@@ -89,13 +89,14 @@ async function requireContent(
   { uses, contentOf, realPath, tree }: Mounts & { readonly tree: string },
   signal: AbortSignal,
 ): Promise<void> {
+  const realTree = new RealTree(parts.files, tree);
   for (const use of uses.filter(({ kind }) => kind !== "build")) {
     const refused = (why: string) =>
       new StackwrightError(
         "config_invalid",
         `service ${use.service}: ${use.kind} ${use.path} ${why}`,
       );
-    if (await isDangling(parts, tree, use.path)) {
+    if (await realTree.isDangling(use.path)) {
       throw refused("is a link to something that does not exist in the repository");
     }
     if (!isSubmodule(contentOf(use.path))) continue;
