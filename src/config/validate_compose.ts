@@ -8,6 +8,7 @@ import {
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
+import { REMOTE } from "./compose_references.ts";
 import { readJobLabels } from "./job_labels.ts";
 import { clip } from "./located.ts";
 import { nearestKey } from "./nearest_key.ts";
@@ -30,9 +31,6 @@ export interface ComposeReference {
   /** Base of the paths in an included compose file; `undefined` for what is not read as one. */
   readonly base?: string;
 }
-
-/** What compose would fetch from elsewhere. */
-const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
 
 /**
  * Looks into a compose file as far as that needs no engine: whether it is YAML and a compose file, whether

@@ -132,11 +132,20 @@ const TABLE: readonly {
   { what: "everything for a list", text: "- a", found: { wide: true } },
   { what: "nothing for an empty file, which reads nothing", text: "", found: {} },
   {
-    what: "nothing where values have types that compose will refuse",
+    what: "everything where values have types that compose will refuse",
     text: "include: [3, null]\nservices: {a: 4, b: {env_file: 5, extends: [x]}}",
-    found: {},
+    found: { wide: true },
   },
-  { what: "nothing where services are no map", text: "services: [a]", found: {} },
+  {
+    what: "everything where services are no map",
+    text: "services: [a]",
+    found: { wide: true },
+  },
+  {
+    what: "the .env beside an include whose list of them is empty, as compose does",
+    text: "include: [{path: sub/b.yaml, env_file: []}]",
+    found: { composeFiles: ["sub/b.yaml"], files: ["sub/.env"] },
+  },
 ];
 
 describe("composeReferences()", () => {
