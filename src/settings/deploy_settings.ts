@@ -1,20 +1,24 @@
 import { checkWorkingDir } from "../config/mod.ts";
-import { type DeploySettings, REMOTE_FILES_MODES } from "./settings.ts";
 import { oneOf } from "./one_of.ts";
 import type { VariableReader } from "./variable_reader.ts";
 
-/** The settings of deployments. */
-export function deploySettings(reader: VariableReader): DeploySettings {
+/** Settings of deployments. */
+export type DeploySettings = Readonly<ReturnType<typeof deploySettings>>;
+
+/** Reads the settings of deployments. */
+export function deploySettings(reader: VariableReader) {
   const base = checkWorkingDir(reader.text("DEPLOY_CONFIG_BASE_DIR") ?? "/");
   if ("problem" in base) {
     reader.refuse("DEPLOY_CONFIG_BASE_DIR", "expected a directory inside the repository");
   }
   return {
+    /** Where a repository's configuration is, relative to its root. */
     configBaseDir: "value" in base ? base.value : ".",
     passEnv: reader.boolean("PASS_ENV"),
     maxConcurrentDeployments: reader.integer("MAX_CONCURRENT_DEPLOYMENTS"),
     maxConcurrentPredeployments: reader.integer("MAX_CONCURRENT_PREDEPLOYMENTS"),
     rollback: reader.boolean("DEPLOY_ROLLBACK"),
+    /** Milliseconds for which containers without a health check are watched. */
     watchMs: reader.seconds("DEPLOY_WATCH") * 1000,
     releaseImageRetention: reader.integer("RELEASE_IMAGE_RETENTION"),
     artifactGcEnabled: reader.boolean("ARTIFACT_GC_ENABLED"),
@@ -24,8 +28,10 @@ export function deploySettings(reader: VariableReader): DeploySettings {
     recoverOnStartup: reader.boolean("RECOVER_ON_STARTUP"),
     schedulerEnabled: reader.boolean("SCHEDULER_ENABLED"),
     swarmFeatures: reader.boolean("CONTAINER_SWARM_FEATURES"),
+    /** Old revisions kept; -1 is all. */
     swarmConfigRetention: reader.integer("CONTAINER_SWARM_CONFIG_RETENTION"),
     swarmSecretRetention: reader.integer("CONTAINER_SWARM_SECRET_RETENTION"),
-    remoteFiles: oneOf(reader, "REMOTE_FILES", REMOTE_FILES_MODES, "refuse"),
+    /** What becomes of files of the repository where an engine on another machine mounts them. */
+    remoteFiles: oneOf(reader, "REMOTE_FILES", ["refuse", "volume"], "refuse"),
   };
 }

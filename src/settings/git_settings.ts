@@ -1,25 +1,42 @@
-import { type AppCredentials, parseGitDomains, parseUrlRewrites } from "./git_domains.ts";
-import type { GitSettings } from "./settings.ts";
+import {
+  type AppCredentials,
+  type GitDomain,
+  parseGitDomains,
+  parseUrlRewrites,
+} from "./git_domains.ts";
 import type { VariableReader } from "./variable_reader.ts";
 import { yaml } from "./yaml_setting.ts";
 
-/** The settings of Git. */
-export function gitSettings(reader: VariableReader): GitSettings {
+/** Settings of Git sources. */
+export type GitSettings = Readonly<ReturnType<typeof gitSettings>>;
+
+/** Reads the settings of Git sources. */
+export function gitSettings(reader: VariableReader) {
   const hosts = reader.list("GIT_ACCESS_TOKEN_HOSTS").map((host) => host.toLowerCase());
   return {
     accessToken: reader.text("GIT_ACCESS_TOKEN"),
     accessTokenUser: reader.text("GIT_ACCESS_TOKEN_USER") ?? "",
+    /** Lower-case hosts that may get the token; `undefined` means those of configured sources. */
     accessTokenHosts: hosts.length === 0 ? undefined : hosts,
-    domains: yaml(reader, "GIT_AUTH_DOMAINS", [], parseGitDomains),
+    domains: yaml<readonly GitDomain[]>(reader, "GIT_AUTH_DOMAINS", [], parseGitDomains),
+    /** The GitHub App for hosts without an entry of their own. */
     app: githubApp(reader),
+    /** Commits of history; 0 is all. */
     cloneDepth: reader.integer("GIT_CLONE_DEPTH"),
     cloneSubmodules: reader.boolean("GIT_CLONE_SUBMODULES"),
+    /** Most bytes of one fetch, and of the files of one tree; 0 is no limit. */
     maxBytes: reader.integer("GIT_MAX_BYTES"),
     sshPrivateKey: reader.text("SSH_PRIVATE_KEY"),
     sshPrivateKeyPassphrase: reader.text("SSH_PRIVATE_KEY_PASSPHRASE"),
     sshKnownHostsFile: reader.text("SSH_KNOWN_HOSTS_FILE"),
     skipTlsVerification: reader.boolean("SKIP_TLS_VERIFICATION"),
-    urlRewrites: yaml(reader, "SOURCE_URL_REWRITES", {}, parseUrlRewrites),
+    /** From a URL, prefix or host (with a lower-case host) to its replacement. */
+    urlRewrites: yaml<Readonly<Record<string, string>>>(
+      reader,
+      "SOURCE_URL_REWRITES",
+      {},
+      parseUrlRewrites,
+    ),
   };
 }
 

@@ -1,10 +1,12 @@
 import * as z from "zod";
 import { EVERY_ADDRESS, listenHost, tlsFiles } from "./listen_settings.ts";
-import type { HttpSettings } from "./settings.ts";
 import { quote, type VariableReader } from "./variable_reader.ts";
 
-/** The settings of the HTTP servers. */
-export function httpSettings(reader: VariableReader): HttpSettings {
+/** Settings of the servers. */
+export type HttpSettings = Readonly<ReturnType<typeof httpSettings>>;
+
+/** Reads the settings of the servers. */
+export function httpSettings(reader: VariableReader) {
   const header = (reader.text("TRUSTED_PROXY_HEADER") ?? "").trim();
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header)) {
     reader.refuse("TRUSTED_PROXY_HEADER", `expected the name of a header, found ${quote(header)}`);
@@ -19,6 +21,7 @@ export function httpSettings(reader: VariableReader): HttpSettings {
     maxPayloadBytes: reader.integer("MAX_PAYLOAD_SIZE"),
     mcpEnabled: reader.boolean("MCP_ENABLED"),
     openApiEnabled: reader.boolean("OPENAPI_ENABLED"),
+    /** Networks in CIDR form. */
     trustedProxyNetworks: networks(reader),
     trustedProxyHeader: header,
   };

@@ -1,7 +1,20 @@
 import { formatProblem, type Problem, StackwrightError } from "../model/mod.ts";
-import type { ListenSettings, TlsFiles } from "./settings.ts";
 import type { SettingName } from "./settings_table.ts";
 import { type Environment, quote, VariableReader } from "./variable_reader.ts";
+
+/** Files of the pair for HTTPS. */
+interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** The address at which the main server listens: all that a health check needs to know. */
+interface ListenSettings {
+  /** Address or name of an address of this machine. */
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsFiles | undefined;
+}
 
 /**
  * Reads address, port and TLS files alone, for the health check, which must work whatever else is wrong.

@@ -4,6 +4,7 @@
  */
 export type { AppCredentials, GitDomain } from "./git_domains.ts";
 export { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
+export type { GitSettings } from "./git_settings.ts";
 export { readListenSettings } from "./listen_settings.ts";
 export * from "./read_settings.ts";
 export * from "./secret_values.ts";

@@ -1,18 +1,17 @@
 import {
   type CheckSchedule,
   isTimeZone,
+  nearestName,
   parsePollConfig,
   parseSyncWindows,
   type PollEntry,
   type SyncWindow,
 } from "../config/mod.ts";
 import { deepFreeze, invalidSettings } from "./listen_settings.ts";
-import { nearNames } from "./near_names.ts";
-import { shortSecrets } from "./short_secrets.ts";
 import { notYet } from "./not_yet.ts";
 import { secretProvider } from "./secret_provider.ts";
-import { LOG_FORMATS, LOG_LEVELS, type Settings } from "./settings.ts";
-import type { SettingName } from "./settings_table.ts";
+import type { Settings } from "./settings.ts";
+import { type SettingName, SETTINGS_TABLE } from "./settings_table.ts";
 import { type Environment, quote, type ReadFile, VariableReader } from "./variable_reader.ts";
 import { oneOf } from "./one_of.ts";
 import { httpSettings } from "./http_settings.ts";
@@ -20,6 +19,7 @@ import { yaml } from "./yaml_setting.ts";
 import { gitSettings } from "./git_settings.ts";
 import { absolute, defaultDataDir } from "./data_dir.ts";
 import { deploySettings } from "./deploy_settings.ts";
+import { NOT_YET } from "./not_yet_table.ts";
 
 /** Facts about the process outside of its variables. */
 export interface SettingsOptions {
@@ -43,8 +43,8 @@ export function readSettings(
   const reader = new VariableReader(environment, readFile);
   const git = gitSettings(reader);
   const read: Omit<Settings, "notices"> = {
-    logLevel: oneOf(reader, "LOG_LEVEL", LOG_LEVELS, "info"),
-    logFormat: oneOf(reader, "LOG_FORMAT", LOG_FORMATS, "auto"),
+    logLevel: oneOf(reader, "LOG_LEVEL", ["debug", "info", "warn", "error"], "info"),
+    logFormat: oneOf(reader, "LOG_FORMAT", ["auto", "text", "json"], "auto"),
     timeZone: timeZone(reader),
     apiSecret: reader.text("API_SECRET"),
     apiReadSecret: reader.text("API_READ_SECRET"),
@@ -170,4 +170,47 @@ function ageKey(reader: VariableReader): string | undefined {
     );
   }
   return text;
+}
+
+/**
+ * A sentence for each variable whose name is hardly another than that of a setting: nothing reads it.
+ * Other programs have variables, too, so only what looks like a slip is told.
+ */
+function nearNames(environment: Environment): readonly string[] {
+  const known = new Set([
+    ...SETTINGS_TABLE.flatMap((row) => [
+      row.name,
+      ...row.aliases,
+      ...(row.file ? [`${row.name}_FILE`] : []),
+    ]),
+    ...NOT_YET.flatMap((row) => [row.name, ...(row.file ? [`${row.name}_FILE`] : [])]),
+  ]);
+  return Object.keys(environment).filter((name) => !known.has(name)).sort().flatMap((name) => {
+    const near = nearestName(name, [...known]);
+    return near === undefined ? [] : [`${name} is set, but no setting: did you mean ${near}?`];
+  });
+}
+
+/** Below it a key is guessed in reasonable time, and a text like it comes up where nobody meant it. */
+const SHORTEST_KEY = 12;
+
+/** A warning for each key of the service that is short; none of them is repeated. */
+function shortSecrets(
+  { apiSecret, apiReadSecret, webhookSecret }: Pick<
+    Settings,
+    "apiSecret" | "apiReadSecret" | "webhookSecret"
+  >,
+): string[] {
+  const keys = {
+    API_SECRET: apiSecret,
+    API_READ_SECRET: apiReadSecret,
+    WEBHOOK_SECRET: webhookSecret,
+  };
+  return Object.entries(keys).flatMap(([name, { length } = ""]) =>
+    length === 0 || length >= SHORTEST_KEY ? [] : [
+      `${name} has ${length} characters: such a key can be guessed, and wherever a log or an answer ` +
+      `happens to say the same, there is *** in its place; use one of ${SHORTEST_KEY} or more, such as ` +
+      "openssl rand -hex 24 makes",
+    ]
+  );
 }

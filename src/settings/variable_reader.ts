@@ -2,7 +2,6 @@ import { messageOf, parseDuration, type Problem } from "../model/mod.ts";
 import { clip } from "../config/located.ts";
 import { type SettingName, SETTINGS_TABLE } from "./settings_table.ts";
 import type { SettingRow } from "./setting_row.ts";
-import { asBoolean } from "./boolean_word.ts";
 
 /** The process environment, or what a test puts in its place. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -178,4 +177,13 @@ export class VariableReader {
 /** A value for a message. */
 export function quote(value: string): string {
   return JSON.stringify(clip(value, 40));
+}
+
+const TRUE = ["1", "t", "T", "true", "TRUE", "True"];
+const FALSE = ["0", "f", "F", "false", "FALSE", "False"];
+
+/** The boolean a word means, by the words Go's parser takes; `undefined` for any other. */
+function asBoolean(value: string): boolean | undefined {
+  if (TRUE.includes(value)) return true;
+  return FALSE.includes(value) ? false : undefined;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { imageContent } from "../../../src/docker/image_content.ts";
+import { imageContent } from "../../../src/docker/images.ts";
 import type { Json } from "../../../src/docker/json.ts";
 
 type JsonObject = Readonly<Record<string, Json>>;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { filled } from "../../../src/model/filled.ts";
+import { filled } from "../../../src/model/json.ts";
 
 describe("filled()", () => {
   it("leaves out what says nothing, and nothing else", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
-import { isLfsPointer } from "../../../src/source/trees/lfs.ts";
-import { reachedDepth } from "../../../src/source/git/history_depth.ts";
+import { isLfsPointer } from "../../../src/source/trees/warn_of_pointers.ts";
+import { reachedDepth } from "../../../src/source/git/mirror_content.ts";
 import { checkLinks } from "../../../src/source/trees/tree_links.ts";
 import { parseTreeListing, parseTreeObject } from "../../../src/source/git/tree_object.ts";
 
