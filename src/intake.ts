@@ -5,7 +5,6 @@
 import { ActiveRuns } from "./intake/active_runs.ts";
 import type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
 import { cancelBetween } from "./intake/cancel_between.ts";
-import { cancellation, CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
 import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { createPace, type Pace } from "./intake/pace.ts";
@@ -14,7 +13,6 @@ import { type Run, sourcesOf, StackwrightError, type Work } from "./model/mod.ts
 import { type Clock, type Ids, NO_STACK, redactTexts } from "./system/mod.ts";
 
 export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
-export { CANCELLED_BY_CLIENT, CANCELLED_BY_SHUTDOWN } from "./intake/cancellation.ts";
 export type { Conclude, Execute, Performers } from "./intake/perform.ts";
 
 /** Milliseconds for which active runs may go on after a shutdown began. */
@@ -187,4 +185,16 @@ function openingFacts(work: Work): { repository?: string; target?: string } {
   const [first] = sources;
   if (first === undefined) return {};
   return sources.length > 1 ? { repository: "multiple" } : { target: first.target };
+}
+
+/** Message of a run that the end of the process cut short. */
+export const CANCELLED_BY_SHUTDOWN = "cancelled by shutdown";
+/** Message of a run whose waiting client went away. */
+export const CANCELLED_BY_CLIENT = "cancelled: the client that waited for it disconnected";
+
+/** The reason that work is aborted with; the message becomes the run's. */
+function cancellation(
+  message: typeof CANCELLED_BY_SHUTDOWN | typeof CANCELLED_BY_CLIENT,
+): StackwrightError {
+  return new StackwrightError("cancelled", message);
 }

@@ -35,11 +35,11 @@ import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { createHosts } from "./hosts.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
-import { windowsInForce } from "./windows_in_force.ts";
 import { copyState, openState, type State } from "./open_state.ts";
 import { createSource } from "./create_source.ts";
 import { NO_COLLECTOR, treeCollector } from "./tree_collector.ts";
-import { pipelineOptions } from "./pipeline_options.ts";
+import type { SyncWindow } from "../config/mod.ts";
+import { passedVariables } from "./engine_environment.ts";
 
 /** Everything below the triggers and faces, ready to work. */
 export interface Assembly {
@@ -192,5 +192,43 @@ function parts(
     migrated: new Set(),
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
+  };
+}
+
+const NAME = "sync_windows";
+
+/**
+ * The sync windows that hold. Those of the service `serves` writes down; a command that has none of its
+ * own keeps to them: whoever closed the service's windows did not mean only half of who deploys.
+ */
+function windowsInForce(
+  settings: Pick<Settings, "syncWindows">,
+  { service }: Pick<Ledger, "service">,
+  serves: boolean,
+): readonly SyncWindow[] {
+  if (serves) service.set(NAME, JSON.stringify(settings.syncWindows ?? []));
+  return settings.syncWindows ?? JSON.parse(service.get(NAME) ?? "[]");
+}
+
+/** Everything about the pipeline that the settings say. */
+function pipelineOptions(
+  settings: Settings,
+  { env }: System,
+): PipelineParts["options"] {
+  const { deploy, data, git } = settings;
+  return {
+    dataDir: data.dir,
+    protectedPaths: settings.secretFiles,
+    configBaseDir: deploy.configBaseDir,
+    allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
+    passedVariables: passedVariables(settings, env),
+    cloneDepth: git.cloneDepth,
+    rollback: deploy.rollback,
+    watchMs: deploy.watchMs,
+    imageRetention: deploy.releaseImageRetention,
+    filesRetention: deploy.artifactGcEnabled ? deploy.artifactGcRetentionRecords : Infinity,
+    configRetention: deploy.swarmConfigRetention,
+    secretRetention: deploy.swarmSecretRetention,
+    queuesDeferred: settings.syncWindowQueue,
   };
 }

@@ -1,13 +1,13 @@
 import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
-import { messageOf } from "../model/mod.ts";
+import { messageOf, type SourceRequest } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { checkContexts } from "./check_contexts.ts";
 import { tryDataDirectory } from "./data_directory.ts";
-import { requestName } from "./request_name.ts";
 import { engineSays } from "./engine_says.ts";
 import { engineEnvironment } from "./engine_environment.ts";
 import type { System } from "./system.ts";
+import { sourceLocation } from "../source/mod.ts";
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -140,4 +140,13 @@ async function dataSays({ data }: Settings, { files }: System): Promise<string> 
   return await tryDataDirectory(files, data.dir)
     ? data.dir
     : `${data.dir}, which is made at the first start`;
+}
+
+/** The name of a source before anybody asked for it; never its URL, which may carry credentials. */
+function requestName({ kind, url, identity }: SourceRequest): string {
+  try {
+    return identity ?? sourceLocation(kind, url).name;
+  } catch {
+    return "a source whose address cannot be read";
+  }
 }

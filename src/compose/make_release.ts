@@ -7,6 +7,7 @@ import {
   type LiveManifest,
   MANAGER,
   type Release,
+  type ReleaseService,
   type Revision,
   type StackKey,
   type SwarmRelease,
@@ -18,12 +19,12 @@ import {
   labelsOf,
   objectAt,
   servicesOf,
+  textAt,
 } from "./model.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
 import type { LivePaths } from "./live_paths.ts";
 import { rewriteModel } from "./rewrite_model.ts";
 import { releaseServices } from "./service_digest.ts";
-import { swarmService } from "./swarm_service.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
 /** Everything a release is made from. */
@@ -203,4 +204,30 @@ function withLabels(
     return { [kind]: Object.fromEntries(entries) };
   };
   return { ...model, services, ...resources("networks"), ...resources("volumes") };
+}
+
+/**
+ * A service as a swarm runs it: it restarts what ended unless it is told not to, runs a job to its end,
+ * and names its tasks by itself. A global service counts as one, however many nodes there are.
+ */
+function swarmService(service: ReleaseService, rendered: ComposeModel): ReleaseService {
+  const definition = servicesOf(rendered)[service.name] ?? {};
+  const deploy = objectAt(definition, "deploy");
+  const mode = textAt(deploy, "mode");
+  const isJob = mode.endsWith("-job");
+  const condition = textAt(objectAt(deploy, "restart_policy"), "condition") ||
+    (textAt(definition, "restart") === "" ? "any" : "");
+  const { place: _place, ...rest } = service;
+  const { expectation } = service;
+  const restarts = !isJob && (condition === "" ? expectation.restarts : condition === "any");
+  return {
+    ...rest,
+    builds: false,
+    expectation: {
+      ...expectation,
+      replicas: mode.startsWith("global") ? 1 : expectation.replicas,
+      restarts,
+      mayFinish: !restarts,
+    },
+  };
 }

@@ -7,13 +7,13 @@ import {
   isSeq,
   type LineCounter,
   type Pair,
+  type Scalar,
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
 import { clip, type Located, type LocatedEntry, type Position } from "./located.ts";
 import { DEEPEST } from "./located_json.ts";
 import type { ProblemSink } from "./problem_sink.ts";
-import { isMergeKey, isName, scalar } from "./yaml_nodes.ts";
 
 /** Values one document may have after aliases and merge keys; a bomb has millions. */
 const MOST_VALUES = 100_000;
@@ -167,4 +167,24 @@ export class Converter {
 
 function nothing(at: Position | undefined): Sized {
   return { node: { kind: "null", at }, size: 1 };
+}
+
+/** Whether a key is the plain `<<`. */
+function isMergeKey(pair: Pair): boolean {
+  return isScalar(pair.key) && pair.key.type === "PLAIN" && pair.key.source === "<<";
+}
+
+/** A scalar with its text as it is written. */
+function scalar(node: Scalar, at: Position | undefined): Located {
+  const { value } = node;
+  if (value === null || value === undefined) return { kind: "null", at };
+  const plain = node.type === "PLAIN";
+  const text = typeof value === "string" && !plain ? value : node.source ?? String(value);
+  const known = typeof value === "number" || typeof value === "boolean";
+  return { kind: "scalar", value: known ? value : text, text, plain, at };
+}
+
+/** Whether the name of an alias is one; a password that begins with a star is taken for an alias too. */
+function isName(text: string): boolean {
+  return /^[a-z][a-z_-]*$/i.test(text);
 }

@@ -11,9 +11,10 @@ import {
 import { applyRelease } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
-import { stopsLate } from "./late_stop.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import type { FailureAction } from "./update/update_config.ts";
+import type { Clock } from "../system/mod.ts";
+import { SAMPLE_INTERVAL_MS } from "./looks.ts";
 
 /** Number of times that a release is put back before that is given up. */
 const MOST_ATTEMPTS = 3;
@@ -173,4 +174,31 @@ function stoppedServices(observed: ObservedStack): ReadonlySet<string> {
   return new Set(
     observed.containers.map((each) => each.service).filter((name) => !running.has(name)),
   );
+}
+
+/** Seconds the engine may take beyond a container's own grace period. */
+const MARGIN_SECONDS = 2;
+
+/**
+ * True when one of the running containers ends, as far as somebody told the engine to stop it
+ * already. A stop goes on when whoever asked for it is gone, the engine shows nothing of it, and a
+ * container that was stopped is not restarted: only waiting for its grace period tells. Returns at
+ * the first that ends.
+ */
+async function stopsLate(
+  { engine, clock }: { readonly engine: Engine; readonly clock: Clock },
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  let left = 0;
+  for (let waited = 0; ids.length > 0; waited += SAMPLE_INTERVAL_MS) {
+    for (const id of ids) {
+      const details = await engine.inspectContainer(id, signal);
+      if (details === undefined || details.container.state !== "running") return true;
+      left = Math.max(left, details.stopTimeoutSeconds);
+    }
+    if (waited >= (left + MARGIN_SECONDS) * 1000) return false;
+    await clock.sleep(SAMPLE_INTERVAL_MS, signal);
+  }
+  return false;
 }

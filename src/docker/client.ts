@@ -18,14 +18,14 @@ import {
   type EngineEnvironment,
   parseEndpoint,
 } from "./endpoint.ts";
-import type { Engine, LabelFilter } from "./engine.ts";
+import type { Engine, EngineInfo, LabelFilter } from "./engine.ts";
 import { containerEvents, type EventOptions } from "./events.ts";
 import * as images from "./images.ts";
-import { engineInfo } from "./info.ts";
 import * as resources from "./resources.ts";
 import { swarmCalls } from "./swarm_calls.ts";
 import { createSshForward, type SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
+import { asRecord, asText, type JsonRecord } from "./json.ts";
 
 /** Parts and options of an engine client. */
 export interface EngineOptions extends Omit<TransportOptions, "forward"> {
@@ -214,4 +214,25 @@ async function act(
   const query = action.query ?? {};
   const waits = "waits" in action ? action.waits ?? LONGEST_GRACE_SECONDS : 0;
   await api.send({ method: "POST", path, query, limitMs: CALL_LIMIT_MS + waits * 1000 }, signal);
+}
+
+/** Facts that the engine tells of itself, with the API version both sides speak. */
+async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineInfo> {
+  const info = asRecord(await api.json({ method: "GET", path: "/info" }, signal));
+  const { version, apiVersion } = await api.version(signal);
+  return {
+    id: asText(info["ID"]),
+    name: asText(info["Name"]),
+    version,
+    apiVersion,
+    swarm: swarmRole(asRecord(info["Swarm"])),
+  };
+}
+
+/** A manager is an engine that can be asked to change the swarm now; a pending or locked one is not. */
+function swarmRole(swarm: JsonRecord): EngineInfo["swarm"] {
+  const state = asText(swarm["LocalNodeState"]);
+  if (state === "" || state === "inactive") return "inactive";
+  if (state !== "active") return "other";
+  return swarm["ControlAvailable"] === true ? "manager" : "worker";
 }

@@ -3,8 +3,8 @@
  * Plan is decided, an Outcome is recorded in a Run. Types, and the few functions that belong to a
  * word; nothing here touches the world or imports another room.
  */
-export * from "./by_text.ts";
-export * from "./filled.ts";
+export * from "./texts.ts";
+export * from "./json.ts";
 export * from "./decision.ts";
 export * from "./deployment.ts";
 export * from "./discovered.ts";
@@ -13,13 +13,10 @@ export * from "./duration.ts";
 export * from "./error.ts";
 export * from "./followers.ts";
 export * from "./heard.ts";
-export * from "./json.ts";
 export * from "./labels.ts";
 export * from "./most_containers.ts";
 export * from "./observed.ts";
-export * from "./own.ts";
 export * from "./service_place.ts";
-export * from "./percent_decoded.ts";
 export * from "./person_hold.ts";
 export * from "./plan.ts";
 export * from "./release.ts";
@@ -28,5 +25,4 @@ export * from "./run.ts";
 export * from "./stack_key.ts";
 export * from "./stack_owner.ts";
 export * from "./target_event.ts";
-export * from "./without_end.ts";
 export * from "./work.ts";

@@ -2,8 +2,6 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Command } from "./command.ts";
 import { printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
-import { LastBytes } from "./last_bytes.ts";
-import { lineSplitter } from "./line_splitter.ts";
 import { PRLIMIT } from "./limits.ts";
 import { watchMemory } from "./memory_watch.ts";
 
@@ -65,4 +63,58 @@ export function collectOutput(
   };
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   return () => ({ stdout: stdout(), stderr: new TextDecoder().decode(stderr()) });
+}
+
+/** Characters of a line that is under way: it is looked through again with every chunk. */
+const LONGEST_LINE = 64 * 1024;
+
+/** Tells each line of a text that comes in chunks, without its line break. */
+function lineSplitter(onLine: (line: string) => void) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  return {
+    push(chunk: Uint8Array) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
+      rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
+      lines.forEach(onLine);
+    },
+    end() {
+      if (rest !== "") onLine(rest);
+    },
+  };
+}
+
+/** The end of what a program printed. */
+class LastBytes {
+  readonly #most: number;
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  /** `most` are the bytes that are kept at least; chunks are kept as a whole. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Adds what was printed next. */
+  push(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    let first = this.#chunks[0];
+    while (first !== undefined && this.#length - first.length >= this.#most) {
+      this.#chunks.shift();
+      this.#length -= first.length;
+      first = this.#chunks[0];
+    }
+  }
+
+  /** What is kept, in one piece. */
+  whole(): Uint8Array {
+    const whole = new Uint8Array(this.#length);
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      whole.set(chunk, offset);
+      offset += chunk.length;
+    }
+    return whole;
+  }
 }

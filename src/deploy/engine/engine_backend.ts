@@ -1,15 +1,15 @@
-import { StackwrightError } from "../../model/mod.ts";
+import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
 import { type Clock, withDeadline } from "../../system/mod.ts";
 import { type Backend, composeBackend } from "../backend.ts";
 import type { EngineBackendParts, EngineWork } from "./engine_work.ts";
 import { ensureResources } from "./ensure_resources.ts";
-import { asExternal } from "./external_resources.ts";
 import { makeContainers } from "./make_containers.ts";
 import { notMapped, notMappedResource } from "./mapped_keys.ts";
 import { withPlainDollars } from "./plain_dollars.ts";
 import { rollServices } from "./roll_services.ts";
 import { startContainers } from "./start_containers.ts";
 import { swapContainers } from "./swap_containers.ts";
+import { isObject, objectAt, textAt } from "../../compose/mod.ts";
 
 /**
  * A backend that makes networks, volumes and containers through the Engine API, in the order and with
@@ -81,3 +81,16 @@ function sleepingUntil(clock: Clock): Clock {
 
 /** Milliseconds that are slept at least, so that the end is not spun towards. */
 const SHORTEST_MS = 1000;
+
+/** A model whose networks and volumes exist, so that whoever applies it neither makes nor changes them. */
+function asExternal(model: ComposeModel): ComposeModel {
+  const external = (kind: "networks" | "volumes") => {
+    if (!isObject(model[kind])) return {};
+    const entries = Object.keys(model[kind]).map((key) => {
+      const name = textAt(objectAt(objectAt(model, kind), key), "name") || key;
+      return [key, { name, external: true }];
+    });
+    return { [kind]: Object.fromEntries(entries) };
+  };
+  return { ...model, ...external("networks"), ...external("volumes") };
+}

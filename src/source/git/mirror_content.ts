@@ -3,7 +3,6 @@ import { shortId } from "../../model/mod.ts";
 import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
 import { isDamaged } from "./git_failure.ts";
-import { reachedDepth } from "./history_depth.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
 
@@ -81,4 +80,29 @@ export class MirrorContent {
     const args = ["update-ref", "--no-deref", localName(name), id];
     return (await this.#parts.git.local({ args, gitDir: directory }, signal)).failure === undefined;
   }
+}
+
+/**
+ * The depth of the history of `tip` in a shallow mirror: the distance to the nearest
+ * commit whose parents were not fetched, counted from 1; infinite when there is none.
+ *
+ * `listing` is the output of `git rev-list --parents <tip>`, `shallow` the content of git's list of
+ * such commits.
+ */
+export function reachedDepth(tip: string, listing: string, shallow: string): number {
+  const cut = new Set(shallow.split(/\s+/).filter((id) => id !== ""));
+  const parents = new Map<string, readonly string[]>();
+  for (const line of listing.split("\n")) {
+    const [id = "", ...rest] = line.split(" ");
+    if (id !== "") parents.set(id, rest);
+  }
+  const seen = new Set([tip]);
+  let level = [tip];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (level.some((id) => cut.has(id))) return depth;
+    const next = level.flatMap((id) => parents.get(id) ?? []).filter((id) => !seen.has(id));
+    level = [...new Set(next)];
+    for (const id of level) seen.add(id);
+  }
+  return Number.POSITIVE_INFINITY;
 }

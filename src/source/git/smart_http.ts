@@ -7,7 +7,6 @@ import { lsRefsRequest, readAdvertisement, readLsRefs } from "./ls_refs.ts";
 import { only, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { type PackQuestion, packRequest, readPack } from "./small_pack.ts";
-import { headersOf, is } from "./smart_http_answer.ts";
 
 /** Parts for asking over HTTP. */
 export interface SmartHttpParts {
@@ -213,4 +212,21 @@ export class SmartHttp {
   #now(): number {
     return this.#parts.clock.now().getTime();
   }
+}
+
+/** Some servers answer nobody else. */
+const AGENT = "git/2.39.0 (stackwright)";
+
+/** Headers of every request. */
+function headersOf(authorization: string): Record<string, string> {
+  return {
+    "git-protocol": "version=2",
+    "user-agent": AGENT,
+    ...(authorization === "" ? {} : { authorization }),
+  };
+}
+
+/** Whether an answer is one of success and of this kind. */
+function is(answer: HttpAnswer, mediaType: string): boolean {
+  return answer.status === 200 && answer.header("content-type") === mediaType;
 }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path/posix";
 import { type SourceLocation, StackwrightError, toStackwrightError } from "../../model/mod.ts";
-import { submoduleUrl } from "../git/gitmodules.ts";
+import { parseSubmoduleConfig, submoduleUrl } from "../git/gitmodules.ts";
 import type { CommitPlace } from "../git/repository.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "../git/repository_url.ts";
 import { reach, type UrlRewrites } from "../git/url_rewrites.ts";
 import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
-import { readConfig } from "./submodule_config.ts";
+import { requireSuccess } from "../git/git_result.ts";
 
 /** The depth to which submodules may nest. */
 const DEEPEST_SUBMODULE = 10;
@@ -122,4 +122,34 @@ function named(error: unknown, path: string, signal: AbortSignal): unknown {
   if (signal.aborted) return error;
   const known = toStackwrightError(error, "fetching");
   return new StackwrightError(known.code, `submodule ${path}: ${known.message}`, { cause: known });
+}
+
+/** Bytes of `.gitmodules`: a thousand times what is usual. */
+const MOST_CONFIG_BYTES = 256 * 1024;
+
+/** URLs by path, as the commit's own `.gitmodules` has them. */
+async function readConfig(
+  part: TreePart,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const entry = await part.repository.paths.find(part.commit, ".gitmodules", signal);
+  if (entry?.kind !== "file" && entry?.kind !== "executable") return new Map();
+  const content = await part.repository.paths.content(entry.id, signal);
+  if (content.length > MOST_CONFIG_BYTES) {
+    throw new StackwrightError(
+      "source_invalid",
+      `${part.prefix}.gitmodules has ${content.length} bytes, the most that is read is ${MOST_CONFIG_BYTES}`,
+    );
+  }
+  const args = ["config", `--blob=${entry.id}`, "--no-includes", "-z", "--list"];
+  const result = await part.repository.mirror.run({ args }, signal);
+  if (result.code !== 0 && /bad config|fatal:/.test(result.stderr)) {
+    throw new StackwrightError(
+      "source_invalid",
+      `${part.prefix}.gitmodules cannot be read: ${result.stderr.trim().slice(0, 200)}`,
+    );
+  }
+  return parseSubmoduleConfig(
+    new TextDecoder().decode(requireSuccess(result, "reading .gitmodules").stdout),
+  );
 }

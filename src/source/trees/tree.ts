@@ -1,4 +1,4 @@
-import { join } from "node:path/posix";
+import { basename, join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
 import { shortId, StackwrightError } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
@@ -6,11 +6,10 @@ import { exportTree } from "./export.ts";
 import { isDamaged } from "../git/git_failure.ts";
 import { withRepair } from "../git/repository.ts";
 import { expandTree } from "./submodules.ts";
-import type { ExpandedTree } from "./expanded_tree.ts";
+import type { ExpandedTree, ExpandOptions } from "./expanded_tree.ts";
 import { checkLinks, LONGEST_TARGET } from "./tree_links.ts";
 import { planTree } from "./tree_plan.ts";
 import { warnOfPointers } from "./warn_of_pointers.ts";
-import { findBase } from "./tree_base.ts";
 import type { TreeJob, TreeParts } from "./tree_job.ts";
 
 const SCRATCH = ".tmp-";
@@ -170,5 +169,34 @@ async function sweep({ files, clock }: TreeParts, trees: string): Promise<void> 
     if (info !== undefined && info.modifiedAt.getTime() < limit) {
       await files.remove(join(trees, name));
     }
+  }
+}
+
+/** The newest tree of the same source that can be listed; links to its files are free. */
+async function findBase(
+  { files }: TreeParts,
+  { place, directory, trees, expand }: TreeJob,
+  signal: AbortSignal,
+): Promise<{ directory: string; tree: ExpandedTree } | undefined> {
+  const names = (await files.list(trees)).filter((name) => /^[0-9a-f]{40}$/.test(name));
+  let newest: { name: string; at: Date } | undefined;
+  for (const name of names.filter((each) => each !== basename(directory))) {
+    const info = await files.stat(join(trees, name));
+    if (info?.kind !== "directory" || (newest !== undefined && info.modifiedAt <= newest.at)) {
+      continue;
+    }
+    newest = { name, at: info.modifiedAt };
+  }
+  if (newest === undefined) return undefined;
+  try {
+    const object = await place.repository.objects.read(`${newest.name}^{commit}`, signal);
+    if (object === undefined) return undefined;
+    const options: ExpandOptions = { ...expand, fetch: false, onUnknown: () => {} };
+    const tree = await expandTree({ ...place, commit: newest.name }, options, signal);
+    return { directory: join(trees, newest.name), tree };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // It only saves work; without it the whole tree is written.
+    return undefined;
   }
 }
