@@ -76,7 +76,8 @@ export class EngineApi {
   /** As {@link EngineApi.call}, with the answer read as JSON; `undefined` for an accepted error status. */
   async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
     return await this.inTime(request, signal, async (within) => {
-      const response = await this.#call(request, true, within);
+      // A wait may be as long as a container runs.
+      const response = await this.#call(request, request.limitMs !== Infinity, within);
       if (response.status >= 400) return void response.discard();
       return parseAnswer(request, await readText(response, ANSWER_LIMIT));
     });

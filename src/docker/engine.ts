@@ -83,8 +83,11 @@ export interface Engine {
   ): Promise<string | undefined>;
   /** Paths at which an image declares volumes; none when it is not there. */
   imageVolumes(reference: string, signal: AbortSignal): Promise<readonly string[]>;
-  /** Characters that the list of containers has for each one of an image, because its author said so. */
-  imageListed(reference: string, signal: AbortSignal): Promise<number>;
+  /**
+   * Characters that the list of containers has for each one of an image, because its author said so;
+   * `undefined` when it is not there.
+   */
+  imageListed(reference: string, signal: AbortSignal): Promise<number | undefined>;
   listImages(signal: AbortSignal): Promise<ImageSummary[]>;
   /** Content ids of the images that any container, running or not, was made from. */
   imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;

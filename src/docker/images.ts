@@ -36,13 +36,18 @@ export async function imageVolumes(
   return Object.keys(asRecord(asRecord(asRecord(answer)["Config"])["Volumes"]));
 }
 
-/** Characters that a list of containers has for each one of an image, because its author said so. */
+/**
+ * Characters that a list of containers has for each one of an image, because its author said so;
+ * `undefined` when it is not there.
+ */
 export async function imageListed(
   api: EngineApi,
   reference: string,
   signal: AbortSignal,
-): Promise<number> {
-  const config = asRecord(asRecord(await inspectImage(api, reference, {}, signal))["Config"]);
+): Promise<number | undefined> {
+  const answer = await inspectImage(api, reference, {}, signal);
+  if (answer === undefined) return undefined;
+  const config = asRecord(asRecord(answer)["Config"]);
   const length = (key: string) =>
     config[key] === undefined ? 0 : JSON.stringify(config[key]).length;
   const mounts = Object.keys(asRecord(config["Volumes"])).length;

@@ -4,7 +4,7 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import https from "node:https";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
-import { readBySocket } from "./socket_read.ts";
+import { callBySocket, type WholeRequest } from "./socket_call.ts";
 import type { SshForward } from "./ssh_forward.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 import { isDeadConnection, isRefusedConnection } from "./connection_errors.ts";
@@ -77,11 +77,12 @@ class HttpTransport implements Transport {
     const connector = await this.#connection();
     const repeatable = isRead(request.method) && request.body === undefined;
     const { socketPath } = connector;
-    if (repeatable && request.isWhole === true && typeof socketPath === "string") {
+    if (isWhole(request) && typeof socketPath === "string") {
       const explain = (error: unknown) =>
         signal.aborted ? signal.reason : this.#unreachable(request, error);
-      const read = { socketPath, answerMs: this.#answerMs, explain };
-      const response = await readBySocket(request, read, signal);
+      const answerMs = isRead(request.method) ? this.#answerMs : Infinity;
+      const call = { socketPath, answerMs, isRepeatable: repeatable, explain };
+      const response = await callBySocket(request, call, signal);
       if (response !== undefined) return response;
     }
     const used = { reused: false };
@@ -287,6 +288,11 @@ async function tlsFiles(tls: EndpointTls): Promise<https.AgentOptions> {
       { cause: error },
     );
   }
+}
+
+function isWhole(request: TransportRequest): request is WholeRequest {
+  const { body, isWhole = false } = request;
+  return isWhole && (typeof body !== "object" || body instanceof Uint8Array);
 }
 
 function isRead(method: string): boolean {

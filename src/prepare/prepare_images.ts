@@ -14,7 +14,7 @@ import {
   type Release,
   type ReleaseService,
 } from "../model/mod.ts";
-import { requireShortList } from "./short_list.ts";
+import { presentImages, requireShortList } from "./short_list.ts";
 import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -92,12 +92,13 @@ export async function prepareImages(
   });
   const scaled = needed.filter((each) => each.builds && acting.get(each.name) === "scale");
   await parts.host.images.point(scaled, imagesByService(observed), signal);
-  const missing = await missingImages(parts, needed, signal);
+  const present = await presentImages(parts.host.engine, needed, signal);
+  const isMissing = ({ image }: ReleaseService) => image !== "" && !present.has(image);
   const builds = needed.filter((each) =>
     each.builds && (acting.get(each.name) !== "start" && acting.get(each.name) !== "scale" ||
-      missing.has(each.name))
+      isMissing(each))
   );
-  const pulls = needed.filter((each) => !each.builds && missing.has(each.name));
+  const pulls = needed.filter((each) => !each.builds && isMissing(each));
   requirePullable(prepared.release, pulls);
   await parts.host.images.pull(wanted(target, prepared, pulls), signal);
   await pullSideImages(parts, prepared.release, wanted(target, prepared, needed), signal);
@@ -106,7 +107,9 @@ export async function prepareImages(
   const model = withBuildArguments(toBuild.call.model ?? {}, build.args);
   await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, build, signal);
   const made = needed.filter((each) => acting.get(each.name) !== "start");
-  await requireShortList(parts.host.engine, prepared.release, made, signal);
+  const built = new Set(builds.map((each) => each.image));
+  const known = new Map([...present].filter(([image]) => !built.has(image)));
+  await requireShortList(parts.host.engine, prepared.release, { services: made, known }, signal);
   return {};
 }
 
@@ -126,21 +129,6 @@ async function movedImages(
   ).map(({ name }) => name);
   const found = await resolveImages(parts, { release, services, known: {} }, signal);
   return Object.fromEntries(Object.entries(found).filter(([, image]) => image.includes("@")));
-}
-
-async function missingImages(
-  parts: PrepareParts,
-  services: readonly ReleaseService[],
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const missing = new Set<string>();
-  for (const service of services) {
-    if (service.image === "") continue;
-    if (await parts.host.engine.imageId(service.image, signal) === undefined) {
-      missing.add(service.name);
-    }
-  }
-  return missing;
 }
 
 /** The services of a target whose images are wanted. */

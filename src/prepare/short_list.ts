@@ -7,6 +7,23 @@ interface Made extends Pick<ReleaseService, "name" | "image"> {
   readonly expectation: Pick<ReleaseService["expectation"], "replicas">;
 }
 
+/** What {@link Engine.imageListed} says of each image that is on an engine, by the name that services have it by. */
+export type PresentImages = ReadonlyMap<string, number>;
+
+/** The images of services that are on an engine; each is asked about once. */
+export async function presentImages(
+  engine: Pick<Engine, "imageListed">,
+  services: readonly Pick<ReleaseService, "image">[],
+  signal: AbortSignal,
+): Promise<PresentImages> {
+  const present = new Map<string, number>();
+  for (const image of new Set(services.map((each) => each.image))) {
+    const listed = image === "" ? undefined : await engine.imageListed(image, signal);
+    if (listed !== undefined) present.set(image, listed);
+  }
+  return present;
+}
+
 /** Characters for the containers of one deployment that are listed without looking at those of others. */
 const UNASKED = 64 << 10;
 /**
@@ -18,13 +35,14 @@ const MOST_OF_ALL = 24 << 20;
 /**
  * Makes sure that the engine's list of all containers stays short enough to be read with the containers
  * about to be made: whoever made their images chose a part of what it tells of them.
+ * Only images that are not `known` are asked about: those that were brought just now.
  *
  * Throws `unsupported`, and `engine_refused` for an image that the engine tells too much of.
  */
 export async function requireShortList(
   engine: Pick<Engine, "imageListed" | "listedBytes">,
   { key: { name }, model }: Pick<Release, "key" | "model">,
-  services: readonly Made[],
+  { services, known }: { readonly services: readonly Made[]; readonly known: PresentImages },
   signal: AbortSignal,
 ): Promise<void> {
   const replicasOf = (made: readonly Made[]) =>
@@ -35,7 +53,8 @@ export async function requireShortList(
   );
   for (const [image, users] of Map.groupBy(services, (each) => each.image)) {
     if (image === "") continue;
-    length += replicasOf(users) * await engine.imageListed(image, signal);
+    const listed = known.get(image) ?? await engine.imageListed(image, signal) ?? 0;
+    length += replicasOf(users) * listed;
   }
   const reason = tooLongList(length) ?? await tooLongWith(engine, length, signal);
   if (reason === undefined) return;

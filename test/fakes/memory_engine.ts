@@ -151,7 +151,8 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     imageId: (reference) => Promise.resolve(engine.images[reference]),
     imageContent: (reference) => Promise.resolve(engine.images[reference]),
     imageVolumes: () => Promise.resolve([]),
-    imageListed: () => Promise.resolve(0),
+    imageListed: (reference) =>
+      Promise.resolve(engine.images[reference] === undefined ? undefined : 0),
     listedBytes: () => Promise.resolve(0),
     listImages: () => Promise.resolve<ImageSummary[]>([]),
     imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),

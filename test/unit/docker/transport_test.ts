@@ -10,6 +10,9 @@ import { isStackwrightError } from "../../../src/model/mod.ts";
 import { requestFraming, WireReader } from "../../fakes/wire.ts";
 
 const NO_SIGNAL = new AbortController().signal;
+const METHODS = ["POST", "PUT", "DELETE"].flatMap((method) =>
+  [false, true].map((isWhole) => [method, isWhole] as const)
+);
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const VERSION = answer(200, "application/json", '{"Version":"26.1","ApiVersion":"1.45"}');
 
@@ -147,17 +150,47 @@ describe("Transport and EngineApi", () => {
     });
   }
 
-  for (const method of ["POST", "PUT", "DELETE"]) {
-    it(`request() never sends a ${method} twice`, async () => {
-      script = (n) => n === 1 ? OK : undefined;
-      await get();
-      await assert.rejects(
-        get(method),
-        (error) => unreachable(error) && /may have acted/.test((error as Error).message),
-      );
-      assert.deepEqual(lines, ["GET /x", `${method} /x`]);
+  for (const [method, isWhole] of METHODS) {
+    it(`request() never sends a ${method} twice${isWhole ? ", for a whole answer" : ""}`, async () => {
+      script = (n) => n === 1 || n === 3 ? OK : undefined;
+      await get("GET", isWhole);
+      const mayHaveActed = (error: unknown) =>
+        unreachable(error) && /may have acted/.test((error as Error).message);
+      await assert.rejects(get(method, isWhole), mayHaveActed);
+      await get(method, isWhole);
+      await assert.rejects(get(method, isWhole), mayHaveActed);
+      const line = `${method} /x`;
+      assert.deepEqual(lines, ["GET /x", line, line, line]);
+    });
+
+    it(`request() says that nobody listens to a ${method}${isWhole ? " for all" : ""}`, async () => {
+      transport.close();
+      const socketPath = join(directory, "nobody.sock");
+      transport = createTransport({ kind: "unix", socketPath });
+      await assert.rejects(get(method, isWhole), /is it running, and may this user connect/);
     });
   }
+
+  it("request() ends when it is aborted while a change waits for its answer", async () => {
+    script = () => "silence";
+    const end = new AbortController();
+    const request = { method: "POST", path: "/x", body: "{}", isWhole: true };
+    const waiting = transport.request(request, end.signal);
+    setTimeout(() => end.abort(new Error("nobody listens any more")), 20);
+    await assert.rejects(waiting, /nobody listens any more/);
+    assert.deepEqual(lines, ["POST /x"]);
+  });
+
+  it("request() has no limit of its own for the answer to a change", async () => {
+    script = () => "silence";
+    transport.close();
+    const path = join(directory, "engine.sock");
+    transport = createTransport({ kind: "unix", socketPath: path }, { answerTimeoutMs: 10 });
+    const request = { method: "POST", path: "/x", isWhole: true };
+    const waiting = transport.request(request, NO_SIGNAL);
+    setTimeout(() => connections[0]?.write(OK), 100);
+    assert.equal(await text((await waiting).body), "ok");
+  });
 
   it("request() ends when it is aborted on a shared connection, before any answer", async () => {
     script = (_, line) => line.includes("/events") ? "silence" : OK;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { requireShortList } from "../../../src/prepare/short_list.ts";
+import { presentImages, requireShortList } from "../../../src/prepare/short_list.ts";
 
 describe("requireShortList()", () => {
+  const never = new AbortController().signal;
   const check = async (
     made: readonly [service: object, replicas: number, image?: string][],
     listed = 0,
@@ -21,7 +22,7 @@ describe("requireShortList()", () => {
       imageListed: (image: string) => Promise.resolve(image === "large" ? 3_000_000 : 300),
       listedBytes: () => Promise.resolve((looks++, listed)),
     };
-    await requireShortList(engine, release, services, new AbortController().signal);
+    await requireShortList(engine, release, { services, known: new Map() }, never);
     return looks;
   };
 
@@ -44,4 +45,24 @@ describe("requireShortList()", () => {
     await assert.rejects(check([[{}, 1, "large"]], 24_000_000), { message });
     assert.equal(await check([[{}, 1, "large"]], 20_000_000), 1);
   });
+
+  it("asks about an image once, and not about one that was there before", async () => {
+    const asked: string[] = [];
+    const engine = {
+      imageListed: (image: string) => Promise.resolve((asked.push(image), LISTED[image])),
+      listedBytes: () => Promise.resolve(0),
+    };
+    const services = ["small", "", "large", "missing", "large"]
+      .map((image) => ({ name: image, image, expectation: { replicas: 1 } }));
+    const known = await presentImages(engine, services, never);
+    assert.deepEqual(asked, ["small", "large", "missing"]);
+    assert.deepEqual([...known.keys()], ["small", "large"]);
+    asked.length = 0;
+    const release = { key: { context: "default", name: "shop" }, model: { services: {} } };
+    const checked = requireShortList(engine, release, { services, known }, never);
+    await assert.rejects(checked, { code: "unsupported" });
+    assert.deepEqual(asked, ["missing"]);
+  });
 });
+
+const LISTED: Readonly<Record<string, number | undefined>> = { small: 300, large: 3_000_000 };
