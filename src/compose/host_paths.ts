@@ -11,7 +11,7 @@ import {
 } from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
 import { buildPaths } from "./build_paths.ts";
-import { volumesOf } from "./volume_paths.ts";
+import { refusedTemplates, volumesOf } from "./volume_paths.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 
 /** The first config or secret in use that somebody else has to make, by its path in the model. */
@@ -29,12 +29,12 @@ export function externalObject(model: ComposeModel): string | undefined {
 /**
  * Every path of a rendered model that is read by compose or buildx, or mounted by the engine. What
  * compose and buildx read must lie in the tree; what is mounted from the host is the author's choice,
- * as long as it is not ours. With `readsFiles` those of configs and secrets are read here, as for a
- * swarm, which is given their content.
+ * as long as it is not ours. With `isStack` those of configs and secrets are read here: a swarm is given
+ * their content, and it evaluates templates in mounts ({@link refusedTemplates}).
  */
 export function followedPaths(
   model: ComposeModel,
-  { readsFiles = false }: { readonly readsFiles?: boolean } = {},
+  { isStack = false }: { readonly isStack?: boolean } = {},
 ): FollowedPaths {
   const paths: FollowedPath[] = [];
   const refused: string[] = [];
@@ -67,11 +67,12 @@ export function followedPaths(
     for (const [name, resource] of Object.entries(objectAt(model, kind))) {
       const file = isObject(resource) ? textAt(resource, "file") : "";
       if (isAbsolute(file)) {
-        const by = readsFiles ? "us" as const : "engine" as const;
+        const by = isStack ? "us" as const : "engine" as const;
         paths.push({ what: `${kind}.${name}`, path: resolve(file), by });
       }
     }
   }
+  if (isStack) refused.push(...refusedTemplates(model));
   const volumes = volumesOf(model, paths);
   for (const { what, path } of paths) {
     if (OF_A_PROCESS.test(path)) refused.push(`${what} through what a process has open`);

@@ -27,3 +27,4 @@ export * from "./rewrite_model.ts";
 export * from "./side_images.ts";
 export * from "./start_first.ts";
 export * from "./tree_paths.ts";
+export { mayBecome } from "./volume_paths.ts";

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
-import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
+import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 
 /** The volumes of a project that lie on the host, whose paths are added to `paths`. */
@@ -44,4 +44,38 @@ function pathsInOptions(options: JsonObject): string[] {
       return found.filter((part) => part !== "").map((part) => resolve("/", part));
     });
   });
+}
+
+/**
+ * What a swarm puts into mounts that can be no path: names and ids of what is there. Anything else can be
+ * any text, a path that climbs included.
+ */
+const HARMLESS =
+  /\{\{\s*\.(?:Service\.(?:ID|Name)|Node\.(?:ID|Hostname)|Task\.(?:ID|Name|Slot))\s*\}\}/g;
+
+/**
+ * Uses of templates in mounts by which a swarm would mount something else than what is written: it
+ * evaluates them when it makes a task, and `/da{{""}}ta` is `/data` then.
+ */
+export function refusedTemplates(model: ComposeModel): string[] {
+  const mounts = Object.entries(servicesOf(model)).flatMap(([name, service]) =>
+    objectsAt(service, "volumes").map((each) => [`service ${name}: volumes`, each] as const)
+  );
+  const volumes = Object.entries(objectAt(model, "volumes")).map(([key, each]) =>
+    [`volumes.${key}`, each] as const
+  );
+  return [...mounts, ...volumes].filter(([, value]) =>
+    JSON.stringify(value).replace(HARMLESS, "").includes("{{")
+  ).map(([what]) =>
+    `${what} with a template other than the name or the id of a service, node or task`
+  );
+}
+
+/**
+ * True when `written`, whose end a swarm may choose by a template, can lead to what is called `ours`, or
+ * below it. Without a template it cannot.
+ */
+export function mayBecome(written: string, ours: string): boolean {
+  const at = written.indexOf("{{");
+  return at >= 0 && ours.startsWith(written.slice(0, at));
 }

@@ -4,6 +4,7 @@ import {
   type FollowedPath,
   followedPaths,
   insideTree,
+  mayBecome,
   pathRelation,
 } from "../compose/mod.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
@@ -57,7 +58,7 @@ export async function requireSafeModel(
 ): Promise<void> {
   const { name, context } = target.key;
   const parts = { ...given, log: given.log.with({ stack: name, context }) };
-  const found = followedPaths(model, { readsFiles: target.swarm !== undefined });
+  const found = followedPaths(model, { isStack: target.swarm !== undefined });
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
     ? found.refused
@@ -72,10 +73,16 @@ export async function requireSafeModel(
     if (each.by === "us") await requireInTree(parts, name, each, tree);
     else await requireNotOurs(parts, name, each, tree);
   }
+  const mine = [parts.host.dataDir, ...parts.options.protectedPaths];
+  const templated = target.swarm !== undefined &&
+    found.paths.find(({ path }) => mine.some((each) => mayBecome(path, each)));
+  if (templated) throw ours(name, templated.what);
   for (const each of found.containers) await requireMountsNotOurs(parts, name, each, tree, signal);
   if (found.shared.length > 0) await requireNotUs(parts, name, found.shared, signal);
   const own = OWN_VOLUME.exec(parts.host.dataDir)?.[1];
-  const volume = found.volumes.find((each) => each.name === own);
+  const isOurs = (volume: string) =>
+    own !== undefined && (volume === own || target.swarm !== undefined && mayBecome(volume, own));
+  const volume = found.volumes.find((each) => isOurs(each.name));
   if (volume !== undefined) throw ours(name, volume.what);
 }
 
@@ -93,13 +100,21 @@ async function requireNotUs(
   if (own === undefined) return;
   for (const { what, name: container } of shared) {
     const details = await parts.host.engine.inspectContainer(container, signal);
-    if (details?.container.id !== own.id) continue;
+    if (details?.container.id !== own.id && !mayName(container, own)) continue;
     throw new StackwrightError(
       "path_escapes",
       `deployment ${name}: ${what}: the container ${container} is Stackwright itself, whose processes ` +
         "and network no deployment may share",
     );
   }
+}
+
+/**
+ * Whether a name is the beginning of the id of a container: as long as another one has that name the
+ * engine takes it for the other's, and that one may be gone when it counts.
+ */
+function mayName(name: string, { id }: { readonly id: string }): boolean {
+  return id.startsWith(name.toLowerCase());
 }
 
 /** A container's mounts are handed on as they are, whatever project it is of. */
@@ -110,6 +125,10 @@ async function requireMountsNotOurs(
   tree: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const own = await parts.host.own(signal);
+  if (own !== undefined && mayName(container, own)) {
+    throw ours(name, `${what} container:${container}`);
+  }
   const details = await parts.host.engine.inspectContainer(container, signal);
   if (details === undefined) {
     throw new StackwrightError(

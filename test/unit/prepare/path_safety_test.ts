@@ -14,18 +14,26 @@ describe("requireSafeModel()", () => {
     own: string | undefined,
     { rest = {}, more = {} }: { rest?: Record<string, unknown>; more?: Partial<Target> } = {},
   ) => {
-    const ids = new Map([["stackwright", OWN], [OWN.slice(0, 12), OWN], ["db", OTHER]]);
+    const ids = new Map([
+      ["stackwright", OWN],
+      [OWN.slice(0, 12), OWN],
+      ["db", OTHER],
+      // Somebody gave this name to another container.
+      [OWN.slice(0, 2), OTHER],
+    ]);
     const parts = {
       log: createRecordingLog(),
       files: {
         realPath: (path: string) => Promise.resolve(path),
       },
       host: {
-        dataDir: "/data",
+        dataDir: "/srv/volumes/sw_data/_data",
         own: () => Promise.resolve(own === undefined ? undefined : { id: own }),
         engine: {
           inspectContainer: (name: string) =>
-            Promise.resolve(ids.has(name) ? { container: { id: ids.get(name) } } : undefined),
+            Promise.resolve(
+              ids.has(name) ? { container: { id: ids.get(name) }, mounts: [] } : undefined,
+            ),
         },
       },
       options: { protectedPaths: [] },
@@ -36,7 +44,7 @@ describe("requireSafeModel()", () => {
   };
 
   for (const key of ["network_mode", "pid", "ipc"]) {
-    for (const name of ["stackwright", OWN.slice(0, 12)]) {
+    for (const name of ["stackwright", OWN.slice(0, 12), OWN.slice(0, 2)]) {
       it(`refuses ${key} of the container that this process runs in, called ${name}`, async () => {
         await assert.rejects(check({ [key]: `container:${name}` }, OWN), {
           code: "path_escapes",
@@ -54,10 +62,57 @@ describe("requireSafeModel()", () => {
     await check({ network_mode: "host", pid: "service:db" }, OWN);
   });
 
+  it("refuses volumes of what becomes the name of this process's container", async () => {
+    const volumes_from = [`container:${OWN.slice(0, 2)}`];
+    await assert.rejects(check({ volumes_from }, OWN), { code: "path_escapes" });
+    await check({ volumes_from }, undefined);
+    await check({ volumes_from: ["container:db"] }, OWN);
+  });
+
+  const more = { swarm: {} } as unknown as Partial<Target>;
+  for (
+    const source of [
+      "/srv/vol{{.Node.Hostname}}",
+      "/{{.Task.Name}}/x",
+      "/srv/volumes/{{ .Node.ID }}",
+    ]
+  ) {
+    it(`refuses a mount of ${source} for a swarm, which may come to lead to ours`, async () => {
+      const volumes = [{ type: "bind", source, target: "/x" }];
+      await assert.rejects(check({ volumes }, undefined, { more }), { code: "path_escapes" });
+      await check({ volumes }, undefined);
+    });
+  }
+
+  it("refuses a volume whose name a swarm may make that of ours", async () => {
+    const volumes = { v: { name: "sw_{{.Node.Hostname}}" } };
+    await assert.rejects(check({}, undefined, { rest: { volumes }, more }), {
+      code: "path_escapes",
+    });
+    const others = { v: { name: "shop-{{.Task.Slot}}" }, w: { name: "sw_dat" } };
+    await check({}, undefined, { rest: { volumes: others }, more });
+  });
+
+  for (
+    const template of [
+      'a{{""}}',
+      "{{.Service.Labels.x}}",
+      '{{ print "../" }}',
+      "{{.Node.Hostname | printf}}",
+    ]
+  ) {
+    it(`refuses the template ${template} in a mount for a swarm`, async () => {
+      const refused = { code: "unsupported", message: /with a template other than/ };
+      const volumes = [{ type: "bind", source: `/mnt/${template}`, target: "/x" }];
+      await assert.rejects(check({ volumes }, undefined, { more }), refused);
+      const rest = { volumes: { v: { driver_opts: { device: `/mnt/${template}` } } } };
+      await assert.rejects(check({}, undefined, { more, rest }), refused);
+    });
+  }
+
   for (const kind of ["configs", "secrets"]) {
     for (const file of ["/etc/shadow", "/proc/self/environ", "/root/.docker/config.json"]) {
       it(`refuses ${kind} from ${file} for a swarm, which this process would read`, async () => {
-        const more = { swarm: {} } as unknown as Partial<Target>;
         const rest = { [kind]: { s: { file } } };
         await assert.rejects(check({}, undefined, { rest, more }), {
           code: "path_escapes",
