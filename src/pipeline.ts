@@ -6,7 +6,6 @@ import {
   type RunJob,
   type RunReporter,
   type StackKey,
-  stackKey,
   type Sync,
   type TargetListener,
 } from "./model/mod.ts";
@@ -20,6 +19,7 @@ import {
   hasClosed,
   holdOf,
   type JobParts,
+  keyOf,
   meant,
   noteDeferred,
   noteDiscovered,
@@ -40,6 +40,7 @@ import {
   type SourceRun,
   strayedStacks,
   targetOf,
+  type ToDo,
   toldDecision,
   waitForJobs,
   waitForStack,
@@ -112,20 +113,13 @@ async function execute(
   signal: AbortSignal,
 ): Promise<void> {
   const { trigger, origin, round } = work;
-  const secretSession = parts.secrets.open();
+  const run = { work, trigger, origin, round, secretSession: parts.secrets.open() };
   let acts = false;
   const acting: TargetListener = () => ({ kind }) => void (acts ||= kind === "started");
   const listeners = [...parts.listeners, acting, runListener(reporter)];
-  const results = await Promise.allSettled(
-    work.sources.map((request) =>
-      deploySource(
-        parts,
-        { work, request, trigger, origin, round, secretSession },
-        { reporter, listeners },
-        signal,
-      )
-    ),
-  );
+  const deploy = (request: SourceRun["request"]) =>
+    deploySource(parts, { ...run, request }, { reporter, listeners }, signal);
+  const results = await Promise.allSettled(work.sources.map(deploy));
   if (acts) await parts.trees.collect(signal);
   const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
   if (failures.length === 0) return;
@@ -145,25 +139,24 @@ async function deploySource(
   { reporter, listeners }: Audience,
   signal: AbortSignal,
 ): Promise<void> {
-  const { sources } = work;
-  const describe: RunReporter["describe"] = ({ repository: _one, revision: _its, ...facts }) =>
-    reporter.describe(facts);
-  const opened = await openSource(parts, run, sources.length > 1 ? { describe } : reporter, signal);
-  const { away } = opened;
+  const told = work.sources.length > 1 ? oneOfMany(reporter) : reporter;
+  const opened = await openSource(parts, run, told, signal);
   const { deployments, failures } = meant(opened, work.only);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
   // First, so that what they hold on the host is free for what takes their place.
-  if (away === undefined && work.only === undefined) {
+  if (opened.away === undefined && work.only === undefined) {
     await removeObsolete(parts, opened, listeners, signal);
   }
-  const glances = glancesOf(
-    deployments.map(({ declared: { deployment } }) => stackKey(deployment.context, "").context),
-  );
-  await Promise.all(
-    deployments.map((each) => deployTarget(parts, { opened, listeners, glances }, each, signal)),
-  );
-  if (away !== undefined) throw away;
+  const glances = glancesOf(deployments.map((each) => keyOf(each).context));
+  const targets = { opened, listeners, glances };
+  await Promise.all(deployments.map((each) => deployTarget(parts, targets, each, signal)));
+  if (opened.away !== undefined) throw opened.away;
+}
+
+/** The reporter for one of several sources: the run is of no single repository. */
+function oneOfMany(reporter: Audience["reporter"]): Audience["reporter"] {
+  return { describe: ({ repository: _one, revision: _its, ...facts }) => reporter.describe(facts) };
 }
 
 interface TargetRun {
@@ -196,13 +189,8 @@ async function deployTarget(
     if (waitsFor(key.context)) await recover(anyParts, listeners, signal, isIt);
     await parts.stackLock.run(formatStackKey(key), async () => {
       teller.tell({ kind: "admitted" });
-      let target: Target = { ...begun, glance: glances(parts, key) };
-      while (await decideAndAct(parts, { target, request, round, teller }, signal) === "moved") {
-        const log = parts.log.with({ stack: key.name, context: key.context });
-        log.info("what was decided about the stack is out of date: deciding again");
-        // What the stacks of the run were looked at with may be out of date for this one.
-        target = begun;
-      }
+      const target = { ...begun, glance: glances(parts, key) };
+      await settle(parts, { target, request, round, teller }, signal);
     }, signal);
   } catch (thrown) {
     teller.fail(`deploying ${key.name}`, thrown, signal, again(anyParts, begun, failedBefore));
@@ -214,6 +202,23 @@ interface DecidingWork {
   readonly request: OpenedSource["request"];
   readonly round?: OpenedSource["round"];
   readonly teller: Teller;
+}
+
+/** Decides about a stack whose lock is held, and does it, as often as that is out of date by then. */
+async function settle(
+  parts: PipelineParts,
+  { target: first, ...work }: DecidingWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const { glance: _early, ...later } = first;
+  const { key: { name: stack, context } } = first;
+  let target: Target = first;
+  while (await decideAndAct(parts, { ...work, target }, signal) === "moved") {
+    const text = "what was decided about the stack is out of date: deciding again";
+    parts.log.info(text, { stack, context });
+    // What the stacks of the run were looked at with may be out of date for this one.
+    target = later;
+  }
 }
 
 /**
@@ -237,30 +242,49 @@ async function decideAndAct(
   const deciding = () => stage(parts, teller.target, "decide", decide);
   const decision = await preparing(parts, repository, deciding, signal);
   if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
-  const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
-  noteDiscovered(parts, target, decision);
-  noteDeferred(parts, { target, request }, holdOf(decision));
-  if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
-  if (isAsWanted) settleReconciliation(parts, target);
+  note(parts, { target, request }, decision);
   if (decision.kind === "skip") {
     leave(teller, decision);
     return "done";
   }
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
-  const carryOut = async (slot: Slot) => {
-    if (decision.kind !== "repair" && hasClosed(parts, target)) return "moved";
-    teller.tell({ kind: "started" });
-    const end = await act(parts, target, { decision, since, slot }, signal);
-    const more = end?.status === "failed" ? again(parts, target) : {};
-    if (decision.kind === "deploy" && end?.status === "succeeded") {
-      settleReconciliation(parts, target);
-    }
-    if (end !== undefined) teller.tell({ kind: "ended", end: { ...end, ...more } });
-    return end === undefined ? "moved" : "done";
+  const acting = (slot: Slot) => {
+    const acted = () => actInTime(parts, { target, teller }, { decision, since, slot }, signal);
+    return stage(parts, teller.target, "deploy", acted);
   };
-  const acting = (slot: Slot) => stage(parts, teller.target, "deploy", () => carryOut(slot));
   return await deploying(parts, repository, acting, signal);
+}
+
+/** Writes down what a decision says of a stack besides what is to be done to it. */
+function note(
+  parts: PipelineParts,
+  { target, request }: Pick<DecidingWork, "target" | "request">,
+  decision: Decision,
+): void {
+  const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
+  noteDiscovered(parts, target, decision);
+  noteDeferred(parts, { target, request }, holdOf(decision));
+  if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
+  if (isAsWanted) settleReconciliation(parts, target);
+}
+
+/** Does what was decided, unless a sync window closed meanwhile, and tells how it ended. */
+async function actInTime(
+  parts: PipelineParts,
+  { target, teller }: Pick<DecidingWork, "target" | "teller">,
+  toDo: ToDo,
+  signal: AbortSignal,
+): Promise<"done" | "moved"> {
+  const { kind } = toDo.decision;
+  if (kind !== "repair" && hasClosed(parts, target)) return "moved";
+  teller.tell({ kind: "started" });
+  const end = await act(parts, target, toDo, signal);
+  if (end === undefined) return "moved";
+  const more = end.status === "failed" ? again(parts, target) : {};
+  if (kind === "deploy" && end.status === "succeeded") settleReconciliation(parts, target);
+  teller.tell({ kind: "ended", end: { ...end, ...more } });
+  return "done";
 }
 
 /** Tells of a target that is left as it is. */

@@ -25,10 +25,7 @@ export async function tellAsked(
   const repository = revision.source.name;
   const target = { key, repository, trigger: "project", origin: "manual" } as const;
   const teller = createTeller(listeners, target, revision);
-  const kind = action === "remove" ? "destroy" : action;
-  const message = "a person asked for it over the API";
-  teller.tell({ kind: "decided", decision: { kind, message, changes: [], services: [] } });
-  teller.tell({ kind: "started" });
+  teller.begin(action === "remove" ? "destroy" : action, "a person asked for it over the API");
   try {
     await work();
     teller.tell({ kind: "ended", end: { status: "succeeded", message: PAST[action] } });

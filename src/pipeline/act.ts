@@ -1,6 +1,6 @@
 import { volumesText } from "../deploy/mod.ts";
 import type { StackKey, TargetEnd } from "../model/mod.ts";
-import { carryOut } from "./carry_out.ts";
+import { carryOut, endOf } from "./carry_out.ts";
 import type { Decision } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { destroyerOf, destroyTarget } from "./destroy_target.ts";
@@ -60,16 +60,11 @@ async function deploy(
     slot,
     isRetry,
   }, signal);
-  if (result === undefined) return undefined;
-  if (result.kind !== "deployed") {
-    const message = `${plan.message}: ${result.error.message}; ${result.text}`;
-    return { status: "failed", message };
-  }
-  parts.ledger.pins.remove(key);
+  if (result?.kind === "deployed") parts.ledger.pins.remove(key);
   const adopted = adopts
     ? "; adopted containers that Stackwright had not made, orphans were kept"
     : "";
-  return { status: "succeeded", message: `${plan.message}${adopted}` };
+  return result && endOf(result, `${plan.message}${adopted}`, plan.message);
 }
 
 /** What the source wants is held back all the same, so the target counts as skipped. */
@@ -113,12 +108,7 @@ export async function repairRelease(
     since,
     slot,
   }, signal);
-  if (result === undefined) return undefined;
-  if (result.kind !== "deployed") {
-    const message = `repairing ${what}: ${result.error.message}; ${result.text}`;
-    return { status: "failed", message };
-  }
-  return { status: "succeeded", message: `repaired ${what}` };
+  return result && endOf(result, `repaired ${what}`, `repairing ${what}`);
 }
 
 async function destroy(

@@ -18,6 +18,7 @@ import {
   type Release,
   type ServicePlan,
   type StackKey,
+  type TargetEnd,
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
@@ -33,11 +34,12 @@ import {
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
-import { changeMode, isSameMode } from "./stack_mode.ts";
+import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
 
 /** The slot of who needs none. */
 const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
+const NOTHING_RAN = { previous: undefined, recorded: undefined, ranBefore: [] };
 
 /** The same with what the decision rests on. */
 export interface MarkedRollout extends DecidedRollout {
@@ -95,56 +97,77 @@ export async function finishRollout(
   intent: Intent,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { key } = work.next.release;
-  const recorded = parts.ledger.current(key);
-  const previous = recorded === undefined ? undefined : await bringToDisk(parts, recorded, signal);
+  const recorded = parts.ledger.current(work.next.release.key);
+  const previous = recorded && await bringToDisk(parts, recorded, signal);
   // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
   const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
-  const change = { previous, recorded, ranBefore, liveNow: recorded?.live ?? NOTHING_LIVE };
-  const { observed, progress, next: { release } } = work;
-  const adoption = { release, observed, progress, hasPrevious: previous !== undefined };
-  const result = recorded !== undefined && !isSameMode(recorded, release)
-    ? await changeMode(parts, {
-      work,
-      recorded,
-      previous,
-      rollOut: (each, way) => {
-        const liveNow = way === "on" ? recorded.live : release.live;
-        const nothing = { previous: undefined, recorded: undefined, ranBefore: [], liveNow };
-        return rollOutRelease(parts, each, nothing, signal);
-      },
-    }, signal)
-    : release.swarm !== undefined
-    ? await rollOutRelease(parts, work, change, signal)
-    : await adoptContainers(
-      parts,
-      adoption,
-      () => rollOutRelease(parts, work, change, signal),
-      signal,
-    );
+  const liveNow = recorded?.live ?? NOTHING_LIVE;
+  const result = await replace(parts, work, { previous, recorded, ranBefore, liveNow }, signal);
   if (result.kind === "deployed") {
     const keepsFailure = work.remembers === false;
     parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
-    if (release.swarm !== undefined) forgetDrift(parts, key, work.services);
-    await settleFiles(parts, key);
-    await prunePlacedFiles(parts, key, signal);
-    if (work.pruneImages) {
-      work.progress("pruning images");
-      await pruneImages(parts, key, work.observed, signal);
-    }
-  } else {
-    if (result.kind === "rolled_back") await settleFiles(parts, key);
-    parts.ledger.fail(intent, result.kind, `${result.error.message}; ${result.text}`);
-    if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
-    if (work.remembers === false) return result;
-    parts.ledger.failures.fail(key, {
-      release: work.next.release.digest,
-      message: result.error.message,
-      at: parts.clock.now(),
-      automatic: work.automatic,
-    });
-  }
+    await tidyUp(parts, work, signal);
+  } else await giveUp(parts, work, { intent, ...result }, signal);
   return result;
+}
+
+/** Rolls a release out in the way that its mode, and what it takes the place of, ask for. */
+async function replace(
+  parts: PipelineParts,
+  work: DecidedRollout,
+  replaced: Replaced,
+  signal: AbortSignal,
+): Promise<RolloutResult> {
+  const { previous, recorded } = replaced;
+  const { observed, progress, next: { release } } = work;
+  if (recorded !== undefined && !isSameMode(recorded, release)) {
+    const rollOut: ModeChange["rollOut"] = (each, way) => {
+      const liveNow = way === "on" ? recorded.live : release.live;
+      return rollOutRelease(parts, each, { ...NOTHING_RAN, liveNow }, signal);
+    };
+    return await changeMode(parts, { work, recorded, previous, rollOut }, signal);
+  }
+  const rollOut = () => rollOutRelease(parts, work, replaced, signal);
+  if (release.swarm !== undefined) return await rollOut();
+  const adoption = { release, observed, progress, hasPrevious: previous !== undefined };
+  return await adoptContainers(parts, adoption, rollOut, signal);
+}
+
+/** Removes what a release that is healthy leaves behind of those before it. */
+async function tidyUp(
+  parts: PipelineParts,
+  { next: { release: { key, swarm } }, ...work }: DecidedRollout,
+  signal: AbortSignal,
+): Promise<void> {
+  if (swarm !== undefined) forgetDrift(parts, key, work.services);
+  await settleFiles(parts, key);
+  await prunePlacedFiles(parts, key, signal);
+  if (!work.pruneImages) return;
+  work.progress("pruning images");
+  await pruneImages(parts, key, work.observed, signal);
+}
+
+/** Closes the intent of a rollout that failed, and remembers that. */
+async function giveUp(
+  parts: PipelineParts,
+  { next: { release }, remembers, automatic }: DecidedRollout,
+  { intent, kind, error, text }: Exclude<RolloutResult, { kind: "deployed" }> & { intent: Intent },
+  signal: AbortSignal,
+): Promise<void> {
+  const { message } = error;
+  if (kind === "rolled_back") await settleFiles(parts, release.key);
+  parts.ledger.fail(intent, kind, `${message}; ${text}`);
+  if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
+  if (remembers === false) return;
+  const at = parts.clock.now();
+  parts.ledger.failures.fail(release.key, { release: release.digest, message, at, automatic });
+}
+
+/** The end of a rollout as it is told: `done`, or why not, after what was tried. */
+export function endOf(result: RolloutResult, done: string, tried?: string): TargetEnd {
+  if (result.kind === "deployed") return { status: "succeeded", message: done };
+  const message = `${result.error.message}; ${result.text}`;
+  return { status: "failed", message: tried === undefined ? message : `${tried}: ${message}` };
 }
 
 /** What the swarm did to services until now is told with the failure. */
@@ -198,20 +221,17 @@ export async function bringToDisk(
     hideSecrets(parts, release);
     // The tree may be new, and its files as they were committed.
     await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
-    const { configuration } = release;
-    const beside = release.invocation.configurationEnvFiles ?? [];
+    const { configuration, invocation: { configurationEnvFiles: beside = [] } } = release;
     const besides = configuration === undefined || beside.length === 0
       ? undefined
       : await placeBeside(parts, configuration, beside, signal);
-    const configurationTree = besides?.tree;
-    const trees = { tree, ...(configurationTree === undefined ? {} : { configurationTree }) };
+    const trees = { tree, ...(besides && { configurationTree: besides.tree }) };
     return { release: await withValues(parts, release, trees, signal), ...trees };
   } catch (error) {
     signal.throwIfAborted();
-    parts.log.warning(
-      `release ${recorded.number} cannot be put back if the next one fails: ${messageOf(error)}`,
-      { stack: recorded.key.name, context: recorded.key.context },
-    );
+    const { number, key: { name: stack, context } } = recorded;
+    const text = `release ${number} cannot be put back if the next one fails: ${messageOf(error)}`;
+    parts.log.warning(text, { stack, context });
     return undefined;
   }
 }
@@ -250,15 +270,12 @@ async function rollOutStack(
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { engine, clock, log, files, progress, replan } = rolloutParts(parts, work);
-  const { configRetention, secretRetention } = work.next.release.swarm ?? {};
-  const swarm = {
-    ...swarmSources(parts),
-    auth: (image: string) => parts.host.images.credentials(image, signal),
-    retention: {
-      configs: configRetention ?? parts.options.configRetention,
-      secrets: secretRetention ?? parts.options.secretRetention,
-    },
-  };
+  const {
+    configRetention: configs = parts.options.configRetention,
+    secretRetention: secrets = parts.options.secretRetention,
+  } = work.next.release.swarm ?? {};
+  const auth = (image: string) => parts.host.images.credentials(image, signal);
+  const swarm = { ...swarmSources(parts), auth, retention: { configs, secrets } };
   return await rolloutStack({ engine, clock, log, files, progress, replan, swarm }, {
     ...work,
     next: { ...work.next, images: work.images ?? {} },
@@ -269,18 +286,13 @@ async function rollOutStack(
 }
 
 function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts {
-  const { host: { engine, backend }, clock, log } = parts;
+  const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
   const { next, progress, removeOrphans, slot = NO_SLOT } = work;
-  const { key } = next.release;
+  const ports = { engine, backend, clock, log, progress, slot };
   return {
-    progress,
-    engine,
-    backend,
-    clock,
-    log,
-    slot,
-    watchMs: parts.options.watchMs,
-    files: stackFiles(parts, key),
+    ...ports,
+    watchMs,
+    files: stackFiles(parts, next.release.key),
     replan: (release, observed, { services: failed }) =>
       planFor(release.services, observed, { kind: "taken_back", failed, removeOrphans }).services,
     fetchImages: async (onDisk, services, signal) => {

@@ -74,18 +74,29 @@ export async function decideTarget(
     ? undefined
     : await changesSince(parts, resolved, recorded.closure, signal);
   if (changes?.length === 0 && recorded !== undefined) {
-    const deployed = recorded.services;
-    const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy: deployment });
-    const plan = await withFiles(parts, key, recorded, compared);
-    if (plan.kind === "skip" && isSameMode({ ...(swarm && { swarm }) }, recorded)) {
-      moveRevision(parts, target, recorded);
-      parts.ledger.failures.clearOthers(key, recorded.digest);
-      return { kind: "skip", plan, changes };
-    }
+    const plan = await planUnchanged(parts, target, recorded, observed);
+    if (plan !== undefined) return { kind: "skip", plan, changes };
   }
   const decided = await decideRendered(parts, resolved, recorded, observed, signal);
   const adopts = owner === "unmanaged";
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
+}
+
+/** The plan to leave the deployed release, whose inputs are the same; `undefined` where it is not so. */
+async function planUnchanged(
+  parts: PipelineParts,
+  target: Target,
+  recorded: RecordedRelease,
+  observed: ObservedStack,
+): Promise<Plan & { readonly kind: "skip" } | undefined> {
+  const { key, deployment: policy, swarm } = target;
+  const deployed = recorded.services;
+  const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy });
+  const plan = await withFiles(parts, key, recorded, compared);
+  if (plan.kind !== "skip" || !isSameMode({ ...(swarm && { swarm }) }, recorded)) return undefined;
+  moveRevision(parts, target, recorded);
+  parts.ledger.failures.clearOthers(key, recorded.digest);
+  return plan;
 }
 
 /** The next look compares with the commits that were looked at now. */
@@ -259,15 +270,11 @@ async function remembering<T>(
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    if (!isStackwrightError(error, "engine_unreachable")) {
-      onFailure();
-      parts.ledger.failures.fail(target.key, {
-        release,
-        message: messageOf(error),
-        at: parts.clock.now(),
-        automatic: target.origin === "automatic",
-      });
-    }
+    if (isStackwrightError(error, "engine_unreachable")) throw error;
+    onFailure();
+    const failure = { release, message: messageOf(error), at: parts.clock.now() };
+    const automatic = target.origin === "automatic";
+    parts.ledger.failures.fail(target.key, { ...failure, automatic });
     throw error;
   }
 }

@@ -78,11 +78,7 @@ export async function decideDestroy(
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
   const volumes = removeVolumes || isStack ? await volumesOf(parts.host.engine, key, signal) : [];
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
-  const services = names.map((name) => ({
-    name,
-    action: "remove" as const,
-    because: [because],
-  }));
+  const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
   const what = names.length === 0 ? "what is left" : names.join(", ");
   const message = `destroy ${what}${volumesText("deletes", volumes)}`;
   return { kind: "destroy", message, services };

@@ -7,7 +7,10 @@ import {
 import {
   type DeclaredDeployment,
   type DiscoveredStack,
+  type DiscoveryOwner,
+  type Problem,
   type Revision,
+  type SourceRequest,
   type StackKey,
   stackKey,
   StackwrightError,
@@ -25,6 +28,11 @@ export interface ExpandedDeployment {
     readonly revision: Revision;
     readonly stack: DiscoveredStack;
   };
+}
+
+/** The stack that a deployment is about. */
+export function keyOf({ declared: { deployment } }: ExpandedDeployment): StackKey {
+  return stackKey(deployment.context, deployment.name);
 }
 
 /** Something that cannot be deployed and keeps nothing else from it. */
@@ -58,34 +66,32 @@ export interface ToExpand extends RequestOfRound {
 const MOST_DEPLOYMENTS = 500;
 
 /**
- * Replaces every auto-discovery among the deployments by what it finds. Listings
- * and overrides are read by object id; nothing is written to disk. What is wrong with one discovered
- * directory, or with one place to look into, is in the answer.
+ * Replaces every auto-discovery among the deployments by what it finds. Listings and overrides are
+ * read by object id; nothing is written to disk. What is wrong with one discovered directory, or with
+ * one place to look into, is in the answer.
  *
  * Throws `config_invalid` when two stacks of the run have one name in a context, or when there are more
  * than {@link MOST_DEPLOYMENTS}.
  */
 export async function expandDeployments(
   parts: PipelineParts,
-  { request, round, declared, configuration }: ToExpand,
+  { declared, ...work }: ToExpand,
   signal: AbortSignal,
 ): Promise<Expansion> {
   requireFew(declared.length);
-  const expansions = await Promise.all(
-    declared.map((each) =>
-      each.deployment.autoDiscovery.enabled
-        ? discover(parts, { request, round, base: each, configuration }, signal)
-        : { deployments: [{ declared: each }], failures: [], scans: [] }
-    ),
-  );
-  const expansion: Expansion = {
-    deployments: expansions.flatMap((each) => each.deployments),
+  const expand = (base: DeclaredDeployment) =>
+    base.deployment.autoDiscovery.enabled
+      ? discover(parts, { ...work, base }, signal)
+      : { deployments: [{ declared: base }], failures: [], scans: [] };
+  const expansions = await Promise.all(declared.map(expand));
+  const deployments = expansions.flatMap((each) => each.deployments);
+  requireFew(deployments.length);
+  requireUnique(deployments);
+  return {
+    deployments,
     failures: expansions.flatMap((each) => each.failures),
     scans: expansions.flatMap((each) => each.scans),
   };
-  requireFew(expansion.deployments.length);
-  requireUnique(expansion.deployments);
-  return expansion;
 }
 
 interface ToDiscover extends RequestOfRound {
@@ -98,17 +104,15 @@ async function discover(
   work: ToDiscover,
   signal: AbortSignal,
 ): Promise<Expansion> {
-  const { base, configuration, request, round } = work;
-  const { deployment } = base;
+  const { base, base: { deployment }, configuration, request } = work;
   try {
-    const asked = { request, round, deployment, configuration };
-    const revision = await deployedRevision(parts, asked, signal);
+    const revision = await deployedRevision(parts, { ...work, deployment }, signal);
     const found = await lookInto(parts, { base, revision, configuration }, signal);
-    return expansionOf(work, revision, found, parts);
+    warnOf(parts, found.warnings);
+    return expansionOf(work, revision, found);
   } catch (thrown) {
     signal.throwIfAborted();
-    const where = `the auto-discovery in ${deployment.workingDir}`;
-    const error = toStackwrightError(thrown, where);
+    const error = toStackwrightError(thrown, `the auto-discovery in ${deployment.workingDir}`);
     // Without a name of its own it is shown under that of the directory it looks into.
     const name = deployment.name || lastPart(deployment.workingDir) || lastPart(request.url);
     const key = stackKey(deployment.context, name);
@@ -120,37 +124,40 @@ function expansionOf(
   { base, configuration, request }: ToDiscover,
   revision: Revision,
   found: ExpandedDiscovery,
-  parts: PipelineParts,
 ): Expansion {
   const { context, autoDiscovery } = base.deployment;
-  const { delete: remove, removeVolumes, removeImages } = autoDiscovery;
-  const owner = {
-    source: configuration.source.name,
-    target: request.target,
-    reference: configuration.reference,
-  };
-  for (const { message, file, path } of found.warnings) parts.log.warning(message, { file, path });
+  const owner = discoveryOwner(configuration, request);
+  const known = { owner, repository: revision.source.name, policy: removalPolicy(autoDiscovery) };
   return {
-    deployments: found.stacks.map(({ declared, directory }) => ({
-      declared,
-      found: {
-        revision,
-        stack: {
-          key: stackKey(declared.deployment.context, declared.deployment.name),
-          owner,
-          repository: revision.source.name,
-          directory,
-          policy: { delete: remove, removeVolumes, removeImages },
-        },
-      },
-    })),
-    failures: found.failures.map(({ name, error }) => ({
-      key: stackKey(context, name),
-      revision,
-      error,
-    })),
+    deployments: found.stacks.map(({ declared, directory }) => {
+      const stack = { key: keyOf({ declared }), directory, ...known };
+      return { declared, found: { revision, stack } };
+    }),
+    failures: found.failures.map(({ name, error }) => {
+      return { key: stackKey(context, name), revision, error };
+    }),
     scans: [{ base, revision }],
   };
+}
+
+/** Logs what is odd in a configuration, and where. */
+export function warnOf({ log }: PipelineParts, problems: readonly Problem[]): void {
+  for (const { message, file, path } of problems) log.warning(message, { file, path });
+}
+
+/** The configuration in whose name stacks are discovered. */
+export function discoveryOwner(
+  { source, reference }: Revision,
+  { target }: Pick<SourceRequest, "target">,
+): DiscoveryOwner {
+  return { source: source.name, target, reference };
+}
+
+/** Things that are removed when nothing names a discovered stack any more. */
+export function removalPolicy(
+  { delete: remove, removeVolumes, removeImages }: DiscoveredStack["policy"],
+): DiscoveredStack["policy"] {
+  return { delete: remove, removeVolumes, removeImages };
 }
 
 /** Lists the working directory at a revision and makes deployments of what is there. */
@@ -172,14 +179,25 @@ async function lookInto(
     ...(isOwn ? { configurationDir: parts.options.configBaseDir } : {}),
   });
   requireFew(directories.length);
-  const overrides = new Map<string, string>();
-  for (const { override } of directories) {
-    if (override === undefined) continue;
-    const bytes = await parts.source.read(revision, override, signal);
-    if (bytes !== undefined) overrides.set(override, new TextDecoder().decode(bytes));
-  }
+  const files = directories.flatMap(({ override }) => override ?? []);
+  const overrides = await readTexts(parts, revision, files, signal);
   const rootName = lastPart(revision.source.name);
   return expandDiscovery(base, { directories, overrides, rootName });
+}
+
+/** Texts of the files that a revision has, by path. */
+async function readTexts(
+  { source }: PipelineParts,
+  revision: Revision,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const file of files) {
+    const bytes = await source.read(revision, file, signal);
+    if (bytes !== undefined) texts.set(file, new TextDecoder().decode(bytes));
+  }
+  return texts;
 }
 
 function cannotLookInto(workingDir: string, kind: string | undefined, revision: Revision) {

@@ -24,6 +24,7 @@ import {
   type Target,
 } from "../prepare/mod.ts";
 import { withFiles } from "./beyond_digests.ts";
+import { pointImages } from "./stack_mode.ts";
 import { ownershipOf } from "./stack_owner.ts";
 
 /** The hold of a stack that a person stopped: not even what is missing comes back. */
@@ -125,30 +126,23 @@ export async function prepareRepair(
   signal: AbortSignal,
 ): Promise<HeldDecision> {
   const { hold, plan, recorded } = repair;
+  const { key, origin, progress } = target;
   const stays = (why: string): HeldDecision => {
     const message = `${hold.message}; release ${recorded.number} needs ${plan.message}, ${why}`;
     return { kind: "skip", hold: { ...hold, message } };
   };
-  const failure = parts.ledger.failures.get(target.key);
-  const again = decideRetry({
-    release: recorded.digest,
-    failure,
-    retry: { limit: undefined, delaySeconds: 0 },
-    delayGiven: false,
-    origin: target.origin,
-    now: parts.clock.now(),
-  });
+  const failure = parts.ledger.failures.get(key);
+  const retry = { limit: undefined, delaySeconds: 0 };
+  const asked = { release: recorded.digest, failure, retry, delayGiven: false, origin };
+  const again = decideRetry({ ...asked, now: parts.clock.now() });
   if (again.kind === "wait") return stays("which failed before and is tried again later");
-  target.progress("preparing a repair");
+  progress("preparing a repair");
   const onDisk = await bringToDisk(parts, recorded, signal);
   if (onDisk === undefined) return stays("but its files are neither on disk nor in the mirror");
   await requireNoClash(parts, onDisk.release, plan, signal);
   const { images } = recorded;
-  if (onDisk.release.swarm === undefined) {
-    await parts.host.images.point(onDisk.release.services, images, signal);
-  }
-  const needed = { services: plan.services, progress: target.progress, images };
-  await requireImages(parts, onDisk, needed, signal);
+  await pointImages(parts, onDisk.release, images, signal);
+  await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   const remembers = failure === undefined || failure.release === recorded.digest;
   return { kind: "repair", ...repair, onDisk, remembers };
 }
@@ -234,15 +228,11 @@ export function again(
   const failure = ledger.failures.get(key);
   if (trigger !== "webhook" || failure === undefined) return {};
   if (before?.release === failure.release && before.failures === failure.failures) return {};
+  const { release } = failure;
   const now = clock.now();
-  const decided = decideRetry({
-    release: failure.release,
-    failure,
-    retry: deployment.retry,
-    delayGiven: declared.given.has("retry.delay"),
-    origin: "automatic",
-    now,
-  });
+  const { retry } = deployment;
+  const delayGiven = declared.given.has("retry.delay");
+  const decided = decideRetry({ release, failure, retry, delayGiven, origin: "automatic", now });
   if (decided.kind === "attempt") return { retryAt: now };
   return decided.reason === "delay" ? { retryAt: decided.retryAt } : {};
 }

@@ -3,7 +3,7 @@
  * release, preparing images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them
  * in order.
  */
-export { act } from "./act.ts";
+export { act, type ToDo } from "./act.ts";
 
 export * from "./carry_out.ts";
 export * from "./collect_trees.ts";

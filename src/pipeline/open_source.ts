@@ -10,7 +10,6 @@ import {
   type RunReporter,
   type SourceRequest,
   type StackKey,
-  stackKey,
   StackwrightError,
   type Sync,
   type Trigger,
@@ -21,6 +20,8 @@ import {
   expandDeployments,
   type ExpandedDeployment,
   type Expansion,
+  keyOf,
+  warnOf,
 } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
 import { lookUp, requestLocation } from "./resolve_revision.ts";
@@ -63,15 +64,13 @@ export async function openSource(
   const look = () => lookUp(parts, run, signal);
   const { revision: configuration, away } = await preparing(parts, name, look, signal);
   const shown = formatRevision(configuration);
-  if (away !== undefined) {
-    parts.log.warning(`looking after what ${shown} deployed: ${away.message}`);
-  }
+  if (away) parts.log.warning(`looking after what ${shown} deployed: ${away.message}`);
   reporter.describe({ repository: configuration.source.name, revision: shown });
   const declared = await readDeployments(parts, request, configuration, signal);
   const toExpand = { request, round: run.round, declared, configuration };
   const expand = () => expandDeployments(parts, toExpand, signal);
   const expansion = await preparing(parts, name, expand, signal);
-  return { ...run, configuration, expansion, ...(away === undefined ? {} : { away }) };
+  return { ...run, configuration, expansion, ...(away && { away }) };
 }
 
 /** One deployment of an opened source; until its own revision is looked up it has the configuration's. */
@@ -82,7 +81,7 @@ export function targetOf(
 ): Target {
   const { deployment } = declared;
   return {
-    key: stackKey(deployment.context, deployment.name),
+    key: keyOf({ declared }),
     declared,
     deployment,
     configuration,
@@ -139,15 +138,21 @@ async function readConfigFile(
       trusted: false,
       allowLocalRepositoryUrl: parts.options.allowLocalRepositoryUrl,
     });
-    for (const warning of documents.flatMap((each) => each.warnings)) {
-      parts.log.warning(warning.message, { file: warning.file, path: warning.path });
-    }
+    warnOf(parts, documents.flatMap((each) => each.warnings));
     return documents;
   }
-  const where = base === "." ? "the root" : base;
-  throw new StackwrightError(
+  throw notFound(revision, names, base === "." ? "the root" : base, target);
+}
+
+function notFound(
+  { source, reference }: Revision,
+  names: readonly string[],
+  where: string,
+  target: string,
+): StackwrightError {
+  return new StackwrightError(
     "config_not_found",
-    `${revision.source.name} has no deployment configuration at ${revision.reference}: ` +
+    `${source.name} has no deployment configuration at ${reference}: ` +
       `expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)} in ${where}` +
       (target === "" ? "" : `; with a target there is no other file`),
   );
@@ -168,9 +173,7 @@ export function meant(
 ): Pick<OpenedSource["expansion"], "deployments" | "failures"> {
   if (only === undefined) return expansion;
   const isMeant = (key: StackKey) => formatStackKey(key) === formatStackKey(only);
-  const deployments = expansion.deployments.filter(({ declared: { deployment } }) =>
-    isMeant(stackKey(deployment.context, deployment.name))
-  );
+  const deployments = expansion.deployments.filter((each) => isMeant(keyOf(each)));
   const failures = expansion.failures.filter(({ key }) => isMeant(key));
   if (deployments.length + failures.length > 0) return { deployments, failures };
   throw away ?? new StackwrightError(

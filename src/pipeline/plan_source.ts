@@ -8,14 +8,13 @@ import {
   type Release,
   type RunReporter,
   type StackKey,
-  stackKey,
   type StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
 import { decideTarget } from "./decide_target.ts";
 import { type Decision, messageFor } from "./decision.ts";
 import { decideDestroy } from "./destroy_target.ts";
-import type { ExpandedDeployment } from "./expand_deployments.ts";
+import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { preparing } from "../system/mod.ts";
@@ -63,22 +62,17 @@ export async function planSource(
   if (opened.away !== undefined) throw opened.away;
   const { deployments, failures } = opened.expansion;
   const { removals } = await planObsolete(parts, opened, signal);
-  const tried = await Promise.all([
-    ...removals.map((each) =>
-      attempt(each.stack.key, () => planRemoval(parts, opened, each, signal), signal)
-    ),
-    ...deployments.map((each) => {
-      const { context, name } = each.declared.deployment;
-      const plan = () => planDeployment(parts, { opened, deployment: each, reporter }, signal);
-      return attempt(stackKey(context, name), plan, signal);
-    }),
-  ]);
+  const remove = (each: Removal) =>
+    attempt(each.stack.key, () => planRemoval(parts, opened, each, signal), signal);
+  const deploy = (each: ExpandedDeployment) => {
+    const plan = () => planDeployment(parts, { opened, deployment: each, reporter }, signal);
+    return attempt(keyOf(each), plan, signal);
+  };
+  const tried = await Promise.all([...removals.map(remove), ...deployments.map(deploy)]);
+  const unplanned = failures.map(({ key, error }) => ({ ...key, error }));
   return {
     stacks: tried.filter((each) => "plan" in each),
-    failures: [
-      ...failures.map(({ key, error }) => ({ ...key, error })),
-      ...tried.filter((each) => "error" in each),
-    ],
+    failures: [...unplanned, ...tried.filter((each) => "error" in each)],
   };
 }
 

@@ -39,10 +39,8 @@ export async function pruneImages(
     await removeUnusedImages(engine, candidates.filter((id) => !kept.has(id)), signal);
   } catch (error) {
     signal.throwIfAborted();
-    parts.log.warning(`images were not pruned: ${messageOf(error)}`, {
-      stack: key.name,
-      context: key.context,
-    });
+    const { name: stack, context } = key;
+    parts.log.warning(`images were not pruned: ${messageOf(error)}`, { stack, context });
   }
 }
 

@@ -36,7 +36,7 @@ import {
 import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair, stopHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { deploying } from "../system/mod.ts";
+import { deploying, type Slot } from "../system/mod.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Records how a target's stack reacts to what happens to its containers: as what runs asks for it. */
@@ -219,11 +219,7 @@ async function restart(
 ): Promise<TargetEnd> {
   const { meter, host: { engine } } = parts;
   const message = restarts.map((each) => each.because).join("; ");
-  teller.tell({
-    kind: "decided",
-    decision: { kind: "restart", message, changes: [], services: [] },
-  });
-  teller.tell({ kind: "started" });
+  teller.begin("restart", message);
   const how = {
     timeoutSeconds: options.restartTimeoutSeconds,
     ...(options.restartSignal === "" ? {} : { signalName: options.restartSignal }),
@@ -262,20 +258,14 @@ async function redeploy(
   const by = { key, origin: "automatic", progress, timeoutSeconds } as const;
   const hold = pausedHold(`${key.name} is not as it was deployed`);
   const decision = await prepareRepair(parts, by, { hold, plan, recorded, observed }, signal);
-  const { services } = plan;
   if (decision.kind === "skip") {
     parts.log.warning(decision.hold.message, { stack: key.name, context: key.context });
     return { status: "skipped", message: decision.hold.message };
   }
   const message = `release ${recorded.number} comes back: ${plan.message}`;
-  teller.tell({ kind: "decided", decision: { kind: "repair", message, changes: [], services } });
-  teller.tell({ kind: "started" });
-  return await deploying(
-    parts,
-    revision.source.name,
-    (slot) => repairRelease(parts, by, { decision, since, slot }, signal),
-    signal,
-  );
+  teller.begin("repair", message, plan.services);
+  const mend = (slot: Slot) => repairRelease(parts, by, { decision, since, slot }, signal);
+  return await deploying(parts, revision.source.name, mend, signal);
 }
 
 /**

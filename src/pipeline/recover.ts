@@ -10,6 +10,7 @@ import {
   isStackwrightError,
   messageOf,
   type Progress,
+  type Release,
   type ReleaseService,
   type StackKey,
   type TargetListener,
@@ -17,7 +18,7 @@ import {
 } from "../model/mod.ts";
 import { planFor } from "../plan/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
-import { bringToDisk, finishRollout } from "./carry_out.ts";
+import { bringToDisk, endOf, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import { placeReleaseFiles } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
@@ -117,11 +118,12 @@ async function resumeWithEngine(
   slot: Slot,
   signal: AbortSignal,
 ): Promise<void> {
-  const { key, kind } = found.intent;
+  const { intent: { key, kind }, teller } = found;
+  const { host: { engine }, clock } = parts;
   const log = parts.log.with({ stack: key.name, context: key.context });
   const progress = (text: string) => {
     log.debug(text);
-    found.teller?.tell({ kind: "step", text });
+    teller?.tell({ kind: "step", text });
   };
   for (;;) {
     try {
@@ -131,11 +133,7 @@ async function resumeWithEngine(
     } catch (error) {
       signal.throwIfAborted();
       if (!isStackwrightError(error, "engine_unreachable")) throw error;
-      await engineWasAway(
-        { engine: parts.host.engine, clock: parts.clock, log, progress },
-        error,
-        signal,
-      );
+      await engineWasAway({ engine, clock, log, progress }, error, signal);
     }
   }
 }
@@ -146,16 +144,10 @@ async function resumeDestroy(
   signal: AbortSignal,
 ): Promise<void> {
   const message = "the removal of the stack was interrupted";
-  teller?.tell({
-    kind: "decided",
-    decision: { kind: "destroy", message, changes: [], services: [] },
-  });
-  teller?.tell({ kind: "started" });
+  teller?.begin("destroy", message);
   const deleted = volumesText("deleted", await finishDestroy(parts, intent, signal));
-  teller?.tell({
-    kind: "ended",
-    end: { status: "succeeded", message: `${message}; destroyed${deleted}` },
-  });
+  const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
+  teller?.tell({ kind: "ended", end });
 }
 
 async function resumeDeploy(
@@ -171,20 +163,10 @@ async function resumeDeploy(
     teller?.tell({ kind: "ended", end: { status: "failed", message } });
     return;
   }
-  const { swarm } = next.release;
-  const observed = swarm === undefined
-    ? await clearHalfReplaced(parts.host.engine, intent.key, signal)
-    : await observe(parts.host.engine, next.release, signal);
-  const desired = next.release.services;
-  const deployed = parts.ledger.current(intent.key)?.services;
-  const { removeOrphans = false } = intent.options;
-  const plan = planFor(desired, observed, { kind: "resumed", deployed, removeOrphans });
-  const services = swarm === undefined
-    ? startAgain(plan.services, intent.ranBefore, { desired, observed })
-    : plan.services;
-  const message = `release ${recorded.number}, whose deployment was interrupted: ${plan.message}`;
-  teller?.tell({ kind: "decided", decision: { kind: "deploy", message, changes: [], services } });
-  teller?.tell({ kind: "started" });
+  const { summary, ...left } = await planRest(parts, intent, next.release, signal);
+  const { services } = left;
+  const message = `release ${recorded.number}, whose deployment was interrupted: ${summary}`;
+  teller?.begin("deploy", message, services);
   let images: Readonly<Record<string, string>> = {};
   try {
     images = await requireImages(parts, next, { services, progress }, signal);
@@ -194,28 +176,30 @@ async function resumeDeploy(
     // Then the rollout fails, and puts back what ran before.
     progress(messageOf(error));
   }
-  const result = await finishRollout(
-    parts,
-    {
-      next,
-      services,
-      images,
-      verify: changedSince(deployed, desired),
-      observed,
-      removeOrphans,
-      pruneImages: false,
-      timeoutSeconds: next.release.timeoutSeconds,
-      automatic: true,
-      progress,
-      slot,
-    },
-    intent,
-    signal,
-  );
-  const end = result.kind === "deployed"
-    ? { status: "succeeded", message } as const
-    : { status: "failed", message: `${message}: ${result.error.message}; ${result.text}` } as const;
-  teller?.tell({ kind: "ended", end });
+  const { timeoutSeconds } = next.release;
+  const how = { pruneImages: false, timeoutSeconds, automatic: true, progress, slot };
+  const result = await finishRollout(parts, { next, ...left, images, ...how }, intent, signal);
+  teller?.tell({ kind: "ended", end: endOf(result, message, message) });
+}
+
+/** The plan for what an interrupted rollout left undone; what it may have replaced is verified. */
+async function planRest(
+  { host: { engine }, ledger }: PipelineParts,
+  { key, ranBefore, options: { removeOrphans = false } }: Intent,
+  release: Release,
+  signal: AbortSignal,
+) {
+  const observed = release.swarm === undefined
+    ? await clearHalfReplaced(engine, key, signal)
+    : await observe(engine, release, signal);
+  const desired = release.services;
+  const deployed = ledger.current(key)?.services;
+  const plan = planFor(desired, observed, { kind: "resumed", deployed, removeOrphans });
+  const services = release.swarm === undefined
+    ? startAgain(plan.services, ranBefore, { desired, observed })
+    : plan.services;
+  const verify = changedSince(deployed, desired);
+  return { summary: plan.message, services, verify, observed, removeOrphans };
 }
 
 /** Services that the interrupted rollout may have replaced already, without seeing them healthy. */

@@ -10,7 +10,6 @@ import {
   ownerFrom,
   type Revision,
   type SourceRequest,
-  stackKey,
   type TargetEnd,
   type TargetListener,
   type Trigger,
@@ -21,7 +20,13 @@ import { createTeller, type Teller } from "../tell/mod.ts";
 import { nothingToDestroy } from "./act.ts";
 import type { Decision } from "./decision.ts";
 import { destroyTarget } from "./destroy_target.ts";
-import type { Expansion, ScannedBase } from "./expand_deployments.ts";
+import {
+  discoveryOwner,
+  type Expansion,
+  keyOf,
+  removalPolicy,
+  type ScannedBase,
+} from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { deploying } from "../system/mod.ts";
@@ -55,11 +60,7 @@ export async function planObsolete(
   signal: AbortSignal,
 ): Promise<ObsoletePlan> {
   const { configuration, request, expansion, origin } = run;
-  const owner = {
-    source: configuration.source.name,
-    target: request.target,
-    reference: configuration.reference,
-  };
+  const owner = discoveryOwner(configuration, request);
   const stacks = parts.ledger.discovered.of(owner);
   const looked = [configuration, ...expansion.scans.map((scan) => scan.revision)];
   const candidates = await Promise.all(
@@ -115,22 +116,22 @@ export async function removeObsolete(
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, removals, kept, held } = await planObsolete(parts, run, signal);
-  const { discovered } = parts.ledger;
   const waiting = held === "" ? [] : removals.map((each) => formatStackKey(each.stack.key));
-  discovered.setPending(owner, waiting);
-  const tellerOf = ({ key, repository }: DiscoveredStack) => {
-    const { trigger, origin, configuration } = run;
-    const target = { key, repository, trigger, origin, configuration };
-    return createTeller(listeners, target, configuration);
-  };
+  parts.ledger.discovered.setPending(owner, waiting);
+  const { trigger, origin, configuration } = run;
+  const tellerOf = ({ key, repository }: DiscoveredStack) =>
+    createTeller(listeners, { key, repository, trigger, origin, configuration }, configuration);
   for (const { stack, because } of kept) tellerOf(stack).tell(keeping(because));
   if (held !== "") parts.log.warning(held, { repository: owner.source });
-  await Promise.all(removals.map(async (removal) => {
+  await Promise.all(removals.map((removal) => {
     const teller = tellerOf(removal.stack);
-    if (held === "") return await remove(parts, { run, removal, teller }, signal);
-    teller.tell(keeping(held));
-    teller.tell({ kind: "ended", end: { status: "skipped", reason: "paused", message: held } });
+    return held === "" ? remove(parts, { run, removal, teller }, signal) : keep(teller, held);
   }));
+}
+
+function keep(teller: Teller, held: string): void {
+  teller.tell(keeping(held));
+  teller.tell({ kind: "ended", end: { status: "skipped", reason: "paused", message: held } });
 }
 
 function keeping(why: string) {
@@ -215,18 +216,13 @@ async function destroyObsolete(
   return nothingToDestroy(key);
 }
 
-function keyOf({ declared, found }: Expansion["deployments"][number]) {
-  return found?.stack.key ?? stackKey(declared.deployment.context, declared.deployment.name);
-}
-
 function scanOf(run: ObsoleteRun, { base, revision }: ScannedBase) {
   const { workingDir, autoDiscovery, pause } = base.deployment;
-  const { depth, delete: remove, removeVolumes, removeImages } = autoDiscovery;
   return {
     repository: revision.source.name,
     workingDir,
-    depth,
-    policy: { delete: remove, removeVolumes, removeImages },
+    depth: autoDiscovery.depth,
+    policy: removalPolicy(autoDiscovery),
     paused: pause,
     admitted: admits(run, base.deployment),
   };

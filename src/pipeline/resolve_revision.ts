@@ -52,9 +52,8 @@ export async function lookUp(
   const { reference } = request;
   const location = requestLocation(request);
   try {
-    return {
-      revision: await resolveAt(parts, { location, reference, gitDepth: 0, round }, signal),
-    };
+    const wanted = { location, reference, gitDepth: 0, round };
+    return { revision: await resolveAt(parts, wanted, signal) };
   } catch (error) {
     signal.throwIfAborted();
     const isAway = isStackwrightError(error, "repository_unreachable") ||
@@ -96,15 +95,13 @@ export async function deployedRevision(
   if (repositoryUrl !== "") {
     return await asWritten(name, resolveElsewhere(parts, { request, round }, deployment, signal));
   }
+  const here = { location: requestLocation(request), gitDepth, round };
   if (reference !== "" && reference !== request.reference) {
-    const wanted = { location: requestLocation(request), reference, gitDepth, round };
-    return await asWritten(name, resolveAt(parts, wanted, signal));
+    return await asWritten(name, resolveAt(parts, { ...here, reference }, signal));
   }
-  const { cloneDepth } = parts.options;
-  if (cloneDepth > 0 && gitDepth > cloneDepth) {
+  if (parts.options.cloneDepth > 0 && gitDepth > parts.options.cloneDepth) {
     // Only for the history it fetches: a commit that came in between is the next run's.
-    const wanted = { location: requestLocation(request), reference: request.reference, gitDepth };
-    await resolveAt(parts, { ...wanted, round }, signal);
+    await resolveAt(parts, { ...here, reference: request.reference }, signal);
   }
   return configuration;
 }

@@ -1,4 +1,4 @@
-import { observe, type ReleaseOnDisk, type RolloutResult } from "../deploy/mod.ts";
+import { observe, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   formatStackKey,
   type ObservedStack,
@@ -6,16 +6,17 @@ import {
   type Progress,
   type StackKey,
   StackwrightError,
+  type TargetEnd,
   type TargetListener,
 } from "../model/mod.ts";
 import { otherImages, planFor, type Why } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { chooseRelease, type Pin } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
-import { bringToDisk, carryOut, type MarkedRollout } from "./carry_out.ts";
+import { bringToDisk, carryOut, endOf, type MarkedRollout } from "./carry_out.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, requireNotOwnProject, stage } from "../prepare/mod.ts";
-import { requireModeOf } from "./stack_mode.ts";
+import { pointImages, requireModeOf } from "./stack_mode.ts";
 import { waitForStack } from "./waits.ts";
 import { newestRevision } from "./resolve_revision.ts";
 
@@ -74,30 +75,27 @@ async function attempt(
   if (ready === undefined) {
     throw new StackwrightError("source_invalid", `${lost(wanted)}: it cannot be put back`);
   }
-  const { plan } = ready;
+  const { message } = ready.plan;
+  // With the intent, so that no poll in between undoes it; another process may poll.
   const pin = await pinTo(parts, { wanted, current, reason }, signal);
-  const { source } = wanted.revision;
-  const told = { key, repository: source.name, trigger: "rollback", origin: "manual" } as const;
-  const teller = createTeller([...parts.listeners, ...listeners], told, wanted.revision);
+  const teller = tellerOf([...parts.listeners, ...listeners], wanted, "rollback");
   const because = reason === "" ? "" : ` (${reason})`;
-  return await carryOutTold(
-    parts,
-    teller,
-    {
-      ...ready,
-      removeOrphans: true,
-      since,
-      // With the intent, so that no poll in between undoes it; another process may poll.
-      pin,
-    },
-    {
-      wanted,
-      decided: `back to release ${wanted.number}${because}: ${plan.message}`,
-      done: `release ${wanted.number} again: ${plan.message}`,
-      doing: `rolling ${key.name} back`,
-    },
-    signal,
-  );
+  return await carryOutTold(parts, teller, { ...ready, removeOrphans: true, since, pin }, {
+    wanted,
+    decided: `back to release ${wanted.number}${because}: ${message}`,
+    done: `release ${wanted.number} again: ${message}`,
+    doing: `rolling ${key.name} back`,
+  }, signal);
+}
+
+/** The teller of a person's wish for a release that is recorded. */
+function tellerOf(
+  listeners: readonly TargetListener[],
+  { key, revision }: RecordedRelease,
+  trigger: "rollback" | "project",
+): Teller {
+  const told = { key, repository: revision.source.name, trigger, origin: "manual" } as const;
+  return createTeller(listeners, told, revision);
 }
 
 /**
@@ -128,7 +126,27 @@ async function attemptAnew(
   signal: AbortSignal,
 ): Promise<"done" | undefined> {
   const since = parts.ledger.mark(key);
-  const wanted = parts.ledger.current(key);
+  const { wanted, asked } = askedAnew(parts, key, service);
+  const teller = tellerOf(parts.listeners, wanted, "project");
+  const progress = (text: string) => teller.tell({ kind: "step", text });
+  const why = { kind: "recreated", asked } as const;
+  const ready = await prepareAgain(parts, wanted, { why, progress }, signal);
+  if (ready === undefined) {
+    throw new StackwrightError("conflict", `${lost(wanted)}: ${ANEW_BY_SOURCE}`);
+  }
+  const { message } = ready.plan;
+  const work = { ...ready, removeOrphans: false, remembers: false, since };
+  return await carryOutTold(parts, teller, work, {
+    wanted,
+    decided: `a person asked for it over the API: ${message}`,
+    done: `release ${wanted.number} again: ${message}`,
+    doing: `making containers of ${key.name} anew`,
+  }, signal);
+}
+
+/** The release whose containers are made anew, and the services that are meant. */
+function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | undefined) {
+  const wanted = ledger.current(key);
   if (wanted === undefined || wanted.swarm !== undefined) {
     throw new StackwrightError(
       "conflict",
@@ -139,28 +157,7 @@ async function attemptAnew(
   if (service !== undefined && !names.includes(service)) {
     throw new StackwrightError("not_found", `service not found: ${key.name}/${service}`);
   }
-  const { source } = wanted.revision;
-  const told = { key, repository: source.name, trigger: "project", origin: "manual" } as const;
-  const teller = createTeller(parts.listeners, told, wanted.revision);
-  const progress = (text: string) => teller.tell({ kind: "step", text });
-  const why = { kind: "recreated", asked: service === undefined ? names : [service] } as const;
-  const ready = await prepareAgain(parts, wanted, { why, progress }, signal);
-  if (ready === undefined) {
-    throw new StackwrightError("conflict", `${lost(wanted)}: ${ANEW_BY_SOURCE}`);
-  }
-  const { message } = ready.plan;
-  return await carryOutTold(
-    parts,
-    teller,
-    { ...ready, removeOrphans: false, remembers: false, since },
-    {
-      wanted,
-      decided: `a person asked for it over the API: ${message}`,
-      done: `release ${wanted.number} again: ${message}`,
-      doing: `making containers of ${key.name} anew`,
-    },
-    signal,
-  );
+  return { wanted, asked: service === undefined ? names : [service] };
 }
 
 const ANEW_BY_SOURCE = "a deployment with force_recreate: true makes its containers anew";
@@ -188,9 +185,7 @@ async function prepareAgain(
   const onDisk = await bringToDisk(parts, wanted, signal);
   if (onDisk === undefined) return undefined;
   progress("looking at what runs");
-  if (wanted.swarm === undefined) {
-    await parts.host.images.point(onDisk.release.services, images, signal);
-  }
+  await pointImages(parts, onDisk.release, images, signal);
   const observed = await observe(parts.host.engine, wanted, signal);
   const plan = planFor(services, observed, why);
   await requireNoClash(parts, onDisk.release, plan, signal);
@@ -220,42 +215,32 @@ async function carryOutTold(
   { wanted, decided, done, doing }: SaidAgain,
   signal: AbortSignal,
 ): Promise<"done" | undefined> {
-  const { services } = plan;
-  const decision = { kind: "deploy", message: decided, changes: [], services } as const;
-  teller.tell({ kind: "decided", decision });
-  teller.tell({ kind: "started" });
-  let result: RolloutResult | undefined;
+  const rollout = {
+    ...work,
+    next: onDisk,
+    services: plan.services,
+    observed,
+    images: wanted.images,
+    pruneImages: false,
+    timeoutSeconds: wanted.timeoutSeconds,
+    automatic: false,
+    progress: (text: string) => teller.tell({ kind: "step", text }),
+    note: done,
+  };
+  teller.begin("deploy", decided, plan.services);
+  let end: TargetEnd;
   try {
-    const rollout = {
-      ...work,
-      next: onDisk,
-      services,
-      observed,
-      images: wanted.images,
-      pruneImages: false,
-      timeoutSeconds: wanted.timeoutSeconds,
-      automatic: false,
-      progress: (text: string) => teller.tell({ kind: "step", text }),
-      note: done,
-    };
-    result = await stage(
-      parts,
-      teller.target,
-      "deploy",
-      () => carryOut(parts, rollout, signal),
-    );
+    const carry = () => carryOut(parts, rollout, signal);
+    const result = await stage(parts, teller.target, "deploy", carry);
     if (result === undefined) return undefined;
-    const end = result.kind === "deployed"
-      ? { status: "succeeded", message: `${done}${otherImages(wanted, result.images)}` } as const
-      : { status: "failed", message: `${result.error.message}; ${result.text}` } as const;
+    const others = result.kind === "deployed" ? otherImages(wanted, result.images) : "";
+    end = endOf(result, `${done}${others}`);
     teller.tell({ kind: "ended", end });
   } catch (thrown) {
     teller.fail(doing, thrown, signal);
     throw thrown;
   }
-  if (result.kind !== "deployed") {
-    throw new StackwrightError("deploy_failed", `${result.error.message}; ${result.text}`);
-  }
+  if (end.status === "failed") throw new StackwrightError("deploy_failed", end.message);
   parts.ledger.stops.remove(wanted.key);
   return "done";
 }
@@ -263,11 +248,7 @@ async function carryOutTold(
 /** What holds the stack at a release that is put back in the place of the current one. */
 async function pinTo(
   parts: PipelineParts,
-  { wanted, current, reason }: {
-    readonly wanted: RecordedRelease;
-    readonly current: RecordedRelease;
-    readonly reason: string;
-  },
+  { wanted, current, reason }: Record<"wanted" | "current", RecordedRelease> & { reason: string },
   signal: AbortSignal,
 ): Promise<Pin> {
   const revision = await newestRevision(parts, current, signal);

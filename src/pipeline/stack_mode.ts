@@ -60,24 +60,16 @@ export async function requireChangeableMode(
   if (recorded === undefined) {
     const [first] = await ofMode(parts, key, swarm === undefined ? { swarm: {} } : {}, signal);
     if (first === undefined) return;
-    throw cannotChange(
-      key,
-      `${first.name} of that name runs, and no release of it is known; remove it first`,
-    );
+    const why = `${first.name} of that name runs, and no release of it is known; remove it first`;
+    throw cannotChange(key, why);
   }
   if (isSameMode(wanted, recorded)) return;
-  const all = [
-    ...await ofMode(parts, key, wanted, signal),
-    ...await ofMode(parts, key, recorded, signal),
-  ];
+  const made = await ofMode(parts, key, wanted, signal);
+  const all = [...made, ...await ofMode(parts, key, recorded, signal)];
   const claimant = claimantOf(target);
+  const by = { configuration: claimant, repository: claimant.repository };
   const owned = { parts: all, recorded, owner: parts.ledger.owners.get(key) };
-  requireOwner(
-    key,
-    { configuration: claimant, repository: claimant.repository },
-    owned,
-    `changed to ${wordsFor(wanted)}`,
-  );
+  requireOwner(key, by, owned, `changed to ${wordsFor(wanted)}`);
   if (swarm !== undefined) await requireNamedVolumes(parts, key, signal);
 }
 
@@ -191,11 +183,8 @@ export async function changeMode(
   }
   if (back.kind === "deployed") {
     const what = previous.release.services.map(({ name }) => name).join(", ");
-    return {
-      kind: "rolled_back",
-      error,
-      text: `the previous release was put back: restored ${what}`,
-    };
+    const text = `the previous release was put back: restored ${what}`;
+    return { kind: "rolled_back", error, text };
   }
   return failed(`putting the previous release back failed too: ${back.error.message}`);
 }
@@ -210,27 +199,29 @@ async function goBack(
   { work, recorded, previous, rollOut }: ModeChange & { readonly previous: ReleaseOnDisk },
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { next: { release: failed }, progress, timeoutSeconds } = work;
+  const { next: { release: failed }, progress } = work;
   const { release } = previous;
   progress("rolling back");
   await removeMode(parts, failed, work, signal);
   const observed = await observe(parts.host.engine, release, signal);
   const why = { kind: "taken_back", failed: failed.services, removeOrphans: false } as const;
   const { services } = planFor(release.services, observed, why);
-  if (release.swarm === undefined) {
-    await parts.host.images.point(release.services, recorded.images, signal);
-  }
+  await pointImages(parts, release, recorded.images, signal);
   const needed = { services, progress, images: recorded.images };
   const images = await requireImages(parts, previous, needed, signal);
-  return await rollOut({
-    ...work,
-    next: previous,
-    services,
-    verify: [],
-    observed,
-    images,
-    timeoutSeconds: Math.max(timeoutSeconds, release.timeoutSeconds),
-  }, "back");
+  const timeoutSeconds = Math.max(work.timeoutSeconds, release.timeoutSeconds);
+  const back = { ...work, next: previous, services, verify: [], observed, images, timeoutSeconds };
+  return await rollOut(back, "back");
+}
+
+/** Gives the images of a release the names that its containers are made by. */
+export async function pointImages(
+  { host }: PipelineParts,
+  { swarm, services }: Pick<Release, "swarm" | "services">,
+  images: RecordedRelease["images"],
+  signal: AbortSignal,
+): Promise<void> {
+  if (swarm === undefined) await host.images.point(services, images, signal);
 }
 
 /** Removes what runs of a stack in the mode of a release, but its volumes. */

@@ -91,21 +91,19 @@ export async function ownershipOf(
   const claimant = claimantOf(target);
   const recorded = recordedOwner(parts.ledger, key);
   const adopted = recorded?.adopted === true;
-  const isSettled = recorded !== undefined ||
-    observed.containers.some((each) => each.labels[LABELS.manager] === MANAGER);
-  const volumes = isSettled
+  const volumes = recorded !== undefined || observed.containers.some(isOurs)
     ? []
     : await parts.host.engine.listVolumes({ [COMPOSE_LABELS.project]: key.name }, signal);
   return remembering(parts, target, () => {
-    const found = ownership(key, {
-      observed,
-      volumes,
-      adopted,
-      ...(recorded === undefined ? {} : { recorded }),
-    }, claimant);
+    const known = { observed, volumes, adopted, ...(recorded && { recorded }) };
+    const found = ownership(key, known, claimant);
     if (!adopted) requireNotOfPeer(key, observed, claimant);
     return found;
   });
+}
+
+function isOurs({ labels }: Owned["parts"][number]): boolean {
+  return labels[LABELS.manager] === MANAGER;
 }
 
 /**
@@ -146,9 +144,10 @@ function wantedOwner(
  * Adopting what the peer deployed is moving in; from another repository it is a mix-up of names.
  */
 function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Claimant): void {
-  for (const { name, labels } of observed.containers) {
+  for (const container of observed.containers) {
+    const { name, labels } = container;
     const url = labels[PEER_SOURCE] ?? "";
-    if (labels[LABELS.manager] === MANAGER || url === "") continue;
+    if (isOurs(container) || url === "") continue;
     const isTheirs = [claimant.source, claimant.repository].some((each) =>
       sameRepository(url, each)
     );
@@ -196,8 +195,8 @@ export function requireOwner(
   if (owner !== undefined && !isSameOwner(owner, configuration) && owner.source !== repository) {
     throw refuse(`it belongs to ${formatOwner(owner)}`);
   }
-  const foreign = parts.find(({ labels }) =>
-    labels[LABELS.manager] !== MANAGER || (owner?.adopted !== true && !isOwner(ownerOf(labels)))
+  const foreign = parts.find((each) =>
+    !isOurs(each) || (owner?.adopted !== true && !isOwner(ownerOf(each.labels)))
   );
   if (foreign !== undefined) {
     const whose = ownerOf(foreign.labels) ?? "nobody Stackwright knows";

@@ -4,55 +4,55 @@ import type { Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
 type GateParts = Pick<PipelineParts, "windows" | "clock" | "log" | "meter" | "ledger">;
+type GateSubject = Omit<SyncSubject, "deployment" | "context"> & { readonly key: StackKey };
 
 /** The hold of a change that a sync window does not let through now. It counts what it holds. */
 export function windowHold(
   parts: GateParts,
-  subject: Omit<SyncSubject, "deployment" | "context"> & { readonly key: StackKey },
+  subject: GateSubject,
   services: Hold["services"],
 ): Hold | undefined {
-  const { windows, clock, meter, ledger } = parts;
-  const { key, repositories, origin } = subject;
-  const asked = { repositories, deployment: key.name, context: key.context, origin };
-  const decision = windows.decide(asked, clock.now());
+  const { key, repositories: [repository = ""] } = subject;
+  const { windows, nextOpen: retryAt, allowed, manualOverride } = decideNow(parts, subject);
   const log = parts.log.with({ stack: key.name, context: key.context });
-  const names = decision.windows.join(", ");
-  if (decision.manualOverride) {
-    log.info(`sync window bypassed by manual deployment: ${names}`);
+  const bypass = `sync window bypassed by manual deployment: ${windows.join(", ")}`;
+  if (manualOverride) log.info(bypass);
+  if (allowed) return undefined;
+  for (const window of windows) {
+    const labels = { repository, deployment: key.name, context: key.context, window };
+    parts.meter.count("sync_window_blocked_total", labels);
   }
-  if (decision.allowed) return undefined;
-  for (const window of decision.windows) {
-    const labels = { deployment: key.name, context: key.context, window };
-    meter.count("sync_window_blocked_total", { repository: repositories[0] ?? "", ...labels });
-  }
-  const message = deferredBy(decision.windows);
-  const retryAt = decision.nextOpen;
-  const isNews = ledger.decisions.of(key, 1)[0]?.reason !== "sync_window";
-  log[isNews ? "info" : "debug"](`deployment ${message}`, {
-    ...(retryAt === undefined ? {} : { until: retryAt.toISOString() }),
-  });
-  const later = retryAt === undefined ? {} : { retryAt };
-  return { reason: "sync_window", message, services, ...later };
+  const message = deferredBy(windows);
+  const isNews = parts.ledger.decisions.of(key, 1)[0]?.reason !== "sync_window";
+  const until = retryAt && { until: retryAt.toISOString() };
+  log[isNews ? "info" : "debug"](`deployment ${message}`, { ...until });
+  return { reason: "sync_window", message, services, ...(retryAt && { retryAt }) };
+}
+
+function decideNow(
+  { windows, clock }: Pick<GateParts, "windows" | "clock">,
+  { key, repositories, origin }: GateSubject,
+) {
+  const asked = { repositories, deployment: key.name, context: key.context, origin };
+  return windows.decide(asked, clock.now());
 }
 
 /** The same for a target: windows may speak of its own repository, or of that of its configuration. */
 export function targetWindowHold(
   parts: GateParts,
-  { key, revision, configuration, origin }: Target,
+  target: Target,
   services: Hold["services"],
 ): Hold | undefined {
-  const repositories = [revision.source.name, configuration.source.name];
-  return windowHold(parts, { key, repositories, origin }, services);
+  return windowHold(parts, subjectOf(target), services);
 }
 
-/** Whether a window has closed since a change was decided about: waiting for a turn takes its time. */
-export function hasClosed(
-  { windows, clock }: Pick<GateParts, "windows" | "clock">,
-  { key, revision, configuration, origin }: Target,
-): boolean {
-  const repositories = [revision.source.name, configuration.source.name];
-  const asked = { repositories, deployment: key.name, context: key.context, origin };
-  return !windows.decide(asked, clock.now()).allowed;
+function subjectOf({ key, revision, configuration, origin }: Target): GateSubject {
+  return { key, repositories: [revision.source.name, configuration.source.name], origin };
+}
+
+/** True when a window closed since a change was decided about: waiting for a turn takes its time. */
+export function hasClosed(parts: Pick<GateParts, "windows" | "clock">, target: Target): boolean {
+  return !decideNow(parts, subjectOf(target)).allowed;
 }
 
 /** Keeps what a window defers, where that is wanted; whatever else was decided last takes its place. */
@@ -66,5 +66,5 @@ export function noteDeferred(
 ): void {
   if (!options.queuesDeferred || hold?.reason !== "sync_window") return ledger.deferred.remove(key);
   const { retryAt } = hold;
-  ledger.deferred.set(key, { trigger, request, ...(retryAt === undefined ? {} : { retryAt }) });
+  ledger.deferred.set(key, { trigger, request, ...(retryAt && { retryAt }) });
 }

@@ -20,24 +20,25 @@ export async function waitForJobs(
   signal: AbortSignal,
 ): Promise<void> {
   const { waitRunningJobs, timeoutSeconds } = deployment;
+  const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
   for (let waited = 0;; waited++) {
-    const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
-    const running = await runningJobs(engine, key, which, signal);
-    const jobs = awaitedJobs(ledger, key, running);
+    const jobs = awaitedJobs(ledger, key, await runningJobs(engine, key, which, signal));
     if (jobs.length === 0) return;
     const names = jobs.map((each) => each.name).sort().join(", ");
-    if (waited >= timeoutSeconds) {
-      throw new StackwrightError(
-        "timeout",
-        `timed out waiting ${timeoutSeconds} seconds for running jobs of ${key.name} (${names}); ` +
-          `nothing was changed. wait_running_jobs: false deploys without waiting`,
-      );
-    }
+    if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);
     if (waited === 0) {
       log.info(`waiting for running jobs: ${names}`, { stack: key.name, context: key.context });
     }
     await clock.sleep(INTERVAL_MS, signal);
   }
+}
+
+function stillRunning({ name }: StackKey, jobs: string, seconds: number): StackwrightError {
+  return new StackwrightError(
+    "timeout",
+    `timed out waiting ${seconds} seconds for running jobs of ${name} (${jobs}); ` +
+      `nothing was changed. wait_running_jobs: false deploys without waiting`,
+  );
 }
 
 /** Milliseconds between two looks at whether another process is done with a stack. */

@@ -1,9 +1,11 @@
 import {
   type Revision,
+  type ServicePlan,
   type StackwrightError,
   type TargetEnd,
   type TargetListener,
   type TargetNews,
+  type ToldDecision,
   type ToldTarget,
   toStackwrightError,
 } from "../model/mod.ts";
@@ -13,6 +15,8 @@ export interface Teller {
   readonly target: ToldTarget;
   /** Tells every listener, in their order. A step that was told last is not told again. */
   tell(news: TargetNews): void;
+  /** Tells of a decision, and that it is carried out from now on. */
+  begin(kind: ToldDecision["kind"], message: string, services?: readonly ServicePlan[]): void;
   /**
    * Tells that something thrown ended what was being done ("removing web"), or the abort of `signal`
    * that made it throw, and when it is tried again, if that is known. Returns what was told.
@@ -46,6 +50,10 @@ export function createTeller(
   return {
     target,
     tell,
+    begin(kind, message, services = []) {
+      tell({ kind: "decided", decision: { kind, message, changes: [], services } });
+      tell({ kind: "started" });
+    },
     fail(doing, thrown, signal, again = {}) {
       const error = toStackwrightError(signal.aborted ? signal.reason : thrown, doing);
       tell({ kind: "ended", end: { status: "failed", message: error.message, error, ...again } });

@@ -60,6 +60,20 @@ function tellAll(listener: TargetListener, ...news: readonly TargetNews[]): void
   for (const each of news) teller.tell(each);
 }
 
+describe("begin()", () => {
+  it("tells of a decision, and then that it is carried out", () => {
+    const heard: TargetEvent[] = [];
+    const teller = createTeller([() => (event) => heard.push(event)], WEB, revision("a"));
+    teller.begin("repair", "release 3 comes back", services);
+    teller.begin("restart", "web is unhealthy");
+    const told = (decision: ToldDecision) => [{ kind: "decided", decision }, STARTED];
+    assert.deepEqual(heard.map(({ revision: _about, ...news }) => news), [
+      ...told({ kind: "repair", message: "release 3 comes back", changes: [], services }),
+      ...told({ kind: "restart", message: "web is unhealthy", changes: [], services: [] }),
+    ]);
+  });
+});
+
 describe("a teller", () => {
   it("tells every listener in order, each step once, with the revision looked at", () => {
     const heard: string[] = [];
