@@ -13,6 +13,8 @@ import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
+type LedgerPart = Pick<StackParts, "ledger">;
+
 const ownerView = z.strictObject({
   source: z.string().describe("`host/owner/repo`."),
   reference: z.string().describe("`refs/heads/…`; empty where branches are not told apart."),
@@ -24,6 +26,13 @@ export const adoptionView = z.strictObject({
   before: ownerView.optional().describe("Whose it was; absent when that was not known."),
 });
 
+const input = stackInput.extend({
+  source: z.string().default("").describe(
+    "URL or name (`github.com/me/shop`) of the repository; by default the one that was refused.",
+  ),
+  reference: z.string().default("").describe("Branch; empty for any."),
+});
+
 /**
  * Hands a stack to another source or branch, whose next deployment takes over its containers, volumes
  * and files. Without a source, the one that was refused is meant. The owner before is refused from
@@ -32,34 +41,23 @@ export const adoptionView = z.strictObject({
  * A call throws `bad_request` for a source that is none, `not_found` when nobody was refused and
  * `conflict` when several were.
  */
-export function adoptOperation(
-  { ledger }: Pick<StackParts, "ledger">,
-): Operation<z.output<typeof adoptionView>> {
+export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeof adoptionView>> {
   return defineOperation({
     id: "adoptDeployment",
     summary: "Hand a stack to another repository or branch, with its volumes and files.",
     tag: "Deployments",
     power: "act",
-    input: stackInput.extend({
-      source: z.string().default("").describe(
-        "URL or name (`github.com/me/shop`) of the repository; by default the one that was refused.",
-      ),
-      reference: z.string().default("").describe("Branch; empty for any."),
-    }),
+    input,
     output: adoptionView,
     errors: ["bad_request", "not_found", "conflict"],
   }, ({ context, name, source, reference }, call) => {
     const key = stackKey(context, name);
     return audited(call, { action: "adopt", what: "stack", key }, () => {
       const before = recordedOwner(ledger, key);
-      const owner = source === ""
-        ? refusedOwner(ledger.owners.refused(key), key, reference)
-        : ownerFrom({ source: namedSource(source), reference: inFull(reference), id: "" });
+      const owner = wantedOwner({ ledger }, key, { source, reference });
       ledger.owners.adopt(key, owner);
-      return {
-        owner: ownerOf(owner),
-        ...(before === undefined ? {} : { before: ownerOf(before) }),
-      };
+      const was = before === undefined ? {} : { before: ownerOf(before) };
+      return { owner: ownerOf(owner), ...was };
     });
   });
 }
@@ -68,8 +66,16 @@ function ownerOf({ source, reference }: StackOwner): StackOwner {
   return { source, reference };
 }
 
-function refusedOwner(refused: readonly StackOwner[], key: StackKey, reference: string) {
-  const wanted = refused.filter((each) => reference === "" || each.reference === inFull(reference));
+function wantedOwner(
+  { ledger }: LedgerPart,
+  key: StackKey,
+  { source, reference }: Pick<StackOwner, "source" | "reference">,
+): StackOwner {
+  if (source !== "") {
+    return ownerFrom({ source: namedSource(source), reference: inFull(reference), id: "" });
+  }
+  const wanted = ledger.owners.refused(key)
+    .filter((each) => reference === "" || each.reference === inFull(reference));
   const [only, ...others] = wanted;
   if (only === undefined) {
     throw new StackwrightError(

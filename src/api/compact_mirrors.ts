@@ -6,6 +6,8 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView } from "./run_view.ts";
 import { runResult, runWork, type RunWorkParts } from "./run_work.ts";
 
+const trigger = "mirror_compaction";
+
 /** Bytes of packs above which a mirror is not repacked, where nobody says how many. */
 const DEFAULT_MAX_BYTES = 268_435_456;
 
@@ -26,6 +28,19 @@ export interface CompactionParts extends RunWorkParts {
   readonly runs: Pick<RunStore, "list">;
 }
 
+const input = z.strictObject({
+  repository: z.string().default("").describe(
+    "Only mirrors of this repository: `host/owner/name`, or a clone URL.",
+  ),
+  mode: z.enum(COMPACTION_MODES).default("repack").describe(
+    "`repack` encodes every object anew, `copy` joins packs as they are.",
+  ),
+  max_size: z.int().min(0).default(DEFAULT_MAX_BYTES).describe(
+    "Bytes of packs above which `repack` leaves a mirror out; 0 is no limit.",
+  ),
+  wait: z.boolean().default(false).describe("Wait for the end of the run."),
+});
+
 /**
  * Compacts the mirrors of Git repositories, as a run; one at a time. A call throws `not_found` where
  * there is no such mirror.
@@ -36,18 +51,7 @@ export function compactMirrorsOperation(parts: CompactionParts): Operation<Compa
     summary: "Make the mirrors of Git repositories smaller.",
     tag: "Storage",
     power: "act",
-    input: z.strictObject({
-      repository: z.string().default("").describe(
-        "Only mirrors of this repository: `host/owner/name`, or a clone URL.",
-      ),
-      mode: z.enum(COMPACTION_MODES).default("repack").describe(
-        "`repack` encodes every object anew, `copy` joins packs as they are.",
-      ),
-      max_size: z.int().min(0).default(DEFAULT_MAX_BYTES).describe(
-        "Bytes of packs above which `repack` leaves a mirror out; 0 is no limit.",
-      ),
-      wait: z.boolean().default(false).describe("Wait for the end of the run."),
-    }),
+    input,
     output: compactionView,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, async ({ repository: named, mode, max_size: maxBytes, wait }, call) => {
@@ -60,29 +64,16 @@ export function compactMirrorsOperation(parts: CompactionParts): Operation<Compa
       const message = `mirror compaction ${active.id} is already running`;
       return { outcome: "failed", message, run, busy: true };
     }
-    const asked = {
-      work: {
-        kind: "compaction",
-        trigger: "mirror_compaction",
-        origin: "manual",
-        repository,
-        mode,
-        maxBytes,
-      },
-      wait,
-      started: "mirror compaction started",
-    } as const;
-    call.log.info("the API was asked to compact mirrors", {
-      repository,
-      mode,
-      ...(call.client === undefined ? {} : { client: call.client }),
-    });
+    const what = { repository, mode, maxBytes };
+    const work = { kind: "compaction", trigger, origin: "manual", ...what } as const;
+    const client = call.client === undefined ? {} : { client: call.client };
+    call.log.info("the API was asked to compact mirrors", { repository, mode, ...client });
+    const asked = { work, wait, started: "mirror compaction started" };
     return { ...await runWork(asked, parts, call), busy: false };
   });
 }
 
 function activeRun({ runs }: Pick<CompactionParts, "runs">) {
-  const trigger = "mirror_compaction";
   const [active] = (["accepted", "running"] as const).flatMap((status) =>
     runs.list({ limit: 1, trigger, status })
   );

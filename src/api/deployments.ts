@@ -81,10 +81,8 @@ const input = z.strictObject({
 });
 
 /** Lists the stacks that Stackwright looks after, with what each of them is and why. */
-export function listDeploymentsOperation(
-  { deployments, timeZone }: DeploymentParts,
-): Operation<DeploymentsView> {
-  const time = createTimeFormat(timeZone);
+export function listDeploymentsOperation(parts: DeploymentParts): Operation<DeploymentsView> {
+  const time = createTimeFormat(parts.timeZone);
   return defineOperation({
     id: "listDeployments",
     summary: "List the deployed stacks: state, reason, release, health.",
@@ -95,7 +93,7 @@ export function listDeploymentsOperation(
     errors: ["bad_request"],
   }, async (asked, { signal }) => {
     const { context } = stackKey(asked.context, "");
-    const all = (await deployments(signal))
+    const all = (await parts.deployments(signal))
       .filter(({ key }) => key.context === context)
       .map((each) => viewDeployment(each, time))
       .filter((each) => isFound(each, asked.query));
@@ -133,11 +131,7 @@ export function viewDeployment(
   return {
     name: key.name,
     context: key.context,
-    state,
-    why,
-    health,
-    running,
-    wanted,
+    ...{ state, why, health, running, wanted },
     ...(decision === undefined ? {} : {
       looked_at: time(decision.lastAt),
       revision: decision.revision,
@@ -145,12 +139,13 @@ export function viewDeployment(
     ...filled({
       release: current && viewRelease(current, time),
       retry_at: retryAt && time(retryAt),
-      drift: drift.map(({ container, ...each }) => ({
-        ...each,
-        ...(container === undefined ? {} : { container: container.name }),
-      })),
+      drift: drift.map(viewDrift),
     }),
   };
+}
+
+function viewDrift({ container, ...each }: StackStatus["drift"][number]) {
+  return { ...each, ...(container === undefined ? {} : { container: container.name }) };
 }
 
 function viewRelease(

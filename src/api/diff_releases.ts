@@ -16,6 +16,14 @@ export const diffView = z.strictObject({
   next: z.int().optional().describe("`after` of the next page, when there is one."),
 });
 
+const input = stackInput.extend({
+  from: z.int().min(1).describe("Number of a release."),
+  to: z.int().min(1).describe("Number of a release."),
+  limit: z.int().min(1).default(DEFAULT_DIFF_LINES)
+    .describe(`Lines of the page, at most ${MOST_DIFF_LINES}.`),
+  after: z.int().min(1).optional().describe("Lines of the pages before."),
+});
+
 /** Shows what differs between two releases of a stack. A call throws `not_found`. */
 export function diffReleasesOperation(parts: StackParts): Operation<z.output<typeof diffView>> {
   return defineOperation({
@@ -23,21 +31,13 @@ export function diffReleasesOperation(parts: StackParts): Operation<z.output<typ
     summary: "Show what differs between two releases of a stack; secrets are masked.",
     tag: "Deployments",
     power: "read",
-    input: stackInput.extend({
-      from: z.int().min(1).describe("Number of a release."),
-      to: z.int().min(1).describe("Number of a release."),
-      limit: z.int().min(1).default(DEFAULT_DIFF_LINES)
-        .describe(`Lines of the page, at most ${MOST_DIFF_LINES}.`),
-      after: z.int().min(1).optional().describe("Lines of the pages before."),
-    }),
+    input,
     output: diffView,
     errors: ["bad_request", "not_found", "ledger_unusable"],
   }, async ({ context, name, from, to, limit, after = 0 }, { signal }) => {
     const key = stackKey(context, name);
-    const [before, now] = [
-      await modelOf(parts, key, from, signal),
-      await modelOf(parts, key, to, signal),
-    ];
+    const before = await modelOf(parts, key, from, signal);
+    const now = await modelOf(parts, key, to, signal);
     const lines = unifiedDiff(`release ${from}`, `release ${to}`, before, now).match(/.*\n|.+$/g);
     const end = after + Math.min(limit, MOST_DIFF_LINES);
     const diff = (lines ?? []).slice(after, end).join("");

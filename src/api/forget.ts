@@ -44,39 +44,40 @@ export function forgetOperation(
   }, ({ context, name }, call) => {
     const key = stackKey(context, name);
     return audited(call, { action: "forget", what: "stack", key }, async () => {
-      requireForgettable(ledger, key, await hasContext(key.context));
-      const current = ledger.current(key);
-      const message =
-        `a person forgot it: there is no context ${key.context} any more; what runs ` +
-        "there was left alone";
-      ledger.destroyed(ledger.beginDestroy(key, {}), message);
-      ledger.decisions.add(key, {
-        trigger: "project",
-        origin: "manual",
-        revision: current === undefined ? "" : formatRevision(current.revision),
-        kind: "destroy",
-        message,
-        changes: [],
-        services: [],
-        outcome: { status: "succeeded", message: "forgotten" },
-      }, clock.now());
-      return { forgotten: true as const };
+      if (await hasContext(key.context)) throw stillThere(key);
+      requireForgettable(ledger, key);
+      return recordForgotten(ledger, key, clock.now());
     });
   });
 }
 
-function requireForgettable(
-  ledger: ForgetParts["ledger"],
-  key: StackKey,
-  isContextThere: boolean,
-): void {
-  if (isContextThere) {
-    throw new StackwrightError(
-      "conflict",
-      `the context ${key.context} is there, so ${key.name} can be removed from it: with destroy: ` +
-        "true, or over the API. Nothing was changed",
-    );
-  }
+function recordForgotten(ledger: ForgetParts["ledger"], key: StackKey, at: Date) {
+  const current = ledger.current(key);
+  const message = `a person forgot it: there is no context ${key.context} any more; what runs ` +
+    "there was left alone";
+  ledger.destroyed(ledger.beginDestroy(key, {}), message);
+  ledger.decisions.add(key, {
+    trigger: "project",
+    origin: "manual",
+    revision: current === undefined ? "" : formatRevision(current.revision),
+    kind: "destroy",
+    message,
+    changes: [],
+    services: [],
+    outcome: { status: "succeeded", message: "forgotten" },
+  }, at);
+  return { forgotten: true as const };
+}
+
+function stillThere({ context, name }: StackKey): StackwrightError {
+  return new StackwrightError(
+    "conflict",
+    `the context ${context} is there, so ${name} can be removed from it: with destroy: ` +
+      "true, or over the API. Nothing was changed",
+  );
+}
+
+function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey): void {
   const isIt = (each: { readonly key: StackKey }) =>
     formatStackKey(each.key) === formatStackKey(key);
   const isLeftOpen = ledger.openIntents().some(isIt);

@@ -6,7 +6,7 @@ import { type DeploymentParts, deploymentView, viewDeployment } from "./deployme
 import { holdView, viewHold } from "./hold.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { currentView, decisionView, viewCurrent, viewDecision } from "./release_views.ts";
-import { stackInput, type StackParts, timestamp, unknownStack } from "./stack_parts.ts";
+import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
 import type { StackStatus } from "./stack_statuses.ts";
 
 /** Decisions that are shown with a stack. */
@@ -50,33 +50,37 @@ export function getDeploymentOperation(
     errors: ["bad_request", "not_found"],
   }, async ({ context, name }, { signal }) => {
     const key = stackKey(context, name);
-    const decisions = ledger.decisions.of(key, SHOWN_DECISIONS);
-    const current = ledger.current(key);
-    if (decisions.length === 0 && current === undefined) throw unknownStack(key);
-    const found = (await deployments(signal)).find((each) =>
-      formatStackKey(each.key) === formatStackKey(key)
-    );
-    const { release: _release, ...status } = viewDeployment(found ?? goneStatus(key), time);
-    const failure = ledger.failures.get(key);
-    const hold = ledger.holds.get(key);
-    const pin = ledger.pins.get(key);
-    const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
-    return {
-      ...status,
-      ...filled({
-        current: current && viewCurrent(current, time),
-        failure: failure && viewFailure(failure, time),
-        pin: pin && viewPin(pin, pinned?.number, time),
-        hold: hold && viewHold(hold, time),
-      }),
-      decisions: decisions.map((each) => viewDecision(each, time)),
-    };
+    requireKnown({ ledger }, key);
+    const found = statusOf(key, await deployments(signal));
+    const { release: _release, ...status } = viewDeployment(found, time);
+    return { ...status, ...viewRecorded(ledger, key, time) };
   });
 }
 
-/** The status of a stack that is gone, or that nobody has looked at for long. */
-function goneStatus(key: StackKey): StackStatus {
+function viewRecorded(
+  ledger: StackParts["ledger"],
+  key: StackKey,
+  time: (instant: Date) => string,
+): Pick<DeploymentDetail, "current" | "failure" | "pin" | "hold" | "decisions"> {
+  const current = ledger.current(key);
+  const failure = ledger.failures.get(key);
+  const hold = ledger.holds.get(key);
+  const pin = ledger.pins.get(key);
+  const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
   return {
+    ...filled({
+      current: current && viewCurrent(current, time),
+      failure: failure && viewFailure(failure, time),
+      pin: pin && viewPin(pin, pinned?.number, time),
+      hold: hold && viewHold(hold, time),
+    }),
+    decisions: ledger.decisions.of(key, SHOWN_DECISIONS).map((each) => viewDecision(each, time)),
+  };
+}
+
+/** The status of a stack, also of one that is gone, or that nobody has looked at for long. */
+function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
+  return all.find((each) => formatStackKey(each.key) === formatStackKey(key)) ?? {
     key,
     state: "unknown",
     why: "nothing is deployed, and nothing asks for it any more",

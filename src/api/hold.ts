@@ -38,12 +38,15 @@ export function viewHold(
   { reason, heldAt, until }: PersonHold,
   time: (instant: Date) => string,
 ): HoldView {
-  return {
-    reason,
-    held_at: time(heldAt),
-    ...(until === undefined ? {} : { until: time(until) }),
-  };
+  return { reason, held_at: time(heldAt), ...(until === undefined ? {} : { until: time(until) }) };
 }
+
+const input = stackInput.extend({
+  reason: reasonInput,
+  until: z.string().optional().describe(
+    "Time (ISO 8601 with offset) or duration from now (`90m`, `36h`); without it, until resumed.",
+  ),
+});
 
 /**
  * Holds a stack as it is: what its source says is not deployed, and what is missing of its release
@@ -56,22 +59,18 @@ export function holdOperation({ ledger, clock, timeZone }: HoldParts): Operation
     summary: "Hold a stack as it is, until it is resumed or a time has come.",
     tag: "Deployments",
     power: "act",
-    input: stackInput.extend({
-      reason: reasonInput,
-      until: z.string().optional().describe(
-        "Time (ISO 8601 with offset) or duration from now (`90m`, `36h`); without it, until resumed.",
-      ),
-    }),
+    input,
     output: holdView,
     errors: ["bad_request", "not_found"],
   }, ({ context, name, reason, until }, call) => {
     const key = stackKey(context, name);
     const heldAt = clock.now();
     const end = until === undefined ? {} : { until: untilFrom(until, heldAt) };
+    const hold = { reason, heldAt, ...end };
     return audited(call, { action: "hold", what: "stack", key, more: { reason } }, () => {
       requireKnown({ ledger }, key);
-      ledger.holds.set(key, { reason, heldAt, ...end });
-      return viewHold(ledger.holds.get(key) ?? { reason, heldAt, ...end }, time);
+      ledger.holds.set(key, hold);
+      return viewHold(ledger.holds.get(key) ?? hold, time);
     });
   });
 }

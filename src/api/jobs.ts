@@ -1,20 +1,20 @@
 import * as z from "zod";
 import type { JobSpec } from "../config/mod.ts";
-import {
-  filled,
-  formatDuration,
-  type Run,
-  type StackKey,
-  stackKey,
-  StackwrightError,
-} from "../model/mod.ts";
+import { filled, formatDuration, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView, runView } from "./run_view.ts";
-import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
+import {
+  type AskedWork,
+  type RunResult,
+  runResult,
+  runWork,
+  type RunWorkParts,
+  waitInput,
+} from "./run_work.ts";
 import { timestamp } from "./stack_parts.ts";
 
 /** A service that its labels call a job, and what is known of its runs. */
@@ -69,34 +69,39 @@ export type JobView = z.output<typeof jobView>;
 /** Runs that are looked at for the last one of each job. */
 const MOST_RUNS = 200;
 
+const listInput = z.strictObject({
+  stack: z.string().optional().describe("Only jobs of this stack."),
+  context: contextInput,
+});
+
 /** Lists the services that their labels call jobs. */
-export function listJobsOperation(
-  { jobs, runs, timeZone }: JobOperationParts,
-): Operation<JobView[]> {
-  const time = createTimeFormat(timeZone);
-  const view = createRunView(timeZone);
+export function listJobsOperation(parts: JobOperationParts): Operation<JobView[]> {
+  const time = createTimeFormat(parts.timeZone);
   return defineOperation({
     id: "listJobs",
     summary: "List the scheduled jobs.",
     tag: "Jobs",
     power: "read",
-    input: z.strictObject({
-      stack: z.string().optional().describe("Only jobs of this stack."),
-      context: contextInput,
-    }),
+    input: listInput,
     output: z.array(jobView),
     errors: ["bad_request"],
   }, async ({ stack, context }, { signal }) => {
     const { context: where } = stackKey(context, "jobs");
-    const known = runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" });
-    return (await jobs(where, signal))
+    const lastRunOf = lastRuns(parts);
+    return (await parts.jobs(where, signal))
       .filter(({ key }) => stack === undefined || key.name === stack)
-      .map((job) => {
-        const last = known.find((run) => isOf(run, job));
-        return { ...viewJob(job, time), last_run: last === undefined ? null : view(last) };
-      });
+      .map((job) => ({ ...viewJob(job, time), last_run: lastRunOf(job) }));
   });
 }
+
+const runInput = z.strictObject({
+  job_name: z.string().min(1).describe(
+    "Name of the job's container, or of its service in a swarm.",
+  ),
+  stack: z.string().optional().describe("Its stack, where several jobs have the name."),
+  context: contextInput,
+  wait: waitInput,
+});
 
 /**
  * Runs a job now, as a run. A call throws `not_found` for a name that no job has, and `conflict` for
@@ -108,46 +113,28 @@ export function runJobOperation(parts: JobOperationParts): Operation<RunResult> 
     summary: "Run a scheduled job now.",
     tag: "Jobs",
     power: "act",
-    input: z.strictObject({
-      job_name: z.string().min(1).describe(
-        "Name of the job's container, or of its service in a swarm.",
-      ),
-      stack: z.string().optional().describe("Its stack, where several jobs have the name."),
-      context: contextInput,
-      wait: waitInput,
-    }),
+    input: runInput,
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, async ({ job_name: name, stack, context, wait }, call) => {
     const { context: where } = stackKey(context, "jobs");
-    const found = (await parts.jobs(where, call.signal)).filter((job) =>
-      job.name === name && (stack === undefined || job.key.name === stack)
-    );
-    const { key, service } = chosen(found);
+    const { key, service } = chosen(await parts.jobs(where, call.signal), name, stack);
     return await audited(call, { action: "run a job of", what: "stack", key }, async () => {
-      const work = {
-        kind: "job",
-        trigger: "scheduled_job",
-        origin: "manual",
-        key,
-        service,
-      } as const;
-      const result = await runWork(
-        {
-          work,
-          wait,
-          started: "scheduled job trigger accepted",
-          failed: "failed to trigger scheduled job run",
-          lane: jobLane(work),
-        },
-        parts,
-        call,
-      );
-      return result.outcome === "complete"
-        ? { ...result, message: "scheduled job triggered" }
-        : result;
+      const result = await runWork(askedJob({ key, service }, wait), parts, call);
+      const isComplete = result.outcome === "complete";
+      return isComplete ? { ...result, message: "scheduled job triggered" } : result;
     });
   });
+}
+
+function askedJob(job: Pick<JobFacts, "key" | "service">, wait: boolean): AskedWork {
+  return {
+    work: { kind: "job", trigger: "scheduled_job", origin: "manual", ...job },
+    wait,
+    started: "scheduled job trigger accepted",
+    failed: "failed to trigger scheduled job run",
+    lane: jobLane(job),
+  };
 }
 
 /** The lane of a job's runs: one runs, and at most one waits. */
@@ -155,7 +142,10 @@ export function jobLane({ key, service }: { readonly key: StackKey; readonly ser
   return JSON.stringify(["job", key.context, key.name, service]);
 }
 
-function chosen(found: readonly JobFacts[]): JobFacts {
+function chosen(all: readonly JobFacts[], name: string, stack: string | undefined): JobFacts {
+  const found = all.filter((job) =>
+    job.name === name && (stack === undefined || job.key.name === stack)
+  );
   if (found.length === 0) {
     const message = "no job has this name; they are called as their containers: GET /v1/api/jobs";
     const problems = [{ file: "request", message }];
@@ -169,8 +159,16 @@ function chosen(found: readonly JobFacts[]): JobFacts {
   throw new StackwrightError("conflict", message);
 }
 
-function isOf({ repository, targets }: Run, { key, name }: JobFacts): boolean {
-  return repository === `scheduled:${name}` && targets.some(({ stack }) => stack === key.name);
+/** The last run of a job, while that is known. */
+function lastRuns({ runs, timeZone }: JobOperationParts) {
+  const view = createRunView(timeZone);
+  const known = runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" });
+  return ({ key, name }: JobFacts): JobView["last_run"] => {
+    const last = known.find(({ repository, targets }) =>
+      repository === `scheduled:${name}` && targets.some(({ stack }) => stack === key.name)
+    );
+    return last === undefined ? null : view(last);
+  };
 }
 
 function viewJob(

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { createTimeFormat } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { decisionView, viewDecision } from "./release_views.ts";
-import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
+import { pageInput, type StackParts, unknownStack } from "./stack_parts.ts";
 
 /** Decisions a page has when nobody says how many. */
 const DEFAULT_DECISION_LIMIT = 20;
@@ -16,21 +16,17 @@ export const decisionsView = z.strictObject({
   next: z.int().optional().describe("`before` of the next page, when there is one."),
 });
 
+type DecisionsView = z.output<typeof decisionsView>;
+
 /** Lists the decisions about a stack, newest first. A call throws `not_found` when there is none. */
-export function listDecisionsOperation(
-  { ledger, timeZone }: StackParts,
-): Operation<z.output<typeof decisionsView>> {
+export function listDecisionsOperation({ ledger, timeZone }: StackParts): Operation<DecisionsView> {
   const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "listDecisions",
     summary: "List what was decided about a stack and why, newest first.",
     tag: "Deployments",
     power: "read",
-    input: stackInput.extend({
-      limit: z.int().min(1).default(DEFAULT_DECISION_LIMIT)
-        .describe(`At most ${MOST_DECISIONS} are listed.`),
-      before: z.int().min(1).optional().describe("Only those with smaller numbers."),
-    }),
+    input: pageInput(DEFAULT_DECISION_LIMIT, MOST_DECISIONS),
     output: decisionsView,
     errors: ["bad_request", "not_found"],
   }, ({ context, name, limit, before }) => {

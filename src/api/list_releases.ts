@@ -3,7 +3,7 @@ import * as z from "zod";
 import { createTimeFormat } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { releaseView, viewRelease } from "./release_views.ts";
-import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
+import { pageInput, type StackParts, unknownStack } from "./stack_parts.ts";
 
 /** Releases a page has when nobody says how many. */
 const DEFAULT_RELEASE_LIMIT = 50;
@@ -16,21 +16,17 @@ export const releasesView = z.strictObject({
   next: z.int().optional().describe("`before` of the next page, when there is one."),
 });
 
+type ReleasesView = z.output<typeof releasesView>;
+
 /** Lists the releases of a stack, newest first. A call throws `not_found` when there is none. */
-export function listReleasesOperation(
-  { ledger, timeZone }: StackParts,
-): Operation<z.output<typeof releasesView>> {
+export function listReleasesOperation({ ledger, timeZone }: StackParts): Operation<ReleasesView> {
   const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "listReleases",
     summary: "List the releases of a stack, newest first.",
     tag: "Deployments",
     power: "read",
-    input: stackInput.extend({
-      limit: z.int().min(1).default(DEFAULT_RELEASE_LIMIT)
-        .describe(`At most ${MOST_RELEASES} are listed.`),
-      before: z.int().min(1).optional().describe("Only those with smaller numbers."),
-    }),
+    input: pageInput(DEFAULT_RELEASE_LIMIT, MOST_RELEASES),
     output: releasesView,
     errors: ["bad_request", "not_found"],
   }, ({ context, name, limit, before }) => {

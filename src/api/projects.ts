@@ -128,14 +128,16 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
   }, async ({ project_name: name, context, action, timeout }, call) => {
     const key = stackKey(context, name);
     const control = { action, timeoutSeconds: timeout };
-    const isHeld = await audited(
-      call,
-      { action, what: "project", key },
-      () => projects.control(key, control, call.signal),
-    );
+    const audit = { action, what: "project", key } as const;
+    const isHeld = await audited(call, audit, () => projects.control(key, control, call.signal));
     return `project ${PAST[action]}: ${name}${isHeld ? STAYS_STOPPED : ""}`;
   });
 }
+
+const recreateInput = named.extend({
+  service: z.string().min(1).optional().describe("The one service; all of them without it."),
+  timeout: timeoutInput.describe("Seconds to wait for a deployment under way."),
+});
 
 /**
  * Makes the containers of a project, or of one service, anew from what is deployed; they need not be
@@ -147,26 +149,27 @@ export function recreateProjectOperation({ projects }: ProjectOperationParts): O
     summary: "Make the containers of a project, or of one service, anew from what is deployed.",
     tag: "Projects",
     power: "act",
-    input: named.extend({
-      service: z.string().min(1).optional().describe("The one service; all of them without it."),
-      timeout: timeoutInput.describe("Seconds to wait for a deployment under way."),
-    }),
+    input: recreateInput,
     output: z.string(),
     errors: ["bad_request", "not_found", "conflict", "deploy_failed", "timeout", "engine_refused"],
   }, async ({ project_name: name, context, service, timeout }, call) => {
     const key = stackKey(context, name);
     const what = { service, timeoutSeconds: timeout };
     const more = service === undefined ? {} : { service };
-    await audited(
-      call,
-      { action: "recreate", what: "project", key, more },
-      () => projects.recreate(key, what, call.signal),
-    );
+    const audit = { action: "recreate", what: "project", key, more } as const;
+    await audited(call, audit, () => projects.recreate(key, what, call.signal));
     return service === undefined
       ? `project recreated: ${name}`
       : `service recreated: ${name}/${service}`;
   });
 }
+
+const removeInput = timed.extend({
+  volumes: z.boolean().default(true).describe(
+    "Delete its volumes with all their data; the answer names each.",
+  ),
+  images: z.boolean().default(true).describe("Remove images that nothing else uses."),
+});
 
 /** Removes a project under its stack's lock. A call throws `not_found`. */
 export function removeProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
@@ -176,34 +179,20 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
       "Remove a compose project, by default with its volumes and all their data, and images.",
     tag: "Projects",
     power: "act",
-    input: timed.extend({
-      volumes: z.boolean().default(true).describe(
-        "Delete its volumes with all their data; the answer names each.",
-      ),
-      images: z.boolean().default(true).describe("Remove images that nothing else uses."),
-    }),
+    input: removeInput,
     output: z.string(),
     errors: ["bad_request", "not_found", "timeout", "engine_refused", "engine_unreachable"],
   }, async ({ project_name: name, context, timeout, volumes, images }, call) => {
     const key = stackKey(context, name);
     const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };
-    const deleted = await audited(
-      call,
-      { action: "remove", what: "project", key, more: { volumes, images } },
-      () => projects.remove(key, what, call.signal),
-    );
+    const audit = { action: "remove", what: "project", key, more: { volumes, images } } as const;
+    const deleted = await audited(call, audit, () => projects.remove(key, what, call.signal));
     return `project removed: ${name}${volumesText("deleted", deleted)}`;
   });
 }
 
 function viewProject({ name, status, configFiles }: ProjectSummary): ProjectView {
-  return {
-    ID: name,
-    Name: name,
-    Status: status,
-    ConfigFiles: configFiles,
-    Reason: "",
-  };
+  return { ID: name, Name: name, Status: status, ConfigFiles: configFiles, Reason: "" };
 }
 
 function viewContainer(container: ContainerSummary): ContainerView {

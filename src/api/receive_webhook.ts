@@ -82,19 +82,16 @@ async function receive(
   wait: boolean,
   parts: WebhookParts,
 ): Promise<WebhookResult> {
-  const { intake } = parts;
   if (request.kind === "skip") {
     const { repository, target, message } = request;
-    const run = intake.skip({ trigger: "webhook", repository, target, message });
+    const run = parts.intake.skip({ trigger: "webhook", repository, target, message });
     return { outcome: "skipped", message, ...facts(run) };
   }
-  const waits = !intake.arrive();
+  const waits = !parts.intake.arrive();
   const admissions = request.sources.map((source) => submitWebhook(source, parts, waits));
   const [first] = admissions;
   if (first === undefined) throw new Error("BUG: a webhook without sources");
-  if (!wait) {
-    return { outcome: "accepted", message: "job accepted", ...facts(first.run) };
-  }
+  if (!wait) return { outcome: "accepted", message: "job accepted", ...facts(first.run) };
   const runs = await Promise.all(admissions.map(({ finished }) => finished));
   const told = runs.find(({ status }) => status === "failed") ??
     runs.find(({ status }) => status === "succeeded") ?? runs[0] ?? first.run;

@@ -4,12 +4,19 @@ import { chooseRelease } from "../record/mod.ts";
 import { audited } from "./audit.ts";
 import { reasonInput } from "./hold.ts";
 import { defineOperation, type Operation } from "./operation.ts";
-import { runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
+import { BY_HAND, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
 /** Result of a rollback. */
 export const rollbackResult = runResult.extend({
   release: z.int().describe("Number of the release that is put back."),
+});
+
+const input = stackInput.extend({
+  release: z.int().min(1).optional()
+    .describe("Number of a release; by default the good one before the current."),
+  reason: reasonInput,
+  wait: waitInput,
 });
 
 /**
@@ -24,12 +31,7 @@ export function rollBackOperation(
     summary: "Put a stack back to an earlier release, and keep it there.",
     tag: "Deployments",
     power: "act",
-    input: stackInput.extend({
-      release: z.int().min(1).optional()
-        .describe("Number of a release; by default the good one before the current."),
-      reason: reasonInput,
-      wait: waitInput,
-    }),
+    input,
     output: rollbackResult,
     errors: ["bad_request", "not_found", "shutting_down"],
   }, ({ context, name, release, reason, wait }, call) => {
@@ -39,14 +41,7 @@ export function rollBackOperation(
       { action: "roll back", what: "stack", key, more: { reason } },
       async () => {
         const { number } = chooseRelease(ledger, key, release).wanted;
-        const work = {
-          kind: "rollback",
-          trigger: "poll",
-          origin: "manual",
-          key,
-          release: number,
-          reason,
-        } as const;
+        const work = { kind: "rollback", ...BY_HAND, key, release: number, reason } as const;
         const asked = { work, wait, started: "rollback started", failed: "rollback failed" };
         return { ...await runWork(asked, parts, call), release: number };
       },

@@ -16,6 +16,12 @@ export interface RunParts {
   readonly timeZone: string;
 }
 
+const input = z.strictObject({
+  limit: z.int().min(1).default(DEFAULT_RUN_LIMIT).describe(`At most ${MOST_RUNS} are listed.`),
+  status: z.enum(RUN_STATUSES).optional(),
+  trigger: z.enum(TRIGGERS).optional(),
+});
+
 /** Lists recent runs, newest first. */
 export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunView[]> {
   const view = createRunView(timeZone);
@@ -24,11 +30,7 @@ export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunVi
     summary: "List recent tracked runs, newest first.",
     tag: "Runs",
     power: "read",
-    input: z.strictObject({
-      limit: z.int().min(1).default(DEFAULT_RUN_LIMIT).describe(`At most ${MOST_RUNS} are listed.`),
-      status: z.enum(RUN_STATUSES).optional(),
-      trigger: z.enum(TRIGGERS).optional(),
-    }),
+    input,
     output: z.array(runView),
     errors: ["bad_request"],
   }, ({ limit, status, trigger }) => {

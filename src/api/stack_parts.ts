@@ -18,6 +18,14 @@ export const stackInput = z.strictObject({
   context: contextInput,
 });
 
+/** The input for a page of what a stack has many of, numbered, newest first. */
+export function pageInput(limit: number, most: number) {
+  return stackInput.extend({
+    limit: z.int().min(1).default(limit).describe(`At most ${most} are listed.`),
+    before: z.int().min(1).optional().describe("Only those with smaller numbers."),
+  });
+}
+
 /** An instant on the wire. */
 export const timestamp = z.string()
   .describe("ISO 8601 with fractional seconds and UTC offset.");

@@ -1,6 +1,11 @@
 import * as z from "zod";
-import { STACK_ACTIONS, type StackActionResult, type Stacks } from "../deploy/mod.ts";
-import { MOST_CONTAINERS, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import {
+  STACK_ACTIONS,
+  type StackActionResult,
+  type StackControl,
+  type Stacks,
+} from "../deploy/mod.ts";
+import { MOST_CONTAINERS, stackKey, StackwrightError } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
@@ -22,6 +27,8 @@ export interface StackOperationParts {
   readonly clock: Clock;
 }
 
+const ENGINE_ERRORS = ["engine_refused", "engine_unreachable"] as const;
+
 const named = z.strictObject({
   stack_name: z.string().min(1).describe("Name of the stack."),
   context: contextInput,
@@ -38,7 +45,7 @@ export function listStacksOperation(
     power: "read",
     input: z.strictObject({ context: contextInput }),
     output: z.record(z.string(), z.array(stackServiceView)),
-    errors: ["bad_request", "conflict", "engine_refused", "engine_unreachable"],
+    errors: ["bad_request", "conflict", ...ENGINE_ERRORS],
   }, async ({ context }, { signal }) => {
     const { context: where } = stackKey(context, "");
     const found = await (await stacks(where)).list(signal);
@@ -57,60 +64,61 @@ export function getStackOperation(
     power: "read",
     input: named,
     output: z.array(stackServiceView),
-    errors: ["bad_request", "not_found", "conflict", "engine_refused", "engine_unreachable"],
+    errors: ["bad_request", "not_found", "conflict", ...ENGINE_ERRORS],
   }, async ({ stack_name: name, context }, { signal }) => {
     const key = stackKey(context, name);
     return (await (await stacks(key.context)).describe(key, signal)).map(viewService);
   });
 }
 
+const controlInput = named.extend({
+  action: z.enum(STACK_ACTIONS),
+  service: z.string().min(1).optional().describe(
+    "Name in the compose file; all services that the action is for without one.",
+  ),
+  replicas: z.int().min(0).max(MOST_CONTAINERS).optional().describe("For `scale`: how many."),
+  wait: z.boolean().default(true).describe(
+    "Whether a scale is waited for until as many tasks run.",
+  ),
+  timeout: timeoutInput,
+});
+
+type ControlInput = z.output<typeof controlInput>;
+
 /**
  * Scales, restarts or runs the services of a stack that the action is for, or a named one, under the
  * stack's lock. A call throws `not_found`, and `conflict` for a service that it is not for.
  */
-export function controlStackOperation(
-  { stacks, clock }: StackOperationParts,
-): Operation<StackActionView> {
+export function controlStackOperation(parts: StackOperationParts): Operation<StackActionView> {
   return defineOperation({
     id: "controlStack",
     summary: "Scale or restart services of a stack, or run its jobs, until something deploys it.",
     tag: "Stacks",
     power: "act",
-    input: named.extend({
-      action: z.enum(STACK_ACTIONS),
-      service: z.string().min(1).optional().describe(
-        "Name in the compose file; all services that the action is for without one.",
-      ),
-      replicas: z.int().min(0).max(MOST_CONTAINERS).optional().describe("For `scale`: how many."),
-      wait: z.boolean().default(true).describe(
-        "Whether a scale is waited for until as many tasks run.",
-      ),
-      timeout: timeoutInput,
-    }),
+    input: controlInput,
     output: stackActionView,
     errors: ["bad_request", "not_found", "conflict", "unhealthy", "timeout", "engine_refused"],
-  }, async ({ stack_name: name, context, action, service, replicas, wait, timeout }, call) => {
-    const key = stackKey(context, name);
-    const order = action === "scale"
-      ? { action, replicas: replicas ?? missingReplicas() }
-      : action === "run"
-      ? { action, at: clock.now() }
-      : { action };
-    const control = {
-      order,
-      wait,
-      timeoutSeconds: timeout,
-      ...(service === undefined ? {} : { service }),
-    };
-    const more = { service, replicas };
-    const results = await audited(
-      call,
-      { action, what: "stack", key, more },
-      async () => await (await stacks(key.context)).control(key, control, call.signal),
-    );
-    const message = textOf({ key, action, service, replicas }, results);
-    return { message, results: results.map(viewResult) };
+  }, async (asked, call) => {
+    const { action, service, replicas } = asked;
+    const key = stackKey(asked.context, asked.stack_name);
+    const control = controlOf(asked, parts.clock);
+    const audit = { action, what: "stack", key, more: { service, replicas } } as const;
+    const work = async () => (await parts.stacks(key.context)).control(key, control, call.signal);
+    const results = await audited(call, audit, work);
+    return { message: textOf(asked, results), results: results.map(viewResult) };
   });
+}
+
+function controlOf(
+  { action, replicas, service, wait, timeout }: ControlInput,
+  clock: Clock,
+): StackControl {
+  const order = action === "scale"
+    ? { action, replicas: replicas ?? missingReplicas() }
+    : action === "run"
+    ? { action, at: clock.now() }
+    : { action };
+  return { order, wait, timeoutSeconds: timeout, ...(service === undefined ? {} : { service }) };
 }
 
 /** Removes a stack under its lock. A call throws `not_found`. */
@@ -122,21 +130,13 @@ export function removeStackOperation({ stacks }: StackOperationParts): Operation
     power: "act",
     input: named.extend({ timeout: timeoutInput }),
     output: z.string(),
-    errors: [
-      "bad_request",
-      "not_found",
-      "conflict",
-      "timeout",
-      "engine_refused",
-      "engine_unreachable",
-    ],
+    errors: ["bad_request", "not_found", "conflict", "timeout", ...ENGINE_ERRORS],
   }, async ({ stack_name: name, context, timeout }, call) => {
     const key = stackKey(context, name);
     await audited(
       call,
       { action: "remove", what: "stack", key },
-      async () =>
-        await (await stacks(key.context)).remove(key, { timeoutSeconds: timeout }, call.signal),
+      async () => (await stacks(key.context)).remove(key, { timeoutSeconds: timeout }, call.signal),
     );
     return `stack removed: ${name}`;
   });
@@ -149,12 +149,7 @@ function missingReplicas(): never {
 }
 
 function textOf(
-  { key: { name }, action, service, replicas }: {
-    readonly key: StackKey;
-    readonly action: (typeof STACK_ACTIONS)[number];
-    readonly service: string | undefined;
-    readonly replicas: number | undefined;
-  },
+  { stack_name: name, action, service, replicas }: ControlInput,
   results: readonly StackActionResult[],
 ): string {
   const done = results.filter(({ skipped }) => skipped === undefined).length;

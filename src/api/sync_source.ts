@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { isDeepStrictEqual } from "node:util";
-import { ERROR_CODES, type SourceRequest, StackwrightError } from "../model/mod.ts";
+import { ERROR_CODES, type SourceRequest } from "../model/mod.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
 import { serviceView } from "./run_view.ts";
-import { type RunResult, runResult, runWork, type RunWorkParts } from "./run_work.ts";
-import type { SyncStackParts } from "./sync_stack.ts";
+import { BY_HAND, type RunResult, runResult, runWork, type RunWorkParts } from "./run_work.ts";
+import { outdated, type SyncStackParts } from "./sync_stack.ts";
 
 /** The input that names a source, as somebody who stands beside a checkout of it does. */
 export const sourceInput = z.strictObject({
@@ -87,6 +87,10 @@ export function planSourceOperation(parts: PlanPart): Operation<SourcePlanView> 
   }, (input, call) => plansOf(parts, requestOf(input), call));
 }
 
+const applyInput = sourceInput.extend({
+  plan: agreedPlans.optional().describe("Only if this is still what would be done."),
+});
+
 /**
  * Deploys what a source says now, as a run whose end is waited for. A call throws `conflict` when the
  * plans it names are out of date.
@@ -97,24 +101,16 @@ export function applySourceOperation(parts: PlanPart & RunWorkParts): Operation<
     summary: "Deploy what a source says now.",
     tag: "Deployments",
     power: "act",
-    input: sourceInput.extend({
-      plan: agreedPlans.optional().describe("Only if this is still what would be done."),
-    }),
+    input: applyInput,
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, async ({ plan: agreed, ...input }, call) => {
     const request = requestOf(input);
     if (agreed !== undefined) {
       const now = idsIn(await plansOf(parts, request, call));
-      if (!isDeepStrictEqual(idsIn(agreed), now)) {
-        throw new StackwrightError(
-          "conflict",
-          "the plan is out of date: what is wanted or what runs has changed since it was made. " +
-            "Nothing was changed; make a new plan",
-        );
-      }
+      if (!isDeepStrictEqual(idsIn(agreed), now)) throw outdated("the plan");
     }
-    const work = { kind: "sync", trigger: "poll", origin: "manual", sources: [request] } as const;
+    const work = { kind: "sync", ...BY_HAND, sources: [request] } as const;
     return await runWork({ work, wait: true, started: "deployment started" }, parts, call);
   });
 }

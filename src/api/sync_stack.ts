@@ -10,7 +10,14 @@ import type { PlannedStack, PlannedStacks } from "../pipeline/mod.ts";
 import { audited } from "./audit.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
 import { serviceView } from "./run_view.ts";
-import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
+import {
+  BY_HAND,
+  type RunResult,
+  runResult,
+  runWork,
+  type RunWorkParts,
+  waitInput,
+} from "./run_work.ts";
 import { sourceOfStack } from "./source_of_stack.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
 import { unifiedDiff } from "./unified_diff.ts";
@@ -47,17 +54,21 @@ export function planStackOperation(parts: SyncStackParts): Operation<z.output<ty
     output: planView,
     errors: ["bad_request", "not_found", "conflict"],
   }, async ({ context, name }, call) => {
-    const { id, plan, before, after } = await planOf(parts, stackKey(context, name), call);
+    const found = await planOf(parts, stackKey(context, name), call);
+    const { id, plan: { services, ...plan }, before, after } = found;
     return {
       plan_id: id,
-      kind: plan.kind,
-      ...(plan.kind === "skip" ? { reason: plan.reason } : {}),
-      message: plan.message,
-      services: plan.services.map((each) => ({ ...each, because: [...each.because] })),
+      ...plan,
+      services: services.map((each) => ({ ...each, because: [...each.because] })),
       diff: unifiedDiff("deployed", "planned", before, after),
     };
   });
 }
+
+const applyInput = stackInput.extend({
+  plan_id: z.string().optional().describe("Only if this is still what would be done."),
+  wait: waitInput,
+});
 
 /**
  * Deploys what the source of a stack says about it now, as a run. A call throws `conflict` when the
@@ -69,21 +80,14 @@ export function applyStackOperation(parts: SyncStackParts): Operation<RunResult>
     summary: "Deploy what the source of a stack says about it now.",
     tag: "Deployments",
     power: "act",
-    input: stackInput.extend({
-      plan_id: z.string().optional().describe("Only if this is still what would be done."),
-      wait: waitInput,
-    }),
+    input: applyInput,
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, ({ context, name, plan_id: agreed, wait }, call) => {
     const key = stackKey(context, name);
     return audited(call, { action: "apply", what: "stack", key }, async () => {
       if (agreed !== undefined && (await planOf(parts, key, call)).id !== agreed) {
-        throw new StackwrightError(
-          "conflict",
-          `the plan of ${name} is out of date: what is wanted or what runs has changed since it was ` +
-            "made. Nothing was changed; make a new plan",
-        );
+        throw outdated(`the plan of ${name}`);
       }
       return await syncStack(parts, { key, wait }, call);
     });
@@ -95,7 +99,6 @@ export function applyStackOperation(parts: SyncStackParts): Operation<RunResult>
  * throws `conflict` when nothing failed.
  */
 export function retryStackOperation(parts: SyncStackParts): Operation<RunResult> {
-  const { ledger } = parts;
   return defineOperation({
     id: "retryDeployment",
     summary: "Try a failed release of a stack again now.",
@@ -106,19 +109,30 @@ export function retryStackOperation(parts: SyncStackParts): Operation<RunResult>
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, ({ context, name, wait }, call) => {
     const key = stackKey(context, name);
-    return audited(call, { action: "retry", what: "stack", key }, async () => {
-      requireKnown(parts, key);
-      const isFailed = ledger.failures.get(key) !== undefined ||
-        ledger.decisions.of(key, 1)[0]?.kind === "error";
-      if (!isFailed) {
-        throw new StackwrightError(
-          "conflict",
-          `nothing of ${name} has failed since it was deployed: there is nothing to try again`,
-        );
-      }
-      return await syncStack(parts, { key, wait }, call);
+    return audited(call, { action: "retry", what: "stack", key }, () => {
+      requireFailed(parts, key);
+      return syncStack(parts, { key, wait }, call);
     });
   });
+}
+
+/** The error about a plan that is not any more what would be done. */
+export function outdated(plan: string): StackwrightError {
+  return new StackwrightError(
+    "conflict",
+    `${plan} is out of date: what is wanted or what runs has changed since it was made. Nothing was ` +
+      "changed; make a new plan",
+  );
+}
+
+function requireFailed({ ledger }: Pick<StackParts, "ledger">, key: StackKey): void {
+  requireKnown({ ledger }, key);
+  if (ledger.failures.get(key) !== undefined) return;
+  if (ledger.decisions.of(key, 1)[0]?.kind === "error") return;
+  throw new StackwrightError(
+    "conflict",
+    `nothing of ${key.name} has failed since it was deployed: there is nothing to try again`,
+  );
 }
 
 async function planOf(
@@ -141,7 +155,7 @@ async function syncStack(
   call: Call,
 ): Promise<RunResult> {
   const sources = [sourceOfStack(ledger, polls, key)];
-  const work = { kind: "sync", trigger: "poll", origin: "manual", sources, only: key } as const;
+  const work = { kind: "sync", ...BY_HAND, sources, only: key } as const;
   const asked = { work, wait, started: "deployment started", failed: "deployment failed" };
   return await runWork(asked, parts, call);
 }

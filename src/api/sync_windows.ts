@@ -48,42 +48,43 @@ export type SyncWindowsView = z.output<typeof syncWindowsView>;
 
 const selector = z.string().optional();
 
+const input = z.strictObject({
+  repository: selector.describe("Repository as `host/owner/name`."),
+  deployment: selector.describe("Name of a compose project or swarm stack."),
+  context: selector.describe("Container context; `default` when only others are given."),
+  origin: z.enum(["automatic", "manual"]).default("automatic")
+    .describe("Who would ask for the deployment."),
+});
+
 /**
  * Shows the sync windows, and whether a deployment might be made now. What a query does not name is
  * an empty name: no window that is restricted to some deployments is about a query without one.
  */
-export function syncWindowsOperation(
-  { windows, clock, timeZone }: SyncWindowParts,
-): Operation<SyncWindowsView> {
+export function syncWindowsOperation(parts: SyncWindowParts): Operation<SyncWindowsView> {
+  const time = createTimeFormat(parts.timeZone);
   return defineOperation({
     id: "getSyncWindows",
     summary: "Show the sync windows, and whether a deployment might be made now.",
     tag: "Deployments",
     power: "read",
-    input: z.strictObject({
-      repository: selector.describe("Repository as `host/owner/name`."),
-      deployment: selector.describe("Name of a compose project or swarm stack."),
-      context: selector.describe("Container context; `default` when only others are given."),
-      origin: z.enum(["automatic", "manual"]).default("automatic")
-        .describe("Who would ask for the deployment."),
-    }),
+    input,
     output: syncWindowsView,
     errors: ["bad_request"],
-  }, ({ origin, ...query }) => {
-    const now = clock.now();
-    const time = createTimeFormat(timeZone);
-    const { repository = "", deployment = "", context = "" } = query;
-    const [source, name, where] = [repository, deployment, context].map((each) => each.trim());
-    const shown = { time: time(now), windows: windows.states(now).map(viewWindow) };
-    if (!source && !name && !where) return shown;
-    const subject = {
-      repositories: [source ?? ""],
-      deployment: name ?? "",
-      context: where || "default",
-      origin,
-    };
-    return { ...shown, decision: viewDecision(windows.decide(subject, now), time) };
+  }, (query) => {
+    const now = parts.clock.now();
+    const shown = { time: time(now), windows: parts.windows.states(now).map(viewWindow) };
+    const subject = subjectOf(query);
+    if (subject === undefined) return shown;
+    return { ...shown, decision: viewDecision(parts.windows.decide(subject, now), time) };
   });
+}
+
+function subjectOf({ origin, ...query }: z.output<typeof input>) {
+  const { repository = "", deployment = "", context = "" } = query;
+  const [source = "", name = "", where = ""] = [repository, deployment, context]
+    .map((each) => each.trim());
+  if (source === "" && name === "" && where === "") return undefined;
+  return { repositories: [source], deployment: name, context: where || "default", origin };
 }
 
 /** Times of a window are those of its own zone. */

@@ -22,8 +22,7 @@ export function followsOf(service: JsonObject): Record<string, string> {
   }
   for (const each of Array.isArray(service["volumes_from"]) ? service["volumes_from"] : []) {
     const [name] = String(each).split(":");
-    if (name === undefined || name === "container") continue;
-    follows[name] = `mounts the volumes of ${name}`;
+    if (name && name !== "container") follows[name] = `mounts the volumes of ${name}`;
   }
   return follows;
 }

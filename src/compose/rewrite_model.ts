@@ -129,18 +129,15 @@ function rewriteBuild(service: JsonObject, paths: StablePaths): JsonObject {
     const path = typeof value === "string" ? insideTree(value, paths.tree) : undefined;
     return path === undefined ? value : join(paths.stackDirectory, "current", path);
   };
-  const additional = Object.entries(objectAt(build, "additional_contexts"));
+  const additional = Object.entries(objectAt(build, "additional_contexts"))
+    .map(([name, context]) => [name, stable(context)]);
   return {
     ...service,
     build: {
       ...build,
       ...(build["context"] === undefined ? {} : { context: stable(build["context"]) }),
       ...(build["dockerfile"] === undefined ? {} : { dockerfile: stable(build["dockerfile"]) }),
-      ...(additional.length === 0 ? {} : {
-        additional_contexts: Object.fromEntries(
-          additional.map(([name, context]) => [name, stable(context)]),
-        ),
-      }),
+      ...(additional.length === 0 ? {} : { additional_contexts: Object.fromEntries(additional) }),
     },
   };
 }

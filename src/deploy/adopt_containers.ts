@@ -103,11 +103,9 @@ async function putRecipesBack(
   recipes: readonly ContainerRecipe[],
   signal: AbortSignal,
 ): Promise<string[]> {
-  const project = { [COMPOSE_LABELS.project]: key.name };
-  const now = await engine.listContainers(project, signal);
-  for (const { id, labels } of now) {
-    // No release of ours is good yet, so all of ours are of the one that failed.
-    if (labels[LABELS.manager] !== MANAGER) continue;
+  const now = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
+  // No release of ours is good yet, so all of ours are of the one that failed.
+  for (const { id } of now.filter(({ labels }) => labels[LABELS.manager] === MANAGER)) {
     await engine.removeContainer(id, { force: true, volumes: false }, signal);
   }
   const ids = new Map<string, string>();

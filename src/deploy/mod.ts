@@ -60,7 +60,11 @@ export { credentialHelper, helperConfiguration, registryAuth } from "./swarm/reg
 export { requireStack } from "./swarm/stack_of.ts";
 export { STACK_ACTIONS, type StackAction } from "./swarm/stack_actions.ts";
 export { Stacks } from "./swarm/stacks.ts";
-export { type StackActionResult, type StackService } from "./swarm/stack_service.ts";
+export {
+  type StackActionResult,
+  type StackControl,
+  type StackService,
+} from "./swarm/stack_service.ts";
 export { lookAtServices } from "./swarm/look_at_services.ts";
 export { rolloutStack } from "./swarm/stack_rollout.ts";
 export { STACK_LABELS } from "./swarm/stack_parts.ts";

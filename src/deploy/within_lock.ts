@@ -26,15 +26,12 @@ export async function withinLock<Result>(
     const why = `not done within ${timeoutSeconds} s; what was under way on the engine goes on`;
     return new StackwrightError("timeout", `${what} ${key.name}: ${why}`);
   };
-  return await withDeadline(
-    { clock, milliseconds: timeoutSeconds * 1000, late },
-    async (within) =>
-      await stackLock.run(formatStackKey(key), () => {
-        locked = true;
-        return work(within);
-      }, within),
-    signal,
-  );
+  const run = (within: AbortSignal) =>
+    stackLock.run(formatStackKey(key), () => {
+      locked = true;
+      return work(within);
+    }, within);
+  return await withDeadline({ clock, milliseconds: timeoutSeconds * 1000, late }, run, signal);
 }
 
 /**

@@ -177,12 +177,7 @@ class HttpTransport implements Transport {
       if (!socket.connecting) return clearTimeout(connect);
       socket.once(this.#secure ? "secureConnect" : "connect", () => clearTimeout(connect));
     });
-    return {
-      clear() {
-        clearTimeout(answer);
-        clearTimeout(connect);
-      },
-    };
+    return { clear: () => [answer, connect].forEach((each) => clearTimeout(each)) };
   }
 
   #answer(

@@ -23,10 +23,6 @@ export function judgeDrift(
   },
 ): JudgedDrift {
   const all = [...listed, ...fields];
-  const isIn = (list: readonly Drift[] | undefined) => {
-    const known = new Set(list?.map(sameDrift));
-    return (each: Drift) => known.has(sameDrift(each));
-  };
   const tried = before?.tried.filter(isIn(fields)) ?? [];
   const [isTried, isKnown] = [isIn(tried), isIn(before?.fields)];
   return {
@@ -34,6 +30,11 @@ export function judgeDrift(
     news: fields.filter((each) => !isKnown(each)),
     found: { count: all.length, fields, tried },
   };
+}
+
+function isIn(list: readonly Drift[] | undefined): (each: Drift) => boolean {
+  const known = new Set(list?.map(sameDrift));
+  return (each) => known.has(sameDrift(each));
 }
 
 /** The same of a container and of the one that took its place. */

@@ -1,4 +1,6 @@
+import { dependenciesOf, servicesOf } from "../../compose/mod.ts";
 import { createLimiter } from "../../system/mod.ts";
+import type { EngineWork } from "./engine_work.ts";
 
 /** Changes that one engine is asked for at once: more do not make it faster. */
 const AT_ONCE = 4;
@@ -38,4 +40,14 @@ export async function alongDependencies(
   };
   await Promise.all(names.map(run));
   if (failures.length > 0) throw failures[0];
+}
+
+/** The same for the services of a step, with the dependencies that their model names. */
+export async function forEachService(
+  { changes, model }: EngineWork,
+  work: (service: string) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const dependsOn = (name: string) => dependenciesOf(servicesOf(model)[name] ?? {});
+  await alongDependencies(Object.keys(changes.scale), dependsOn, { work, signal });
 }

@@ -5,10 +5,10 @@ import {
   own,
   StackwrightError,
 } from "../../model/mod.ts";
-import { dependenciesOf, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import { objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
 import type { ContainerMount, Engine } from "../../docker/engine.ts";
 import { observe } from "../observe.ts";
-import { alongDependencies } from "./along_dependencies.ts";
+import { forEachService } from "./along_dependencies.ts";
 import { containerName, containerWish, imageReference } from "./container_body.ts";
 import { containerLabels, knowsImagesByContent } from "./container_labels.ts";
 import type { EngineWork } from "./engine_work.ts";
@@ -106,13 +106,10 @@ export async function makeContainers(
       if (replaces !== undefined || !ids.has(service)) ids.set(service, id);
     });
   };
-  await alongDependencies(names, (name) => dependenciesOf(servicesOf(model)[name] ?? {}), {
+  await forEachService(work, async (name) => {
     // Highest number first: the one that others name is the lowest.
-    work: async (name) => {
-      for (const each of todo.get(name)?.vacancies.toReversed() ?? []) await make(each);
-    },
-    signal,
-  });
+    for (const each of todo.get(name)?.vacancies.toReversed() ?? []) await make(each);
+  }, signal);
   return { made: fresh, successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
 }
 
@@ -162,6 +159,20 @@ export async function stopAndRemove(
 ): Promise<void> {
   await engine.stopContainer(id, undefined, signal);
   await engine.removeContainer(id, { force: true, volumes: false }, signal);
+}
+
+/** Removes the containers of a service that are beyond the wanted number. */
+export async function removeSurplus(
+  { parts: { engine }, tell }: EngineWork,
+  service: string,
+  { surplus }: Pick<MadeContainers, "surplus">,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { id, name } of surplus.filter((each) => each.service === service)) {
+    const what = `service ${service}: container ${name} could not be removed`;
+    await attempt(what, () => stopAndRemove(engine, id, signal));
+    tell(`Container ${name} Removed`);
+  }
 }
 
 /** The number of a container among those of its service. */

@@ -1,11 +1,17 @@
-import { isStackwrightError, type ObservedContainer, toStackwrightError } from "../../model/mod.ts";
-import { dependenciesOf, expectationOf, servicesOf } from "../../compose/mod.ts";
+import {
+  type ComposeModel,
+  isStackwrightError,
+  type ObservedContainer,
+  type ServiceExpectation,
+  toStackwrightError,
+} from "../../model/mod.ts";
+import { expectationOf } from "../../compose/mod.ts";
 import { serviceFromContainers } from "../compose/foreign_service.ts";
 import { retiringName } from "../compose/half_replaced.ts";
 import { observe } from "../observe.ts";
 import type { ServiceUpdate } from "../update/update_config.ts";
 import { waitHealthy } from "../wait_healthy.ts";
-import { alongDependencies } from "./along_dependencies.ts";
+import { forEachService } from "./along_dependencies.ts";
 import { endpointsOf } from "./endpoints.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { addressKeepers, rejoin } from "./gate.ts";
@@ -13,10 +19,12 @@ import {
   attempt,
   makeContainers,
   numberOf,
+  removeSurplus,
   stopAndRemove,
   type Successor,
 } from "./make_containers.ts";
 import { awaitDependencies, startStopped } from "./start_containers.ts";
+import { eachOf, takePlace } from "./swap_containers.ts";
 
 /**
  * Milliseconds at least between the last name of an old container and its end: who asked for its address
@@ -44,61 +52,49 @@ interface Rolling {
  */
 export async function rollServices(work: EngineWork, signal: AbortSignal): Promise<void> {
   const { changes, model, parts: { engine } } = work;
-  const startsFirst = [...changes.updates?.values() ?? []].some((each) =>
-    each.order === "start-first"
-  );
-  const networks = startsFirst ? await engine.listNetworks({}, signal) : [];
-  const keepers = addressKeepers(networks, model, work.api);
-  const hidden = (service: string) =>
-    changes.updates?.get(service)?.order === "start-first" ? keepers : new Set<string>();
-  const made = await makeContainers(work, signal, hidden);
   const services = Object.keys(changes.scale);
+  const startsFirst = (service: string) => changes.updates?.get(service)?.order === "start-first";
+  const networks = services.some(startsFirst) ? await engine.listNetworks({}, signal) : [];
+  const keepers = addressKeepers(networks, model, work.api);
+  const hidden = (service: string) => startsFirst(service) ? keepers : new Set<string>();
+  const made = await makeContainers(work, signal, hidden);
   let left = services.length;
   const onEnding = () => {
     left--;
     if (left === 0) changes.onEnding?.();
   };
   const rolling: Rolling = { work, keepers, ...made, onEnding };
-  await alongDependencies(
-    services,
-    (name) => dependenciesOf(servicesOf(model)[name] ?? {}),
-    {
-      work: async (service) => {
-        await awaitDependencies(work, service, signal);
-        await rollService(rolling, service, signal);
-      },
-      signal,
-    },
-  );
+  await forEachService(work, async (service) => {
+    await awaitDependencies(work, service, signal);
+    await rollService(rolling, service, signal);
+  }, signal);
 }
 
 async function rollService(rolling: Rolling, service: string, signal: AbortSignal): Promise<void> {
-  const { work: { parts: { engine, clock }, changes, tell } } = rolling;
+  const { work, work: { parts: { engine, clock }, changes } } = rolling;
   const update = changes.updates?.get(service) ?? ALL_AT_ONCE;
   const mine = rolling.successors.filter((each) => each.service === service)
     .sort((a, b) => numberOf(a.replaces) - numberOf(b.replaces));
   for (let done = 0; done < mine.length; done += update.parallelism) {
     if (done > 0) await clock.sleep(update.delayMs, signal);
     const lot: Lot = { service, update, successors: mine.slice(done, done + update.parallelism) };
-    if (update.order === "stop-first") await eachOf(lot, (one) => takePlace(rolling, one, signal));
+    if (update.order === "stop-first") {
+      await eachOf(lot.successors, (one) => takePlace(work, one, signal));
+    }
     const works = await worksOrIsLeft(rolling, lot, signal);
     const isLast = done + lot.successors.length === mine.length;
     if (isLast && mine.length >= (changes.scale[service] ?? 0)) rolling.onEnding();
     if (!works || update.order === "stop-first") continue;
-    await eachOf(lot, async (one) => {
+    await eachOf(lot.successors, async (one) => {
       await openGate(rolling, one, signal);
       await retire(rolling, one, signal);
-      await takePlace(rolling, one, signal);
+      await takePlace(work, one, signal);
     });
   }
-  for (const { id, name } of rolling.surplus.filter((each) => each.service === service)) {
-    const what = `service ${service}: container ${name} could not be removed`;
-    await attempt(what, () => stopAndRemove(engine, id, signal));
-    tell(`Container ${name} Removed`);
-  }
+  await removeSurplus(work, service, rolling, signal);
   const { containers } = await observe(engine, changes, signal);
   const added = containers.filter(({ id }) => !mine.some((each) => each.id === id));
-  await startStopped(rolling.work, { service, containers: added }, signal);
+  await startStopped(work, { service, containers: added }, signal);
 }
 
 /** Containers of one service that are replaced at the same time. */
@@ -110,13 +106,6 @@ interface Lot {
 
 /** A service without rules in a step with others that have some. */
 const ALL_AT_ONCE: ServiceUpdate = { order: "stop-first", parallelism: Infinity, delayMs: 0 };
-
-async function eachOf(lot: Lot, work: (successor: Successor) => Promise<void>): Promise<void> {
-  for (const successor of lot.successors) {
-    const what = `service ${lot.service}: container ${successor.name} could not be replaced`;
-    await attempt(what, () => work(successor));
-  }
-}
 
 /**
  * Starts the new containers of a lot and waits until they work. When they do not: those that nobody
@@ -144,9 +133,10 @@ async function worksOrIsLeft(rolling: Rolling, lot: Lot, signal: AbortSignal): P
 
 async function startAndProve(
   { work }: Rolling,
-  { service, update: { order }, successors }: Lot,
+  lot: Lot,
   signal: AbortSignal,
 ): Promise<void> {
+  const { service, successors } = lot;
   const { parts: { engine, clock }, changes, model, tell } = work;
   const { key, timeoutMs, progress } = changes;
   for (const { id, name } of successors) {
@@ -154,22 +144,31 @@ async function startAndProve(
     await attempt(what, () => engine.startContainer(id, signal));
     tell(`Container ${name} Started`);
   }
-  const serves = successors.some(({ replaces }) => replaces.state === "running");
-  const expectation = {
-    ...expectationOf(service, model),
-    replicas: successors.length,
-    autostart: true,
-    // What takes over from a container that serves has to be there afterwards.
-    ...(order === "start-first" && serves ? { mayFinish: false } : {}),
-  };
   await waitHealthy({
     ...{ engine, clock, key, progress },
-    services: [{ ...serviceFromContainers(service, successors.length), expectation }],
+    services: [{
+      ...serviceFromContainers(service, successors.length),
+      expectation: expectationOfLot(lot, model),
+    }],
     deadline: new Date(clock.now().getTime() + timeoutMs),
     known: new Set(),
     only: new Set(successors.map((each) => each.id)),
     watchMs: changes.watchMs ?? (() => 0),
   }, signal);
+}
+
+function expectationOfLot(
+  { service, update, successors }: Lot,
+  model: ComposeModel,
+): ServiceExpectation {
+  const serves = successors.some(({ replaces }) => replaces.state === "running");
+  return {
+    ...expectationOf(service, model),
+    replicas: successors.length,
+    autostart: true,
+    // What takes over from a container that serves has to be there afterwards.
+    ...(update.order === "start-first" && serves ? { mayFinish: false } : {}),
+  };
 }
 
 /** From here on the new container is found by the names of the service. */
@@ -214,14 +213,4 @@ async function retire(
   }
   // Packets are sent again at ever longer pauses, each about as long as all before together.
   await clock.sleep(DRAIN_MS + 2 * (clock.now().getTime() - beganMs), signal);
-}
-
-async function takePlace(
-  { work: { parts: { engine }, tell } }: Rolling,
-  { id, name, replaces }: Successor,
-  signal: AbortSignal,
-): Promise<void> {
-  await stopAndRemove(engine, replaces.id, signal);
-  await engine.renameContainer(id, name, signal);
-  tell(`Container ${name} Recreated`);
 }

@@ -1,9 +1,9 @@
 import { isStackwrightError, type ObservedContainer } from "../../model/mod.ts";
-import { dependenciesOf, isObject, objectAt, servicesOf, textAt } from "../../compose/mod.ts";
+import { isObject, objectAt, servicesOf, textAt } from "../../compose/mod.ts";
 import { awaitConditions } from "../await_conditions.ts";
 import type { StartCondition } from "../conditions.ts";
 import { observe } from "../observe.ts";
-import { alongDependencies } from "./along_dependencies.ts";
+import { forEachService } from "./along_dependencies.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { attempt, type MadeContainers, numberOf, putFiles } from "./make_containers.ts";
 
@@ -17,21 +17,15 @@ export async function startContainers(
   { made }: Pick<MadeContainers, "made">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts: { engine }, changes, model } = work;
+  const { parts: { engine }, changes } = work;
   const isKnown = changes.mode === "replace";
   const { containers } = isKnown ? { containers: [] } : await observe(engine, changes, signal);
-  const names = Object.keys(changes.scale);
-  await alongDependencies(names, (name) => dependenciesOf(servicesOf(model)[name] ?? {}), {
-    work: async (service) => {
-      await awaitDependencies(work, service, signal);
-      if (!isKnown) return await startStopped(work, { service, containers }, signal);
-      const mine = made.filter((each) => each.service === service);
-      for (const each of mine.sort((a, b) => a.number - b.number)) {
-        await start(work, each, signal);
-      }
-    },
-    signal,
-  });
+  await forEachService(work, async (service) => {
+    await awaitDependencies(work, service, signal);
+    if (!isKnown) return await startStopped(work, { service, containers }, signal);
+    const mine = made.filter((each) => each.service === service);
+    for (const each of mine.sort((a, b) => a.number - b.number)) await start(work, each, signal);
+  }, signal);
 }
 
 /** Starts a container; `prepare` comes first. */

@@ -1,38 +1,48 @@
-import { dependenciesOf, servicesOf } from "../../compose/mod.ts";
-import { alongDependencies } from "./along_dependencies.ts";
+import { forEachService } from "./along_dependencies.ts";
 import type { EngineWork } from "./engine_work.ts";
-import { attempt, type MadeContainers, stopAndRemove } from "./make_containers.ts";
+import {
+  attempt,
+  type MadeContainers,
+  removeSurplus,
+  stopAndRemove,
+  type Successor,
+} from "./make_containers.ts";
 
 /**
  * Lets the containers that were made take the places of those that go: each of these is stopped and
  * removed, and its successor gets the name. Volumes stay.
  */
 export async function swapContainers(
-  { parts: { engine }, changes, model, tell }: EngineWork,
-  { successors, surplus }: MadeContainers,
+  work: EngineWork,
+  made: MadeContainers,
   signal: AbortSignal,
 ): Promise<void> {
-  await alongDependencies(
-    Object.keys(changes.scale),
-    (name) => dependenciesOf(servicesOf(model)[name] ?? {}),
-    {
-      work: async (service) => {
-        for (const { id, name } of surplus.filter((each) => each.service === service)) {
-          const what = `service ${service}: container ${name} could not be removed`;
-          await attempt(what, () => stopAndRemove(engine, id, signal));
-          tell(`Container ${name} Removed`);
-        }
-        for (const { id, name, replaces } of successors) {
-          if (replaces.service !== service) continue;
-          const what = `service ${service}: container ${name} could not be replaced`;
-          await attempt(what, async () => {
-            await stopAndRemove(engine, replaces.id, signal);
-            await engine.renameContainer(id, name, signal);
-          });
-          tell(`Container ${name} Recreated`);
-        }
-      },
-      signal,
-    },
-  );
+  await forEachService(work, async (service) => {
+    await removeSurplus(work, service, made, signal);
+    const mine = made.successors.filter((each) => each.service === service);
+    await eachOf(mine, (one) => takePlace(work, one, signal));
+  }, signal);
+}
+
+/** Does something with successors, one after the other. */
+export async function eachOf(
+  successors: readonly Successor[],
+  work: (successor: Successor) => Promise<void>,
+): Promise<void> {
+  for (const successor of successors) {
+    const { service, name } = successor;
+    const what = `service ${service}: container ${name} could not be replaced`;
+    await attempt(what, () => work(successor));
+  }
+}
+
+/** Gives a successor the place and the name of the one that it replaces. */
+export async function takePlace(
+  { parts: { engine }, tell }: EngineWork,
+  { id, name, replaces }: Successor,
+  signal: AbortSignal,
+): Promise<void> {
+  await stopAndRemove(engine, replaces.id, signal);
+  await engine.renameContainer(id, name, signal);
+  tell(`Container ${name} Recreated`);
 }

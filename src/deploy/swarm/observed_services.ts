@@ -93,11 +93,13 @@ export function hasEnded(state: string): boolean {
   return state === "complete" || state === "failed" || state === "rejected";
 }
 
-function stateOf({ mode, labels }: SwarmService, task: SwarmTask | undefined): {
+interface JudgedTask {
   readonly state: ContainerState;
   readonly health: ContainerHealth;
   readonly exitCode: number | undefined;
-} {
+}
+
+function stateOf({ mode, labels }: SwarmService, task: SwarmTask | undefined): JudgedTask {
   const is = (state: ContainerState, health: ContainerHealth, exitCode?: number) => ({
     state,
     health,

@@ -141,13 +141,11 @@ export function serviceDrift(
   const fields = new Set([...wanted.keys(), ...there.keys()]);
   return [...fields].sort().flatMap((field) => {
     const [a, b] = [wanted.get(field), there.get(field)];
-    if (a?.text === b?.text) return [];
-    return [{
+    const both = a !== undefined && b !== undefined;
+    return a?.text === b?.text ? [] : [{
       ...{ service, field },
-      wanted: a === undefined
-        ? "none"
-        : a.shown ?? (b === undefined ? "set" : "that of its release"),
-      found: b === undefined ? "none" : b.shown ?? (a === undefined ? "set" : "another"),
+      wanted: a === undefined ? "none" : a.shown ?? (both ? "that of its release" : "set"),
+      found: b === undefined ? "none" : b.shown ?? (both ? "another" : "set"),
     }];
   });
 }

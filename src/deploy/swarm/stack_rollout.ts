@@ -34,7 +34,6 @@ export async function rolloutStack(
   work: StackRollout,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { key } = work.next.release;
   for (let attempt = 1;; attempt++) {
     try {
       const now = attempt === 1 ? work : await planAgain(parts, work, signal);
@@ -44,7 +43,7 @@ export async function rolloutStack(
       return { kind: "deployed", images };
     } catch (thrown) {
       signal.throwIfAborted();
-      const error = toStackwrightError(thrown, `deploying ${key.name}`);
+      const error = toStackwrightError(thrown, `deploying ${work.next.release.key.name}`);
       if (await engineWasAway(parts, error, signal) && attempt < MOST_ATTEMPTS) continue;
       return await putBack(parts, work, error, signal);
     }
@@ -140,11 +139,9 @@ async function prune(
     const before = previous?.release.swarm === undefined
       ? []
       : (await stackOf(parts.swarm, previous, api)).objects;
-    await pruneObjects(parts.engine, {
-      stack: key.name,
-      retention: parts.swarm.retention,
-      needed: new Set(before.map(({ name }) => name)),
-    }, signal);
+    const needed = new Set(before.map(({ name }) => name));
+    const { retention } = parts.swarm;
+    await pruneObjects(parts.engine, { stack: key.name, retention, needed }, signal);
   } catch (error) {
     signal.throwIfAborted();
     const text = `old configs and secrets were not removed: ${messageOf(error)}`;

@@ -86,6 +86,13 @@ const NETWORK_KEYS: Keys = {
 };
 const VOLUME_KEYS: Keys = all("name", "external", "driver", "driver_opts", "labels");
 const OBJECT_KEYS: Keys = all("name", "external", "file", "content", "environment", "labels");
+const RESOURCE_KEYS = [
+  ["networks", NETWORK_KEYS],
+  ["volumes", VOLUME_KEYS],
+  ["configs", OBJECT_KEYS],
+  ["secrets", OBJECT_KEYS],
+] as const;
+
 const TOP_KEYS = ["name", "version", "services", "networks", "volumes", "configs", "secrets"];
 
 /**
@@ -99,12 +106,7 @@ export function notForSwarm(model: ComposeModel): string[] {
       ...unknownValues(service),
     ].filter((path) => path !== undefined).map((path) => `services.${name}.${path}`)
   );
-  const resources = ([
-    ["networks", NETWORK_KEYS],
-    ["volumes", VOLUME_KEYS],
-    ["configs", OBJECT_KEYS],
-    ["secrets", OBJECT_KEYS],
-  ] as const).flatMap(([kind, keys]) => {
+  const resources = RESOURCE_KEYS.flatMap(([kind, keys]) => {
     const path = unknownKey(objectAt(model, kind), { each: keys });
     return path === undefined ? [] : [`${kind}.${path}`];
   });
