@@ -27,7 +27,9 @@ export const currentView = z.strictObject({
   created_at: timestamp,
   finished_at: timestamp.optional(),
   services: z.array(z.strictObject({ name: z.string(), digest: z.string() })),
-  images: z.record(z.string(), z.string()).describe("Content ids of its images, by service."),
+  images: z.record(z.string(), z.string()).describe(
+    "Content ids of its images, by service; `web/tool:1` is one that web needs beside its own.",
+  ),
 });
 
 /** One decision; equal ones in a row are one. */

@@ -28,8 +28,8 @@ export function createProjects(
       else ledger.stops.remove(key);
       return true;
     },
-    recreateRecorded: async (key, service, signal) =>
-      await recreate(await partsOf(key, signal), key, service, signal),
+    recreateRecorded: async (key, what, signal) =>
+      await recreate(await partsOf(key, signal), key, what, signal),
     told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
     keptImages: async (key, signal) =>
       await imagesOfOthers(await partsOf(key, signal), key, signal),

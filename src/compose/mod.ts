@@ -7,6 +7,7 @@ export * from "./claims.ts";
 export * from "./clashing.ts";
 export * from "./configuration_digest.ts";
 export * from "./dotenv.ts";
+export * from "./engine_age.ts";
 export * from "./expectation.ts";
 export * from "./files_volumes.ts";
 export * from "./follows.ts";

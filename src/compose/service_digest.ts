@@ -11,6 +11,7 @@ import {
 import { expectationOf } from "./expectation.ts";
 import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
+import { sideImages } from "./side_images.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
 /** Inputs of the digests of a release. */
@@ -49,7 +50,17 @@ export function releaseServices(inputs: DigestInputs): ReleaseService[] {
     digests.set(name, service.digest);
     return service;
   });
-  return result.sort((a, b) => a.name < b.name ? -1 : 1);
+  return withSideImages(result, inputs.model).sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/** What the release builds itself is recorded with the service that builds it. */
+function withSideImages(services: readonly ReleaseService[], model: ComposeModel) {
+  const built = new Set(services.filter((each) => each.builds).map(({ image }) => image));
+  return services.map((each) => {
+    const images = sideImages(model, [each]).map(({ image }) => image);
+    const needed = images.filter((image) => !built.has(image));
+    return needed.length === 0 ? each : { ...each, sideImages: needed };
+  });
 }
 
 function releaseService(

@@ -68,6 +68,10 @@ export async function placeFiles(
   const found = await engine.findVolumes([...names, ...names.map(markOf)], signal);
   const there = new Set(found.map(({ name }) => name));
   const whole = await wholeCopies(engine, names.filter((name) => there.has(name)), there, signal);
+  for (const name of [...whole].filter((each) => !there.has(markOf(each)))) {
+    // The container that told may be gone at the next look.
+    await engine.makeVolume({ Name: markOf(name), Labels: labelsOf(work.release, name) }, signal);
+  }
   for (const volume of wanted.filter(({ name }) => !whole.has(name))) {
     progress(`copying ${volume.path} to the engine`);
     const isLeft = [volume.name, markOf(volume.name)].some((each) => there.has(each));
@@ -174,14 +178,7 @@ async function fill(
 ): Promise<void> {
   const original = await originalOf(files, work.tree, path);
   const { Image, platform } = await imageFor(engine, work, name, signal);
-  const { key, revision } = work.release;
-  const Labels = {
-    [LABELS.manager]: MANAGER,
-    [LABELS.deployment]: key.name,
-    [LABELS.source]: revision.source.kind,
-    [LABELS.sourceName]: revision.source.name,
-    [LABELS.files]: name,
-  };
+  const Labels = labelsOf(work.release, name);
   const VolumeOptions = { NoCopy: true, Labels };
   const mount = { Type: "volume", Source: name, Target: `/${PLACE}`, ReadOnly: false } as const;
   const id = await engine.makeContainer({
@@ -215,6 +212,17 @@ async function fill(
   }
   await engine.removeContainer(id, { force: true, volumes: true }, signal);
   await engine.makeVolume({ Name: markOf(name), Labels }, signal);
+}
+
+/** What a copy and its mark carry. */
+function labelsOf({ key, revision }: Pick<Release, "key" | "revision">, copy: string) {
+  return {
+    [LABELS.manager]: MANAGER,
+    [LABELS.deployment]: key.name,
+    [LABELS.source]: revision.source.kind,
+    [LABELS.sourceName]: revision.source.name,
+    [LABELS.files]: copy,
+  };
 }
 
 /** The place of a path of the tree with links resolved. Throws `path_escapes` for one that leads out. */

@@ -65,10 +65,11 @@ export interface ProjectParts {
   /**
    * Makes the containers of a stack that the ledger knows anew, from its release: those of one service,
    * or all. Throws `conflict` where that is not to be had, `not_found` for a service it does not have.
+   * `waiting` bounds the wait for another process that is changing the stack.
    */
   readonly recreateRecorded: (
     key: StackKey,
-    service: string | undefined,
+    what: { readonly service: string | undefined; readonly waiting: AbortSignal },
     signal: AbortSignal,
   ) => Promise<void>;
   /** Does what a person asks for to a project that is there, and tells what becomes of it. */
@@ -159,7 +160,8 @@ export class Projects {
     signal: AbortSignal,
   ): Promise<void> {
     await this.describe(key, signal);
-    const recreate = () => this.#parts.recreateRecorded(key, service, signal);
+    const recreate = (waiting: AbortSignal) =>
+      this.#parts.recreateRecorded(key, { service, waiting }, signal);
     await onceLocked(this.#parts, { key, what: "project", timeoutSeconds }, recreate, signal);
   }
 

@@ -1,5 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
 import {
+  imagesBeside,
   type ObservedStack,
   own,
   type ReleaseService,
@@ -157,9 +158,9 @@ export async function pointTags(
   images: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const service of services) {
-    const image = own(images, service.name);
-    const reference = service.image;
+  // Those of services last: where a hook needs the same name, what runs longest decides.
+  for (const { name, image: reference } of [...services.flatMap(imagesBeside), ...services]) {
+    const image = own(images, name);
     if (image === undefined || reference === "" || reference.includes("@")) continue;
     if (await engine.imageId(reference, signal) === image) continue;
     if (await engine.imageId(image, signal) === undefined) continue;

@@ -35,12 +35,13 @@ export async function withinLock<Result>(
 }
 
 /**
- * The same where only the wait for the lock is bounded: work that has begun goes on to its end.
+ * The same where only the wait for others is bounded: work that has begun goes on to its end. It gets the
+ * signal that bounds what it still waits for.
  */
 export async function onceLocked<Result>(
   { clock, stackLock }: { readonly clock: Clock; readonly stackLock: KeyedLock },
   { key, what, timeoutSeconds }: Bounded,
-  work: () => Promise<Result>,
+  work: (waiting: AbortSignal) => Promise<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
   const late = () => lateForLock({ key, what, timeoutSeconds });
@@ -48,7 +49,8 @@ export async function onceLocked<Result>(
   // Its end is kept apart from that of the wait, which has a deadline.
   const [end] = await withDeadline(
     { clock, milliseconds, late },
-    (within) => stackLock.run(formatStackKey(key), () => Promise.allSettled([work()]), within),
+    (within) =>
+      stackLock.run(formatStackKey(key), () => Promise.allSettled([work(within)]), within),
     signal,
   );
   if (end.status === "rejected") throw end.reason;

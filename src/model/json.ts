@@ -44,5 +44,9 @@ export function filled<T extends object>(members: T): Filled<T> {
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === "") return true;
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  if (Array.isArray(value)) return value.length === 0;
+  // A date or a Map has no keys either, and says something.
+  const isMap = typeof value === "object" && value !== null &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(value));
+  return isMap && Object.keys(value).length === 0;
 }

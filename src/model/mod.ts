@@ -13,6 +13,7 @@ export * from "./duration.ts";
 export * from "./error.ts";
 export * from "./followers.ts";
 export * from "./heard.ts";
+export * from "./image_names.ts";
 export * from "./labels.ts";
 export * from "./most_containers.ts";
 export * from "./observed.ts";

@@ -54,6 +54,8 @@ export interface ReleaseService {
   /** Image reference; the name compose gives it when the service is only built. */
   readonly image: string;
   readonly builds: boolean;
+  /** Images that it needs beside its own and that the release does not build; absent without any. */
+  readonly sideImages?: readonly string[];
   /** What changes in place instead of replacing the container; absent when nothing does. */
   readonly inPlace?: InPlaceFiles;
   /** Services whose replacement replaces this one, with the reason (`shares the network of db`). */

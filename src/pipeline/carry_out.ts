@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { planFor } from "../plan/mod.ts";
+import { planFor, type Why } from "../plan/mod.ts";
 import {
   adoptContainers,
   observe,
@@ -26,6 +26,7 @@ import type { Pin } from "../record/mod.ts";
 import {
   composeCall,
   hideSecrets,
+  imagesToRecord,
   placeBeside,
   requireImages,
   swarmSources,
@@ -39,7 +40,7 @@ import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
 /** The slot of who needs none. */
 const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
-const NOTHING_RAN = { previous: undefined, recorded: undefined, ranBefore: [] };
+const NOTHING_RAN = { previous: undefined, recorded: undefined, ranBefore: [], beside: {} };
 
 /** The same with what the decision rests on. */
 export interface MarkedRollout extends DecidedRollout {
@@ -97,18 +98,25 @@ export async function finishRollout(
   intent: Intent,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const recorded = parts.ledger.current(work.next.release.key);
+  const { next: { release }, services } = work;
+  const recorded = parts.ledger.current(release.key);
   const previous = recorded && await bringToDisk(parts, recorded, signal);
   // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
   const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
   const liveNow = recorded?.live ?? NOTHING_LIVE;
-  const result = await replace(parts, work, { previous, recorded, ranBefore, liveNow }, signal);
-  if (result.kind === "deployed") {
-    const keepsFailure = work.remembers === false;
-    parts.ledger.succeed(intent, result.images, work.note ?? "deployed", { keepsFailure });
-    await tidyUp(parts, work, signal);
-  } else await giveUp(parts, work, { intent, ...result }, signal);
-  return result;
+  const asked = { release, services, ran: recorded?.images ?? {} };
+  const beside = await imagesToRecord(parts.host.engine, asked, signal);
+  const replaced = { previous, recorded, ranBefore, liveNow, beside };
+  const result = await replace(parts, work, replaced, signal);
+  if (result.kind !== "deployed") {
+    await giveUp(parts, work, { intent, ...result }, signal);
+    return result;
+  }
+  const images = { ...result.images, ...beside };
+  const keepsFailure = work.remembers === false;
+  parts.ledger.succeed(intent, images, work.note ?? "deployed", { keepsFailure });
+  await tidyUp(parts, work, recorded?.images ?? {}, signal);
+  return { ...result, images };
 }
 
 /** Rolls a release out in the way that its mode, and what it takes the place of, ask for. */
@@ -137,6 +145,7 @@ async function replace(
 async function tidyUp(
   parts: PipelineParts,
   { next: { release: { key, swarm } }, ...work }: DecidedRollout,
+  ran: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<void> {
   if (swarm !== undefined) forgetDrift(parts, key, work.services);
@@ -144,7 +153,8 @@ async function tidyUp(
   await prunePlacedFiles(parts, key, signal);
   if (!work.pruneImages) return;
   work.progress("pruning images");
-  await pruneImages(parts, key, work.observed, signal);
+  const replaced = work.observed.containers.map(({ imageId }) => imageId);
+  await pruneImages(parts, key, [...replaced, ...Object.values(ran)], signal);
 }
 
 /** Closes the intent of a rollout that failed, and remembers that. */
@@ -242,6 +252,8 @@ interface Replaced {
   readonly recorded: RecordedRelease | undefined;
   readonly ranBefore: readonly string[];
   readonly liveNow: LiveManifest;
+  /** What the new one runs beside the images of its services. */
+  readonly beside: Readonly<Record<string, string>>;
 }
 
 async function rollOutRelease(
@@ -253,11 +265,12 @@ async function rollOutRelease(
   if (work.next.release.swarm !== undefined) {
     return await rollOutStack(parts, work, replaced, signal);
   }
-  const { recorded, ...rest } = replaced;
-  return await rollout(rolloutParts(parts, work), {
+  const { recorded, beside: ran, ...rest } = replaced;
+  const previousImages = recorded?.images ?? {};
+  return await rollout(rolloutParts(parts, work, { images: previousImages, ran }), {
     ...work,
     ...rest,
-    previousImages: recorded?.images ?? {},
+    previousImages,
     rollback: parts.options.rollback,
   }, signal);
 }
@@ -285,7 +298,12 @@ async function rollOutStack(
   }, signal);
 }
 
-function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts {
+/** `moved` is what the release before ran, and what this one runs: no digest tells a name that moved. */
+function rolloutParts(
+  parts: PipelineParts,
+  work: DecidedRollout,
+  moved: Pick<Why & { readonly kind: "taken_back" }, "images" | "ran"> = {},
+): RolloutParts {
   const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
   const { next, progress, removeOrphans, slot = NO_SLOT } = work;
   const ports = { engine, backend, clock, log, progress, slot };
@@ -293,8 +311,11 @@ function rolloutParts(parts: PipelineParts, work: DecidedRollout): RolloutParts 
     ...ports,
     watchMs,
     files: stackFiles(parts, next.release.key),
-    replan: (release, observed, { services: failed }) =>
-      planFor(release.services, observed, { kind: "taken_back", failed, removeOrphans }).services,
+    replan: (release, observed, { services: failed }) => {
+      const isBack = release !== next.release;
+      const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;
+      return planFor(release.services, observed, why).services;
+    },
     fetchImages: async (onDisk, services, signal) => {
       await requireImages(parts, onDisk, { services, progress }, signal);
       await placeReleaseFiles(parts, { next: onDisk, services, progress }, signal);

@@ -160,7 +160,8 @@ async function planRendered(
   const refresh = () => refreshImages(parts, target, { prepared, isDeployed }, signal);
   const images = await remembering(parts, target, release.digest, refresh, signal);
   const deployed = recorded?.services;
-  const why = { kind: "wanted", deployed, policy, images } as const;
+  const ran = recorded?.images ?? {};
+  const why = { kind: "wanted", deployed, policy, images, ran } as const;
   const planned = planFor(release.services, observed, why);
   const failed = parts.ledger.failures.get(key)?.release;
   const earlier = { failed, deployed: recorded?.digest, observed };

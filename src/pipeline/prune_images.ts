@@ -2,9 +2,9 @@ import { observe, removeUnusedImages } from "../deploy/mod.ts";
 import type { ImageSummary } from "../docker/engine.ts";
 import {
   formatStackKey,
+  imagesOf,
   messageOf,
-  type ObservedStack,
-  type ReleaseService,
+  type NamedImage,
   type StackKey,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
@@ -16,12 +16,12 @@ const PAGE = 8;
 /**
  * Removes the images that the release which is deployed now replaced in a stack, and those that were
  * kept for releases which nobody goes back to any more. What a release of any stack needs stays.
- * `before` is what ran. Never fails a release that is healthy.
+ * `replaced` are the ids of what ran. Never fails a release that is healthy.
  */
 export async function pruneImages(
   parts: PipelineParts,
   key: StackKey,
-  before: ObservedStack,
+  replaced: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   try {
@@ -32,7 +32,6 @@ export async function pruneImages(
     const ids = new Set(present.map((each) => each.id));
     const earlier = options.imageRetention === 0 ? [] : goodReleases(ledger, key, Infinity)
       .slice(options.imageRetention + 1).flatMap((each) => Object.values(each.images));
-    const replaced = before.containers.map((each) => each.imageId);
     const candidates = [...replaced, ...earlier].filter((id) => ids.has(id) && !running.has(id));
     if (candidates.length === 0) return;
     const kept = neededImages(ledger, present, { retention: options.imageRetention });
@@ -79,11 +78,11 @@ export function neededImages(
   const needed = [...kept, ...ledger.releasesUnderWay().filter(stays)];
   return new Set(needed.flatMap(({ images, services }) => [
     ...Object.values(images),
-    ...services.flatMap((each) => imageNamed(each, byTag)),
+    ...services.flatMap(imagesOf).flatMap((each) => imageNamed(each, byTag)),
   ]));
 }
 
-function imageNamed({ image }: ReleaseService, byTag: ReadonlyMap<string, string>): string[] {
+function imageNamed({ image }: NamedImage, byTag: ReadonlyMap<string, string>): string[] {
   const id = byTag.get(familiarName(image));
   return id === undefined ? [] : [id];
 }

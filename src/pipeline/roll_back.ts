@@ -70,7 +70,12 @@ async function attempt(
   const since = parts.ledger.mark(key);
   const { current, wanted } = chooseRelease(parts.ledger, key, number);
   requireModeOf(key, wanted, current);
-  const why = { kind: "put_back", deployed: current.services, images: wanted.images } as const;
+  const why = {
+    kind: "put_back",
+    deployed: current.services,
+    images: wanted.images,
+    ran: current.images,
+  } as const;
   const ready = await prepareAgain(parts, wanted, { why, progress }, signal);
   if (ready === undefined) {
     throw new StackwrightError("source_invalid", `${lost(wanted)}: it cannot be put back`);
@@ -101,7 +106,8 @@ function tellerOf(
 /**
  * Makes containers of a stack anew from the release that it has, as a person asked: those of one
  * service, or all. What else is missing of the release comes back too, also in a stack that was stopped.
- * The stack's lock must be held. Nothing that runs is touched before files and images are there.
+ * The stack's lock must be held. Another process that is changing the stack is waited for until `waiting`
+ * says otherwise. Nothing that runs is touched before files and images are there.
  *
  * Throws `conflict` when there is no such release, or its files cannot be had; `not_found` for a service
  * that it does not have; `deploy_failed` when it does not become healthy.
@@ -109,12 +115,12 @@ function tellerOf(
 export async function recreate(
   parts: PipelineParts,
   key: StackKey,
-  service: string | undefined,
+  { service, waiting }: { readonly service: string | undefined; readonly waiting: AbortSignal },
   signal: AbortSignal,
 ): Promise<void> {
   await requireNotOwnProject(parts.host, key, signal);
   for (;;) {
-    await waitForStack(parts, key, () => {}, signal);
+    await waitForStack(parts, key, () => {}, waiting);
     if (await attemptAnew(parts, key, service, signal) === "done") return;
   }
 }

@@ -24,4 +24,9 @@ export interface DecideInput {
    * may move under the same name.
    */
   readonly images: Readonly<Record<string, string>>;
+  /**
+   * Images that the release which is deployed ran: no container tells which one its hook ran or which
+   * one is mounted in it.
+   */
+  readonly ran?: Readonly<Record<string, string>>;
 }

@@ -21,6 +21,8 @@ export type Why =
     readonly deployed: Deployed;
     readonly policy: { readonly forceRecreate: boolean; readonly removeOrphans: boolean };
     readonly images?: Images;
+    /** What the release that is deployed ran. */
+    readonly ran?: Images;
   }
   /** It is deployed, and what is missing of it comes back: nothing is removed beyond that. */
   | { readonly kind: "repaired" }
@@ -29,12 +31,21 @@ export type Why =
   /** A process ended while it was rolled out, which was to remove orphans or not. */
   | { readonly kind: "resumed"; readonly deployed: Deployed; readonly removeOrphans: boolean }
   /** A person puts it back in the place of a later one. */
-  | { readonly kind: "put_back"; readonly deployed: Deployed; readonly images: Images }
+  | {
+    readonly kind: "put_back";
+    readonly deployed: Deployed;
+    readonly images: Images;
+    readonly ran: Images;
+  }
   /** Another one failed: what that one added goes, whatever the policy says about orphans. */
   | {
     readonly kind: "taken_back";
     readonly failed: readonly ReleaseService[];
     readonly removeOrphans: boolean;
+    /** What the one that comes back ran: a name may have moved without another digest. */
+    readonly images?: Images;
+    /** What the one that failed ran. */
+    readonly ran?: Images;
   };
 
 /** Plans how to get from what runs to the services of a release. */
@@ -47,8 +58,13 @@ export function planFor(
   const leaving = { forceRecreate: false, removeOrphans: false };
   switch (why.kind) {
     case "wanted": {
-      const { deployed: previous, policy: { forceRecreate, removeOrphans }, images = {} } = why;
-      return decide({ ...common, previous, policy: { forceRecreate, removeOrphans }, images });
+      const {
+        deployed: previous,
+        policy: { forceRecreate, removeOrphans },
+        images = {},
+        ran = {},
+      } = why;
+      return decide({ ...common, previous, policy: { forceRecreate, removeOrphans }, images, ran });
     }
     case "repaired":
       return decide({ ...common, previous: desired, policy: leaving });
@@ -60,12 +76,13 @@ export function planFor(
     }
     case "put_back": {
       const policy = { forceRecreate: false, removeOrphans: true };
-      return decide({ ...common, previous: why.deployed, policy, images: why.images });
+      const { deployed: previous, images, ran } = why;
+      return decide({ ...common, previous, policy, images, ran });
     }
     case "taken_back": {
-      const { failed, removeOrphans } = why;
+      const { failed, removeOrphans, images = {}, ran = {} } = why;
       const policy = { forceRecreate: false, removeOrphans };
-      return decide({ ...common, previous: failed, takenBack: failed, policy });
+      return decide({ ...common, images, ran, previous: failed, takenBack: failed, policy });
     }
   }
 }

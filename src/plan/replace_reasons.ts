@@ -1,4 +1,5 @@
 import {
+  imagesBeside,
   LABELS,
   missingNetworks,
   type ObservedContainer,
@@ -25,6 +26,8 @@ export function replaceReasons(
   if (old !== undefined && image !== undefined) {
     return [`image ${service.image} moved from ${shortId(old.imageId)} to ${shortId(image)}`];
   }
+  const beside = movedBeside(service, input);
+  if (beside.length > 0) return beside;
   // One that is not to run is left alone: replacing a job would do its work twice.
   return containers.filter(({ state }) => state === "running" || state === "paused").flatMap((
     each,
@@ -33,6 +36,17 @@ export function replaceReasons(
       `container ${each.name} is not in network ${network} any more`
     )
   );
+}
+
+/** Images beside a service's own that are others now than those it ran with, where both are known. */
+function movedBeside(service: ReleaseService, { images, ran = {} }: DecideInput): string[] {
+  return imagesBeside(service).flatMap(({ name, image }) => {
+    const [before, now] = [own(ran, name), own(images, name)];
+    if (before === undefined || now === undefined || before === now) return [];
+    return [
+      `image ${image}, of a hook or mounted, moved from ${shortId(before)} to ${shortId(now)}`,
+    ];
+  });
 }
 
 /** Changes of the files that do not replace the container, and what is done about them. */

@@ -23,6 +23,7 @@ export { RenderedModels } from "./rendered_models.ts";
 export * from "./resolve_secrets.ts";
 export * from "./reveal_inputs.ts";
 export * from "./shown_model.ts";
+export { imagesToRecord } from "./side_images.ts";
 export { isSuperseded } from "./superseded.ts";
 export * from "./swarm_images.ts";
 export * from "./swarm_sources.ts";

@@ -19,7 +19,7 @@ import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
-import { pullSideImages } from "./side_images.ts";
+import { idsBeside, pullSideImages, refreshSideImages } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
 import type { Target } from "./target.ts";
 
@@ -39,13 +39,17 @@ export async function refreshImages(
   const { release } = prepared;
   const { forceImagePull } = target.deployment;
   if (release.swarm !== undefined) return await movedImages(parts, target, release, signal);
-  const pullable = release.services.filter((each) =>
-    !each.builds && each.image !== "" && each.expectation.replicas > 0 &&
+  const asked = release.services.filter((each) =>
+    each.expectation.replicas > 0 &&
     (pullsAlways(release, each.name) || (forceImagePull && !pullsNever(release, each.name)))
   );
-  if (pullable.length === 0) return {};
+  if (asked.length === 0) return {};
+  const pullable = asked.filter((each) => !each.builds && each.image !== "");
+  const { images: host } = parts.host;
   try {
-    await parts.host.images.pull(wanted(target, prepared, pullable), signal);
+    await host.pull(wanted(target, prepared, pullable), signal);
+    const beside = { ...wanted(target, prepared, asked), services: asked };
+    await refreshSideImages(host, release.model, beside, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!isDeployed || !isStackwrightError(error, "pull_failed")) throw error;
@@ -54,7 +58,7 @@ export async function refreshImages(
       context: target.key.context,
     });
   }
-  const images: Record<string, string> = {};
+  const images = await idsBeside(parts.host.engine, asked, signal);
   for (const service of pullable) {
     const id = await parts.host.engine.imageId(service.image, signal);
     if (id !== undefined) images[service.name] = id;

@@ -1,4 +1,9 @@
-import { configurationText, makeRelease, requireStartFirst } from "../compose/mod.ts";
+import {
+  configurationText,
+  makeRelease,
+  requireKnownToEngine,
+  requireStartFirst,
+} from "../compose/mod.ts";
 import {
   type ChangedNetwork,
   changedNetworks,
@@ -57,6 +62,11 @@ export async function prepareRelease(
   const content = await usedContent(parts, target, rendered, signal);
   await rendered.plain.hideFiles(rendered.model, rendered.tree);
   const prepared = await releaseOf(parts, target, { rendered, content }, signal);
+  const { key, model: made } = prepared.release;
+  const api = () => parts.host.engine.apiVersion(signal);
+  for (const text of await requireKnownToEngine(made, key.name, api)) {
+    parts.log.warning(text, { stack: key.name, context: key.context });
+  }
   const { tree, beside, model } = rendered;
   const placed = beside?.tree === undefined ? {} : { configurationTree: beside.tree };
   return { ...prepared, tree, ...placed, rendered: model };

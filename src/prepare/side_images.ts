@@ -1,5 +1,18 @@
-import { modelOfImages, pullsNever, requirePullable, sideImages } from "../compose/mod.ts";
-import type { Release } from "../model/mod.ts";
+import {
+  modelOfImages,
+  pullsNever,
+  requirePullable,
+  type SideImage,
+  sideImages,
+} from "../compose/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import {
+  imagesBeside,
+  own,
+  type Release,
+  type ReleaseService,
+  type ServicePlan,
+} from "../model/mod.ts";
 import type { WantedImages } from "./images.ts";
 import type { PrepareParts } from "./parts.ts";
 
@@ -29,6 +42,72 @@ export async function pullSideImages(
     use === "hook" && pullsNever(release, service)
   );
   requirePullable(release, refused.map(({ service, image }) => ({ name: service, image })));
-  const { model, services } = modelOfImages(missing);
+  await pullThese(images, missing, wanted, signal);
+}
+
+/**
+ * Asks for the images that `wanted.services` need beside their own anew, which may have moved under
+ * their names. Throws `pull_failed`, or `timeout`.
+ */
+export async function refreshSideImages(
+  images: PrepareParts["host"]["images"],
+  model: Release["model"],
+  wanted: Omit<WantedImages, "services"> & { readonly services: readonly ReleaseService[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const needed = new Set(wanted.services.flatMap(({ sideImages: each = [] }) => each));
+  const asked = sideImages(model, wanted.services).filter(({ image }) => needed.has(image));
+  await pullThese(images, asked, wanted, signal);
+}
+
+async function pullThese(
+  images: PrepareParts["host"]["images"],
+  asked: readonly SideImage[],
+  wanted: WantedImages,
+  signal: AbortSignal,
+): Promise<void> {
+  if (asked.length === 0) return;
+  const { model, services } = modelOfImages(asked);
   await images.pull({ ...wanted, services, call: { ...wanted.call, model } }, signal);
+}
+
+/** Ids of the images that services need beside their own, by the names of {@link imagesBeside}. */
+export async function idsBeside(
+  engine: Pick<Engine, "imageId">,
+  services: readonly ReleaseService[],
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const { name, image } of services.flatMap(imagesBeside)) {
+    const id = await engine.imageId(image, signal);
+    if (id !== undefined) ids[name] = id;
+  }
+  return ids;
+}
+
+/**
+ * What a release that is about to be rolled out runs beside the images of its services. No container
+ * tells it: one that is kept has what was recorded before, in `ran`. Looked at before: should a name
+ * move meanwhile, the next look replaces once too often, and not once too seldom.
+ */
+export async function imagesToRecord(
+  engine: Pick<Engine, "imageId">,
+  { release, services, ran }: {
+    readonly release: Pick<Release, "services" | "swarm">;
+    readonly services: readonly ServicePlan[];
+    readonly ran: Readonly<Record<string, string>>;
+  },
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  // A task of a swarm has neither hooks nor mounted images.
+  if (release.swarm !== undefined) return {};
+  const made = services.filter(({ action }) => action === "create" || action === "recreate");
+  const isMade = ({ name }: ReleaseService) => made.some((each) => each.name === name);
+  const kept = release.services.filter((each) => !isMade(each)).flatMap(imagesBeside)
+    .flatMap(({ name }) => {
+      const id = own(ran, name);
+      return id === undefined ? [] : [[name, id] as const];
+    });
+  const now = await idsBeside(engine, release.services.filter(isMade), signal);
+  return { ...Object.fromEntries(kept), ...now };
 }

@@ -75,6 +75,8 @@ export interface FakeEngine {
    * reference; the most specific one counts.
    */
   setBehaviour(selector: string, behaviour: Behaviour): void;
+  /** Speaks an API up to this version from now on; what it does stays the same. */
+  speak(apiVersion: string): void;
   /** Says from now on that it manages a swarm. */
   becomeManager(): void;
   /** Whether it does. */
@@ -135,6 +137,7 @@ function script(state: EngineState) {
       const key = selector.includes(":") ? shortReference(selector) : selector;
       state.behaviours.set(key, behaviour);
     },
+    speak: (apiVersion: string) => void (state.apiVersion = apiVersion),
     becomeManager: () => void (state.isManager = true),
     isManager: () => state.isManager,
     takeBack: (service: string, error: string) => takeBack(state, service, error),

@@ -10,7 +10,7 @@ import { resourceRoutes } from "./fake_engine_resources.ts";
 import type { RouteAnswer } from "./fake_engine_routes.ts";
 import { type EngineState, Refusal } from "./fake_engine_state.ts";
 import { swarmRoutes } from "./fake_engine_swarm.ts";
-import { FAKE_API_VERSION, systemRoutes } from "./fake_engine_system.ts";
+import { systemRoutes } from "./fake_engine_system.ts";
 
 const ROUTES = [
   ...swarmRoutes,
@@ -72,10 +72,10 @@ function answer(
   body: JsonRecord,
 ): RouteAnswer {
   const version = /^\/v(\d+\.\d+)\//.exec(target)?.[1];
-  if (version !== undefined && compareVersions(version, FAKE_API_VERSION) > 0) {
+  if (version !== undefined && compareVersions(version, state.apiVersion) > 0) {
     throw new Refusal(
       400,
-      `client version ${version} is too new. Maximum supported API version is ${FAKE_API_VERSION}`,
+      `client version ${version} is too new. Maximum supported API version is ${state.apiVersion}`,
     );
   }
   const [path = "", query = ""] = call.path.split("?");
@@ -92,7 +92,7 @@ function send(request: IncomingMessage, response: ServerResponse, reply: RouteAn
   if ("stream" in reply) return reply.stream(response, request);
   const hasBody = reply.json !== undefined && request.method !== "HEAD";
   const body = hasBody ? Buffer.from(JSON.stringify(reply.json) + "\n") : undefined;
-  const headers: Record<string, string> = { "Api-Version": FAKE_API_VERSION, ...reply.headers };
+  const headers: Record<string, string> = { ...reply.headers };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (reply.status !== 204 && reply.status !== 304) {
     headers["Content-Length"] = String(body?.length ?? 0);

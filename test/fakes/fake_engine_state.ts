@@ -118,6 +118,9 @@ export class Refusal extends Error {
   }
 }
 
+/** Newest API version of the fake engine, where nobody says otherwise. */
+const FAKE_API_VERSION = "1.45";
+
 /** Everything the fake engine knows. */
 export class EngineState {
   readonly containers = new Map<string, FakeContainer>();
@@ -131,6 +134,8 @@ export class EngineState {
   echoesCredentials = false;
   /** By container name, service or image. */
   readonly behaviours = new Map<string, Behaviour>();
+  /** Newest API version that it speaks. */
+  apiVersion = FAKE_API_VERSION;
   /** Whether it manages a swarm. */
   isManager = false;
   readonly swarm = new SwarmState();

@@ -10,13 +10,10 @@ import {
 } from "./fake_engine_routes.ts";
 import { type FakeEvent, Refusal } from "./fake_engine_state.ts";
 
-/** Newest API version of the fake engine. */
-export const FAKE_API_VERSION = "1.45";
 /** Engine version of the fake engine. */
 export const FAKE_VERSION = "26.1.0-fake";
 
 const PING = {
-  "Api-Version": FAKE_API_VERSION,
   "Docker-Experimental": "false",
   "Builder-Version": "2",
   "Ostype": "linux",
@@ -39,17 +36,17 @@ export const systemRoutes: readonly Route[] = [
   })),
 ];
 
-function ping(): RouteAnswer {
-  return { status: 200, headers: PING };
+function ping({ state }: RouteRequest): RouteAnswer {
+  return { status: 200, headers: { ...PING, "Api-Version": state.apiVersion } };
 }
 
-function version(): RouteAnswer {
+function version({ state }: RouteRequest): RouteAnswer {
   return {
     status: 200,
     json: {
       Platform: { Name: "" },
       Version: FAKE_VERSION,
-      ApiVersion: FAKE_API_VERSION,
+      ApiVersion: state.apiVersion,
       MinAPIVersion: "1.24",
       Os: "linux",
       Arch: "amd64",

@@ -221,6 +221,44 @@ describe("images and the registry", () => {
       await pollTo(world, "skipped");
     }));
 
+  it("a tag that moved to what does not work is put back with what ran", () =>
+    inWorld("fake", async (world) => {
+      const older = world.fake?.addImage(reference, { where: "registry" });
+      await commit(world, files, { force_image_pull: true });
+      await pollTo(world, "succeeded");
+      world.fake?.addImage(reference, { where: "registry", content: "bad", onStart: { exit: 3 } });
+      await pollTo(world, "failed");
+      const [web] = (await world.containers()).filter((each) => each.service === "web");
+      // On the fake engine it is a name that is bad, and not what it means.
+      assert.equal(web?.imageId, older);
+    }));
+
+  it("an image that is mounted belongs to the release: asked for anew, told of and put back", () =>
+    inWorld("fake", async (world) => {
+      // Older ones mount no images.
+      world.fake?.speak("1.48");
+      await world.restart();
+      const data = "registry.test/data:1";
+      const volumes = [{ type: "image", source: data, target: "/data" }];
+      const withData = { "compose.yaml": composeFile({ web: service({ volumes }), b: service() }) };
+      const older = world.fake?.addImage(data, { where: "registry" });
+      await commit(world, withData, { force_image_pull: true });
+      await pollTo(world, "succeeded");
+      const first = await ids(world);
+      await pollTo(world, "skipped");
+      assert.deepEqual(await ids(world), first);
+
+      const newer = world.fake?.addImage(data, { where: "registry", content: "newer" });
+      const finished = await pollTo(world, "succeeded");
+      assert.deepEqual(actions(finished), { b: "keep", web: "recreate" });
+      assert.match(reasons(finished, "web"), /image registry\.test\/data:1, .* moved from/);
+      assert.equal(await world.engine.imageId(data, never), newer);
+
+      const { out } = await commandTo(world, 0, ["rollback", world.stack, "1"]);
+      assert.match(out, /recreate web/);
+      assert.equal(await world.engine.imageId(data, never), older);
+    }, { RELEASE_IMAGE_RETENTION: "1" }));
+
   it("force_image_pull of a registry that is away keeps and repairs what is deployed, and no more", () =>
     inWorld("fake", async (world) => {
       world.fake?.addImage(reference, { where: "engine" });

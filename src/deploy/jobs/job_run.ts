@@ -233,7 +233,8 @@ export class JobRun<Stopped> {
 /** What a run printed last, as the end of a sentence; empty where it printed nothing. */
 function lastOutput(lines: readonly string[]): string {
   const bytes = new TextEncoder().encode(lines.join("\n"));
-  // What is cut in the middle of a character begins with a sign that says so.
-  const text = new TextDecoder().decode(bytes.slice(-KEPT_OUTPUT)).trim();
+  const end = new TextDecoder().decode(bytes.slice(-KEPT_OUTPUT));
+  // Half a word may be half a secret, which nobody knows as one.
+  const text = (bytes.length > KEPT_OUTPUT ? end.replace(/^\S+/, "") : end).trim();
   return text === "" ? "" : `: ${text}`;
 }

@@ -68,6 +68,9 @@ const MOST_PRINTED = 64 * 1024 * 1024;
 /** Characters at the end of what a git says of its work that are read. */
 const LONGEST_SAID = 256 * 1024;
 
+/** Characters at the beginning of a text that was cut in which the rest of a secret may stand. */
+const LONGEST_SECRET = 64 * 1024;
+
 /** Runs git commands in their own surroundings, with time limits, and sorts their failures. */
 export class Git {
   readonly #parts: GitParts;
@@ -193,7 +196,9 @@ export class Git {
     const result: CommandResult = await this.#parts.commands.run(bounded, signal);
     const said = result.stderr.slice(-LONGEST_SAID);
     const failure = result.code === 0 ? undefined : classifyFailure(said);
-    const stderr = this.#parts.redactor.redact(said);
+    const redacted = this.#parts.redactor.redact(said);
+    // Half a secret is not known as one.
+    const stderr = said.length < result.stderr.length ? redacted.slice(LONGEST_SECRET) : redacted;
     return { stdout: result.stdout, stderr, failure, code: result.code };
   }
 

@@ -31,7 +31,7 @@ export class MirrorExchange {
 
   /** Makes an empty mirror where there is none, and takes away what a killed git left in one. */
   async prepare(directory: string, signal: AbortSignal): Promise<void> {
-    const { files, clock } = this.#parts;
+    const { files } = this.#parts;
     if (await files.stat(join(directory, "HEAD")) === undefined) {
       await files.makeDirectory(directory);
       const args = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1", directory];
@@ -39,10 +39,7 @@ export class MirrorExchange {
       if (result.failure !== undefined) {
         throw mirrorError(this.#parts, result, `making ${directory}`);
       }
-    } else {
-      const aMinuteAgo = new Date(clock.now().getTime() - 60_000);
-      await removeStaleLocks(files, directory, (madeAt) => madeAt < aMinuteAgo);
-    }
+    } else await this.#tidy(directory);
     await files.makeDirectory(join(directory, "info"));
     const attributes = join(directory, "info", "attributes");
     if (await files.stat(attributes) === undefined) {
@@ -75,14 +72,30 @@ export class MirrorExchange {
     want: string,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { git, directory } = this.#parts;
+    const { git, directory, files, clock } = this.#parts;
     if (!name.startsWith("refs/heads/") || await this.#content.shallow(directory) !== "") {
       return false;
     }
     const have = await this.#content.commitId(localName(name), signal);
     if (have === undefined) return false;
-    if (!await git.fetchPack({ url, gitDir: directory, want, have }, signal)) return false;
-    return await this.#content.keep(directory, name, want, signal);
+    await this.#tidy(directory);
+    // File times lag behind the clock by a tick.
+    const started = new Date(clock.now().getTime() - 50);
+    let isThere = false;
+    try {
+      isThere = await git.fetchPack({ url, gitDir: directory, want, have }, signal);
+    } finally {
+      // One that was killed leaves half a pack, and others may come this way for months.
+      if (!isThere) await removeStaleLocks(files, directory, (madeAt) => madeAt >= started);
+    }
+    return isThere && await this.#content.keep(directory, name, want, signal);
+  }
+
+  /** Takes away what a git that was killed with an earlier process left. */
+  async #tidy(directory: string): Promise<void> {
+    const { files, clock } = this.#parts;
+    const aMinuteAgo = new Date(clock.now().getTime() - 60_000);
+    await removeStaleLocks(files, directory, (madeAt) => madeAt < aMinuteAgo);
   }
 
   #exchange(directory: string, url: RepositoryUrl, invocation: GitInvocation, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { Buffer } from "node:buffer";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -68,11 +68,15 @@ async function fetchNext(t: TestSource, text: string, depth = 0): Promise<void> 
   assert.equal(revision.id, id);
   const content = await t.source.read(revision, "a.txt", never());
   assert.equal(new TextDecoder().decode(content), text);
-  const mirror = t.commands.flatMap(({ argv }) => argv)
-    .find((each) => each.startsWith("--git-dir="))?.slice("--git-dir=".length) ?? "";
+  const mirror = mirrorOf(t);
   execFileSync("git", ["fsck", "--strict", "--connectivity-only"], { cwd: mirror, stdio: "pipe" });
   const log = execFileSync("git", ["rev-list", "--count", "--all"], { cwd: mirror });
   assert.ok(depth > 0 || Number(String(log)) >= 2);
+}
+
+function mirrorOf(t: TestSource): string {
+  return t.commands.flatMap(({ argv }) => argv)
+    .find((each) => each.startsWith("--git-dir="))?.slice("--git-dir=".length) ?? "";
 }
 
 /** A client that hands something else on than the packs that servers send. */
@@ -130,6 +134,19 @@ describe("the next commit of a branch over HTTP", () => {
       await t.resolve(url, "other", 1);
       assert.equal(t.count("fetch"), 2);
     }, 1));
+
+  it("takes away the half of a pack that a killed process left in the mirror", () =>
+    withSource({}, async ({ t }) => {
+      await fetchNext(t, "seven\n");
+      const packs = join(mirrorOf(t), "objects", "pack");
+      const half = join(packs, "tmp_pack_dead");
+      writeFileSync(half, "PACK");
+      const longAgo = new Date(Date.now() - 600_000);
+      utimesSync(half, longAgo, longAgo);
+      await fetchNext(t, "eight\n");
+      assert.equal(t.count("fetch"), 0);
+      assert.deepEqual(readdirSync(packs).filter((each) => each.startsWith("tmp_")), []);
+    }));
 
   const TAMPERED: readonly (readonly [string, (bytes: Uint8Array) => Uint8Array])[] = [
     ["ends in the middle", (bytes) => bytes.subarray(0, bytes.length - 30)],

@@ -580,4 +580,13 @@ describe("pointTags()", () => {
     await pointTags(engine, release.services, images, SIGNAL);
     assert.deepEqual(engine.calls, ["tag older moved:1"]);
   });
+
+  it("tags images of hooks and mounted ones first, so that those of services decide", async () => {
+    const engine = createMemoryEngine();
+    engine.images = { "tool:1": "newer", "job:1": "newer", older: "older", run: "run" };
+    const services = [serviceOf("job"), serviceOf("web", { sideImages: ["tool:1", "job:1"] })];
+    const images = { job: "run", "web/tool:1": "older", "web/job:1": "older" };
+    await pointTags(engine, services, images, SIGNAL);
+    assert.deepEqual(engine.calls, ["tag older tool:1", "tag older job:1", "tag run job:1"]);
+  });
 });

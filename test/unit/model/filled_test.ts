@@ -12,6 +12,10 @@ describe("filled()", () => {
       text: " ",
       list: [""],
       map: { a: undefined },
+      // They have no keys of their own.
+      date: new Date(0),
+      pairs: new Map([["a", 1]]),
+      bytes: new Uint8Array(0),
     };
     assert.deepEqual(filled(empty), {});
     assert.deepEqual(filled({ ...empty, ...told }), told);

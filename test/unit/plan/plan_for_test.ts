@@ -52,8 +52,13 @@ describe("planFor()", () => {
     ],
     [
       "a release that a person puts back removes what came after it",
-      { kind: "put_back", deployed: FORMER, images: {} },
+      { kind: "put_back", deployed: FORMER, images: {}, ran: {} },
       "create db; remove old",
+    ],
+    [
+      "a release that a person puts back runs the image that it ran",
+      { kind: "put_back", deployed: FORMER, images: { web: "sha256:older" }, ran: {} },
+      "create db; recreate web; remove old",
     ],
     [
       "a release that failed leaves nothing that it added",
@@ -64,6 +69,40 @@ describe("planFor()", () => {
   for (const [what, why, message] of rows) {
     it(what, () => assert.equal(planFor(WANTED, OBSERVED, why).message, message));
   }
+
+  describe("for an image beside a service's own", () => {
+    const web = serviceOf("web", { sideImages: ["tool:1"] });
+    const [older, newer] = [{ "web/tool:1": "sha256:older" }, { "web/tool:1": "sha256:newer" }];
+    const deployed = [web];
+    const rows: readonly (readonly [string, Why, readonly string[]])[] = [
+      [
+        "replaces the service where its name has moved, and says why",
+        { kind: "wanted", deployed, policy, images: newer, ran: older },
+        ["image tool:1, of a hook or mounted, moved from older to newer"],
+      ],
+      [
+        "replaces it where a person puts a release back that ran another",
+        { kind: "put_back", deployed, images: older, ran: newer },
+        ["image tool:1, of a hook or mounted, moved from newer to older"],
+      ],
+      [
+        "keeps it where it is the same",
+        { kind: "wanted", deployed, policy, images: older, ran: older },
+        ["digest web-1 is unchanged"],
+      ],
+      [
+        "keeps it where nobody knows what it ran, or nobody asked",
+        { kind: "wanted", deployed, policy, images: newer },
+        ["digest web-1 is unchanged"],
+      ],
+    ];
+    for (const [what, why, because] of rows) {
+      it(what, () => {
+        const { services } = planFor([web], { containers: [ours("web")] }, why);
+        assert.deepEqual(services.map((each) => each.because), [because]);
+      });
+    }
+  });
 
   it("says of a first release that it is the first", () => {
     const services: readonly ReleaseService[] = [serviceOf("db")];

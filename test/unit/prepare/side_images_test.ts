@@ -3,7 +3,11 @@ import { describe, it } from "node:test";
 import { sideImages } from "../../../src/compose/mod.ts";
 import { type ReleaseService, stackKey } from "../../../src/model/mod.ts";
 import type { WantedImages } from "../../../src/prepare/images.ts";
-import { pullSideImages } from "../../../src/prepare/side_images.ts";
+import {
+  imagesToRecord,
+  pullSideImages,
+  refreshSideImages,
+} from "../../../src/prepare/side_images.ts";
 
 const never = new AbortController().signal;
 const hook = (image?: string) => ({ pre_start: [{ command: ["migrate"], image }] });
@@ -98,5 +102,54 @@ describe("pullSideImages()", () => {
     });
     assert.deepEqual(await pulled(services, ["tool:1"]), []);
     assert.equal((await pulled({ web: { ...mounted("data:1"), pull_policy: "never" } })).length, 1);
+  });
+});
+
+describe("refreshSideImages()", () => {
+  it("asks for all that services need and the release does not build, whether here or not", async () => {
+    const pulls: unknown[] = [];
+    const images = {
+      pull: ({ services }: WantedImages) => Promise.resolve(void pulls.push(services)),
+    } as unknown as Parameters<typeof refreshSideImages>[0];
+    const services = { web: { ...hook("tool:1"), ...mounted("data:1") }, db: hook("built:1") };
+    const [web, db] = servicesOf(services);
+    assert.ok(web !== undefined && db !== undefined);
+    const wanted = {
+      key: stackKey("", "shop"),
+      services: [{ ...web, sideImages: ["tool:1", "data:1"] }, db],
+      call: { project: {} as never, variables: {} },
+      timeoutSeconds: 60,
+      progress: () => {},
+    };
+    await refreshSideImages(images, { services }, wanted, never);
+    assert.deepEqual(pulls, [[
+      { name: "web.hook.0", image: "tool:1" },
+      { name: "web.volume.1", image: "data:1" },
+    ]]);
+    await refreshSideImages(images, { services }, { ...wanted, services: [db] }, never);
+    assert.equal(pulls.length, 1);
+  });
+});
+
+describe("imagesToRecord()", () => {
+  const service = (name: string) => ({ name, sideImages: ["tool:1"] }) as unknown as ReleaseService;
+  const engine = { imageId: () => Promise.resolve("sha256:now") };
+  const ran = { "web/tool:1": "sha256:then", "db/tool:1": "sha256:then", web: "sha256:own" };
+  const services = [
+    { name: "web", action: "recreate", because: [] },
+    { name: "db", action: "keep", because: [] },
+  ] as const;
+
+  it("is what names mean for containers that are made, and what they ran for those that stay", async () => {
+    const release = { services: ["web", "db", "new"].map(service) };
+    assert.deepEqual(await imagesToRecord(engine, { release, services, ran }, never), {
+      "web/tool:1": "sha256:now",
+      "db/tool:1": "sha256:then",
+    });
+  });
+
+  it("is nothing for a swarm", async () => {
+    const release = { services: [service("web")], swarm: {} };
+    assert.deepEqual(await imagesToRecord(engine, { release, services, ran }, never), {});
   });
 });

@@ -1,0 +1,109 @@
+import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
+
+/** A key that engines know since some version, and leave out without a word before it. */
+interface YoungKey {
+  /** As people call it, below a service or at the top. */
+  readonly key: string;
+  /** The API that brought it, and the engine. */
+  readonly api: readonly [major: number, minor: number];
+  readonly engine: string;
+  /** Whether something else would run without it. */
+  readonly isNeeded: boolean;
+  /** Whether a service, or a network at the top, has it. */
+  isIn(part: JsonObject): boolean;
+}
+
+const mounts = (service: JsonObject) => objectsAt(service, "volumes");
+const inNetworks = (service: JsonObject, has: (network: JsonObject) => boolean) =>
+  Object.values(objectAt(service, "networks")).some((each) => isObject(each) && has(each));
+
+const OF_SERVICES: readonly YoungKey[] = [
+  {
+    key: "volumes.volume.subpath",
+    api: [1, 45],
+    engine: "26.0",
+    isNeeded: true,
+    isIn: (service) =>
+      mounts(service).some((each) => textAt(objectAt(each, "volume"), "subpath") !== ""),
+  },
+  {
+    key: "volumes.type: image",
+    api: [1, 48],
+    engine: "28.0",
+    isNeeded: true,
+    isIn: (service) => mounts(service).some((each) => textAt(each, "type") === "image"),
+  },
+  {
+    key: "healthcheck.start_interval",
+    api: [1, 44],
+    engine: "25.0",
+    isNeeded: false,
+    isIn: (service) => textAt(objectAt(service, "healthcheck"), "start_interval") !== "",
+  },
+  {
+    key: "annotations",
+    api: [1, 43],
+    engine: "24.0",
+    isNeeded: false,
+    isIn: (service) => Object.keys(objectAt(service, "annotations")).length > 0,
+  },
+  {
+    key: "networks.gw_priority",
+    api: [1, 48],
+    engine: "28.0",
+    isNeeded: false,
+    isIn: (service) => inNetworks(service, (each) => Number(each["gw_priority"] ?? 0) !== 0),
+  },
+];
+
+const OF_NETWORKS: readonly YoungKey[] = [{
+  key: "enable_ipv4",
+  api: [1, 48],
+  engine: "28.0",
+  isNeeded: false,
+  isIn: (network) => network["enable_ipv4"] === false,
+}];
+
+/**
+ * Keys of a model that an engine with this API does not know. It would leave them out without a word.
+ * Throws `unsupported` for those without which something else would run; returns sentences on the
+ * others, for people. `api` is asked only where there are such keys.
+ */
+export async function requireKnownToEngine(
+  model: ComposeModel,
+  name: string,
+  api: () => Promise<string>,
+): Promise<readonly string[]> {
+  const used = [
+    ...usesOf(servicesOf(model), "services", OF_SERVICES),
+    ...usesOf(objectAt(model, "networks"), "networks", OF_NETWORKS),
+  ];
+  if (used.length === 0) return [];
+  const spoken = await api();
+  const [major = 0, minor = 0] = spoken.split(".").map(Number);
+  const unknown = used.filter(({ since: [since, then] }) =>
+    major < since || (major === since && minor < then)
+  );
+  const needed = unknown.filter(({ isNeeded }) => isNeeded).map(({ text }) => text);
+  if (needed.length > 0) {
+    throw new StackwrightError(
+      "unsupported",
+      `deployment ${name}: ${
+        needed.join(", ")
+      }; this one speaks API ${spoken}. Update the engine, ` +
+        "or take it out of the compose file. Nothing was changed",
+    );
+  }
+  return unknown.map(({ text }) => `${text}: this one, with API ${spoken}, leaves it out`);
+}
+
+function usesOf(parts: Readonly<Record<string, unknown>>, kind: string, keys: readonly YoungKey[]) {
+  return Object.entries(parts).flatMap(([part, value]) =>
+    keys.filter((each) => isObject(value) && each.isIn(value)).map((each) => ({
+      text: `${kind}.${part}.${each.key} needs Engine ${each.engine} or newer`,
+      since: each.api,
+      isNeeded: each.isNeeded,
+    }))
+  );
+}
