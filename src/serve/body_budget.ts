@@ -21,9 +21,9 @@ interface Held {
 }
 
 /**
- * The budget of all bodies together that have not come to their end. When it is too much, the one
- * that has been coming in the longest is given up: real senders take milliseconds, so that those
- * who never finish push out each other.
+ * The budget of all bodies together that have not come to their end, on their way in or out. When it is
+ * too much, the one that has been under way the longest is given up: real clients take milliseconds, so
+ * that those who never finish push out each other.
  */
 export class BodyBudget {
   readonly #most: number;

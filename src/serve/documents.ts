@@ -26,19 +26,23 @@ export function openApiDocumentsOf(operations: Operations, version: string): Doc
  * program; it asks no other host for anything.
  */
 export function documentRoutes({ rest, webhooks }: Documents): Route[] {
+  const assets = new Map<string, Promise<Answer>>();
   return [
     documentRoute("/openapi/rest.json", rest),
     documentRoute("/openapi/webhooks.json", webhooks),
     ...redirects("/docs", "/docs/webhooks"),
     pageRoute("/docs/", "Stackwright REST API", "/openapi/rest.json"),
     pageRoute("/docs/webhooks/", "Stackwright webhooks", "/openapi/webhooks.json"),
-    get("/docs/assets/{name}", async ({ params }) => await assetAnswer(params["name"] ?? "")),
+    get(
+      "/docs/assets/{name}",
+      async ({ params }) => await assetAnswer(params["name"] ?? "", assets),
+    ),
   ];
 }
 
 function documentRoute(path: string, document: OpenApiDocument): Route {
-  const body = JSON.stringify(document, undefined, 2) + "\n";
-  return get(path, () => raw(OPENAPI_MEDIA_TYPE, body));
+  const answer = raw(OPENAPI_MEDIA_TYPE, JSON.stringify(document, undefined, 2) + "\n");
+  return get(path, () => answer);
 }
 
 /** People forget the slash, and without it the page's relative names would lead elsewhere. */
@@ -90,25 +94,29 @@ const START = `SwaggerUIBundle({
 `;
 
 /** Loaded when a page is asked for the first time: most processes never need the megabytes. */
-async function assetAnswer(name: string): Promise<Answer> {
-  switch (name) {
-    case "pages.js": {
-      const { default: script } = await import("swagger-ui-dist/swagger-ui-bundle.js", {
-        with: { type: "text" },
-      });
-      return asset("text/javascript; charset=utf-8", script as unknown as string);
-    }
-    case "style.css": {
-      const { default: style } = await import("swagger-ui-dist/swagger-ui.css", {
-        with: { type: "text" },
-      });
-      return asset("text/css; charset=utf-8", style as unknown as string);
-    }
-    case "start.js":
-      return asset("text/javascript; charset=utf-8", START);
-    default:
-      return { kind: "refusal", refusal: { status: 404, error: "not found" } };
-  }
+const ASSETS: Readonly<Record<string, () => Promise<Answer>>> = {
+  async "pages.js"() {
+    const { default: script } = await import("swagger-ui-dist/swagger-ui-bundle.js", {
+      with: { type: "text" },
+    });
+    return asset("text/javascript; charset=utf-8", script as unknown as string);
+  },
+  async "style.css"() {
+    const { default: style } = await import("swagger-ui-dist/swagger-ui.css", {
+      with: { type: "text" },
+    });
+    return asset("text/css; charset=utf-8", style as unknown as string);
+  },
+  "start.js": () => Promise.resolve(asset("text/javascript; charset=utf-8", START)),
+};
+
+/** Made once: megabytes take milliseconds to encode, and who asks for them needs no key. */
+async function assetAnswer(name: string, made: Map<string, Promise<Answer>>): Promise<Answer> {
+  const make = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+  if (make === undefined) return { kind: "refusal", refusal: { status: 404, error: "not found" } };
+  const answer = made.get(name) ?? make();
+  made.set(name, answer);
+  return await answer;
 }
 
 function asset(contentType: string, body: string): Answer {
@@ -116,7 +124,13 @@ function asset(contentType: string, body: string): Answer {
 }
 
 function raw(contentType: string, body: string, headers: Record<string, string> = {}): Answer {
-  return { kind: "raw", status: 200, body, headers: { "Content-Type": contentType, ...headers } };
+  const bytes = new TextEncoder().encode(body);
+  return {
+    kind: "raw",
+    status: 200,
+    body: bytes,
+    headers: { "Content-Type": contentType, ...headers },
+  };
 }
 
 function get(

@@ -1,5 +1,6 @@
 import { type Redactor, redactTexts } from "../system/mod.ts";
 import type { Refusal } from "./problem.ts";
+import { SharedResponse } from "./wire_response.ts";
 
 /** The answer of a route, before it is bytes. */
 export type Answer = AnswerBody & {
@@ -26,7 +27,7 @@ type AnswerBody =
   | {
     readonly kind: "raw";
     readonly status: number;
-    readonly body: string;
+    readonly body: string | Uint8Array<ArrayBuffer>;
     readonly headers: Readonly<Record<string, string>>;
   }
   /** A response that is one already; its texts were redacted when it was made. */
@@ -66,7 +67,10 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
   const status = answer.kind === "refusal" ? answer.refusal.status : answer.status;
   if (answer.kind === "raw") {
     for (const [name, value] of Object.entries(answer.headers)) headers[name.toLowerCase()] = value;
-    return new Response(to.method === "HEAD" ? null : answer.body, { status, headers });
+    if (to.method === "HEAD") return new Response(null, { status, headers });
+    return typeof answer.body === "string"
+      ? new Response(answer.body, { status, headers })
+      : new SharedResponse(answer.body, { status, headers });
   }
   if (answer.kind === "made") {
     for (const [name, value] of answer.response.headers) headers[name] = value;

@@ -6,6 +6,7 @@ import {
 } from "node:http";
 import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { BodyBudget } from "./body_budget.ts";
 import { Connections } from "./connections.ts";
 import type { Handler } from "./handler.ts";
 import type { HttpRequest } from "./http_request.ts";
@@ -52,11 +53,18 @@ const BACKLOG = 511;
  */
 export async function listen(address: ListenAddress, service: Service): Promise<Listener> {
   const connections = new Connections(service.limits.connections);
+  const answers = new BodyBudget(service.limits.answerBytes);
+  const equipment = {
+    ...service,
+    connections,
+    answers,
+    last: new WeakMap<Socket, Promise<void>>(),
+  };
   const server = create(address.pair, service.limits);
   // Bun tells of a connection only when something came by it; before that only time ends it.
   server.on("connection", (socket: Socket) => connections.open(socket));
   const take = (incoming: IncomingMessage, outgoing: ServerResponse, expected: boolean) =>
-    void serve({ incoming, outgoing, expected }, { ...service, connections });
+    void serve({ incoming, outgoing, expected }, equipment);
   server.on("request", (incoming, outgoing) => take(incoming, outgoing, false));
   server.on("checkContinue", (incoming, outgoing) => take(incoming, outgoing, true));
   server.on("clientError", (error: Error, socket: Socket) => {
@@ -124,11 +132,15 @@ interface Turn {
 
 interface Equipment extends Service {
   readonly connections: Connections;
+  /** Answers that wait until their clients take them in. */
+  readonly answers: BodyBudget;
+  /** The end of the latest request of each connection. */
+  readonly last: WeakMap<Socket, Promise<void>>;
 }
 
 async function serve(turn: Turn, equipment: Equipment): Promise<void> {
   const { incoming, outgoing } = turn;
-  const { connections, limits } = equipment;
+  const { connections, limits, answers, last } = equipment;
   const { socket } = incoming;
   if (!connections.begin(socket, incoming)) return void socket.destroy();
   outgoing.once("close", () => {
@@ -138,14 +150,26 @@ async function serve(turn: Turn, equipment: Equipment): Promise<void> {
   // What breaks a connection is seen as the end of its body or of the answer.
   outgoing.on("error", () => {});
   incoming.on("error", () => {});
+  // One after the other: whoever never listens has one answer waiting, and others their turns.
+  const before = last.get(socket);
+  const ended = Promise.withResolvers<void>();
+  last.set(socket, ended.promise);
+  await before;
+  const share = answers.open();
+  share.onDrop(() => socket.destroy());
   try {
+    if (socket.destroyed) return;
     const response = await respond(turn, equipment);
-    const { closing: last } = connections;
-    await sendResponse(response, outgoing as Outgoing, { stallMs: limits.stallMs, last });
+    const { stallMs } = limits;
+    const options = { stallMs, last: connections.closing, onWhole: share.took };
+    await sendResponse(response, outgoing as Outgoing, options);
     if (!incoming.complete) linger(incoming, limits.lingerMs);
   } catch {
     // The handler never rejects: the client went away, or takes nothing in.
     socket.destroy();
+  } finally {
+    share.close();
+    ended.resolve();
   }
 }
 

@@ -20,6 +20,11 @@ export interface ServerLimits {
   readonly headers: number;
   /** Connections open at once. */
   readonly connections: number;
+  /**
+   * Bytes of all answers together that wait for their clients. Beyond it the one that waits the longest
+   * is given up with its connection: one connection may ask 32 times, and never listen.
+   */
+  readonly answerBytes: number;
 }
 
 /**
@@ -37,4 +42,5 @@ export const SERVER_LIMITS: ServerLimits = {
   headerBytes: 16 * 1024,
   headers: 100,
   connections: 1_000,
+  answerBytes: 128 * 1024 * 1024,
 };

@@ -13,6 +13,22 @@ export interface SendOptions {
   readonly stallMs: number;
   /** Whether this is the last answer of its connection. */
   readonly last: boolean;
+  /** Called with the bytes of an answer that is kept, for this client alone, until it was taken in. */
+  readonly onWhole?: (bytes: number) => void;
+}
+
+/** A response whose bytes are there already, for all who ask: runtimes make a copy for each of them. */
+export class SharedResponse extends Response {
+  readonly whole: Uint8Array<ArrayBuffer>;
+
+  constructor(whole: Uint8Array<ArrayBuffer>, init: ResponseInit) {
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>) => {
+      controller.enqueue(whole);
+      controller.close();
+    };
+    super(new ReadableStream({ pull }, { highWaterMark: 0 }), init);
+    this.whole = whole;
+  }
 }
 
 /** Bytes a client is given at once; one that is only slow manages to take them in. */
@@ -34,7 +50,9 @@ export async function sendResponse(
     return await within(options, outgoing, (done) => outgoing.end(undefined, done));
   }
   // Its body is not asked for before: the runtime would make a stream of what is there already.
-  const whole = new Uint8Array(await response.arrayBuffer());
+  const isShared = response instanceof SharedResponse;
+  const whole = isShared ? response.whole : new Uint8Array(await response.arrayBuffer());
+  if (!isShared) options.onWhole?.(whole.length);
   if (whole.length === 0 && response.body === null) {
     outgoing.writeHead(status, headersOf(response, options));
     return await within(options, outgoing, (done) => outgoing.end(undefined, done));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect as connectTo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -319,6 +320,56 @@ describe("a server", () => {
       assert.match(await once(await connect()), /took 0$/);
       slow.forEach((client) => client.destroy());
     }));
+
+  it("answers what one connection asks one by one", () => {
+    let [active, most] = [0, 0];
+    const handler: Handler = async () => {
+      most = Math.max(most, ++active);
+      await new Promise((resolve) => setImmediate(resolve));
+      active--;
+      return new Response("took 0");
+    };
+    return withServer({ handler }, async (_server, connect) => {
+      const client = await connect();
+      client.send(GET.repeat(20));
+      await client.until(/^(?:HTTP[^]*?took 0){20}$/);
+      assert.equal(most, 1);
+      client.destroy();
+    });
+  });
+
+  it("gives up the answer that waits the longest when all that wait are too much", () => {
+    const large = new Uint8Array(16 * 1024 * 1024);
+    const begun: AbortSignal[] = [];
+    let told = Promise.withResolvers<void>();
+    const handler: Handler = ({ signal, url }) => {
+      if (!url.endsWith("/large")) return Promise.resolve(new Response("took 0"));
+      begun.push(signal);
+      told.resolve();
+      return Promise.resolve(new Response(large));
+    };
+    const limits = { stallMs: 60_000, answerBytes: 2.5 * large.length };
+    return withServer({ handler, limits }, async ({ port }, connect) => {
+      const deaf: Socket[] = [];
+      while (deaf.length < 3) {
+        told = Promise.withResolvers();
+        // Without a listener nothing is read, and this is more than the system takes for it.
+        const socket = connectTo({ host: "127.0.0.1", port });
+        socket.on("error", () => {});
+        deaf.push(socket);
+        socket.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+        await told.promise;
+      }
+      const [first, ...others] = begun;
+      assert.ok(first !== undefined);
+      if (!first.aborted) {
+        await new Promise((resolve) => first.addEventListener("abort", resolve, { once: true }));
+      }
+      assert.deepEqual(others.map(({ aborted }) => aborted), [false, false]);
+      assert.match(await once(await connect()), /took 0$/);
+      deaf.forEach((socket) => socket.destroy());
+    });
+  });
 
   it("closes connections only beyond those that wait for an answer", () => {
     const gate = Promise.withResolvers<void>();

@@ -15,6 +15,9 @@ export interface AwsOptions {
 
 const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
 
+/** Ways to read one reference: each of them is asked for, and its author chooses how many slashes it has. */
+const MOST_READINGS = 16;
+
 /** How AWS says that a name is not that of a secret; a policy by name denies unknown names instead. */
 const NOT_THIS_NAME = /ResourceNotFoundException|AccessDeniedException|ValidationException/;
 
@@ -52,7 +55,7 @@ export function createAwsSecrets(
 
 /**
  * Readings of a reference: a name with slashes first, then, from the right, each slash as the one
- * before the key.
+ * before the key, {@link MOST_READINGS} at most.
  */
 function awsReadings(
   text: string,
@@ -60,6 +63,7 @@ function awsReadings(
   const start = text.startsWith("arn:") ? text.indexOf(":secret:") + ":secret:".length : 0;
   const readings: { id: string; key?: string }[] = [{ id: text }];
   for (let at = text.lastIndexOf("/"); at > start; at = text.lastIndexOf("/", at - 1)) {
+    if (readings.length === MOST_READINGS) break;
     if (at < text.length - 1) readings.push({ id: text.slice(0, at), key: text.slice(at + 1) });
   }
   return readings;

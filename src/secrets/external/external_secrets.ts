@@ -46,20 +46,24 @@ export interface ExternalSecretsOptions {
   /** `undefined` when the instance has none: then every reference fails. */
   readonly provider: SecretProvider | undefined;
   readonly redactor: Redactor;
-  /** References that are resolved at the same time. */
+  /** References of one run that are resolved at the same time. */
   readonly concurrency?: number;
 }
 
 /** What resolved values belong to until a release has them. */
 const OWNER = "external secrets";
 
+/** References that one deployment may have: stores count questions, and those of all ask as one client. */
+const MOST_REFERENCES = 1000;
+
 /** Makes the external secrets of the instance. */
 export function createExternalSecrets(
   { provider, redactor, concurrency = 8 }: ExternalSecretsOptions,
 ): ExternalSecrets {
-  const limiter = createLimiter(concurrency);
   return {
     open() {
+      // One of each run: whoever declares a thousand, of a store that answers slowly, waits alone.
+      const limiter = createLimiter(concurrency);
       const reader = provider?.open();
       const values = new Memo<string>();
       const read = (reference: SecretReference, signal: AbortSignal) =>
@@ -96,6 +100,13 @@ async function resolveAll(
   { read, provider, signal }: Resolving,
 ): Promise<Record<string, string>> {
   const names = Object.keys(references).sort();
+  if (names.length > MOST_REFERENCES) {
+    throw new StackwrightError(
+      "secret_unresolved",
+      `deployment ${deployment} has ${names.length} external secrets, the most it may have is ` +
+        `${MOST_REFERENCES}; nothing was asked for`,
+    );
+  }
   const results = await Promise.allSettled(names.map(async (name) => {
     requireVariableName(name);
     const reference = references[name];

@@ -13,8 +13,8 @@ export interface SopsMetadata {
   readonly age: readonly AgeRecipient[];
   /** Every kind of key that could decrypt it, as SOPS calls them (`age`, `pgp`, `kms`). */
   readonly keyTypes: readonly string[];
-  /** Addresses of the Vault servers that its metadata names. */
-  readonly vaultAddresses: readonly string[];
+  /** The entries of one kind of key, as they are written. */
+  readonly keys: (kind: string) => readonly Readonly<Record<string, unknown>>[];
   /** Number of groups of keys that hold a share of the data key; 1 is the usual case. */
   readonly keyGroups: number;
   readonly mac: string;
@@ -67,6 +67,7 @@ export function readMetadata(block: Readonly<Record<string, unknown>>): SopsMeta
   requirePlainNames(block);
   const groups = listOf(block["key_groups"]).filter(isObject);
   const holders = [block, ...groups];
+  const keys = (kind: string) => holders.flatMap((each) => listOf(each[kind])).filter(isObject);
   const mac = textOf(block, "mac");
   if (mac === "") {
     throw new SopsFormatError("it has no MAC, so nobody can tell whether it was changed");
@@ -77,13 +78,12 @@ export function readMetadata(block: Readonly<Record<string, unknown>>): SopsMeta
   const noRule = given === "" && encryptedSuffix === "" && !byExpression;
   const only = block["mac_only_encrypted"];
   return {
-    age: holders.flatMap((each) => listOf(each["age"])).filter(isObject).map((each) => ({
+    age: keys("age").map((each) => ({
       recipient: textOf(each, "recipient"),
       enc: textOf(each, "enc"),
     })),
     keyTypes: [...new Set(holders.flatMap(keyTypesIn))].sort(),
-    vaultAddresses: holders.flatMap((each) => listOf(each["hc_vault"])).filter(isObject)
-      .map((each) => textOf(each, "vault_address")),
+    keys,
     keyGroups: Math.max(1, groups.length),
     mac,
     lastModified: formattedTime(textOf(block, "lastmodified")),

@@ -6,6 +6,7 @@ import { MOST_OF_AN_OWNER, type Redactor } from "../../system/mod.ts";
 import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
 import { type DecryptedText, decryptText } from "./decrypt_text.ts";
 import { mayBeEncrypted, readSopsText } from "./detect.ts";
+import { requireOwnPlaces } from "./key_places.ts";
 import { readMetadata, type SopsMetadata } from "./metadata.ts";
 import { secretTexts } from "./secret_texts.ts";
 import type { SopsProgram } from "./sops_program.ts";
@@ -123,7 +124,7 @@ async function decryptFile(
   if (metadata.keyGroups === 1 && !others && !plugins && identities.length > 0) {
     throw noKey(metadata);
   }
-  requireOwnVault(metadata, program);
+  requireOwnPlaces(metadata.keys, program.vaultAddress);
   const plain = await program.decrypt(file, bytes, signal);
   if (plain === undefined) throw notInstalled(metadata, identities.length > 0);
   return { bytes: plain, texts: textsOf(file, plain) };
@@ -154,17 +155,6 @@ function leavesOf(value: unknown, path: readonly string[]): DecryptedText["texts
     return inner.flatMap(([key, each]) => leavesOf(each, key === "" ? path : [...path, key]));
   }
   return value === null || typeof value === "boolean" ? [] : [{ path, text: String(value) }];
-}
-
-/** A repository names the server in its metadata: our token goes to the configured one only. */
-function requireOwnVault({ vaultAddresses }: SopsMetadata, { vaultAddress }: SopsProgram): void {
-  const origin = (url: string) => URL.canParse(url) ? new URL(url).origin : url;
-  const own = vaultAddress === undefined ? undefined : origin(vaultAddress);
-  const other = vaultAddresses.find((each) => origin(each) !== own);
-  if (other === undefined) return;
-  throw new SopsFormatError(
-    `its key is at the Vault server ${origin(other)}, and VAULT_ADDR is ${own ?? "not set"}`,
-  );
 }
 
 function noKey({ age }: SopsMetadata): SopsFormatError {
@@ -202,7 +192,7 @@ function named(error: unknown, name: string): unknown {
       `${name} is encrypted with SOPS and cannot be decrypted: ${error.message}`,
     );
   }
-  if (!isStackwrightError(error, "unsupported", "timeout")) return error;
+  if (!isStackwrightError(error, "unsupported", "timeout", "payload_too_large")) return error;
   const message = `${name} is encrypted with SOPS and cannot be decrypted: ${error.message}`;
   return new StackwrightError(error.code, message, { cause: error });
 }

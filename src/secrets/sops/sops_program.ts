@@ -8,6 +8,10 @@ const PASSED =
   /^(?:PATH|HOME|TMPDIR|GNUPGHOME|SSL_CERT_(?:FILE|DIR)|XDG_(?:CONFIG_HOME|RUNTIME_DIR)|(?:SOPS|AWS|AZURE|GOOGLE|CLOUDSDK|VAULT|HUAWEICLOUD)_.*|(?:HTTPS?|NO|ALL)_PROXY|(?:https?|no|all)_proxy)$/;
 
 const TIMEOUT_MS = 60_000;
+/** A message of PGP may be packed a thousandfold, and all of it is held at once. */
+const MOST_MEMORY = 1024 ** 3;
+/** Bytes that it may print: the largest file that is decrypted, and what escapes add to it. */
+const MOST_PRINTED = 64 * 1024 ** 2;
 
 /** Decrypts what needs other keys than age's, with the `sops` program where that is installed. */
 export interface SopsProgram {
@@ -55,6 +59,8 @@ export function createSopsProgram({ commands, env, ageKey }: ProgramParts): Sops
         env: environment,
         stdin: bytes,
         timeoutMs: TIMEOUT_MS,
+        mostMemory: MOST_MEMORY,
+        mostBytes: MOST_PRINTED,
       }, signal);
       if (code === 0) return stdout;
       if (code === NOT_FOUND) return undefined;

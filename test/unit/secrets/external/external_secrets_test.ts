@@ -79,6 +79,29 @@ describe("SecretSession.resolve()", () => {
     });
   });
 
+  it("asks for what one run wants while another one waits for all that it may ask for at once", async () => {
+    const gate = Promise.withResolvers<string>();
+    const { secrets } = make((reference) => reference.startsWith("slow") ? gate.promise : "v", 2);
+    const slow = { A: text("slow-a"), B: text("slow-b"), C: text("slow-c") };
+    const waiting = secrets.open().resolve({ deployment: "slow", references: slow }, SIGNAL);
+    const other = { deployment: "other", references: { A: text("x") } };
+    assert.deepEqual(await secrets.open().resolve(other, SIGNAL), { A: "v" });
+    gate.resolve("canary");
+    assert.equal(Object.keys(await waiting).length, 3);
+  });
+
+  it("asks for nothing where a deployment has more references than it may", async () => {
+    const { secrets, asked } = make(() => "v");
+    const references = Object.fromEntries(
+      Array.from({ length: 1001 }, (_, index) => [`A${index}`, text(`x${index}`)]),
+    );
+    await assert.rejects(secrets.open().resolve({ deployment: "one", references }, SIGNAL), {
+      message: "deployment one has 1001 external secrets, the most it may have is 1000; nothing " +
+        "was asked for",
+    });
+    assert.deepEqual(asked, []);
+  });
+
   it("makes every value unprintable, and those of earlier releases on request", async () => {
     const { secrets, redactor } = make(() => "canary-value");
     await secrets.open().resolve({ deployment: "one", references: { A: text("x") } }, SIGNAL);

@@ -319,6 +319,16 @@ for (const [name, makeBench] of Object.entries(BENCHES)) {
   });
 }
 
+describe("references with many slashes", () => {
+  it("aws_sm asks for a bounded number of the secrets that one may mean", async () => {
+    await withBench(BENCHES["aws_sm"]!, async ({ provider, server }) => {
+      const read = provider.open().read(text(`${ARN}${"/a".repeat(1000)}`), SIGNAL);
+      await assert.rejects(read, refusal(/there is no/));
+      assert.equal(server.requests.length, 16);
+    });
+  });
+});
+
 describe("logins", () => {
   it("infisical logs in once for many runs, and again when its token is refused", async () => {
     await withBench(BENCHES["infisical"]!, async ({ provider, server, good }) => {

@@ -76,6 +76,26 @@ describe("createSopsProgram()", () => {
     });
   });
 
+  it("decrypt() lets the program take and print only so much", async () => {
+    await withProgram("cat >/dev/null; exec yes", {}, async (program) => {
+      await assert.rejects(
+        program.decrypt({ format: "binary" }, bytes, never),
+        { code: "payload_too_large" },
+      );
+    });
+    const bounds: unknown[] = [];
+    const commands: Pick<typeof systemCommands, "run" | "start"> = {
+      ...systemCommands,
+      run({ mostMemory }) {
+        bounds.push(mostMemory);
+        return Promise.resolve({ code: 0, stdout: bytes, stderr: "" });
+      },
+    };
+    const program = createSopsProgram({ commands, env: {}, ageKey: undefined });
+    await program.decrypt({ format: "binary" }, bytes, never);
+    assert.deepEqual(bounds, [1024 ** 3]);
+  });
+
   it("decrypt() gives nothing when there is no program", async () => {
     const parts = { commands: systemCommands, env: { PATH: "/nowhere" }, ageKey: undefined };
     assert.equal(

@@ -357,9 +357,13 @@ describe("decrypt() and its keys", () => {
 
   const others: readonly [string, Record<string, unknown>, RegExp][] = [
     ["pgp", { pgp: [{ fp: "ABCD", enc: "x" }] }, /keys of pgp, which needs the sops program/],
-    ["kms", { kms: [{ arn: "arn:aws:kms:x", enc: "x" }] }, /keys of kms, which needs/],
+    ["kms", { kms: [{ arn: "arn:aws:kms:x:1:key/k", enc: "x" }] }, /keys of kms, which needs/],
     ["gcp_kms", { gcp_kms: [{ resource_id: "x", enc: "x" }] }, /keys of gcp_kms, which needs/],
-    ["azure_kv", { azure_kv: [{ vault_url: "x", enc: "x" }] }, /keys of azure_kv, which needs/],
+    [
+      "azure_kv",
+      { azure_kv: [{ vault_url: "https://x.vault.azure.net", enc: "x" }] },
+      /keys of azure_kv, which needs/,
+    ],
     [
       "key groups",
       {
@@ -412,7 +416,12 @@ describe("decrypt() and its keys", () => {
       vaultAddress,
       decrypt: () => Promise.resolve(new TextEncoder().encode(`${++asked}`)),
     });
-    const hc_vault = [{ vault_address: "https://vault.example.com:8200/", enc: "x" }];
+    const hc_vault = [{
+      vault_address: "https://vault.example.com:8200/",
+      engine_path: "team/transit",
+      key_name: "k.1",
+      enc: "x",
+    }];
     const text = await encryptYaml({ a: "b" }, {
       recipients,
       metadata: { age: undefined, hc_vault },
@@ -425,6 +434,71 @@ describe("decrypt() and its keys", () => {
     const own = sopsWith(undefined, program("https://vault.example.com:8200"));
     assert.equal(await plain("x.yaml", text, own), "1");
   });
+
+  const vault = {
+    vault_address: "https://vault.example.com",
+    engine_path: "transit",
+    key_name: "k",
+  };
+  const azure = "https://v.vault.azure.net";
+  const elsewhere: readonly [kind: string, entry: Record<string, unknown>, refused: RegExp][] = [
+    // The program joins engine_path, "decrypt" and key_name, and writes to what that leads to.
+    ["hc_vault", { ...vault, key_name: "../../sys/seal" }, /engine_path and key_name/],
+    ["hc_vault", { ...vault, key_name: ".." }, /engine_path and key_name/],
+    ["hc_vault", { ...vault, key_name: "a/b" }, /engine_path and key_name/],
+    ["hc_vault", { ...vault, key_name: "k?x" }, /engine_path and key_name/],
+    ["hc_vault", { ...vault, engine_path: "kv/data/shop/.." }, /engine_path and key_name/],
+    ["hc_vault", { ...vault, engine_path: "/transit" }, /engine_path and key_name/],
+    ["hc_vault", { vault_address: vault.vault_address }, /engine_path and key_name/],
+    ["hc_vault", { ...vault, vault_address: `${vault.vault_address}/v1/sys` }, /unusual way/],
+    ["hc_vault", { ...vault, vault_address: "https://vault%2eexample.com" }, /unusual way/],
+    ["hc_vault", { ...vault, vault_address: "https://vault.example.\tcom" }, /unusual way/],
+    ["hc_vault", { ...vault, vault_address: "foo://vault.example.com" }, /unusual way/],
+    ["azure_kv", { vault_url: "https://vault.azure.net.example.com" }, /no address of Azure/],
+    ["azure_kv", { vault_url: "https://example.com/.vault.azure.net" }, /no address of Azure/],
+    ["azure_kv", { vault_url: "http://v.vault.azure.net" }, /no address of Azure/],
+    ["azure_kv", { vault_url: "http://169.254.169.254" }, /no address of Azure/],
+    ["azure_kv", { vault_url: `${azure}@example.com` }, /no address of Azure/],
+    ["azure_kv", {}, /no address of Azure/],
+    ["kms", { arn: "arn:aws:kms:example.com/:1:key/k" }, /no name of a key of AWS/],
+    ["kms", { arn: "arn:aws:kms:eu@example.com:1:key/k" }, /no name of a key of AWS/],
+    ["kms", {}, /no name of a key of AWS/],
+  ];
+  const ordinary: readonly [kind: string, entry: Record<string, unknown>][] = [
+    ["hc_vault", { ...vault, engine_path: "team/transit/" }],
+    ["azure_kv", { vault_url: azure, name: "k", version: "1" }],
+    ["azure_kv", { vault_url: "https://v.vault.usgovcloudapi.net/", name: "k", version: "1" }],
+    ["kms", { arn: "arn:aws-us-gov:kms:us-gov-west-1:111122223333:key/mrk-1234-ab" }],
+    ["kms", { arn: "arn:aws:kms:eu-central-1:111122223333:alias/team/k", role: "" }],
+    ["gcp_kms", { resource_id: "projects/p/locations/global/keyRings/r/cryptoKeys/k" }],
+  ];
+  const withKey = (kind: string, entry: Record<string, unknown>) =>
+    encryptYaml({ a: "b" }, {
+      recipients,
+      metadata: { age: undefined, [kind]: [{ ...entry, enc: "x" }] },
+    });
+  for (const [kind, entry, refused] of elsewhere) {
+    it(`decrypt() gives the program no key ${kind} ${JSON.stringify(entry)}`, async () => {
+      let asked = 0;
+      const program: SopsProgram = {
+        vaultAddress: vault.vault_address,
+        decrypt: () => Promise.resolve(new TextEncoder().encode(`${++asked}`)),
+      };
+      const text = await withKey(kind, entry);
+      assert.match(await failure("x.yaml", text, sopsWith(undefined, program)), refused);
+      assert.equal(asked, 0);
+    });
+  }
+  for (const [kind, entry] of ordinary) {
+    it(`decrypt() gives the program the key ${kind} ${JSON.stringify(entry)}`, async () => {
+      const program: SopsProgram = {
+        vaultAddress: vault.vault_address,
+        decrypt: () => Promise.resolve(new TextEncoder().encode("a: b\n")),
+      };
+      const text = await withKey(kind, entry);
+      assert.equal(await plain("x.yaml", text, sopsWith(undefined, program)), "a: b\n");
+    });
+  }
 
   const EVIL = '[{"vault_address":"https://vault.example.com","enc":"x"}]';
   const encryptedJson = async () => {
