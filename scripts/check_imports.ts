@@ -2,10 +2,8 @@
  * The gate's import check: holds the architecture's table of rooms as data and reports every import
  * under src/ that breaks it. Run it as `deno task imports`; it exits 1 when it found something.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { reportOn, type Sources, type Violation } from "./lib/gate.ts";
 import { type Found, scanImports } from "./lib/import_scanner.ts";
 
 /** What one room may import. */
@@ -79,17 +77,6 @@ const OUTSIDE_FILES: Readonly<Record<string, readonly string[]>> = { cli: ["pack
 function room(rooms: string, packages = ""): Room {
   const words = (text: string) => text.split(" ").filter((word) => word !== "");
   return { rooms: words(rooms), packages: words(packages) };
-}
-
-/** Paths from the repository's root, with `/`, and the text of each. */
-export type Sources = ReadonlyMap<string, string>;
-
-/** One broken rule. */
-export interface Violation {
-  readonly file: string;
-  /** Line in the file, from 1. */
-  readonly line: number;
-  readonly rule: string;
 }
 
 /** Checks `main.ts` and everything under `src/`; returns what breaks a rule, in order of files. */
@@ -237,22 +224,4 @@ function ring(path: readonly Edge[], what: string): Violation {
   return { file: last.file, line: last.line, rule: `closes a cycle of ${what}: ${names}` };
 }
 
-function readSources(root: string): Sources {
-  const names = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-    .map((name) => `src/${name.replaceAll("\\", "/")}`)
-    .filter((name) => name.endsWith(".ts"))
-    .sort();
-  const files = ["main.ts", ...names].filter((name) => existsSync(join(root, name)));
-  return new Map(files.map((name) => [name, readFileSync(join(root, name), "utf8")]));
-}
-
-function main(): void {
-  const sources = readSources(fileURLToPath(new URL("..", import.meta.url)));
-  const violations = checkImports(sources);
-  for (const { file, line, rule } of violations) process.stderr.write(`${file}:${line} ${rule}\n`);
-  const verdict = violations.length === 0 ? "all follow the table" : `${violations.length} broken`;
-  process.stdout.write(`imports of ${sources.size} files: ${verdict}\n`);
-  if (violations.length > 0) process.exitCode = 1;
-}
-
-if (import.meta.main) main();
+if (import.meta.main) reportOn("imports", checkImports);

@@ -91,12 +91,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const polled = recovered.then(() =>
     startPolls(settings, system, { ...assembly, intake }, stop.signal)
   );
-  const { schedulerEnabled } = settings.deploy;
-  const schedule = (context: string) =>
-    recovered.then(() =>
-      stop.signal.aborted ? undefined : boards.of(context).start(schedulerEnabled)
-    );
-  const scheduled = forEachContext(assembly, schedule, stop.signal);
+  const scheduled = startJobs(settings, { assembly, boards, recovered }, stop.signal);
   const { finished, able, settled } = afterRecovery(
     recovered,
     (onWaiting) => keepRecovering(system, { ...tries, onWaiting }, stop.signal),
@@ -115,6 +110,23 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     await assembly.close();
   });
   return { url: server.url, metricsUrl: metrics.url, intake, polled, close };
+}
+
+/** Starts the schedules of each context once interrupted work had its turn; ends with them. */
+function startJobs(
+  { deploy }: Settings,
+  { assembly, boards, recovered }: {
+    assembly: Assembly;
+    boards: JobBoards;
+    recovered: Promise<unknown>;
+  },
+  signal: AbortSignal,
+): Promise<unknown> {
+  const start = async (context: string) => {
+    await recovered;
+    if (!signal.aborted) await boards.of(context).start(deploy.schedulerEnabled);
+  };
+  return forEachContext(assembly, start, signal);
 }
 
 /** The pipeline, which finishes interrupted work before it does any other. */

@@ -74,11 +74,7 @@ export interface Pipeline {
     isMeant?: (key: StackKey) => boolean,
   ): Promise<ReadonlySet<string>>;
   /** Mends a stack after what happened to its containers; see {@link reconcile}. */
-  reconcile(
-    key: StackKey,
-    why: LookBecause,
-    signal: AbortSignal,
-  ): Promise<"settled" | "failed">;
+  reconcile(key: StackKey, why: LookBecause, signal: AbortSignal): Promise<"settled" | "failed">;
   /** The stacks of a context of which a look at all its containers says that something is to be mended. */
   strayed(context: string, signal: AbortSignal): Promise<StackKey[]>;
 }

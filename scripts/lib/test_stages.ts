@@ -46,7 +46,7 @@ export function chosenStages(stages: readonly Stage[], names: readonly string[])
 export function testSteps(root: string): readonly (readonly Stage[])[] {
   return [
     [
-      plain("ok", "format, lint, imports, documents", ["deno", "task", "quick"]),
+      plain("ok", "format, lint, imports, sizes, documents", ["deno", "task", "quick"]),
       plain("ok", "types", ["deno", "task", "check"]),
     ],
     [

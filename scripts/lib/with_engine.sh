@@ -13,16 +13,15 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 programs=$root/.tools/$1
 shift
+own_engine=$root/scripts/lib/own_engine.sh
 # shellcheck source=scripts/lib/own_engine.sh
-. "$root/scripts/lib/own_engine.sh"
+. "$own_engine"
 
 fail() {
   printf '\n*** ENGINE NOT TRIED: %s: %s ***\n' "${programs##*/}" "$*" >&2
   exit 77
 }
 
-trap finish EXIT
-trap 'exit 130' INT TERM
 own_path=$programs:$programs/usr/bin:$programs/usr/sbin:$PATH
 program_of() { PATH=$own_path command -v "$1" || fail "there is no $1"; }
 engine=$(program_of dockerd)
@@ -45,10 +44,11 @@ address = "$place/containerd.sock"
 END
 PATH=$own_path "$containerd" --config "$place/containerd/config.toml" \
   >"$place/containerd/log" 2>&1 </dev/null &
-last_pid=$!
+containerd_pid=$!
+began_last "$containerd_pid"
 tenths=0
 until [ -S "$place/containerd.sock" ]; do
-  kill -0 "$last_pid" 2>/dev/null || fail "containerd ended by itself: $(tail -n 5 "$place/containerd/log")"
+  kill -0 "$containerd_pid" 2>/dev/null || fail "containerd ended by itself: $(tail -n 5 "$place/containerd/log")"
   [ "$tenths" -lt 600 ] || fail "no containerd within a minute: $(tail -n 5 "$place/containerd/log")"
   tenths=$((tenths + 1))
   sleep 0.1
@@ -73,4 +73,4 @@ try_container() {
     docker network rm probe && docker rmi probe
 }
 try_container >"$place/probe" 2>&1 || fail "it runs no container: $(tail -n 3 "$place/probe")"
-within "$pid" "$@"
+run_command nsenter --net="/proc/$pid/ns/net" "$@"

@@ -14,8 +14,9 @@
 # such engine can be had, that is said and the command runs without, with SWARM_TESTS=0.
 set -eu
 
+own_engine=$(dirname -- "$0")/own_engine.sh
 # shellcheck source=scripts/lib/own_engine.sh
-. "$(dirname -- "$0")/own_engine.sh"
+. "$own_engine"
 nodes=${SWARM_NODES:-1}
 
 fail() {
@@ -28,11 +29,10 @@ missing=$(why_no_engine)
 [ -x "$program" ] || missing="dockerd is not installed"
 if [ -n "$missing" ]; then
   printf '\n*** NO SWARM, TESTS SKIPPED: %s ***\n' "$missing" >&2
-  rm -rf "$place"
-  SWARM_TESTS=0 exec "$@"
+  export SWARM_TESTS=0
+  run_command "$@"
+  exit
 fi
-trap finish EXIT
-trap 'exit 130' INT TERM
 
 # A bridge in a namespace of its own, which no engine's firewall rules are about.
 wires() {
@@ -56,7 +56,7 @@ SWARM_ADDRESS=127.0.0.1
 if [ "$nodes" -gt 1 ]; then
   unshare --net sleep 1000000 &
   hub=$!
-  pids="$pids $hub"
+  began "$hub"
   # Until it is in its namespace.
   while [ "$(readlink /proc/$hub/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.1; done
   if reason=$(wires && wire 1 "$manager" 2>&1); then
@@ -79,4 +79,4 @@ for node in $(seq 2 "$nodes"); do
     --advertise-addr "10.99.0.$node" --listen-addr "10.99.0.$node:2377" "$SWARM_ADDRESS:2377" >/dev/null
 done
 export SWARM_HOSTS SWARM_ADDRESS SWARM_NAMESPACE="/proc/$manager/ns/net"
-"$@"
+run_command "$@"

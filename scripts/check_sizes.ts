@@ -1,0 +1,56 @@
+/**
+ * The gate's check of sizes: reports every function and file under src/ that is longer than they may
+ * be, and every room that has too many files. Run it as `deno task sizes`; it exits 1 when it found
+ * something.
+ */
+import { dirname } from "node:path/posix";
+import { scanFunctions } from "./lib/function_scanner.ts";
+import { reportOn, type Sources, type Violation } from "./lib/gate.ts";
+
+/** Lines that a function may have, its parameters and its closing brace with it. */
+export const LINES_OF_FUNCTION = 60;
+
+/** Lines that a file may have: as many as the longest had when this became a rule. */
+export const LINES_OF_FILE = 318;
+
+/** Files that may be longer, because their folder may not have another one. */
+const LONGER_FILES: Readonly<Record<string, number>> = { "src/pipeline/carry_out.ts": 340 };
+
+/** Files that a folder may have, where it was an attic once. */
+export const FILES_OF_FOLDER: Readonly<Record<string, number>> = { "src/pipeline": 25 };
+
+/** Checks `main.ts` and everything under `src/`; returns what is too large, in order of files. */
+export function checkSizes(sources: Sources): Violation[] {
+  const large = [...sources].flatMap(([file, text]) => [
+    ...longFile(file, text),
+    ...longFunctions(file, text),
+  ]);
+  return [...large, ...fullFolders(sources)];
+}
+
+function longFile(file: string, text: string): Violation[] {
+  const lines = text.trimEnd().split("\n").length;
+  const most = LONGER_FILES[file] ?? LINES_OF_FILE;
+  if (lines <= most) return [];
+  const rule = `has ${lines} lines, and may have ${most}: take one thing of it out`;
+  return [{ file, line: most + 1, rule }];
+}
+
+function longFunctions(file: string, text: string): Violation[] {
+  const long = scanFunctions(text).filter(({ lines }) => lines > LINES_OF_FUNCTION);
+  return long.map(({ name, line, lines }) => {
+    const rule = `${name} has ${lines} lines, and may have ${LINES_OF_FUNCTION}: name parts of it`;
+    return { file, line, rule };
+  });
+}
+
+function fullFolders(sources: Sources): Violation[] {
+  return Object.entries(FILES_OF_FOLDER).flatMap(([folder, most]) => {
+    const count = [...sources.keys()].filter((file) => dirname(file) === folder).length;
+    if (count <= most) return [];
+    const rule = `has ${count} files, and may have ${most}: what is new belongs to another room`;
+    return [{ file: folder, line: 1, rule }];
+  });
+}
+
+if (import.meta.main) reportOn("sizes", checkSizes);
