@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
 import { messageOf, type SourceRequest } from "../model/mod.ts";
@@ -6,6 +7,7 @@ import { checkContexts } from "./check_contexts.ts";
 import { tryDataDirectory } from "./data_directory.ts";
 import { engineSays } from "./engine_says.ts";
 import { engineEnvironment } from "./engine_environment.ts";
+import { localRepository } from "./local_repository.ts";
 import type { System } from "./system.ts";
 import { sourceLocation } from "../source/mod.ts";
 
@@ -40,7 +42,8 @@ export async function quickCheck(
     finding("compose", () => composeSays(settings, system, signal)),
     finding("git", () => programSays(system, ["git", "--version"], signal)),
   ]);
-  return [engine, ...others, ...programs, ...sources(settings), address(settings), data];
+  const from = await sources(settings, system);
+  return [engine, ...others, ...programs, ...from, address(settings), data];
 }
 
 async function finding(about: string, ask: () => Promise<string>): Promise<Finding> {
@@ -105,14 +108,21 @@ async function programSays(
   return text(stdout).replace(/^git version /, "");
 }
 
-function sources({ polls, webhookSecret, apiSecret }: Settings): Finding[] {
-  const polled = polls.map(({ request, intervalSeconds, schedule, runOnce }) => {
+async function sources(
+  { polls, webhookSecret, apiSecret }: Settings,
+  { files }: System,
+): Promise<Finding[]> {
+  const polled = await Promise.all(polls.map(async (poll) => {
+    const { request, intervalSeconds, schedule, runOnce } = poll;
     const when = runOnce
       ? "once"
       : schedule ?? (intervalSeconds === 0 ? "never" : `every ${intervalSeconds} s`);
     const says = `${requestName(request)}@${request.reference}, ${when}`;
-    return { about: "source", isFine: true, says };
-  });
+    const problem = await missingRepository(files, request);
+    return problem === undefined
+      ? { about: "source", isFine: true, says }
+      : { about: "source", isFine: false, says: `${says}: ${problem}` };
+  }));
   const others = [
     ...(webhookSecret === undefined ? [] : ["webhooks"]),
     ...(apiSecret === undefined ? [] : ["requests to the API"]),
@@ -140,6 +150,22 @@ async function dataSays({ data }: Settings, { files }: System): Promise<string> 
   return await tryDataDirectory(files, data.dir)
     ? data.dir
     : `${data.dir}, which is made at the first start`;
+}
+
+/** Why a repository of this machine cannot be read, as far as a look at its directory tells. */
+async function missingRepository(
+  files: System["files"],
+  request: SourceRequest,
+): Promise<string | undefined> {
+  try {
+    const path = localRepository(request);
+    if (path === undefined) return undefined;
+    if (await files.stat(path) === undefined) return `there is no ${path}`;
+    const marks = await Promise.all([".git", "HEAD"].map((each) => files.stat(join(path, each))));
+    return marks.some((each) => each !== undefined) ? undefined : `${path} is no repository`;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** The name of a source before anybody asked for it; never its URL, which may carry credentials. */

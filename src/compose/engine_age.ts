@@ -42,6 +42,13 @@ const OF_SERVICES: readonly YoungKey[] = [
     isIn: (service) => textAt(objectAt(service, "healthcheck"), "start_interval") !== "",
   },
   {
+    key: "networks.mac_address",
+    api: [1, 44],
+    engine: "25.0",
+    isNeeded: false,
+    isIn: (service) => inNetworks(service, (each) => textAt(each, "mac_address") !== ""),
+  },
+  {
     key: "annotations",
     api: [1, 43],
     engine: "24.0",

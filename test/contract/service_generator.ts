@@ -138,7 +138,9 @@ export const CHOICES: Readonly<Record<string, readonly Choice[]>> = {
       { n1: { aliases: ["al"] }, n2: { priority: 3 } },
       { default: { aliases: ["d"] }, n2: null, n1: { priority: -1 } },
       ["n2", "default"],
-      {
+    ),
+    {
+      value: {
         n3: {
           ipv4_address: "SUBNET.9",
           ipv6_address: "fd00:SUBNET6::9",
@@ -146,7 +148,9 @@ export const CHOICES: Readonly<Record<string, readonly Choice[]>> = {
           mac_address: "02:42:ac:11:00:08",
         },
       },
-    ),
+      since: 0,
+      api: "1.44",
+    },
     ...since(500, { n1: { driver_opts: { a: "b" }, gw_priority: 2 } }),
   ],
   mac_address: since(500, "02:42:ac:11:00:07"),

@@ -87,6 +87,24 @@ describe("stackwright doctor", () => {
     });
   });
 
+  it("misses a repository of this machine that is not there, or is none", async () => {
+    await withFiles({ "bare/HEAD": "", "work/.git/HEAD": "", "empty/x": "" }, async (directory) => {
+      const urls = ["bare", "work", "empty", "gone"].map((each) => join(directory, each));
+      const env = {
+        DATA_DIR: directory,
+        DOCKER_HOST: `unix://${directory}/engine.sock`,
+        POLL_CONFIG: JSON.stringify(urls.map((url) => ({ url }))),
+        PATH: process.env["PATH"] ?? "",
+      };
+      const { out } = await run(["doctor", "--json"], { env });
+      const found = (JSON.parse(out) as { about: string; ok: boolean; says: string }[])
+        .filter(({ about }) => about === "source");
+      assert.deepEqual(found.map(({ ok }) => ok), [true, true, false, false]);
+      assert.ok(found[2]?.says.endsWith(`: ${urls[2]} is no repository`), found[2]?.says);
+      assert.ok(found[3]?.says.endsWith(`: there is no ${urls[3]}`), found[3]?.says);
+    });
+  });
+
   it("finds an address of the engine that cannot be, beside all else", async () => {
     const { code, out } = await run(["doctor"], {
       env: { DATA_DIR: "/nonexistent", DOCKER_HOST: "foo://engine" },

@@ -37,6 +37,10 @@ describe("requireKnownToEngine()", () => {
     ],
     ["services.web.annotations needs Engine 24.0", service({ annotations: { a: "b" } })],
     [
+      "services.web.networks.mac_address needs Engine 25.0",
+      service({ networks: { a: { mac_address: "02:42:ac:11:00:07" } } }),
+    ],
+    [
       "services.web.networks.gw_priority needs Engine 28.0",
       service({ networks: { a: { gw_priority: 1 }, b: null } }),
     ],
