@@ -1,4 +1,4 @@
-import { type ComposeCall, imagesByService } from "../deploy/mod.ts";
+import { type ComposeCall, imagesByService, requireExternals } from "../deploy/mod.ts";
 import {
   pullsAlways,
   pullsNever,
@@ -94,6 +94,8 @@ export async function prepareImages(
     return service.expectation.replicas > 0 && action !== undefined && action !== "keep" &&
       action !== "remove";
   });
+  const names = needed.map(({ name }) => name);
+  await requireExternals(parts.host.engine, prepared.release.model, names, signal);
   const scaled = needed.filter((each) => each.builds && acting.get(each.name) === "scale");
   await parts.host.images.point(scaled, imagesByService(observed), signal);
   const present = await presentImages(parts.host.engine, needed, signal);

@@ -1,5 +1,5 @@
 import { clashes, requirePullable } from "../compose/mod.ts";
-import type { ReleaseOnDisk } from "../deploy/mod.ts";
+import { type ReleaseOnDisk, requireExternals } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
   own,
@@ -19,7 +19,8 @@ import { resolveImages } from "./swarm_images.ts";
  * Sees to it that the images a recorded release needs are on the engine: pulls what is missing. What
  * was built cannot be built again from the ledger. Returns the images of a stack with their digests.
  *
- * Throws `pull_failed`, or `build_failed` when an image that was built is gone.
+ * Throws `pull_failed`, `build_failed` when an image that was built is gone, and what
+ * {@link requireExternals} throws.
  */
 export async function requireImages(
   parts: PrepareParts,
@@ -39,6 +40,8 @@ export async function requireImages(
   const needed = onDisk.release.services.filter((each) =>
     acting.has(each.name) && each.image !== "" && each.expectation.replicas > 0
   );
+  const made = needed.map(({ name }) => name);
+  await requireExternals(parts.host.engine, onDisk.release.model, made, signal);
   const missing: ReleaseService[] = [];
   for (const service of needed) {
     if (await parts.host.engine.imageId(service.image, signal) !== undefined) continue;

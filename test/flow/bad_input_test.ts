@@ -142,6 +142,24 @@ const MISTAKES: readonly Mistake[] = [
     says: [/example\.test\/none/, /docker compose pull failed/],
   },
   {
+    title: "an external network that is missing",
+    files: () => ({
+      "compose.yaml": `${
+        compose({ web: "networks: [theirs]" })
+      }networks: {theirs: {external: true}}\n`,
+    }),
+    says: [/networks\.theirs: network theirs .* does not exist, so nothing was touched/],
+  },
+  {
+    title: "an external volume that is missing",
+    files: () => ({
+      "compose.yaml": `${
+        compose({ web: "volumes: ['data:/data']" })
+      }volumes: {data: {external: true}}\n`,
+    }),
+    says: [/volumes\.data: volume data .* make it first \(docker volume create data\)/],
+  },
+  {
     title: "a mount whose source must exist and does not",
     files: () => ({
       "compose.yaml": compose({

@@ -1,8 +1,20 @@
 import type { NetworkBody } from "../../docker/create_bodies.ts";
 import type { Engine } from "../../docker/engine.ts";
-import { isStackwrightError, LABELS, StackwrightError } from "../../model/mod.ts";
+import {
+  type ComposeModel,
+  isStackwrightError,
+  LABELS,
+  StackwrightError,
+} from "../../model/mod.ts";
 import { addressKeepers } from "./gate.ts";
-import { askedOrder, objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import {
+  askedOrder,
+  isObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+} from "../../compose/mod.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { wantedNetworks, wantedVolumes } from "./resource_bodies.ts";
 
@@ -16,11 +28,7 @@ export async function ensureResources(
   { parts: { engine }, changes, model, api, tell }: EngineWork,
   signal: AbortSignal,
 ): Promise<void> {
-  const services = Object.keys(changes.scale).map((name) => servicesOf(model)[name] ?? {});
-  const joined = new Set(services.flatMap((each) => Object.keys(objectAt(each, "networks"))));
-  const mounted = new Set(
-    services.flatMap((each) => objectsAt(each, "volumes")).map((each) => textAt(each, "source")),
-  );
+  const { services, joined, mounted } = usedBy(model, Object.keys(changes.scale));
   const networks = wantedNetworks(model, api).filter(({ key }) => joined.has(key));
   const volumes = wantedVolumes(model).filter(({ key }) => mounted.has(key));
   const namesOf = (wanted: readonly { readonly name: string }[]) =>
@@ -38,12 +46,7 @@ export async function ensureResources(
       ...newVolumes.map((each) => ({ kind: "volume", ...each })),
     ]
   ) {
-    if (!external) continue;
-    throw new StackwrightError(
-      "deploy_failed",
-      `${kind}s.${key}: ${kind} ${name} is declared external and does not exist, so nothing was ` +
-        `touched; make it first (docker ${kind} create ${name}), or take external away`,
-    );
+    if (external) throw missing({ kind, key, name });
   }
   const rolled = new Set(
     services.filter((each) => askedOrder(each) === "start-first")
@@ -58,6 +61,62 @@ export async function ensureResources(
     await engine.makeVolume(body, signal);
     tell(`Volume ${name} Created`);
   }
+}
+
+/**
+ * Makes sure before anything is touched that the external networks and volumes of services are there.
+ * Throws `deploy_failed`.
+ */
+export async function requireExternals(
+  engine: Pick<Engine, "findNetworks" | "findVolumes">,
+  model: ComposeModel,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { joined, mounted } = usedBy(model, names);
+  const networks = externals(model, "network", joined).filter(({ name }) => !OWN.has(name));
+  const volumes = externals(model, "volume", mounted);
+  const namesOf = (all: readonly Resource[]) => all.map(({ name }) => name);
+  const have = [
+    ...networks.length === 0 ? [] : await engine.findNetworks(namesOf(networks), signal),
+    ...volumes.length === 0 ? [] : await engine.findVolumes(namesOf(volumes), signal),
+  ];
+  const known = new Set(have.flatMap(({ id, name }) => [id, name]));
+  const [first] = [...networks, ...volumes].filter(({ name }) => !known.has(name));
+  if (first !== undefined) throw missing(first);
+}
+
+/** A network or volume as the model calls it and as the engine does. */
+interface Resource {
+  readonly kind: string;
+  readonly key: string;
+  readonly name: string;
+}
+
+function externals(model: ComposeModel, kind: string, used: ReadonlySet<string>): Resource[] {
+  return Object.entries(objectAt(model, `${kind}s`)).flatMap(([key, value]) =>
+    used.has(key) && isObject(value) && value["external"] === true
+      ? [{ kind, key, name: textAt(value, "name") || key }]
+      : []
+  );
+}
+
+function missing({ kind, key, name }: Resource): StackwrightError {
+  return new StackwrightError(
+    "deploy_failed",
+    `${kind}s.${key}: ${kind} ${name} is declared external and does not exist, so nothing was ` +
+      `touched; make it first (docker ${kind} create ${name}), or take external away`,
+  );
+}
+
+/** Keys of the networks that services are in, and of the volumes that they mount. */
+function usedBy(model: ComposeModel, names: readonly string[]) {
+  const services = names.map((name) => servicesOf(model)[name] ?? {});
+  const joined = new Set(services.flatMap((each) => Object.keys(objectAt(each, "networks"))));
+  const mounted = new Set(
+    services.flatMap((each) => objectsAt(each, "volumes")).map((each) => textAt(each, "source")),
+  );
+  return { services, joined, mounted };
 }
 
 /**
