@@ -29,6 +29,8 @@ export const DEFAULTS: GitSourceOptions = {
   attempts: 3,
   mostBytes: 0,
   mostMemory: 2 * 1024 ** 3,
+  // The whole history of git itself takes a fifth of it.
+  mostProcessorSeconds: 300,
   http: undefined,
   temporaryPrefix: "/tmp/stackwright-git-",
   httpProxy: "",

@@ -5,6 +5,7 @@ import type {
   CommandResult,
   Commands,
   HttpClient,
+  Limits,
   Redactor,
 } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
@@ -22,6 +23,9 @@ import type { PackQuestion } from "./small_pack.ts";
 import { SmartHttp } from "./smart_http.ts";
 import type { GitResult } from "./git_result.ts";
 
+/** Seconds on processors for a pack of at most a megabyte; beyond them it is git's. */
+const SMALL_PACK_SECONDS = 30;
+
 /** Limits of git commands. */
 export interface GitOptions {
   /** Program name or path. */
@@ -38,6 +42,8 @@ export interface GitOptions {
   readonly mostBytes: number;
   /** Memory of a git that talks to a remote: references, which it could list without end, are kept. */
   readonly mostMemory: number;
+  /** Seconds on processors that each program of a fetch may take. */
+  readonly mostProcessorSeconds: number;
   /** What asks for references over HTTP; without it git does. */
   readonly http: HttpClient | undefined;
 }
@@ -121,7 +127,9 @@ export class Git {
     // Strict, so that a commit is only taken with all that it leads to.
     const args = ["index-pack", "--stdin", "--fix-thin", "--strict"];
     const command = gitCommand(await this.#surroundings(), { args, gitDir, stdin: pack });
-    const { failure } = await this.#run({ ...command, ...this.#bounds() }, signal);
+    const { mostProcessorSeconds: most } = this.#parts.options;
+    const bounds = { ...this.#bounds(), mostProcessorSeconds: Math.min(most, SMALL_PACK_SECONDS) };
+    const { failure } = await this.#run({ ...command, ...bounds }, signal);
     if (failure !== undefined) this.#smart?.leave(url);
     return failure === undefined;
   }
@@ -165,17 +173,18 @@ export class Git {
     const { clock, options } = this.#parts;
     for (let attempt = 1;; attempt++) {
       const result = await this.#run({ ...command, ...this.#bounds() }, signal);
-      if (result.failure === "too_large") throw tooLarge(options.mostBytes);
+      if (result.failure === "too_large") throw tooLarge(options);
       if (result.failure !== "transient" || attempt >= options.attempts) return result;
       await clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
     }
   }
 
   /** Bounds of a program that takes what a remote sends. */
-  #bounds(): Pick<Command, "timeoutMs" | "mostMemory" | "mostFileBytes"> {
-    const { remoteTimeoutMs: timeoutMs, mostBytes, mostMemory } = this.#parts.options;
+  #bounds(): Pick<Command, "timeoutMs" | keyof Limits> {
+    const { remoteTimeoutMs, mostBytes, mostMemory, mostProcessorSeconds } = this.#parts.options;
+    const bounds = { timeoutMs: remoteTimeoutMs, mostMemory, mostProcessorSeconds };
     // The kernel ends who writes more into one file, and a fetch writes one pack.
-    return { timeoutMs, mostMemory, ...(mostBytes === 0 ? {} : { mostFileBytes: mostBytes }) };
+    return mostBytes === 0 ? bounds : { ...bounds, mostFileBytes: mostBytes };
   }
 
   /** Starts a program that answers questions about one repository. */

@@ -18,10 +18,11 @@ export type GitFailure =
 /** Tried from top to bottom: several lines of one failure may match, the first says most. */
 const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
   ["memory", /^(?:fatal|error): Out of memory, /m],
-  // Index-pack, whose file would be larger than it may be, is killed; when it fails it says why.
+  // Index-pack is killed when its file would be larger than it may be, or when it takes too long; when
+  // it fails it says why.
   [
     "too_large",
-    /died of signal 25\b|File too large|^fatal: fetch-pack: invalid index-pack output\s*$/,
+    /(?:died of signal 25|index-pack died of signal (?:9|24))\b|File too large|^fatal: fetch-pack: invalid index-pack output\s*$/,
   ],
   ["disk", /No space left on device|Read-only file system|Disk quota exceeded/i],
   [
@@ -69,10 +70,13 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
  */
 const MOST_LINES = 50;
 const LONGEST_END = 1000;
+/** Said of packs that come over HTTP, however quiet git is to be. */
+const PROGRESS = /^(?:Receiving objects|Resolving deltas|Indexing objects): /;
 
 /** Sorts the standard error of a failed command. Lines of the other side (`remote:`) count last. */
 export function classifyFailure(stderr: string): GitFailure {
-  const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== "");
+  const lines = stderr.split(/\r\n|\r|\n/)
+    .filter((line) => line.trim() !== "" && !PROGRESS.test(line));
   const last = (some: readonly string[]) => some.slice(-MOST_LINES).map(shortened).join("\n");
   const ours = lines.filter((line) => !line.startsWith("remote:"));
   return firstSign(last(ours)) ?? firstSign(last(lines)) ?? "other";
@@ -116,7 +120,7 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
   memory: "what the remote sends takes more memory than git may have",
   no_such_ref: "the reference does not exist there",
   other: "git gave no known reason",
-  too_large: "what came at once is larger than GIT_MAX_BYTES",
+  too_large: "what came at once is larger than GIT_MAX_BYTES, or took too long to look at",
   transient: "the network or the server failed; it is tried again at the next occasion",
   unreachable: "check the URL, and whether these credentials may see the repository",
   unwanted: "the commit does not exist there",
@@ -144,8 +148,9 @@ export function gitError({ doing, failure, stderr }: FailedGit): StackwrightErro
 
 /** The lines that carry the reason, in one line of bounded length. */
 function lastWords(stderr: string): string {
-  const lines = stderr.split(/\r?\n/).map((line) => line.trim())
-    .filter((line) => line !== "" && !/^[@#=]+|^hint:|^warning:|^Cloning/.test(line));
+  const lines = stderr.split(/\r\n|\r|\n/).map((line) => line.trim()).filter((line) =>
+    line !== "" && !PROGRESS.test(line) && !/^[@#=]+|^hint:|^warning:|^Cloning/.test(line)
+  );
   return lines.slice(-4).join("; ").slice(0, 600);
 }
 
@@ -172,12 +177,17 @@ export function isDamaged(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === DAMAGED;
 }
 
-/** The error of a fetch that was ended because of its size. */
-export function tooLarge(mostBytes: number): StackwrightError {
+/** The error of a fetch that was ended because of what it took. */
+export function tooLarge(
+  { mostBytes, mostProcessorSeconds: seconds }: {
+    readonly mostBytes: number;
+    readonly mostProcessorSeconds: number;
+  },
+): StackwrightError {
+  const bytes = mostBytes === 0 ? "" : `has more than the ${mostBytes} bytes of GIT_MAX_BYTES, or `;
   return new StackwrightError(
     "source_invalid",
-    `fetching was ended: what the remote sends at once has more than the ${mostBytes} bytes of ` +
-      "GIT_MAX_BYTES; fetch less of its history (git_depth), take large files out of it, or raise the " +
-      "setting",
+    `fetching was ended: what the remote sends at once ${bytes}takes more than ${seconds} seconds of ` +
+      "processor time to look at; fetch less of its history (git_depth), or take large files out of it",
   );
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { createServer, type Server } from "node:http";
@@ -8,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { deflateSync } from "node:zlib";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
 
@@ -126,7 +128,7 @@ describe("a commit of a few objects that means very many files", () => {
       await repository.commit({ "large": new Uint8Array(randomBytes(2 * MOST)) });
       const limit = {
         code: "source_invalid",
-        message: /1048576 bytes of GIT_MAX_BYTES; fetch less/,
+        message: /1048576 bytes of GIT_MAX_BYTES, or takes/,
       };
       await assert.rejects(bounded.resolve(repository.url, "main"), limit);
       assert.deepEqual(await left(), []);
@@ -179,6 +181,86 @@ describe("a remote that lists references without end", () => {
     );
   });
 });
+
+/** Every deviation of the pack means 64 MiB; whoever takes it looks at all of them. */
+describe("a remote that sends a few bytes which take minutes to look at", () => {
+  const commit = "a".repeat(40);
+  const pack = packOfDeviations(400, 8);
+  let server: Server;
+  let bounded: TestSource;
+  beforeEach(async () => {
+    server = createServer((request, response) => {
+      const isList = request.method === "GET";
+      const type = isList ? "advertisement" : "result";
+      response.writeHead(200, { "content-type": `application/x-git-upload-pack-${type}` });
+      const line = `${commit} refs/heads/main\0agent=x\n`;
+      request.resume().on("end", () => {
+        const length = (line.length + 4).toString(16).padStart(4, "0");
+        const list = `001e# service=git-upload-pack\n0000${length}${line}0000`;
+        response.end(isList ? list : Buffer.concat([Buffer.from("0008NAK\n"), pack]));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    bounded = await createTestSource({ options: { mostProcessorSeconds: 1 } });
+  });
+  afterEach(async () => {
+    await bounded.close();
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+
+  it("is refused after the time that it may take", async (context) => {
+    if (!existsSync("/usr/bin/prlimit")) return context.skip("there is no prlimit to bound git");
+    const { port } = server.address() as AddressInfo;
+    await assert.rejects(
+      bounded.resolve(`http://127.0.0.1:${port}/a.git`, "main"),
+      { code: "source_invalid", message: /takes more than 1 seconds of processor time/ },
+    );
+  });
+});
+
+/** A pack with one object of 8 MiB of zeros, and deviations from it that repeat it `times` times. */
+function packOfDeviations(count: number, times: number): Uint8Array {
+  const base = Buffer.alloc(8 * 1024 * 1024);
+  const id = createHash("sha1").update(`blob ${base.length}\0`).update(base).digest();
+  const objects = [Buffer.concat([header(3, base.length), deflateSync(base)])];
+  // All of the base but its last byte: a length of three bytes can say that.
+  const copy = Buffer.from([0xf0, 0xff, 0xff, 0x7f]);
+  for (let index = 0; index < count; index++) {
+    const own = Buffer.alloc(5, 4);
+    own.writeUInt32BE(index, 1);
+    const length = times * 0x7fffff + 4;
+    const delta = Buffer.concat([
+      ...[base.length, length].map(size),
+      ...Array.from({ length: times }, () => copy),
+      own,
+    ]);
+    objects.push(Buffer.concat([header(7, delta.length), id, deflateSync(delta)]));
+  }
+  const head = Buffer.alloc(12);
+  head.write("PACK");
+  head.writeUInt32BE(2, 4);
+  head.writeUInt32BE(objects.length, 8);
+  const bytes = Buffer.concat([head, ...objects]);
+  return Buffer.concat([bytes, createHash("sha1").update(bytes).digest()]);
+}
+
+/** Kind and length of an object of a pack. */
+function header(kind: number, length: number): Buffer {
+  const rest = Math.floor(length / 16);
+  const first = kind * 16 + length % 16;
+  return rest === 0
+    ? Buffer.from([first])
+    : Buffer.concat([Buffer.from([first + 128]), size(rest)]);
+}
+
+/** A length in pieces of seven bits, the smallest first. */
+function size(length: number): Buffer {
+  const pieces: number[] = [];
+  let rest = length;
+  for (; rest > 127; rest = Math.floor(rest / 128)) pieces.push(rest % 128 + 128);
+  return Buffer.from([...pieces, rest]);
+}
 
 function* references(): Generator<string> {
   const packet = (line: string) => (line.length + 4).toString(16).padStart(4, "0") + line;

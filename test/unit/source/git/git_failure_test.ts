@@ -44,6 +44,12 @@ describe("classifyFailure()", () => {
         "too_large",
         "fatal: write error: File too large\nfatal: fetch-pack: invalid index-pack output",
       ],
+      ["too_large", "error: index-pack died of signal 9\nfatal: index-pack failed"],
+      [
+        "too_large",
+        "Receiving objects: 100% (1/1), done.\nResolving deltas:   1% (4/400)\r" +
+        "fatal: fetch-pack: invalid index-pack output\n",
+      ],
       ["unreachable", "fatal: repository 'https://h/o/r/' not found"],
       [
         "unreachable",
