@@ -211,10 +211,7 @@ function windowsInForce(
 }
 
 /** Everything about the pipeline that the settings say. */
-function pipelineOptions(
-  settings: Settings,
-  { env }: System,
-): PipelineParts["options"] {
+function pipelineOptions(settings: Settings, { env }: System): PipelineParts["options"] {
   const { deploy, data, git } = settings;
   return {
     dataDir: data.dir,

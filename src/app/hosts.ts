@@ -24,12 +24,8 @@ export function createHosts(settings: Settings, system: System, parts: HostsPart
         const shared = context === DEFAULT_CONTEXT || !engine.isHere
           ? {}
           : { dataDir: (await hosts.of(DEFAULT_CONTEXT, within)).dataDir };
-        return await createHost(
-          settings,
-          system,
-          { ...others, ...shared, engine, context },
-          within,
-        );
+        const own = { ...others, ...shared, engine, context };
+        return await createHost(settings, system, own, within);
       });
       made.set(engine.client, known);
       return await known(signal);

@@ -1,6 +1,6 @@
 import { localRepository } from "./local_repository.ts";
 import type { System } from "./system.ts";
-import type { SourceRequest } from "../model/mod.ts";
+import type { SourceRequest, Sync } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { lookAtRepository, runPolls } from "../trigger/mod.ts";
 import type { Intake } from "../intake.ts";
@@ -18,13 +18,8 @@ export async function startPolls(
     const path = localRepository(request);
     return path === undefined ? undefined : lookAtRepository(files, path);
   };
-  await runPolls(settings.polls, {
-    submit: (work) => intake.submit(work),
-    clock,
-    log,
-    timeZone: settings.timeZone,
-    random: Math.random,
-    look,
-    heldUntil,
-  }, signal);
+  const { polls, timeZone } = settings;
+  const submit = (work: Sync) => intake.submit(work);
+  const parts = { submit, clock, log, timeZone, random: Math.random, look, heldUntil };
+  await runPolls(polls, parts, signal);
 }

@@ -21,8 +21,7 @@ export async function tellAsked(
 ): Promise<void> {
   const current = ledger.current(key);
   if (current === undefined) return await work();
-  const { revision } = current;
-  const repository = revision.source.name;
+  const { revision, revision: { source: { name: repository } } } = current;
   const target = { key, repository, trigger: "project", origin: "manual" } as const;
   const teller = createTeller(listeners, target, revision);
   teller.begin(action === "remove" ? "destroy" : action, "a person asked for it over the API");

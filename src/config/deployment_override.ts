@@ -47,12 +47,7 @@ export function overrideDeployment(base: Deployment, override: DeploymentDocumen
 }
 
 /** `base` with the fields of `over` whose keys in `group` were given; `group` ends with a dot. */
-function picked<T extends object>(
-  base: T,
-  over: T,
-  given: ReadonlySet<string>,
-  group: string,
-): T {
+function picked<T extends object>(base: T, over: T, given: ReadonlySet<string>, group: string): T {
   const result = { ...base };
   for (const path of given) {
     if (!path.startsWith(group)) continue;

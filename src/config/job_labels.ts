@@ -1,6 +1,7 @@
 import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
+  filled,
   messageOf,
   MOST_CONTAINERS,
   parseDuration,
@@ -63,9 +64,7 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
     skipRunning: flag(labels, L.jobSkipRunning, false),
     notifyOn: choice(labels, L.jobNotifyOn, JOB_NOTIFICATIONS, "all"),
     stopServices: stopServices(labels, own),
-    ...(timeout === undefined ? {} : { stopTimeoutSeconds: timeout }),
-    ...(tasks === undefined ? {} : { swarmReplicas: tasks }),
-    ...(most === undefined ? {} : { maxSeconds: most }),
+    ...filled({ stopTimeoutSeconds: timeout, swarmReplicas: tasks, maxSeconds: most }),
   };
 }
 

@@ -12,23 +12,16 @@ export function reconciliationOptions(
   const given = typeof written === "object" ? written : undefined;
   const defaults = D.reconciliation;
   const events = [...new Set((given?.events ?? defaults.events).map(normalEvent))];
+  const time = (key: "restart_timeout" | "restart_window", most?: number) =>
+    seconds(given?.[key] ?? defaults[key], 0, (why) => report(`reconciliation.${key}`, why), most);
   return {
     drift: (given?.drift ?? defaults.drift).trim().toLowerCase() as DriftPolicy,
     enabled: (given?.enabled ?? defaults.enabled) && events.length > 0,
     events,
-    restartTimeoutSeconds: seconds(
-      given?.restart_timeout ?? defaults.restart_timeout,
-      0,
-      (why) => report("reconciliation.restart_timeout", why),
-      LONGEST_STOP,
-    ),
+    restartTimeoutSeconds: time("restart_timeout", LONGEST_STOP),
     restartSignal: restartSignal(given?.restart_signal ?? defaults.restart_signal, report),
     restartLimit: given?.restart_limit ?? defaults.restart_limit,
-    restartWindowSeconds: seconds(
-      given?.restart_window ?? defaults.restart_window,
-      0,
-      (why) => report("reconciliation.restart_window", why),
-    ),
+    restartWindowSeconds: time("restart_window"),
   };
 }
 

@@ -68,13 +68,12 @@ function parseScopes(text: string, idle: readonly string[]): RecreateIgnore["ite
     throw invalid("recreate.ignore is no YAML map: a key is given twice, keys are unique");
   }
   const value = document === undefined ? null : valueOf(document);
+  const expected = `recreate.ignore: expected a map of ${scopes()}`;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid(`recreate.ignore: expected a map of ${scopes()}, found ${found(value)}`);
+    throw invalid(`${expected}, found ${found(value)}`);
   }
   const entries = Object.entries(value);
-  if (entries.length === 0) {
-    throw invalid(`recreate.ignore: expected a map of ${scopes()}, found {}`);
-  }
+  if (entries.length === 0) throw invalid(`${expected}, found {}`);
   const used = entries.filter(([scope]) => !idle.includes(scope));
   return new Map(used.map(([scope, items]) => [scopeOf(scope), itemsOf(scope, items)]));
 }

@@ -17,8 +17,7 @@ export function parseStoreTemplate(text: string): StoreTemplate {
     const reader = new ActionReader(text, open + (trimsLeft ? 3 : 2));
     const value = reader.action();
     if (value !== undefined) parts.push({ kind: "action", value });
-    ({ at } = reader);
-    trimNext = reader.trimsRight;
+    ({ at, trimsRight: trimNext } = reader);
   }
   literal(text.slice(at), false);
   return { parts };

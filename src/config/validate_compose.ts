@@ -42,14 +42,12 @@ export function validateCompose(
 ): ComposeFindings {
   try {
     const paths = composePaths(text, file);
-    const { includes } = paths;
-    const remote = includes.flatMap(({ paths }) => paths).filter((path) => REMOTE.test(path));
-    const problems = remote.map((path) => ({
+    const included = paths.includes.flatMap((each) => each.paths);
+    const problems = included.filter((path) => REMOTE.test(path)).map((path) => ({
       file,
       path: "include",
-      message:
-        `${JSON.stringify(path.slice(0, 200))} is not a file of the repository: put it there, ` +
-        "or use a submodule",
+      message: `${JSON.stringify(path.slice(0, 200))} is not a file of the repository: ` +
+        "put it there, or use a submodule",
     }));
     const labels = labelFindings(text, file);
     const references = referencesOf(paths, base);
@@ -86,10 +84,7 @@ function referencesOf(
 /** A path with a variable, or one that does not begin in the checkout. */
 const UNKNOWN = /\$|^[/~]/;
 
-function labelFindings(
-  text: string,
-  file: string,
-): Omit<ComposeFindings, "references"> {
+function labelFindings(text: string, file: string): Omit<ComposeFindings, "references"> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   for (const [service, labels] of labelsOf(text)) {

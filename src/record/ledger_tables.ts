@@ -80,8 +80,7 @@ export class LedgerTables {
     this.runs = new RunArchive(this.database);
     this.shownTrees = new ShownTrees(this.database);
     this.releases = new Releases(this.database, parts.key);
-    const owner = parts.owner ?? { id: "", isAlive: () => false };
-    this.intents = new Intents(this.database, owner);
+    this.intents = new Intents(this.database, parts.owner ?? { id: "", isAlive: () => false });
     this.clock = parts.clock;
     this.ids = parts.ids;
     this.redact = parts.redact;

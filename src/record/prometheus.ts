@@ -28,9 +28,7 @@ export interface Prometheus extends Meter {
  * Makes a meter for Prometheus, with the process's own metrics beside ours. Nothing is measured
  * between two scrapes except what it is told: an idle service stays asleep.
  */
-export function createPrometheus(
-  readProcess: () => ProcessFacts = readProcessFacts,
-): Prometheus {
+export function createPrometheus(readProcess: () => ProcessFacts = readProcessFacts): Prometheus {
   let stacks: () => readonly StackFigures[] = () => [];
   const series = new Map(
     Object.entries(METRICS).map(([name, metric]) => [name, createSeries(metric)]),

@@ -81,18 +81,8 @@ export class Releases {
 
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */
   open(recorded: RecordedRelease): Release {
-    const {
-      key,
-      revision,
-      target,
-      timeoutSeconds,
-      digest,
-      services,
-      closure,
-      live,
-      configuration,
-      swarm,
-    } = recorded;
+    const { key, revision, target, timeoutSeconds, digest, services, closure, live } = recorded;
+    const { configuration, swarm } = recorded;
     const { model, invocation } = this.#models.open(recorded.id);
     const facts = { key, revision, target, timeoutSeconds, digest, services, closure, live };
     return {

@@ -19,22 +19,20 @@ export class RunArchive {
   /** Keeps a finished run, and forgets the oldest of its kind beyond what is kept. */
   keep(run: Run): void {
     const kind = run.status === "skipped" ? "skipped" : "acted";
+    const group = [run.trigger, kind];
     this.#database.casually(() => {
       this.#database.run(
-        `INSERT OR REPLACE INTO runs (id, trigger, kind, created_at, content) VALUES (?, ?, ?, ?, ?)`,
+        `INSERT OR REPLACE INTO runs (trigger, kind, id, created_at, content) VALUES (?, ?, ?, ?, ?)`,
+        ...group,
         run.id,
-        run.trigger,
-        kind,
         run.createdAt.getTime(),
         JSON.stringify(run),
       );
       this.#database.run(
         `DELETE FROM runs WHERE trigger = ? AND kind = ? AND id NOT IN
            (SELECT id FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at DESC LIMIT ?)`,
-        run.trigger,
-        kind,
-        run.trigger,
-        kind,
+        ...group,
+        ...group,
         KEPT[kind],
       );
     });

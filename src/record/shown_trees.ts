@@ -40,11 +40,7 @@ export class ShownTrees {
     });
     return () =>
       this.#database.transaction(() =>
-        this.#database.run(
-          `UPDATE shown_trees SET done_at = ? WHERE id = ?`,
-          now().getTime(),
-          id,
-        )
+        this.#database.run(`UPDATE shown_trees SET done_at = ? WHERE id = ?`, now().getTime(), id)
       );
   }
 

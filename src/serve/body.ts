@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { StackwrightError } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { BodyBudget, BodyShare } from "./body_budget.ts";
@@ -118,13 +119,7 @@ async function join(
     chunks.push(next.value);
     share?.took(next.value.length);
   }
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return whole;
+  return Buffer.concat(chunks);
 }
 
 function decode(bytes: Uint8Array): string {

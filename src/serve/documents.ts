@@ -74,10 +74,8 @@ function pageRoute(path: string, title: string, document: string): Route {
 </body>
 </html>
 `;
-  return get(
-    path,
-    () => raw("text/html; charset=utf-8", html, { "Content-Security-Policy": POLICY }),
-  );
+  const headers = { "Content-Security-Policy": POLICY };
+  return get(path, () => raw("text/html; charset=utf-8", html, headers));
 }
 
 /** The page's scripts are ours alone; its library writes styles and small pictures into the page. */

@@ -49,17 +49,18 @@ export interface AnswerTo {
   readonly redactor: Redactor;
 }
 
+const HEADERS = {
+  "content-type": "application/json; charset=utf-8",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+};
+
 /**
- * Makes the response of an answer: JSON in the one envelope, every text through
- * the redactor, never cached. The answer to HEAD has no body.
+ * Makes the response of an answer: JSON in the one envelope, every text through the redactor, never
+ * cached. The answer to HEAD has no body.
  */
 export function toResponse(answer: Answer, to: AnswerTo): Response {
-  const headers: Record<string, string> = {
-    "content-type": "application/json; charset=utf-8",
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-    "x-request-id": to.requestId,
-  };
+  const headers: Record<string, string> = { ...HEADERS, "x-request-id": to.requestId };
   if (answer.kind === "refusal" && answer.allow !== undefined) {
     headers["allow"] = answer.allow.join(", ");
   }
@@ -102,10 +103,7 @@ function headerText(value: string): string {
   return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }
 
-function bodyOf(
-  answer: Exclude<Answer, { kind: "raw" | "made" }>,
-  requestId: string,
-): unknown {
+function bodyOf(answer: Exclude<Answer, { kind: "raw" | "made" }>, requestId: string): unknown {
   switch (answer.kind) {
     case "plain":
       return answer.body;

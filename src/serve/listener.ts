@@ -139,17 +139,15 @@ interface Equipment extends Service {
 }
 
 async function serve(turn: Turn, equipment: Equipment): Promise<void> {
-  const { incoming, outgoing } = turn;
+  const { incoming, incoming: { socket }, outgoing } = turn;
   const { connections, limits, answers, last } = equipment;
-  const { socket } = incoming;
   if (!connections.begin(socket, incoming)) return void socket.destroy();
   outgoing.once("close", () => {
     const more = connections.end(socket, incoming);
     if (connections.closing && !more) socket.destroySoon();
   });
   // What breaks a connection is seen as the end of its body or of the answer.
-  outgoing.on("error", () => {});
-  incoming.on("error", () => {});
+  for (const each of [outgoing, incoming]) each.on("error", () => {});
   // One after the other: whoever never listens has one answer waiting, and others their turns.
   const before = last.get(socket);
   const ended = Promise.withResolvers<void>();

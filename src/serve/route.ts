@@ -169,17 +169,18 @@ function readContext(query: URLSearchParams): string {
   return stackKey(query.get("context") ?? "", "").context;
 }
 
+function requireOneContext({ query }: Exchange): void {
+  if (query.getAll("context").length <= 1) return;
+  const details = "'context' parameter must be specified at most once";
+  throw requestError("invalid parameter: context", details);
+}
+
 async function readInput(
   { methods, params, query, body, bodyFields }: RouteFacts,
   exchange: Exchange,
 ): Promise<Record<string, unknown>> {
   if (!methods.includes("GET")) requireKnownNames(exchange.query, Object.keys(query));
-  if (exchange.query.getAll("context").length > 1 && query["context"] !== undefined) {
-    throw requestError(
-      "invalid parameter: context",
-      "'context' parameter must be specified at most once",
-    );
-  }
+  if (query["context"] !== undefined) requireOneContext(exchange);
   const entries = [
     ...Object.entries(params).map(([name, field]) => [field, exchange.params[name]]),
     ...Object.entries(query).map(([name, read]) => [name, read(exchange.query, name)]),

@@ -9,6 +9,7 @@ import {
   parseLocatedYaml,
   positionAt,
   ProblemSink,
+  type Report,
   scalar,
 } from "../config/mod.ts";
 
@@ -66,8 +67,7 @@ export function parseGitDomains(text: string, file: string): readonly GitDomain[
   const domains = root.items.map((item, index) => {
     const own = new ProblemSink(file, { prefix: `[${index}]` });
     const { value } = decode(domainSchema, item, own);
-    const report = (path: string, message: string) =>
-      own.add(positionAt(item, path), path, message);
+    const report: Report = (path, message) => own.add(positionAt(item, path), path, message);
     const domain = own.clean ? gitDomain(value, seen, report) : undefined;
     return { domain, problems: own.problems };
   });

@@ -16,21 +16,12 @@ const WORDS: Readonly<Record<SourceKind, readonly [string, string]>> = {
  * Every method throws `unsupported` for a kind that is missing, besides what that source throws.
  */
 export function sourceByKind(sources: Sources): Source {
-  const of = ({ kind, name }: SourceLocation): Source => {
-    const source = sources[kind];
-    if (source !== undefined) return source;
-    const known = (Object.keys(sources) as SourceKind[]).map((each) => WORDS[each][1]);
-    throw new StackwrightError(
-      "unsupported",
-      `${name} is ${WORDS[kind][0]}, and this version deploys from ${known.join(" and ")} only`,
-    );
-  };
+  const of = (location: SourceLocation) => sources[location.kind] ?? refuse(location, sources);
   return {
     resolve: async (request, signal) => await of(request.location).resolve(request, signal),
     lastKnown: async (request, signal) => await of(request.location).lastKnown(request, signal),
     read: async (revision, path, signal) => await of(revision.source).read(revision, path, signal),
-    entries: async (revision, paths, signal) =>
-      await of(revision.source).entries(revision, paths, signal),
+    entries: async (at, paths, signal) => await of(at.source).entries(at, paths, signal),
     list: async (revision, path, signal) => await of(revision.source).list(revision, path, signal),
     materialise: async (revision, signal) =>
       await of(revision.source).materialise(revision, signal),
@@ -40,4 +31,12 @@ export function sourceByKind(sources: Sources): Source {
       await Promise.all(Object.values(sources).map((each) => each.close()));
     },
   };
+}
+
+function refuse({ kind, name }: SourceLocation, sources: Sources): never {
+  const known = (Object.keys(sources) as SourceKind[]).map((each) => WORDS[each][1]);
+  throw new StackwrightError(
+    "unsupported",
+    `${name} is ${WORDS[kind][0]}, and this version deploys from ${known.join(" and ")} only`,
+  );
 }

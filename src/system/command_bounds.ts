@@ -18,9 +18,8 @@ export function boundProgram(
   const { timeoutMs, mostMemory } = command;
   const onAbort = () => stop(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  const timer = timeoutMs === undefined
-    ? undefined
-    : setTimeout(() => stop(timedOut(command)), timeoutMs);
+  const onTime = () => stop(timedOut(command));
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTime, timeoutMs);
   const unwatch = mostMemory === undefined || pid === undefined || existsSync(PRLIMIT)
     ? undefined
     : watchMemory(pid, mostMemory, () => stop(tookTooMuch(command)));

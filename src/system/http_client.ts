@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { createTransport, type HttpClientOptions } from "./http_transport.ts";
 import type { HttpAnswer, HttpClient, HttpRequest } from "./http_request.ts";
@@ -16,10 +17,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         return await follow(request, (each) => transport.fetch(each, either), maxBytes);
       } catch (error) {
         signal.throwIfAborted();
-        if (limit.aborted) {
-          const message = `${placeOf(request)} did not answer within ${timeoutMs / 1000} seconds`;
-          throw new StackwrightError("timeout", message);
-        }
+        if (limit.aborted) throw tooSlow(request, timeoutMs);
         if (error instanceof StackwrightError) throw error;
         throw failure(request, reasonOf(error));
       }
@@ -29,6 +27,14 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
 }
 
 type Fetch = (request: HttpRequest) => Promise<Response>;
+
+function tooSlow(request: HttpRequest, timeoutMs: number): StackwrightError {
+  const seconds = timeoutMs / 1000;
+  return new StackwrightError(
+    "timeout",
+    `${placeOf(request)} did not answer within ${seconds} seconds`,
+  );
+}
 
 async function follow(request: HttpRequest, fetch: Fetch, maxBytes: number): Promise<HttpAnswer> {
   let current = request;
@@ -81,13 +87,7 @@ async function readBody(
     }
     chunks.push(next.value);
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return Buffer.concat(chunks);
 }
 
 function failure(request: HttpRequest, reason: string): StackwrightError {

@@ -52,23 +52,18 @@ export interface WatchableLock extends KeyedLock {
 
 /** A lock that nobody holds. Keys nobody waits for take no memory. */
 export function createKeyedLock(): WatchableLock {
-  const queues = new Map<string, { readonly queue: Queue; users: number }>();
+  const limiters = new Map<string, { readonly limiter: Limiter; users: number }>();
   return {
-    isBusy: (key) => queues.has(key),
+    isBusy: (key) => limiters.has(key),
     async run(key, work, signal) {
-      const entry = queues.get(key) ?? { queue: createQueue(1), users: 0 };
-      queues.set(key, entry);
+      const entry = limiters.get(key) ?? { limiter: createLimiter(1), users: 0 };
+      limiters.set(key, entry);
       entry.users++;
       try {
-        const leave = await entry.queue.enter(signal);
-        try {
-          return await work();
-        } finally {
-          leave();
-        }
+        return await entry.limiter.run(work, signal);
       } finally {
         entry.users--;
-        if (entry.users === 0) queues.delete(key);
+        if (entry.users === 0) limiters.delete(key);
       }
     },
   };

@@ -5,26 +5,24 @@ import { NO_STACK, stackAsOwner } from "./redactor.ts";
 import { visible } from "./visible.ts";
 import type { LogOptions } from "./log_options.ts";
 
+function inLine(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 /** One line of the log, with its line break. */
 export function formatLine(record: LogRecord, time: string, options: LogOptions): string {
   const level = record.level === "fatal" ? "critical" : record.level;
   const about = aboutOf(record.properties);
   const redact = (text: string) => options.redactor.redact(text, about);
   const message = redact(record.message.join(""));
-  const fields = redactTexts(
-    Object.fromEntries(
-      Object.entries(record.properties).map(([name, value]) => [name, printable(value)]),
-    ),
-    redact,
-  );
+  const texts = Object.entries(record.properties).map(([name, value]) => [name, printable(value)]);
+  const fields = redactTexts(Object.fromEntries(texts), redact);
   if (options.format === "json") {
     return JSON.stringify({ time, level, msg: message, ...fields }) + "\n";
   }
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) =>
-      ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
-    );
+    .map(([name, value]) => ` ${name}=${inLine(value)}`);
   const said = visible(`${message}${rest.join("")}`);
   if (options.format === "journal") {
     const priority = `<${PRIORITIES[level]}>`;

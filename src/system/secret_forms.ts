@@ -59,21 +59,18 @@ function inUrls(text: string): string[] {
   try {
     const component = encodeURIComponent(text);
     const strict = component.replace(/[!'()*]/g, percent);
-    const relaxed = encodeURI(text);
     const forms = [
       component,
       strict,
-      relaxed,
+      encodeURI(text),
       // What URL parsers leave as it is in user information, paths and queries.
       strict.replace(/%(?:24|26|2B|2C|3B|3D|21|27|28|29|2A)/g, decodeURIComponent),
       strict.replace(/%(?:24|26|2B|2C|3A|3B|3D|40|21|27|28|29|2A)/g, decodeURIComponent),
       component.replaceAll("%20", "+"),
       strict.replaceAll("%20", "+"),
     ];
-    return [
-      ...forms,
-      ...forms.map((form) => form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase())),
-    ];
+    const lower = (form: string) => form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase());
+    return [...forms, ...forms.map(lower)];
   } catch {
     // A lone surrogate has no URL form.
     return [];

@@ -223,6 +223,19 @@ export class JobScheduler {
     this.#alarm.set(earliest);
   }
 
+  #leaveOut(job: ScheduledJob, spec: JobSpec): void {
+    const { context, name: stack } = job.key;
+    this.#log(job).warning("the job is left out: its last run is under way");
+    this.#parts.meter.count("scheduled_run_skipped_total", {
+      context,
+      stack,
+      job: job.name,
+      mode: job.mode,
+      execution_mode: spec.mode,
+      reason: "still_running",
+    });
+  }
+
   #fire(): void {
     const now = this.#parts.clock.now();
     for (const [name, planned] of this.#planned) {
@@ -233,15 +246,7 @@ export class JobScheduler {
       if (
         spec.skipRunning && (this.#active.has(name) || job.isRunning && spec.mode === "restart")
       ) {
-        this.#log(job).warning("the job is left out: its last run is under way");
-        this.#parts.meter.count("scheduled_run_skipped_total", {
-          context: job.key.context,
-          stack: job.key.name,
-          job: job.name,
-          mode: job.mode,
-          execution_mode: spec.mode,
-          reason: "still_running",
-        });
+        this.#leaveOut(job, spec);
         continue;
       }
       this.#start(job, { origin: "automatic" });

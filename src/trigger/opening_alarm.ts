@@ -53,12 +53,8 @@ export class OpeningAlarm {
     const works = new Map<string, Sync>();
     for (const { key, trigger, request } of due) {
       deferred.putOff(key, again);
-      works.set(`${trigger} ${requestKey(request)}`, {
-        kind: "sync",
-        trigger,
-        origin: "automatic",
-        sources: [request],
-      });
+      const work = { kind: "sync", trigger, origin: "automatic", sources: [request] } as const;
+      works.set(`${trigger} ${requestKey(request)}`, work);
     }
     try {
       for (const work of works.values()) submit(work);

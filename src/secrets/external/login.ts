@@ -24,10 +24,7 @@ export interface LoginUser {
 const MARGIN_MS = 60_000;
 
 /** Keeps the token of `login` until shortly before its end. */
-export function createLogin(
-  clock: Clock,
-  login: (signal: AbortSignal) => Promise<Grant>,
-): Login {
+export function createLogin(clock: Clock, login: (signal: AbortSignal) => Promise<Grant>): Login {
   let kept: { readonly token: string; readonly until: number } | undefined;
   const token = async (signal: AbortSignal) => {
     const now = clock.now().getTime();

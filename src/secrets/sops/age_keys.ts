@@ -34,10 +34,7 @@ export async function ageDataKey(
   return undefined;
 }
 
-function decrypterFor(
-  age: typeof Age,
-  identities: readonly string[],
-): Age.Decrypter | undefined {
+function decrypterFor(age: typeof Age, identities: readonly string[]): Age.Decrypter | undefined {
   const decrypter = new age.Decrypter();
   let count = 0;
   for (const identity of identities.filter(isNativeIdentity)) {

@@ -33,11 +33,9 @@ export function readJsonText(text: string): SopsText | undefined {
     leaves: places,
     comments: [],
     write(values) {
-      const replacements: Replacement[] = places.flatMap((place, index) => {
+      const replacements: Replacement[] = places.flatMap(({ start, end }, index) => {
         const value = values[index];
-        return value === undefined
-          ? []
-          : [{ start: place.start, end: place.end, text: spelled(value) }];
+        return value === undefined ? [] : [{ start, end, text: spelled(value) }];
       });
       return Buffer.from(replaced(text, [...replacements, ...cut]), "utf8");
     },

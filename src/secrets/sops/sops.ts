@@ -119,11 +119,9 @@ async function decryptFile(
     const key = await ageDataKey(metadata.age, identities);
     if (key !== undefined) return decryptText(file, metadata, key);
   }
-  const others = metadata.keyTypes.some((each) => each !== "age");
-  const plugins = identities.some((each) => !isNativeIdentity(each));
-  if (metadata.keyGroups === 1 && !others && !plugins && identities.length > 0) {
-    throw noKey(metadata);
-  }
+  const isOurs = metadata.keyTypes.every((each) => each === "age") &&
+    identities.every(isNativeIdentity);
+  if (metadata.keyGroups === 1 && isOurs && identities.length > 0) throw noKey(metadata);
   requireOwnPlaces(metadata.keys, program.vaultAddress);
   const plain = await program.decrypt(file, bytes, signal);
   if (plain === undefined) throw notInstalled(metadata, identities.length > 0);

@@ -88,18 +88,9 @@ function deploymentTools(operations: Operations): Tool[] {
       input: windowsInput,
       ask: ({ manual, ...rest }) => ({ ...rest, origin: manual === true ? "manual" : "automatic" }),
     }),
-    operationTool({
-      name: "list_deployments",
-      operation: listDeployments,
-    }),
-    operationTool({
-      name: "plan_deployment",
-      operation: planStack,
-    }),
-    operationTool({
-      name: "explain_deployment",
-      operation: getDeployment,
-    }),
+    operationTool({ name: "list_deployments", operation: listDeployments }),
+    operationTool({ name: "plan_deployment", operation: planStack }),
+    operationTool({ name: "explain_deployment", operation: getDeployment }),
   ];
 }
 

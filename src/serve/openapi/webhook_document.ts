@@ -5,10 +5,7 @@ import { documentedRoute, errorResponse } from "./route_document.ts";
 import { type JsonSchema, SchemaBook } from "./schemas.ts";
 
 /** The OpenAPI document of the webhooks, made from their routes and from who may send to them. */
-export function webhookDocument(
-  routes: readonly RouteFacts[],
-  version: string,
-): OpenApiDocument {
+export function webhookDocument(routes: readonly RouteFacts[], version: string): OpenApiDocument {
   const book = new SchemaBook();
   book.name({ ErrorResponse: errorResponse });
   return openApiDocument({
@@ -38,11 +35,7 @@ function received(
       operationId: named ? `${operation.operationId}ForTarget` : operation.operationId,
       security: WEBHOOK_SENDERS.map((each) => ({ [nameOf(each)]: [] })),
       parameters: [...parameters, ...eventHeaders()],
-      requestBody: {
-        required: true,
-        description: "The sender's own payload of a push; other events are accepted and ignored.",
-        content: { "application/json": { schema: PAYLOAD } },
-      },
+      requestBody: BODY,
     },
   };
 }
@@ -64,6 +57,12 @@ const PAYLOAD: JsonSchema = {
       },
     },
   ],
+};
+
+const BODY = {
+  required: true,
+  description: "The sender's own payload of a push; other events are accepted and ignored.",
+  content: { "application/json": { schema: PAYLOAD } },
 };
 
 function eventHeaders(): JsonSchema[] {

@@ -52,9 +52,8 @@ export function resolveLogin(url: RepositoryUrl, credentials: GitCredentials): G
   const entry = findDomain(url.host, credentials.domains);
   const chosen = entry ?? credentials.global;
   if (url.scheme === "ssh") {
-    const key = chosen.sshPrivateKey ?? "";
-    if (key === "") return { kind: "none" };
-    return { kind: "ssh_key", key, passphrase: chosen.sshPrivateKeyPassphrase ?? "" };
+    const { sshPrivateKey: key = "", sshPrivateKeyPassphrase: passphrase = "" } = chosen;
+    return key === "" ? { kind: "none" } : { kind: "ssh_key", key, passphrase };
   }
   if (url.password !== "") return { kind: "password", user: url.user, password: url.password };
   if (url.scheme === "http" && !isLoopback(url.host)) return { kind: "none" };

@@ -197,10 +197,7 @@ export class Git {
     return gitError({ doing, failure: result.failure ?? "other", stderr: result.stderr });
   }
 
-  async #run(
-    command: Parameters<Commands["run"]>[0],
-    signal: AbortSignal,
-  ): Promise<GitResult> {
+  async #run(command: Parameters<Commands["run"]>[0], signal: AbortSignal): Promise<GitResult> {
     const bounded = { mostBytes: MOST_PRINTED, ...command };
     const result: CommandResult = await this.#parts.commands.run(bounded, signal);
     const said = result.stderr.slice(-LONGEST_SAID);

@@ -67,25 +67,32 @@ export function gitCommand(
   surroundings: GitSurroundings,
   invocation: GitInvocation,
 ): Pick<Command, "argv" | "cwd" | "env" | "stdin" | "mostBytes"> & { argv: [string, ...string[]] } {
-  const { access } = invocation;
-  const settings = [...SETTINGS, ...(access === undefined ? [] : REMOTE_SETTINGS)];
+  const { access, gitDir, workTree, args, stdin, mostBytes } = invocation;
+  const settings = [...SETTINGS, ...(access === undefined ? [] : REMOTE_SETTINGS)]
+    .flatMap(([key, value]) => ["-c", `${key}=${value}`]);
   const where = [
-    ...(invocation.gitDir === undefined ? [] : [`--git-dir=${invocation.gitDir}`]),
-    ...(invocation.workTree === undefined ? [] : [`--work-tree=${invocation.workTree}`]),
+    ...(gitDir === undefined ? [] : [`--git-dir=${gitDir}`]),
+    ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
   ];
   return {
-    argv: [
-      surroundings.git,
-      ...settings.flatMap(([key, value]) => ["-c", `${key}=${value}`]),
-      ...where,
-      ...invocation.args,
-    ],
+    argv: [surroundings.git, ...settings, ...where, ...args],
     cwd: surroundings.home,
     env: environment(surroundings, invocation),
-    ...(invocation.stdin === undefined ? {} : { stdin: invocation.stdin }),
-    ...(invocation.mostBytes === undefined ? {} : { mostBytes: invocation.mostBytes }),
+    ...(stdin === undefined ? {} : { stdin }),
+    ...(mostBytes === undefined ? {} : { mostBytes }),
   };
 }
+
+const ISOLATED = {
+  LC_ALL: "C",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_ATTR_NOSYSTEM: "1",
+};
 
 function environment(
   surroundings: GitSurroundings,
@@ -94,14 +101,7 @@ function environment(
   return {
     PATH: surroundings.path,
     HOME: surroundings.home,
-    LC_ALL: "C",
-    GIT_CONFIG_NOSYSTEM: "1",
-    GIT_CONFIG_GLOBAL: "/dev/null",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_NO_REPLACE_OBJECTS: "1",
-    GIT_NO_LAZY_FETCH: "1",
-    GIT_ATTR_NOSYSTEM: "1",
+    ...ISOLATED,
     // A redirect may go from http to https, never back.
     GIT_ALLOW_PROTOCOL: access?.scheme === "http" ? "http:https" : access?.scheme ?? "none",
     ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
@@ -130,6 +130,17 @@ export type FetchDepth =
   | { readonly kind: "all" }
   | { readonly kind: "commits"; readonly count: number };
 
+const FETCH = [
+  "fetch",
+  "--quiet",
+  "--force",
+  "--no-tags",
+  "--no-write-fetch-head",
+  "--no-auto-maintenance",
+  "--no-recurse-submodules",
+  "--update-shallow",
+];
+
 /** Fetches references into our own names, forced, and nothing else. */
 export function fetchArgs(
   remote: string,
@@ -141,20 +152,7 @@ export function fetchArgs(
     : depth.kind === "commits"
     ? [`--depth=${depth.count}`]
     : [];
-  return [
-    "fetch",
-    "--quiet",
-    "--force",
-    "--no-tags",
-    "--no-write-fetch-head",
-    "--no-auto-maintenance",
-    "--no-recurse-submodules",
-    "--update-shallow",
-    ...history,
-    "--end-of-options",
-    remote,
-    ...refspecs,
-  ];
+  return [...FETCH, ...history, "--end-of-options", remote, ...refspecs];
 }
 
 /** Like {@link fetchArgs}, but also forgets what the remote no longer has under the refspecs. */

@@ -21,14 +21,13 @@ export function httpAccess(
   { httpProxy, httpsProxy, noProxy, caFile, unchecked }: HttpAccess,
 ): RemoteAccess {
   const origin = `${url.scheme}://${url.host}${url.port === "" ? "" : `:${url.port}`}`;
-  const config: [string, string][] = [];
+  const config: [string, string][] = unchecked ? [[`http.${origin}.sslVerify`, "false"]] : [];
   const env: Record<string, string> = {
     ...named("http_proxy", httpProxy),
     ...named("https_proxy", httpsProxy),
     ...named("no_proxy", noProxy),
     ...named("GIT_SSL_CAINFO", caFile),
   };
-  if (unchecked) config.push([`http.${origin}.sslVerify`, "false"]);
   if (login.kind === "password") {
     config.push([`credential.${origin}.helper`, HELPER]);
     env["STACKWRIGHT_GIT_USER"] = login.user;

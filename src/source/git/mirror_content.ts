@@ -71,12 +71,7 @@ export class MirrorContent {
   }
 
   /** Remembers a commit under our name of a remote reference, if the commit is here. */
-  async keep(
-    directory: string,
-    name: string,
-    id: string,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async keep(directory: string, name: string, id: string, signal: AbortSignal): Promise<boolean> {
     const args = ["update-ref", "--no-deref", localName(name), id];
     return (await this.#parts.git.local({ args, gitDir: directory }, signal)).failure === undefined;
   }

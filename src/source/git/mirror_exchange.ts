@@ -67,11 +67,7 @@ export class MirrorExchange {
    * Fetches a commit of a branch whose earlier one is in the mirror with all of its history, if that can
    * be had without git's own exchange; false when it cannot.
    */
-  async fetchSmall(
-    { url, name }: Wanted,
-    want: string,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async fetchSmall({ url, name }: Wanted, want: string, signal: AbortSignal): Promise<boolean> {
     const { git, directory, files, clock } = this.#parts;
     if (!name.startsWith("refs/heads/") || await this.#content.shallow(directory) !== "") {
       return false;
@@ -103,11 +99,7 @@ export class MirrorExchange {
   }
 
   /** A mirror never loses history: a full one stays full, a shallow one is only ever deepened. */
-  async #chooseDepth(
-    directory: string,
-    wanted: Wanted,
-    signal: AbortSignal,
-  ): Promise<FetchDepth> {
+  async #chooseDepth(directory: string, wanted: Wanted, signal: AbortSignal): Promise<FetchDepth> {
     if (await this.#content.isEmpty(directory)) return commits(wanted.depth);
     if (await this.#content.shallow(directory) === "") return { kind: "as_is" };
     if (wanted.depth === 0) return { kind: "all" };

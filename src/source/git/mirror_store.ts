@@ -71,19 +71,23 @@ export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
     async compact(mirror, order, signal) {
       if (signal.aborted) return { result: "cancelled" };
       if (parts.lock.isBusy(mirror.path)) return { result: "skipped_busy" };
+      const work = () => compact(parts, mirror, order, signal);
       try {
-        return await parts.lock.run(
-          mirror.path,
-          () => compact(parts, mirror, order, signal),
-          signal,
-        );
+        return await parts.lock.run(mirror.path, work, signal);
       } catch (error) {
-        return signal.aborted
-          ? { result: "cancelled" }
-          : { result: "failed", why: messageOf(error) };
+        if (signal.aborted) return { result: "cancelled" };
+        return { result: "failed", why: messageOf(error) };
       }
     },
   };
+}
+
+async function shownIn(files: Files, directory: string): Promise<string[]> {
+  return (await files.list(directory)).filter((each) => !each.startsWith("."));
+}
+
+function partOfName(directory: string): string {
+  return directory.replace(/%$/, "").replaceAll("%25", "%");
 }
 
 /** A source has `mirror`, and `submodules` with a mirror for each; no part of a name is called so. */
@@ -92,19 +96,15 @@ async function mirrorsBelow(
   root: string,
   directory: string,
 ): Promise<StoredMirror[]> {
-  const names = await files.list(directory);
-  const repository = relative(root, directory).split("/").map((part) =>
-    part.replace(/%$/, "").replaceAll("%25", "%")
-  ).join("/");
+  const repository = relative(root, directory).split("/").map(partOfName).join("/");
   const found: StoredMirror[] = [];
-  for (const name of names.filter((each) => !each.startsWith("."))) {
+  for (const name of await shownIn(files, directory)) {
     const path = join(directory, name);
     if (name === "trees") continue;
     if (name === "mirror") found.push({ repository, path });
     else if (name === "submodules") {
-      for (const each of await files.list(path)) {
-        if (!each.startsWith(".")) found.push({ repository, path: join(path, each) });
-      }
+      const names = await shownIn(files, path);
+      found.push(...names.map((each) => ({ repository, path: join(path, each) })));
     } else if ((await files.stat(path))?.kind === "directory") {
       found.push(...await mirrorsBelow(files, root, path));
     }

@@ -71,15 +71,16 @@ export async function missingReference(
   const asked = JSON.stringify(request.reference);
   const hint = refs === undefined
     ? "it has too many to look for one that is near"
-    : names.length === 0
-    ? "it is empty: push a branch first"
-    : isAbbreviatedId(request.reference)
+    : hintAt(request.reference, names);
+  return new StackwrightError("reference_not_found", `${name} has no reference ${asked}; ${hint}`);
+}
+
+/** The way on for who asked for a reference that a remote with these does not have. */
+function hintAt(reference: string, names: readonly string[]): string {
+  if (names.length === 0) return "it is empty: push a branch first";
+  return isAbbreviatedId(reference)
     ? "abbreviated commit ids are not supported: give all 40 digits"
-    : near(request.reference, names);
-  return new StackwrightError(
-    "reference_not_found",
-    `${name} has no reference ${asked}; ${hint}`,
-  );
+    : near(reference, names);
 }
 
 function near(wanted: string, names: readonly string[]): string {

@@ -30,10 +30,7 @@ export interface RemoteRef {
 }
 
 /** The first of `candidates` that the remote has, peeled. */
-export function pickRef(
-  refs: RemoteRefs,
-  candidates: readonly string[],
-): RemoteRef | undefined {
+export function pickRef(refs: RemoteRefs, candidates: readonly string[]): RemoteRef | undefined {
   for (const name of candidates) {
     const id = refs.ids.get(`${name}^{}`) ?? refs.ids.get(name);
     if (id !== undefined) return { name, id };

@@ -43,10 +43,9 @@ export function readPack(answer: Uint8Array): Uint8Array | undefined {
     const end = at + Number.parseInt(head, 16);
     // Other sections, as a shallow server sends them, come before the pack: all of that is git's.
     if (!/^[0-9a-f]{4}$/i.test(head) || end < at + 5 || end > bytes.length) return undefined;
-    const channel = bytes[at + 4];
     if (!begun && bytes.toString("latin1", at + 4, end) !== "packfile\n") return undefined;
-    if (begun && channel === 1) pieces.push(bytes.subarray(at + 5, end));
-    else if (begun && channel !== 2) return undefined;
+    if (begun && bytes[at + 4] === 1) pieces.push(bytes.subarray(at + 5, end));
+    else if (begun && bytes[at + 4] !== 2) return undefined;
     begun = true;
     at = end;
   }

@@ -19,11 +19,9 @@ export async function checkOut(
   await files.remove(where.indexFile);
   const read = await git.exporting({ ...where, args: ["read-tree", part.commit] }, signal);
   if (read.failure !== undefined) throw refusal(read, scratch, part);
-  const written = await git.exporting({
-    ...where,
-    args: ["checkout-index", "-z", "--stdin"],
-    stdin: [...paths].map((path) => `${path.slice(part.prefix.length)}\0`).join(""),
-  }, signal);
+  const args = ["checkout-index", "-z", "--stdin"];
+  const stdin = [...paths].map((path) => `${path.slice(part.prefix.length)}\0`).join("");
+  const written = await git.exporting({ ...where, args, stdin }, signal);
   if (written.code !== 0 || /^(?:error|fatal):/m.test(written.stderr)) {
     throw refusal(written, scratch, part);
   }

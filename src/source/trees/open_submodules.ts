@@ -136,20 +136,18 @@ async function readConfig(
   if (entry?.kind !== "file" && entry?.kind !== "executable") return new Map();
   const content = await part.repository.paths.content(entry.id, signal);
   if (content.length > MOST_CONFIG_BYTES) {
-    throw new StackwrightError(
-      "source_invalid",
-      `${part.prefix}.gitmodules has ${content.length} bytes, the most that is read is ${MOST_CONFIG_BYTES}`,
-    );
+    const why = `has ${content.length} bytes, the most that is read is ${MOST_CONFIG_BYTES}`;
+    throw invalid(part, why);
   }
   const args = ["config", `--blob=${entry.id}`, "--no-includes", "-z", "--list"];
   const result = await part.repository.mirror.run({ args }, signal);
   if (result.code !== 0 && /bad config|fatal:/.test(result.stderr)) {
-    throw new StackwrightError(
-      "source_invalid",
-      `${part.prefix}.gitmodules cannot be read: ${result.stderr.trim().slice(0, 200)}`,
-    );
+    throw invalid(part, `cannot be read: ${result.stderr.trim().slice(0, 200)}`);
   }
-  return parseSubmoduleConfig(
-    new TextDecoder().decode(requireSuccess(result, "reading .gitmodules").stdout),
-  );
+  const { stdout } = requireSuccess(result, "reading .gitmodules");
+  return parseSubmoduleConfig(new TextDecoder().decode(stdout));
+}
+
+function invalid({ prefix }: TreePart, why: string): StackwrightError {
+  return new StackwrightError("source_invalid", `${prefix}.gitmodules ${why}`);
 }

@@ -38,12 +38,10 @@ export class SubmodulePaths {
     const options = this.#options(source);
     let found: PartPath = { part: first, path };
     for (let level = 0; options.submodules; level++) {
-      const { part } = found;
+      const { part, part: { repository: { mirror }, commit, prefix } } = found;
       const root = await withRepair(part, signal, () => moduleOn(found, orIs, signal));
       if (root === undefined) return found;
-      const key = [part.repository.mirror.directory, part.commit, part.prefix, root.path].join(
-        "\0",
-      );
+      const key = [mirror.directory, commit, prefix, root.path].join("\0");
       const next = this.#parts.get(key) ??
         await openSubmodule(part, { ...root, level }, options, signal);
       if (next === undefined) return found;

@@ -42,11 +42,7 @@ async function isPublished(
  * Makes the tree beside its place and renames it there, so that a tree is whole or not there. Call
  * it for one revision at a time; another process may win, which is as good.
  */
-async function publishTree(
-  parts: TreeParts,
-  job: TreeJob,
-  signal: AbortSignal,
-): Promise<void> {
+async function publishTree(parts: TreeParts, job: TreeJob, signal: AbortSignal): Promise<void> {
   const { files } = parts;
   await onDisk(job.trees, async () => {
     await files.makeDirectory(job.trees);
@@ -103,16 +99,11 @@ async function checkTree(
   for (const [path, file] of files) {
     if (file.kind !== "symlink") continue;
     if (file.size > LONGEST_TARGET) {
-      throw new StackwrightError(
-        "source_invalid",
-        `the symbolic link ${JSON.stringify(path)} has a target of ${file.size} bytes`,
-      );
+      const link = `the symbolic link ${JSON.stringify(path)}`;
+      throw new StackwrightError("source_invalid", `${link} has a target of ${file.size} bytes`);
     }
-    const target = await withRepair(
-      { ...place, ...file.part },
-      signal,
-      () => file.part.repository.paths.content(file.id, signal),
-    );
+    const read = () => file.part.repository.paths.content(file.id, signal);
+    const target = await withRepair({ ...place, ...file.part }, signal, read);
     links.set(path, new TextDecoder().decode(target));
   }
   checkLinks(links);

@@ -3,18 +3,16 @@ import { shortId } from "../../model/mod.ts";
 import type { ExpandedTree, TreeFile } from "./expanded_tree.ts";
 import type { TreeJob, TreeParts } from "./tree_job.ts";
 
+const ATTRIBUTES = /(?:^|\/)\.gitattributes$/;
+
 /** Pointer files are deployed as they are, which is hardly what their author wants. */
 export async function warnOfPointers(
   { files, log }: TreeParts,
   { tree, written, made }: { tree: ExpandedTree; written: readonly string[]; made: string },
   { expand, place }: TreeJob,
 ): Promise<void> {
-  if (
-    log === undefined ||
-    ![...tree.files.keys()].some((path) => /(?:^|\/)\.gitattributes$/.test(path))
-  ) {
-    return;
-  }
+  const hasAttributes = [...tree.files.keys()].some((path) => ATTRIBUTES.test(path));
+  if (log === undefined || !hasAttributes) return;
   const pointers: string[] = [];
   for (const path of written) {
     if (!mayBePointer(tree.files.get(path))) continue;
@@ -24,10 +22,8 @@ export async function warnOfPointers(
   if (pointers.length === 0) return;
   const shown = pointers.slice(0, 5).join(", ");
   const more = pointers.length > 5 ? ` and ${pointers.length - 5} more` : "";
-  log.warning(`Git LFS is not supported, these files are only pointers: ${shown}${more}`, {
-    repository: expand.source.name,
-    revision: shortId(place.commit),
-  });
+  const about = { repository: expand.source.name, revision: shortId(place.commit) };
+  log.warning(`Git LFS is not supported, these files are only pointers: ${shown}${more}`, about);
 }
 
 function mayBePointer(file: TreeFile | undefined): boolean {

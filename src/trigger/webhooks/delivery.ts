@@ -31,6 +31,10 @@ export interface WebhookSourceOptions {
 export const MOST_REFERENCES = 50;
 
 const DELETED = "branch or tag deletion event received, skipping webhook event";
+const NO_TARGET = {
+  file: "request",
+  message: "a target consists of letters, digits, dots, dashes and underscores",
+};
 const NO_REFERENCE = "no reference provided in webhook payload, skipping event";
 
 /**
@@ -47,12 +51,7 @@ export function deliveryOf(
   options: WebhookSourceOptions,
 ): WebhookDelivery {
   if (target !== "" && !isConfigTarget(target)) {
-    throw new StackwrightError("bad_request", "invalid target", {
-      problems: [{
-        file: "request",
-        message: "a target consists of letters, digits, dots, dashes and underscores",
-      }],
-    });
+    throw new StackwrightError("bad_request", "invalid target", { problems: [NO_TARGET] });
   }
   switch (event.kind) {
     case "other":
