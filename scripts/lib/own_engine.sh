@@ -6,6 +6,7 @@
 # process in a session of its own. It is this file, run as a program:
 #
 #   own_engine.sh guard PROCESS START PLACE
+#   own_engine.sh run PLACE COMMAND...        a command that ends with the script, which notes itself
 
 # Notes a process as one that has to end: engines and what stands beside them, and those that the others
 # need until they have ended.
@@ -69,6 +70,13 @@ if [ "${1:-}" = guard ] && [ "${0##*/}" = own_engine.sh ]; then
   [ ! -d "$place" ] || finish
   exit
 fi
+if [ "${1:-}" = run ] && [ "${0##*/}" = own_engine.sh ]; then
+  place=$2
+  shift 2
+  # Where that is gone the script is, too.
+  began $$ || exit
+  exec "$@"
+fi
 
 place=$(mktemp -d)
 trap finish EXIT
@@ -80,8 +88,7 @@ while [ ! -e "$place/guarded" ]; do sleep 0.02; done
 # Runs the command; beside this shell, so that it hears of signals at once.
 run_command() {
   exec 3<&0
-  "$@" <&3 3<&- &
-  began $!
+  sh "$own_engine" run "$place" "$@" <&3 3<&- &
   wait $!
 }
 

@@ -14,55 +14,77 @@ own_engine=scripts/lib/own_engine.sh
 setsid sleep 1000 &
 began $!
 echo "$place $!"
-run_command sleep 1000`;
+run_command sh -c 'echo $$; exec sleep 1000'`;
 
 const skip = process.platform === "linux" ? false : "engines of one's own are for Linux";
 
-/** Starts the script, as a group of processes; answers with what it made. */
-async function begun(): Promise<{ script: ChildProcess; place: string; engine: number }> {
+/** A script that works, where it keeps things, and the processes that it began. */
+interface Begun {
+  readonly script: ChildProcess;
+  readonly place: string;
+  readonly processes: readonly string[];
+}
+
+/** Starts the script, as a group of processes. */
+async function begin(): Promise<Begun> {
   const script = spawn("sh", ["-c", SCRIPT], {
     cwd: ROOT,
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const [place = "", engine] = await new Promise<string[]>((resolve, reject) => {
-    script.stdout?.once(
-      "data",
-      (chunk: Uint8Array) => resolve(new TextDecoder().decode(chunk).trim().split(" ")),
-    );
+  const [place = "", ...processes] = await new Promise<string[]>((resolve, reject) => {
+    let said = "";
+    script.stdout?.on("data", (chunk: Uint8Array) => {
+      said += new TextDecoder().decode(chunk);
+      if (said.split("\n").length === 3) resolve(said.trim().split(/\s/));
+    });
     script.once("exit", (code) => reject(new Error(`it ended with ${code}`)));
   });
   assert.ok(existsSync(place));
-  return { script, place, engine: Number(engine) };
+  assert.equal(processes.length, 2);
+  return { script, place, processes };
+}
+
+/** What is left of it. */
+function left({ place, processes }: Begun): string[] {
+  return [place, ...processes.map((each) => `/proc/${each}/exe`)].filter((path) =>
+    existsSync(path)
+  );
 }
 
 /** Waits until nothing is left: there is no event for the end of another's process. */
-async function allGone(place: string, engine: number): Promise<void> {
-  while (existsSync(place) || existsSync(`/proc/${engine}/exe`)) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+async function allGone(begun: Begun): Promise<void> {
+  while (left(begun).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe("a script with an engine of its own", { skip }, () => {
   it("leaves nothing behind when it is told to end, more than once", async () => {
-    const { script, place, engine } = await begun();
+    const begun = await begin();
+    const { script } = begun;
     const ended = new Promise((resolve) => script.once("exit", resolve));
     process.kill(-(script.pid ?? 0), "SIGTERM");
     process.kill(script.pid ?? 0, "SIGTERM");
     await ended;
-    assert.equal(existsSync(place), false);
-    assert.equal(existsSync(`/proc/${engine}/exe`), false);
+    assert.deepEqual(left(begun), []);
+  });
+
+  it("leaves nothing behind when only itself is told to end", async () => {
+    const begun = await begin();
+    const ended = new Promise((resolve) => begun.script.once("exit", resolve));
+    process.kill(begun.script.pid ?? 0, "SIGTERM");
+    await ended;
+    assert.deepEqual(left(begun), []);
   });
 
   it("leaves nothing behind when it is killed with all of its group", async () => {
-    const { script, place, engine } = await begun();
-    process.kill(-(script.pid ?? 0), "SIGKILL");
-    await allGone(place, engine);
+    const begun = await begin();
+    process.kill(-(begun.script.pid ?? 0), "SIGKILL");
+    await allGone(begun);
   });
 
   it("leaves nothing behind when only itself is killed", async () => {
-    const { script, place, engine } = await begun();
-    process.kill(script.pid ?? 0, "SIGKILL");
-    await allGone(place, engine);
+    const begun = await begin();
+    process.kill(begun.script.pid ?? 0, "SIGKILL");
+    await allGone(begun);
   });
 });
