@@ -5,7 +5,13 @@ import {
   CANCELLED_BY_SHUTDOWN,
   type Intake,
 } from "../intake.ts";
-import { requestKey, type Run, type RunTarget, type SourceRequest } from "../model/mod.ts";
+import {
+  requestKey,
+  type Run,
+  type RunTarget,
+  type SourceRequest,
+  type WebhookDelivery,
+} from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import type { OperationFacts } from "./operation.ts";
 
@@ -23,23 +29,13 @@ export const webhookResult = z.strictObject({
 /** See {@link webhookResult}. */
 export type WebhookResult = z.output<typeof webhookResult>;
 
-/** The wish of an authentic webhook: a run for each source, or a run that is over at once. */
-export type WebhookRequest =
-  | { readonly kind: "deploy"; readonly sources: readonly SourceRequest[] }
-  | {
-    readonly kind: "skip";
-    readonly repository: string;
-    readonly target: string;
-    readonly message: string;
-  };
-
 /** The operation that answers webhooks. Their face reads and authenticates them. */
 export interface WebhookOperation extends OperationFacts<WebhookResult> {
   /**
    * Hands work in. Waiting or not, the work goes on when the sender is gone: most of them give up
    * after ten seconds. Throws `shutting_down`.
    */
-  call(request: WebhookRequest, options: { readonly wait: boolean }): Promise<WebhookResult>;
+  call(request: WebhookDelivery, options: { readonly wait: boolean }): Promise<WebhookResult>;
 }
 
 /** Parts for receiving webhooks. */
@@ -78,7 +74,7 @@ export function describedWebhookOperation(): WebhookOperation {
 }
 
 async function receive(
-  request: WebhookRequest,
+  request: WebhookDelivery,
   wait: boolean,
   parts: WebhookParts,
 ): Promise<WebhookResult> {

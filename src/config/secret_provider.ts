@@ -30,6 +30,12 @@ export type SecretProviderOptions =
   }
   | { readonly kind: "1password"; readonly connectHost: string; readonly connectToken: string };
 
+/** The options of one kind of provider. */
+export type ProviderOptions<K extends SecretProviderOptions["kind"]> = Omit<
+  Extract<SecretProviderOptions, { readonly kind: K }>,
+  "kind"
+>;
+
 /** The identity that Azure is asked as. */
 export type AzureIdentity =
   | {

@@ -2,7 +2,10 @@ import { posix } from "node:path";
 import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
+  type Deployment,
+  isObject,
   isStackwrightError,
+  type JsonObject,
   MIGRATION_LABEL_PREFIX,
   type Problem,
 } from "../model/mod.ts";
@@ -161,18 +164,16 @@ function splitLabel(text: unknown): [string, string] {
   return [name, value.join("=")];
 }
 
-function mapOf(value: unknown): Record<string, unknown> {
-  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isMap ? value as Record<string, unknown> : {};
+function mapOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
 }
 
 /** Paths of the compose files of a deployment that are looked into: all that are named, or the first. */
 export function composeFilesIn(
-  { composeFiles, composeFilesGiven, workingDir }: {
-    readonly composeFiles: readonly string[];
-    readonly composeFilesGiven: boolean;
-    readonly workingDir: string;
-  },
+  { composeFiles, composeFilesGiven, workingDir }: Pick<
+    Deployment,
+    "composeFiles" | "composeFilesGiven" | "workingDir"
+  >,
   found: ReadonlySet<string>,
 ): readonly string[] {
   const there = composeFiles.map((name) => posix.join(workingDir, name))

@@ -1,14 +1,8 @@
-import {
-  type ComposeModel,
-  LABELS,
-  MANAGER,
-  type ObservedContainer,
-  type ReleaseService,
-  type ServicePlan,
-} from "../model/mod.ts";
+import { LABELS, MANAGER, type ReleaseService, type ServicePlan } from "../model/mod.ts";
 import { servicesOf } from "../compose/mod.ts";
+import type { UpArguments } from "./compose/command.ts";
 import { conditionsOf, type StartCondition } from "./conditions.ts";
-import { exchange, inTheWay } from "./in_the_way.ts";
+import { exchange, inTheWay, type Neighbours } from "./in_the_way.ts";
 import { groupChanges } from "./step_groups.ts";
 
 /** One thing to do to an engine while a plan is carried out. */
@@ -20,24 +14,14 @@ export type ApplyStep =
   | { readonly kind: "signal"; readonly signals: Readonly<Record<string, string>> }
   /** Nothing goes on before the conditions hold. */
   | { readonly kind: "wait"; readonly conditions: readonly StartCondition[] }
-  | {
-    readonly kind: "up";
-    readonly mode: "replace" | "roll" | "complete";
-    readonly scale: Readonly<Record<string, number>>;
-    readonly noStart: boolean;
-  };
+  | { readonly kind: "up" } & UpArguments;
 
 /** Input that the steps are made from. */
-export interface ApplyInput {
+export interface ApplyInput extends Neighbours {
   readonly services: readonly ServicePlan[];
   readonly desired: readonly ReleaseService[];
-  readonly model: ComposeModel;
-  /** What runs now, where it is known: tells which ports and names its services hold. */
-  readonly previousModel: ComposeModel | undefined;
   /** Services that ran before: those that deployments do not start are started all the same then. */
   readonly running: ReadonlySet<string>;
-  /** The containers that are there. */
-  readonly containers: readonly ObservedContainer[];
   /** Services that are replaced by rules of their own; none without it. */
   readonly rolled?: ReadonlySet<string>;
 }

@@ -13,6 +13,7 @@ import { type Looks, withLooks } from "./looks.ts";
 import { observe } from "./observe.ts";
 import { ProvenWatch } from "./proven.ts";
 import { MOST_RESTARTS, RestartWatch } from "./restart_watch.ts";
+import type { Readiness } from "./readiness.ts";
 
 /** Samples in a row for which a container may be missing that somebody else may just be making. */
 const MOST_INCOMPLETE = 3;
@@ -116,11 +117,7 @@ async function inspectServices(
   return details;
 }
 
-interface Hopeless {
-  readonly service: string;
-  readonly container: ObservedContainer;
-  readonly why: string;
-}
+type Hopeless = Omit<Extract<Readiness, { readonly kind: "failed" }>, "kind">;
 
 async function fail(
   { engine, kept }: HealthWait,

@@ -1,12 +1,7 @@
-import type { ContainerHealth, ContainerState } from "../model/mod.ts";
+import type { ContainerHealth, ContainerState, ObservedContainer } from "../model/mod.ts";
 
 /** State, health and exit code, as the texts of a listed container tell them. */
-export interface ContainerStatus {
-  readonly state: ContainerState;
-  readonly health: ContainerHealth;
-  /** Known for containers that ended. */
-  readonly exitCode: number | undefined;
-}
+export type ContainerStatus = Pick<ObservedContainer, "state" | "health" | "exitCode">;
 
 const STATES: readonly ContainerState[] = [
   "created",

@@ -2,7 +2,7 @@
  * What the Engine API takes to make services, configs and secrets, as far as we ask for it. The engine
  * ignores a name that it does not know and answers as if all were well, so every name is typed.
  */
-import type { HealthBody } from "./create_bodies.ts";
+import type { HealthBody, HostBody } from "./create_bodies.ts";
 
 /** Body of `POST /services/create` and of an update. Times are nanoseconds. */
 export interface ServiceBody {
@@ -88,11 +88,7 @@ export interface TaskContainerBody {
   readonly Sysctls?: Readonly<Record<string, string>>;
   readonly CapabilityAdd?: readonly string[];
   readonly CapabilityDrop?: readonly string[];
-  readonly Ulimits?: readonly {
-    readonly Name: string;
-    readonly Soft: number;
-    readonly Hard: number;
-  }[];
+  readonly Ulimits?: HostBody["Ulimits"];
   readonly OomScoreAdj?: number;
 }
 

@@ -1,4 +1,5 @@
 import type { StackKey } from "./stack_key.ts";
+import type { AutoDiscoveryOptions } from "./deployment.ts";
 
 /** The configuration that discovers a stack, and that alone may remove it. */
 export interface DiscoveryOwner {
@@ -19,9 +20,5 @@ export interface DiscoveredStack {
   /** Directory it was found in, relative to the root of that source. */
   readonly directory: string;
   /** What was asked for in case it vanishes. */
-  readonly policy: {
-    readonly delete: boolean;
-    readonly removeVolumes: boolean;
-    readonly removeImages: boolean;
-  };
+  readonly policy: Pick<AutoDiscoveryOptions, "delete" | "removeVolumes" | "removeImages">;
 }

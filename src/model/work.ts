@@ -67,6 +67,18 @@ export interface Sync extends Started {
   readonly round?: PollRound;
 }
 
+/** The wish of an authentic webhook: a run for each source, or a run that is over at once. */
+export type WebhookDelivery =
+  | Pick<Sync, "sources"> & { readonly kind: "deploy" }
+  | {
+    readonly kind: "skip";
+    /** Name of the repository for people; may be empty. */
+    readonly repository: string;
+    /** Configuration target; empty for the default file. */
+    readonly target: string;
+    readonly message: string;
+  };
+
 /** Put a stack back to an earlier release, and keep it there. */
 export interface Rollback extends Started {
   readonly kind: "rollback";

@@ -110,11 +110,10 @@ function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRe
 }
 
 /** What rendering says of a target, and what there is to be done by it. */
-interface Rendered {
-  readonly prepared: PreparedRelease;
-  readonly plan: Plan;
-  readonly observed: ObservedStack;
-}
+type Rendered = Pick<
+  Extract<Decision, { readonly kind: "deploy" }>,
+  "prepared" | "plan" | "observed"
+>;
 
 /** The decision when only rendering can tell; images are prepared when there is something to do. */
 async function decideRendered(

@@ -108,12 +108,10 @@ export function isMixed(parts: PipelineParts, recorded: RecordedRelease): boolea
 }
 
 /** A repair of the release that is deployed. */
-export interface Repair {
-  readonly hold: Hold;
-  readonly plan: Plan;
-  readonly recorded: RecordedRelease;
-  readonly observed: ObservedStack;
-}
+type Repair = Pick<
+  Extract<HeldDecision, { readonly kind: "repair" }>,
+  "hold" | "plan" | "recorded" | "observed"
+>;
 
 /**
  * Brings what a repair needs to disk and to the engine, unless it failed lately. Nothing that runs is

@@ -8,19 +8,14 @@ import {
   type ChangedNetwork,
   changedNetworks,
   meaninglessIn,
+  type ReleaseOnDisk,
   requireSameVolumes,
   requireShortUpdates,
   requireStack,
   stackDirectories,
   withPlainDollars,
 } from "../deploy/mod.ts";
-import {
-  COMPOSE_LABELS,
-  type ComposeModel,
-  type InputClosure,
-  LABELS,
-  type Release,
-} from "../model/mod.ts";
+import { COMPOSE_LABELS, type ComposeModel, type InputClosure, LABELS } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import { arrivingModel } from "./remote_files.ts";
 import { type RenderedTarget, renderTarget } from "./render_target.ts";
@@ -34,14 +29,9 @@ import { stackAsOwner } from "../system/mod.ts";
 export { renderProject, type Trees } from "./render_project.ts";
 
 /** A release that was rendered and has changed nothing yet. */
-export interface PreparedRelease {
-  readonly release: Release;
+export interface PreparedRelease extends ReleaseOnDisk {
   /** Networks that are there, and that it wants to be others. */
   readonly networks: readonly ChangedNetwork[];
-  /** Directory of its tree. */
-  readonly tree: string;
-  /** That of its configuration, where something is read from another source. */
-  readonly configurationTree?: string;
   /** As compose printed it, with the paths of the tree: what images are built from. */
   readonly rendered: ComposeModel;
 }

@@ -1,6 +1,6 @@
-import type { Call, Operations, Power } from "../api/mod.ts";
+import type { Call, Power } from "../api/mod.ts";
 import { isStackwrightError, messageOf } from "../model/mod.ts";
-import type { Clock, Ids, Log, Redactor } from "../system/mod.ts";
+import type { Log } from "../system/mod.ts";
 import { type ApiKeys, type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { type BodyLimits, readBytes, readJson } from "./body.ts";
 import { BodyBudget } from "./body_budget.ts";
@@ -8,7 +8,7 @@ import { clientAddress, type TrustedProxies } from "./client_address.ts";
 import { type Answer, toResponse } from "./envelope.ts";
 import { documentRoutes, openApiDocumentsOf } from "./documents.ts";
 import type { HttpRequest } from "./http_request.ts";
-import { type ToolParts, toolRoute } from "./mcp/tool_route.ts";
+import { type ToolParts, toolRoute, type ToolRouteParts } from "./mcp/tool_route.ts";
 import { type Refusal, refusalOf } from "./problem.ts";
 import { restRoutes } from "./rest.ts";
 import type { Route } from "./route.ts";
@@ -28,8 +28,7 @@ export type Handler = (request: HttpRequest, peer: Peer) => Promise<Response>;
 const UNSIGNED_BYTES = 32 * 1024 * 1024;
 
 /** Ports of the handler. */
-export interface HandlerParts {
-  readonly operations: Operations;
+export interface HandlerParts extends Omit<ToolRouteParts, keyof ToolParts> {
   /** Without any the routes under `/v1/api` do not exist. */
   readonly apiKeys: ApiKeys;
   /** Without it the routes of webhooks do not exist. */
@@ -44,10 +43,6 @@ export interface HandlerParts {
   readonly maxPayload: number;
   /** Most bytes of unsigned bodies that are half sent, all together; 32 MiB or more by default. */
   readonly unsignedBytes?: number;
-  readonly redactor: Redactor;
-  readonly log: Log;
-  readonly ids: Ids;
-  readonly clock: Clock;
 }
 
 /** Makes the handler of the main server. It needs no socket. */

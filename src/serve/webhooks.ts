@@ -1,12 +1,11 @@
 import * as z from "zod";
 import type { WebhookOperation, WebhookResult } from "../api/mod.ts";
-import { isStackwrightError, type SourceRequest } from "../model/mod.ts";
+import { isStackwrightError, type SourceRequest, type WebhookDelivery } from "../model/mod.ts";
 import {
   deliveryOf,
   detectProvider,
   type ReadWebhook,
   readWebhook,
-  type WebhookDelivery,
   type WebhookSourceOptions,
 } from "../trigger/mod.ts";
 import { NO_STACK } from "../system/mod.ts";

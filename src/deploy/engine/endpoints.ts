@@ -9,15 +9,11 @@ import {
   servicesOf,
   textAt,
 } from "../../compose/model.ts";
+import type { ContainerParts } from "./container_parts.ts";
 import { numberOf } from "./units.ts";
 
 /** Parts of a container's endpoints in its networks. */
-export interface EndpointParts {
-  readonly model: ComposeModel;
-  readonly service: string;
-  readonly number: number;
-  readonly api: string;
-}
+export type EndpointParts = Pick<ContainerParts, "model" | "service" | "number" | "api">;
 
 /**
  * A container's places by the name of the network, the first one first: the one whose gateway and

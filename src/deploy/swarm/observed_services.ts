@@ -5,6 +5,7 @@ import {
   type ContainerState,
   JOB_INFIX,
   LABELS,
+  type ObservedContainer,
   type ObservedStack,
 } from "../../model/mod.ts";
 
@@ -93,11 +94,7 @@ export function hasEnded(state: string): boolean {
   return state === "complete" || state === "failed" || state === "rejected";
 }
 
-interface JudgedTask {
-  readonly state: ContainerState;
-  readonly health: ContainerHealth;
-  readonly exitCode: number | undefined;
-}
+type JudgedTask = Pick<ObservedContainer, "state" | "health" | "exitCode">;
 
 function stateOf({ mode, labels }: SwarmService, task: SwarmTask | undefined): JudgedTask {
   const is = (state: ContainerState, health: ContainerHealth, exitCode?: number) => ({

@@ -1,17 +1,9 @@
+import type { ProviderOptions } from "../../config/mod.ts";
 import { AwsV4Signer } from "aws4fetch";
 import { Buffer } from "node:buffer";
 import type { Clock, HttpClient, HttpRequest } from "../../system/mod.ts";
 import { askJson, scalarText, statusReason, textAt, valueAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
-
-/** Whose secrets of AWS Secrets Manager, and where. */
-export interface AwsOptions {
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Another address of the service. */
-  readonly siteUrl: string | undefined;
-}
 
 const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
 
@@ -23,7 +15,7 @@ const NOT_THIS_NAME = /ResourceNotFoundException|AccessDeniedException|Validatio
 
 /** Secrets of AWS Secrets Manager. */
 export function createAwsSecrets(
-  options: AwsOptions,
+  options: ProviderOptions<"aws_sm">,
   { http, clock }: { readonly http: HttpClient; readonly clock: Clock },
 ): SecretProvider {
   return {
@@ -69,7 +61,11 @@ function awsReadings(
   return readings;
 }
 
-async function signed(options: AwsOptions, clock: Clock, id: string): Promise<HttpRequest> {
+async function signed(
+  options: ProviderOptions<"aws_sm">,
+  clock: Clock,
+  id: string,
+): Promise<HttpRequest> {
   const { region, accessKeyId, secretAccessKey } = options;
   const body = JSON.stringify({ SecretId: id });
   const signer = new AwsV4Signer({

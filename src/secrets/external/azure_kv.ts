@@ -1,14 +1,8 @@
-import type { AzureIdentity } from "../../config/mod.ts";
+import type { AzureIdentity, ProviderOptions } from "../../config/mod.ts";
 import type { Clock, HttpClient, HttpRequest } from "../../system/mod.ts";
 import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { createLogin, type Grant } from "./login.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
-
-/** Which vault of Azure, and who asks it. */
-export interface AzureOptions {
-  readonly vaultUrl: string;
-  readonly identity: AzureIdentity;
-}
 
 const SHAPE = "name, or name/version";
 
@@ -20,7 +14,7 @@ const SHORT_LIFETIME = 300;
 
 /** Secrets of Azure Key Vault; `imdsUrl` is where the identity of the machine is asked for. */
 export function createAzureKeyVault(
-  options: AzureOptions,
+  options: ProviderOptions<"azure_kv">,
   { http, clock, imdsUrl = IMDS_URL }: {
     readonly http: HttpClient;
     readonly clock: Clock;

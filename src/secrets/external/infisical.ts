@@ -1,15 +1,9 @@
+import type { ProviderOptions } from "../../config/mod.ts";
 import { withoutEnd } from "../../model/mod.ts";
 import type { Clock, HttpClient } from "../../system/mod.ts";
 import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { createLogin, type Grant } from "./login.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
-
-/** The address of Infisical, and the machine identity (universal auth) for it. */
-export interface InfisicalOptions {
-  readonly siteUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
 
 const SHAPE = "projectId:environment:[/path/]key";
 
@@ -18,7 +12,7 @@ const SHORT_LIFETIME = 300;
 
 /** Secrets of Infisical, with their references to other secrets and imports resolved by it. */
 export function createInfisical(
-  options: InfisicalOptions,
+  options: ProviderOptions<"infisical">,
   { http, clock }: { readonly http: HttpClient; readonly clock: Clock },
 ): SecretProvider {
   const login = createLogin(clock, (signal) => logIn(options, http, signal));
@@ -57,7 +51,7 @@ export function createInfisical(
 }
 
 async function logIn(
-  { siteUrl, clientId, clientSecret }: InfisicalOptions,
+  { siteUrl, clientId, clientSecret }: ProviderOptions<"infisical">,
   http: HttpClient,
   signal: AbortSignal,
 ): Promise<Grant> {

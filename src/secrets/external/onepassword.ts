@@ -1,12 +1,7 @@
+import type { ProviderOptions } from "../../config/mod.ts";
 import type { HttpClient } from "../../system/mod.ts";
 import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
-
-/** The address of the Connect server, and the token for it. */
-export interface ConnectOptions {
-  readonly connectHost: string;
-  readonly connectToken: string;
-}
 
 const SHAPE = "op://vault/item/[section/]field[?attribute=otp]";
 
@@ -22,7 +17,10 @@ interface OnePasswordReference {
 }
 
 /** Items of 1Password through a Connect server; vaults, items and fields by name or id. */
-export function createOnePassword(options: ConnectOptions, http: HttpClient): SecretProvider {
+export function createOnePassword(
+  options: ProviderOptions<"1password">,
+  http: HttpClient,
+): SecretProvider {
   const get = async (path: string, signal: AbortSignal, expected: number[] = []) => {
     const headers = { authorization: `Bearer ${options.connectToken}` };
     const url = below(options.connectHost, path);

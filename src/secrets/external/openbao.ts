@@ -1,12 +1,7 @@
+import type { ProviderOptions } from "../../config/mod.ts";
 import type { HttpClient } from "../../system/mod.ts";
 import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
-
-/** The address of OpenBao or Vault, and the token for it. */
-export interface OpenBaoOptions {
-  readonly siteUrl: string;
-  readonly accessToken: string;
-}
 
 const SHAPE = "kv:[namespace:]engine:secret:key";
 
@@ -18,7 +13,10 @@ interface KvReference {
 }
 
 /** Key-value secrets of OpenBao and Vault; the version of the engine is asked for once per reader. */
-export function createOpenBao(options: OpenBaoOptions, http: HttpClient): SecretProvider {
+export function createOpenBao(
+  options: ProviderOptions<"openbao">,
+  http: HttpClient,
+): SecretProvider {
   const get = (path: string, namespace: string, signal: AbortSignal, expected: number[] = []) =>
     askJson(http, {
       method: "GET",

@@ -1,4 +1,4 @@
-import type { SecretStore } from "../../config/mod.ts";
+import type { ProviderOptions, SecretStore } from "../../config/mod.ts";
 import type { SecretReference } from "../../model/mod.ts";
 import type { HttpClient, HttpRequest } from "../../system/mod.ts";
 import { askJson } from "./ask_json.ts";
@@ -6,14 +6,11 @@ import { escapeForJsonPath, searchValue } from "./json_path.ts";
 import { Memo, type SecretProvider, unresolved } from "./provider.ts";
 import { renderTemplate, type TemplateValues } from "./render_template.ts";
 
-/** The stores of the instance, and the values of `.auth` in their templates. */
-export interface WebhookOptions {
-  readonly stores: readonly SecretStore[];
-  readonly auth: Readonly<Record<string, string>>;
-}
-
 /** Secrets from any service with an HTTP interface, as the stores of the instance describe it. */
-export function createWebhookStores(options: WebhookOptions, http: HttpClient): SecretProvider {
+export function createWebhookStores(
+  options: ProviderOptions<"webhook">,
+  http: HttpClient,
+): SecretProvider {
   const stores = new Map(options.stores.map((store) => [store.name, store]));
   return {
     name: "webhook",

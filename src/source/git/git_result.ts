@@ -1,12 +1,9 @@
+import type { CommandResult } from "../../system/mod.ts";
 import { damagedError, type GitFailure } from "./git_failure.ts";
 
-/** The end of a command; `failure` is set when its exit code was not zero. */
-export interface GitResult {
-  readonly stdout: Uint8Array;
-  /** Redacted. */
-  readonly stderr: string;
+/** The end of a command, what it printed redacted; `failure` is set when its exit code was not zero. */
+export interface GitResult extends CommandResult {
   readonly failure: GitFailure | undefined;
-  readonly code: number;
 }
 
 /** Throws the error of a failed local command as damage when the command had only valid input. */

@@ -1,19 +1,13 @@
-import type { Clock, Files, KeyedLock, Log } from "../../system/mod.ts";
-import type { Git } from "./git.ts";
 import { Mirror } from "./mirror.ts";
+import type { MirrorParts } from "./mirror_parts.ts";
 import { ObjectReader } from "./object_reader.ts";
 import type { ReaderParts } from "./object_session.ts";
 import { createRepository, type Repository } from "./repository.ts";
 
 /** Parts for opening repositories; the limits are those of their object readers. */
-export interface RepositoriesParts extends Pick<ReaderParts, "idleMs" | "answerMs" | "largest"> {
-  readonly git: Git;
-  readonly files: Files;
-  readonly clock: Clock;
-  readonly log: Log | undefined;
-  /** Fetches into one mirror, one after the other. */
-  readonly lock: KeyedLock;
-}
+export type RepositoriesParts =
+  & Pick<ReaderParts, "idleMs" | "answerMs" | "largest">
+  & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock">;
 
 /** The repositories of this process, each opened once. */
 export class Repositories {

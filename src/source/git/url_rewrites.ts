@@ -55,16 +55,8 @@ export function rewriteHosts(rewrites: UrlRewrites): string[] {
   return [...new Set(hosts)].filter((host) => host !== "");
 }
 
-/** What a key stands for; a host stands for everything on it. */
-interface Prefix {
-  readonly host: string;
-  /** Empty for any. */
-  readonly scheme: string;
-  /** Empty for any. */
-  readonly user: string;
-  /** Without a trailing slash; empty for every path. */
-  readonly path: string;
-}
+/** What a key stands for; where scheme, user or path is empty, it is any. */
+type Prefix = Omit<Written, "isShort">;
 
 interface Rule {
   readonly prefix: Prefix;

@@ -1,16 +1,12 @@
-import type { Clock, Files, Log } from "../../system/mod.ts";
-import type { Git } from "../git/git.ts";
+import type { Clock, Log } from "../../system/mod.ts";
 import type { CommitPlace } from "../git/repository.ts";
 import type { ExpandOptions } from "./expanded_tree.ts";
+import type { ExportParts } from "./export_job.ts";
 
 /** Parts for publishing trees. */
-export interface TreeParts {
-  readonly files: Files;
+export interface TreeParts extends ExportParts {
   readonly clock: Clock;
-  readonly git: Git;
   readonly log: Log | undefined;
-  /** See {@link ExportParts.mostFilesWithoutGit}. */
-  readonly mostFilesWithoutGit: number;
 }
 
 /** One tree to publish. */

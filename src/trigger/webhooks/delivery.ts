@@ -1,20 +1,13 @@
 import { checkArtifactUrl, isConfigTarget } from "../../config/mod.ts";
-import { type DeclaredDeployment, type SourceRequest, StackwrightError } from "../../model/mod.ts";
+import {
+  type DeclaredDeployment,
+  type SourceRequest,
+  StackwrightError,
+  type WebhookDelivery,
+} from "../../model/mod.ts";
 import type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
 import type { RepositoryAddress } from "./locate.ts";
 import { malformed } from "./payload.ts";
-
-/** The wish of a webhook: sources to look at, each in a run of its own, or nothing. */
-export type WebhookDelivery =
-  | { readonly kind: "deploy"; readonly sources: readonly SourceRequest[] }
-  | {
-    readonly kind: "skip";
-    /** Name of the repository for people; may be empty. */
-    readonly repository: string;
-    /** Configuration target; empty for the default file. */
-    readonly target: string;
-    readonly message: string;
-  };
 
 /** Facts about the sources that webhooks are about. */
 export interface WebhookSourceOptions {

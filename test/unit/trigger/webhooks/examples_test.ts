@@ -2,13 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import examplesOf from "@octokit/webhooks-examples/api.github.com/index.json" with { type: "json" };
 import { sourceLocation } from "../../../../src/source/mod.ts";
-import {
-  createLocate,
-  deliveryOf,
-  readWebhook,
-  type WebhookDelivery,
-} from "../../../../src/trigger/mod.ts";
+import { createLocate, deliveryOf, readWebhook } from "../../../../src/trigger/mod.ts";
 import { signed } from "../../../fakes/webhook_requests.ts";
+import type { WebhookDelivery } from "../../../../src/model/mod.ts";
 
 const SECRET = "it's a secret to everybody";
 const events = examplesOf as readonly {
