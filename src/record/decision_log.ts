@@ -1,6 +1,6 @@
 import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts";
 import { redactTexts } from "../system/mod.ts";
-import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
 
 /** Decisions kept for each stack. */
@@ -34,25 +34,19 @@ export class DecisionLog {
     const content = JSON.stringify(redactTexts(decision, (text) => this.#redact(text, key)));
     const [last] = this.#database.all(
       `SELECT id, content FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
-      key.context,
-      key.name,
+      key,
     );
     let id = Number(last?.["id"] ?? 0);
     this.#database.casually(() => {
       if (last?.["content"] === content) {
-        this.#database.run(
-          `UPDATE decisions SET last_at = ?, times = times + 1 WHERE id = ?`,
-          at.getTime(),
-          id,
-        );
-        return;
+        const sql = `UPDATE decisions SET last_at = ?, times = times + 1 WHERE id = ?`;
+        return this.#database.run(sql, at, id);
       }
       this.#database.run(
         `INSERT INTO decisions (context, name, first_at, last_at, times, content) VALUES (?, ?, ?, ?, 1, ?)`,
-        key.context,
-        key.name,
-        at.getTime(),
-        at.getTime(),
+        key,
+        at,
+        at,
         content,
       );
       id = this.#newest();
@@ -78,8 +72,7 @@ export class DecisionLog {
   of(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedDecision[] {
     const rows = this.#database.all(
       `SELECT * FROM decisions WHERE context = ? AND name = ? AND id < ? ORDER BY id DESC LIMIT ?`,
-      key.context,
-      key.name,
+      key,
       before,
       limit,
     );
@@ -92,10 +85,7 @@ export class DecisionLog {
       `SELECT d.* FROM decisions d
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id`,
     );
-    return rows.map((row) => ({
-      key: { context: String(row["context"]), name: String(row["name"]) },
-      decision: toDecision(row),
-    }));
+    return rows.map((row) => ({ key: keyIn(row), decision: toDecision(row) }));
   }
 
   #newest(): number {
@@ -106,10 +96,8 @@ export class DecisionLog {
     this.#database.run(
       `DELETE FROM decisions WHERE context = ? AND name = ? AND id NOT IN
          (SELECT id FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT ?)`,
-      key.context,
-      key.name,
-      key.context,
-      key.name,
+      key,
+      key,
       DECISIONS_PER_STACK,
     );
   }

@@ -1,6 +1,6 @@
 import type { SourceRequest, StackKey, Trigger } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
-import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 
 /** A deployment that waits for a sync window to open, and what is asked for then. */
 export interface Deferred {
@@ -27,15 +27,8 @@ export class DeferredDeployments {
       deployment,
       given: [...given],
     }));
-    this.#database.run(
-      `INSERT OR REPLACE INTO deferred (context, name, trigger, sealed, retry_at)
-       VALUES (?, ?, ?, ?, ?)`,
-      key.context,
-      key.name,
-      trigger,
-      this.#key.seal(JSON.stringify({ ...request, deployments })),
-      retryAt?.getTime() ?? null,
-    );
+    const sealed = this.#key.seal(JSON.stringify({ ...request, deployments }));
+    this.#database.put("deferred", key, { trigger, sealed, retry_at: retryAt });
   }
 
   /** Time at which a stack's deployment is decided about again; `undefined` when none waits. */
@@ -53,7 +46,7 @@ export class DeferredDeployments {
         given: new Set(each.given),
       }));
       return {
-        key: { context: String(row["context"]), name: String(row["name"]) },
+        key: keyIn(row),
         trigger: String(row["trigger"]) as Trigger,
         request: { ...request, deployments },
         ...retryAtOf(row),
@@ -63,12 +56,8 @@ export class DeferredDeployments {
 
   /** Puts off what waits for a stack. */
   putOff(key: StackKey, until: Date): void {
-    this.#database.run(
-      `UPDATE deferred SET retry_at = ? WHERE context = ? AND name = ?`,
-      until.getTime(),
-      key.context,
-      key.name,
-    );
+    const sql = `UPDATE deferred SET retry_at = ? WHERE context = ? AND name = ?`;
+    this.#database.run(sql, until, key);
   }
 
   /** Forgets what waits for a stack, if anything does. */

@@ -1,5 +1,5 @@
 import type { DiscoveredStack, DiscoveryOwner, StackKey } from "../model/mod.ts";
-import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 
 /**
  * Remembers which stacks were discovered, and by whom, so that they can be removed when they vanish.
@@ -33,16 +33,9 @@ export class DiscoveredStacks {
   set(stack: DiscoveredStack): void {
     const known = this.get(stack.key);
     if (known !== undefined && content(known) === content(stack)) return;
-    const { key, owner } = stack;
-    this.#database.run(
-      `INSERT OR REPLACE INTO discovered VALUES (?, ?, ?, ?, ?, ?)`,
-      key.context,
-      key.name,
-      owner.source,
-      owner.target,
-      owner.reference,
-      content(stack),
-    );
+    const { source, target, reference } = stack.owner;
+    const row = { source, target, reference, content: content(stack) };
+    this.#database.put("discovered", stack.key, row);
   }
 
   /** Forgets a stack: it is gone, or somebody names it now. Fine when it is not known. */
@@ -67,20 +60,11 @@ export class DiscoveredStacks {
     if (JSON.stringify(this.pending(owner)) === JSON.stringify(stacks)) return;
     const { source, target, reference } = owner;
     this.#database.transaction(() => {
-      this.#database.run(
-        `DELETE FROM pending_removals WHERE source = ? AND target = ? AND reference = ?`,
-        source,
-        target,
-        reference,
-      );
+      const which = "source = ? AND target = ? AND reference = ?";
+      this.#database.run(`DELETE FROM pending_removals WHERE ${which}`, source, target, reference);
       if (stacks.length === 0) return;
-      this.#database.run(
-        `INSERT INTO pending_removals VALUES (?, ?, ?, ?)`,
-        source,
-        target,
-        reference,
-        JSON.stringify(stacks),
-      );
+      const sql = `INSERT INTO pending_removals VALUES (?, ?, ?, ?)`;
+      this.#database.run(sql, source, target, reference, JSON.stringify(stacks));
     });
   }
 }
@@ -88,7 +72,7 @@ export class DiscoveredStacks {
 function toStack(row: Row): DiscoveredStack {
   const { repository, directory, policy } = JSON.parse(String(row["content"]));
   return {
-    key: { context: String(row["context"]), name: String(row["name"]) },
+    key: keyIn(row),
     owner: {
       source: String(row["source"]),
       target: String(row["target"]),

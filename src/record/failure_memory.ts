@@ -48,11 +48,8 @@ export class FailureMemory {
 
   /** Counts an automatic attempt before it is made, so that a crash in it counts too. */
   countAttempt(key: StackKey): void {
-    this.#database.run(
-      `UPDATE failures SET automatic_attempts = automatic_attempts + 1 WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const change = "automatic_attempts = automatic_attempts + 1";
+    this.#database.run(`UPDATE failures SET ${change} WHERE context = ? AND name = ?`, key);
   }
 
   /**
@@ -69,34 +66,28 @@ export class FailureMemory {
       const change = failure.automatic
         ? "failures = failures + 1, by_hand_at = NULL, last_failed_at = ?"
         : "by_hand_at = ?";
-      this.#database.run(
-        `UPDATE failures SET ${change}, message = ? WHERE context = ? AND name = ?`,
-        failure.at.getTime(),
-        message,
-        key.context,
-        key.name,
-      );
+      const sql = `UPDATE failures SET ${change}, message = ? WHERE context = ? AND name = ?`;
+      this.#database.run(sql, failure.at, message, key);
       return;
     }
-    this.#database.run(
-      `INSERT OR REPLACE INTO failures VALUES (?, ?, ?, 1, 0, ?, ?, NULL)`,
-      key.context,
-      key.name,
-      failure.release,
-      failure.at.getTime(),
+    this.#database.put("failures", key, {
+      release: failure.release,
+      failures: 1,
+      automatic_attempts: 0,
+      last_failed_at: failure.at,
       message,
-    );
+    });
   }
 
   /** Says more of the failure there is: what became of the stack afterwards. */
   addTo(key: StackKey, text: string): void {
     const known = this.get(key);
     if (known === undefined) return;
+    const message = this.#redact(`${known.message}; ${text}`, key).slice(0, MOST_MESSAGE);
     this.#database.run(
       `UPDATE failures SET message = ? WHERE context = ? AND name = ?`,
-      this.#redact(`${known.message}; ${text}`, key).slice(0, MOST_MESSAGE),
-      key.context,
-      key.name,
+      message,
+      key,
     );
   }
 

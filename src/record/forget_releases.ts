@@ -1,5 +1,5 @@
 import type { StackKey } from "../model/mod.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase } from "./ledger_database.ts";
 
 /** Releases of a stack that are remembered whatever became of them. */
 export const RELEASES_PER_STACK = 100;
@@ -13,14 +13,12 @@ const GONE_MS = 90 * 24 * 3600 * 1000;
  * pinned to, those under way, the last good ones that differ, and whatever these need. Belongs inside
  * a transaction of the ledger.
  */
-export function forgetReleases(database: LedgerDatabase, { context, name }: StackKey): void {
+export function forgetReleases(database: LedgerDatabase, stack: StackKey): void {
   const [counted] = database.all(
     `SELECT count(*) AS count FROM releases WHERE context = ? AND name = ?`,
-    context,
-    name,
+    stack,
   );
   if (Number(counted?.["count"]) <= RELEASES_PER_STACK) return;
-  const stack = [context, name] as const;
   const doomed = database.all(
     `WITH own AS (SELECT id, number, status, digest, sealed_in FROM releases
                   WHERE context = ? AND name = ?),
@@ -36,12 +34,12 @@ export function forgetReleases(database: LedgerDatabase, { context, name }: Stac
        SELECT id FROM kept WHERE id IS NOT NULL
        UNION SELECT sealed_in FROM own WHERE sealed_in IS NOT NULL AND id IN (SELECT id FROM kept))
      SELECT id FROM own WHERE id NOT IN (SELECT id FROM needed)`,
-    ...stack,
+    stack,
     RELEASES_PER_STACK,
     GOOD_RELEASES,
-    ...stack,
-    ...stack,
-    ...stack,
+    stack,
+    stack,
+    stack,
   );
   for (const row of doomed) {
     const id = String(row["id"]);
@@ -65,11 +63,10 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
     now - GONE_MS,
   );
   for (const row of gone) {
-    const stack = [String(row["context"]), String(row["name"])] as const;
     for (
       const table of ["pins", "failures", "stops", "holds", "intents", "decisions", "releases"]
     ) {
-      database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, ...stack);
+      database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, keyIn(row));
     }
   }
 }

@@ -1,6 +1,6 @@
 import { type StackKey, StackwrightError } from "../model/mod.ts";
 import type { ProcessOwner } from "../system/mod.ts";
-import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 
 /** Something about to change an engine. It is on disk before the first change. */
 export interface Intent {
@@ -51,8 +51,7 @@ export class Intents {
   mark(key: StackKey): string {
     const [row] = this.#database.all(
       `SELECT id, closed_at FROM intents WHERE context = ? AND name = ? ORDER BY rowid DESC LIMIT 1`,
-      key.context,
-      key.name,
+      key,
     );
     return `${row?.["id"]} ${row?.["closed_at"]}`;
   }
@@ -77,10 +76,9 @@ export class Intents {
       `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       intent.id,
-      intent.key.context,
-      intent.key.name,
+      intent.key,
       intent.kind,
-      intent.releaseId ?? null,
+      intent.releaseId,
       JSON.stringify(intent.options),
       JSON.stringify(intent.ranBefore),
       this.#owner.id,
@@ -90,13 +88,8 @@ export class Intents {
 
   /** Says how an intent ended; `message` is stored as it is. */
   finish(intent: Intent, outcome: string, message: string, now: number): void {
-    this.#database.run(
-      `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`,
-      now,
-      outcome,
-      message,
-      intent.id,
-    );
+    const sql = `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`;
+    this.#database.run(sql, now, outcome, message, intent.id);
   }
 
   #openRows(): Row[] {
@@ -108,8 +101,7 @@ export class Intents {
   #openOf(key: StackKey): Row[] {
     return this.#database.all(
       `SELECT * FROM intents WHERE context = ? AND name = ? AND closed_at IS NULL`,
-      key.context,
-      key.name,
+      key,
     );
   }
 
@@ -123,7 +115,7 @@ export class Intents {
 function toIntent(row: Row): Intent {
   return {
     id: String(row["id"]),
-    key: { context: String(row["context"]), name: String(row["name"]) },
+    key: keyIn(row),
     kind: row["kind"] === "destroy" ? "destroy" : "deploy",
     ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
     options: JSON.parse(String(row["options"])),

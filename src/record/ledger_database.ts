@@ -10,13 +10,22 @@ export type Row = Readonly<Record<string, unknown>>;
 type StackTable =
   | "deferred"
   | "discovered"
+  | "drift"
   | "failures"
   | "holds"
   | "owners"
   | "pins"
+  | "reconciliations"
   | "refused_owners"
+  | "restarts"
   | "stacks"
   | "stops";
+
+/**
+ * A value of a statement: an instant stands for its milliseconds since 1970, nothing for NULL, and the
+ * key of a stack for two values, its context and its name.
+ */
+export type Value = SQLInputValue | Date | StackKey | undefined;
 
 /** Path of a database that has no file. */
 const IN_MEMORY = ":memory:";
@@ -46,26 +55,34 @@ export class LedgerDatabase {
   }
 
   /** Changes something. */
-  run(sql: string, ...values: SQLInputValue[]): void {
+  run(sql: string, ...values: Value[]): void {
     this.#guard(() => {
       this.#requireFile();
-      this.#statement(sql).run(...values);
+      this.#statement(sql).run(...values.flatMap(inSql));
     });
   }
 
   /** Reads rows. */
-  all(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#guard(() => this.#statement(sql).all(...values));
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#guard(() => this.#statement(sql).all(...values.flatMap(inSql)));
   }
 
   /** Reads the row of a stack in a table that has one for each. */
-  rowOf(table: StackTable, { context, name }: StackKey): Row | undefined {
-    return this.all(`SELECT * FROM ${table} WHERE context = ? AND name = ?`, context, name)[0];
+  rowOf(table: StackTable, key: StackKey): Row | undefined {
+    return this.all(`SELECT * FROM ${table} WHERE context = ? AND name = ?`, key)[0];
+  }
+
+  /** Writes the row of a stack in such a table, in the place of the one before. */
+  put(table: StackTable, key: StackKey, columns: Readonly<Record<string, Value>>): void {
+    const names = ["context", "name", ...Object.keys(columns)];
+    const places = names.map(() => "?").join(", ");
+    const sql = `INSERT OR REPLACE INTO ${table} (${names.join(", ")}) VALUES (${places})`;
+    this.run(sql, key, ...Object.values(columns));
   }
 
   /** Removes what a table has about a stack. */
-  removeRows(table: StackTable, { context, name }: StackKey): void {
-    this.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, context, name);
+  removeRows(table: StackTable, key: StackKey): void {
+    this.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, key);
   }
 
   /** Does several changes, all or none. */
@@ -146,6 +163,19 @@ export class LedgerDatabase {
       throw explain(error, this.path);
     }
   }
+}
+
+function inSql(value: Value): SQLInputValue[] {
+  if (value instanceof Date) return [value.getTime()];
+  if (typeof value === "object" && value !== null && "context" in value) {
+    return [value.context, value.name];
+  }
+  return [value ?? null];
+}
+
+/** The key of the stack that a row is about. */
+export function keyIn(row: Row): StackKey {
+  return { context: String(row["context"]), name: String(row["name"]) };
 }
 
 function open(path: string): DatabaseSync {

@@ -56,13 +56,8 @@ export class Owners {
       each.source === wanted.source && each.reference === wanted.reference
     );
     if (isKnown || known.length >= MOST_REFUSED) return;
-    this.#database.run(
-      `INSERT INTO refused_owners VALUES (?, ?, ?, ?)`,
-      key.context,
-      key.name,
-      wanted.source,
-      wanted.reference,
-    );
+    const { source, reference } = wanted;
+    this.#database.run(`INSERT INTO refused_owners VALUES (?, ?, ?, ?)`, key, source, reference);
   }
 
   /** Who wanted a stack in vain, sorted. */
@@ -75,14 +70,7 @@ export class Owners {
   }
 
   #set(key: StackKey, { source, reference, adopted }: RecordedOwner): void {
-    this.#database.run(
-      `INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?, ?)`,
-      key.context,
-      key.name,
-      source,
-      reference,
-      adopted ? 1 : 0,
-    );
+    this.#database.put("owners", key, { source, reference, adopted: adopted ? 1 : 0 });
   }
 
   #forgetRefused(key: StackKey): void {

@@ -23,14 +23,7 @@ export class PersonHolds {
 
   /** Holds a stack; an earlier hold is replaced. */
   set(key: StackKey, { reason, heldAt, until }: PersonHold): void {
-    this.#database.run(
-      `INSERT OR REPLACE INTO holds (context, name, reason, held_at, until) VALUES (?, ?, ?, ?, ?)`,
-      key.context,
-      key.name,
-      this.#redact(reason, key),
-      heldAt.getTime(),
-      until?.getTime() ?? null,
-    );
+    this.#database.put("holds", key, { reason: this.#redact(reason, key), held_at: heldAt, until });
   }
 
   /** Lets a stack go; false when nobody held it. */

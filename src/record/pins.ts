@@ -45,29 +45,20 @@ export class Pins {
 
   /** Pins a stack; an earlier pin is replaced. */
   set(key: StackKey, pin: Pin): void {
-    this.#database.run(
-      `INSERT OR REPLACE INTO pins (context, name, release_id, revision, pinned_at, refused, reason)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      key.context,
-      key.name,
-      pin.releaseId,
-      pin.revision,
-      pin.pinnedAt.getTime(),
-      pin.refused === undefined ? null : JSON.stringify(pin.refused),
-      pin.reason === undefined ? null : this.#redact(pin.reason, key),
-    );
+    this.#database.put("pins", key, {
+      release_id: pin.releaseId,
+      revision: pin.revision,
+      pinned_at: pin.pinnedAt,
+      refused: pin.refused && JSON.stringify(pin.refused),
+      reason: pin.reason === undefined ? null : this.#redact(pin.reason, key),
+    });
   }
 
   /** Pins a stack for as long as an intent is open; how that ends decides about the pin. */
   begin(key: StackKey, pin: Pin, intentId: string): void {
     const earlier = this.get(key);
     this.set(key, pin);
-    this.#database.run(
-      `UPDATE pins SET pending = ? WHERE context = ? AND name = ?`,
-      JSON.stringify({ intentId, earlier }),
-      key.context,
-      key.name,
-    );
+    this.#setPending(key, JSON.stringify({ intentId, earlier }));
   }
 
   /** The pin of an intent stays when that was carried out, else the one before holds again. */
@@ -81,11 +72,11 @@ export class Pins {
       else this.set(key, { ...earlier, pinnedAt: new Date(earlier.pinnedAt) });
       return;
     }
-    this.#database.run(
-      `UPDATE pins SET pending = NULL WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    this.#setPending(key, null);
+  }
+
+  #setPending(key: StackKey, pending: string | null): void {
+    this.#database.run(`UPDATE pins SET pending = ? WHERE context = ? AND name = ?`, pending, key);
   }
 
   /** Removes the pin; false when there was none. */

@@ -7,7 +7,7 @@ import {
   type ReconciliationOptions,
   type StackKey,
 } from "../model/mod.ts";
-import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 
 /** Time for which a restart is remembered, in milliseconds: the longest window that makes sense. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -34,24 +34,14 @@ export class Reconciliations {
 
   /** How a stack reacts; `undefined` where nobody has said yet. */
   get(key: StackKey): ReconciliationOptions | undefined {
-    const [row] = this.#database.all(
-      `SELECT options FROM reconciliations WHERE context = ? AND name = ?`,
-      key.context,
-      key.name,
-    );
+    const row = this.#database.rowOf("reconciliations", key);
     return row && { drift: "report", ...JSON.parse(String(row["options"])) };
   }
 
   /** Says how a stack reacts from now on; writes only what differs. */
   settle(key: StackKey, options: ReconciliationOptions): void {
     if (JSON.stringify(this.get(key)) === JSON.stringify(options)) return;
-    this.#database.run(
-      `INSERT INTO reconciliations (context, name, options) VALUES (?, ?, ?)
-       ON CONFLICT (context, name) DO UPDATE SET options = excluded.options`,
-      key.context,
-      key.name,
-      JSON.stringify(options),
-    );
+    this.#database.put("reconciliations", key, { options: JSON.stringify(options) });
   }
 
   /** Number of times that a container was restarted since a moment. */
@@ -59,11 +49,10 @@ export class Reconciliations {
     const [row] = this.#database.all(
       `SELECT count(*) AS count FROM restarts
        WHERE context = ? AND name = ? AND release = ? AND container = ? AND at > ?`,
-      key.context,
-      key.name,
+      key,
       release,
       container,
-      since.getTime(),
+      since,
     );
     return Number(row?.["count"]);
   }
@@ -72,29 +61,23 @@ export class Reconciliations {
   noteRestart({ key, release, container }: RestartedContainer, at: Date): void {
     this.#database.transaction(() => {
       this.#database.run(`DELETE FROM restarts WHERE at < ?`, at.getTime() - KEPT_MS);
-      this.#database.run(
-        `INSERT INTO restarts (context, name, release, container, at) VALUES (?, ?, ?, ?, ?)`,
-        key.context,
-        key.name,
-        release,
-        container,
-        at.getTime(),
-      );
+      const sql =
+        `INSERT INTO restarts (context, name, release, container, at) VALUES (?, ?, ?, ?, ?)`;
+      this.#database.run(sql, key, release, container, at);
     });
   }
 
   /** What the last look found; `undefined` where nobody has looked. */
-  drift({ context, name }: StackKey): FoundDrift | undefined {
-    const sql = `SELECT found FROM drift WHERE context = ? AND name = ?`;
-    const [row] = this.#database.all(sql, context, name);
+  drift(key: StackKey): FoundDrift | undefined {
+    const row = this.#database.rowOf("drift", key);
     return row && foundIn(row);
   }
 
   /** The same of every stack that was looked at, by its formatted key. */
   drifts(): ReadonlyMap<string, FoundDrift> {
     return new Map(
-      this.#database.all(`SELECT context, name, found FROM drift`).map((row) => [
-        formatStackKey({ context: String(row["context"]), name: String(row["name"]) }),
+      this.#database.all(`SELECT * FROM drift`).map((row) => [
+        formatStackKey(keyIn(row)),
         foundIn(row),
       ]),
     );
@@ -108,13 +91,7 @@ export class Reconciliations {
   /** Writes only what differs. */
   #note(key: StackKey, found: FoundDrift): void {
     if (JSON.stringify(this.drift(key)) === JSON.stringify(found)) return;
-    this.#database.run(
-      `INSERT INTO drift (context, name, found) VALUES (?, ?, ?)
-       ON CONFLICT (context, name) DO UPDATE SET found = excluded.found`,
-      key.context,
-      key.name,
-      JSON.stringify(found),
-    );
+    this.#database.put("drift", key, { found: JSON.stringify(found) });
   }
 
   /** Takes note that containers or services were replaced because of drift. */
@@ -132,9 +109,9 @@ export class Reconciliations {
   }
 
   /** Forgets a stack. */
-  remove({ context, name }: StackKey): void {
-    for (const table of ["reconciliations", "restarts", "drift"]) {
-      this.#database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, context, name);
+  remove(key: StackKey): void {
+    for (const table of ["reconciliations", "restarts", "drift"] as const) {
+      this.#database.removeRows(table, key);
     }
   }
 }

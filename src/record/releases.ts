@@ -1,6 +1,6 @@
 import type { Release, StackKey } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase, type Value } from "./ledger_database.ts";
 import {
   clearFacts,
   type RecordedRelease,
@@ -40,8 +40,7 @@ export class Releases {
   current(key: StackKey): RecordedRelease | undefined {
     return this.#select(
       `SELECT ${COLUMNS} FROM stacks s JOIN releases r ON r.id = s.release_id WHERE s.context = ? AND s.name = ?`,
-      key.context,
-      key.name,
+      key,
     )[0];
   }
 
@@ -56,7 +55,7 @@ export class Releases {
       `SELECT s.context, s.name, r.finished_at, json_extract(r.facts, '$.revision.source.name') AS source
        FROM stacks s JOIN releases r ON r.id = s.release_id ORDER BY s.context, s.name`,
     ).map((row) => ({
-      key: { context: String(row["context"]), name: String(row["name"]) },
+      key: keyIn(row),
       repository: String(row["source"]),
       succeededAt: row["finished_at"] === null ? undefined : new Date(Number(row["finished_at"])),
     }));
@@ -72,8 +71,7 @@ export class Releases {
     return this.#select(
       `SELECT ${COLUMNS} FROM releases r WHERE context = ? AND name = ? AND number < ?
        ORDER BY number DESC LIMIT ?`,
-      key.context,
-      key.name,
+      key,
       before,
       limit,
     );
@@ -99,49 +97,37 @@ export class Releases {
    * that of the current release, a repair for instance, is not written whole again.
    */
   add(id: string, release: Release, now: number): void {
-    const { context, name } = release.key;
     const same = this.#models.equal(release);
     this.#database.run(
       `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed, sealed_in)
        VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
                ?, ?, 'applying', ?, ?, ?, ?)`,
       id,
-      context,
-      name,
-      context,
-      name,
+      release.key,
+      release.key,
       release.digest,
       release.revision.id,
       now,
       clearFacts(release, {}),
       same === undefined ? this.#models.seal(release) : new Uint8Array(),
-      same ?? null,
+      same,
     );
   }
 
   /** Says what became of a release; `message` is stored as it is. */
   setStatus(id: string, status: ReleaseStatus, message: string, now: number): void {
-    this.#database.run(
-      `UPDATE releases SET status = ?, message = ?, finished_at = ? WHERE id = ?`,
-      status,
-      message,
-      now,
-      id,
-    );
+    const sql = `UPDATE releases SET status = ?, message = ?, finished_at = ? WHERE id = ?`;
+    this.#database.run(sql, status, message, now, id);
   }
 
   /** Makes a release the current one of its stack, with the images that it runs. */
   makeCurrent(key: StackKey, id: string, images: Readonly<Record<string, string>>): void {
-    this.#database.run(
-      `UPDATE releases SET facts = json_set(facts, '$.images', json(?)) WHERE id = ?`,
-      JSON.stringify(images),
-      id,
-    );
+    const sql = `UPDATE releases SET facts = json_set(facts, '$.images', json(?)) WHERE id = ?`;
+    this.#database.run(sql, JSON.stringify(images), id);
     this.#database.run(
       `INSERT INTO stacks (context, name, release_id) VALUES (?, ?, ?)
        ON CONFLICT (context, name) DO UPDATE SET release_id = excluded.release_id`,
-      key.context,
-      key.name,
+      key,
       id,
     );
   }
@@ -178,7 +164,7 @@ export class Releases {
     );
   }
 
-  #select(sql: string, ...values: (string | number)[]): RecordedRelease[] {
+  #select(sql: string, ...values: Value[]): RecordedRelease[] {
     return this.#database.all(sql, ...values).map(toRecordedRelease);
   }
 }

@@ -35,8 +35,7 @@ export class SealedModels {
     const [current] = this.#database.all(
       `SELECT r.id FROM stacks s JOIN releases r ON r.id = s.release_id
        WHERE s.context = ? AND s.name = ? AND r.digest = ?`,
-      key.context,
-      key.name,
+      key,
       digest,
     );
     const row = current && this.#row(String(current["id"]));

@@ -1,5 +1,5 @@
 import type { StackKey } from "../model/mod.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase } from "./ledger_database.ts";
 
 /** A tree that the containers of a stack saw, or see. */
 export interface ShownTree {
@@ -29,18 +29,13 @@ export class ShownTrees {
     if (last?.tree === tree && last.doneAt !== undefined) return () => {};
     let id = 0;
     this.#database.transaction(() => {
-      this.#database.run(
-        `INSERT INTO shown_trees (context, name, tree, began_at) VALUES (?, ?, ?, ?)`,
-        key.context,
-        key.name,
-        tree,
-        now().getTime(),
-      );
+      const sql = `INSERT INTO shown_trees (context, name, tree, began_at) VALUES (?, ?, ?, ?)`;
+      this.#database.run(sql, key, tree, now());
       id = Number(this.#database.all(`SELECT last_insert_rowid() AS id`)[0]?.["id"]);
     });
     return () =>
       this.#database.transaction(() =>
-        this.#database.run(`UPDATE shown_trees SET done_at = ? WHERE id = ?`, now().getTime(), id)
+        this.#database.run(`UPDATE shown_trees SET done_at = ? WHERE id = ?`, now(), id)
       );
   }
 
@@ -50,11 +45,10 @@ export class ShownTrees {
       ? this.#database.all(`SELECT * FROM shown_trees ORDER BY id`)
       : this.#database.all(
         `SELECT * FROM shown_trees WHERE context = ? AND name = ? ORDER BY id`,
-        key.context,
-        key.name,
+        key,
       );
     return rows.map((row) => ({
-      key: { context: String(row["context"]), name: String(row["name"]) },
+      key: keyIn(row),
       tree: String(row["tree"]),
       beganAt: new Date(Number(row["began_at"])),
       ...(row["done_at"] === null ? {} : { doneAt: new Date(Number(row["done_at"])) }),
@@ -64,9 +58,7 @@ export class ShownTrees {
   /** Forgets trees that are gone. What came after one of them keeps its place in time. */
   forget(trees: readonly string[]): void {
     this.#database.transaction(() => {
-      for (const tree of trees) {
-        this.#database.run(`DELETE FROM shown_trees WHERE tree = ?`, tree);
-      }
+      for (const tree of trees) this.#database.run(`DELETE FROM shown_trees WHERE tree = ?`, tree);
     });
   }
 }

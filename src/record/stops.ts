@@ -17,12 +17,8 @@ export class Stops {
 
   /** Holds a stack as it is; one that is held stays so since then. */
   set(key: StackKey, at: Date): void {
-    this.#database.run(
-      `INSERT OR IGNORE INTO stops (context, name, stopped_at) VALUES (?, ?, ?)`,
-      key.context,
-      key.name,
-      at.getTime(),
-    );
+    const sql = `INSERT OR IGNORE INTO stops (context, name, stopped_at) VALUES (?, ?, ?)`;
+    this.#database.run(sql, key, at);
   }
 
   /** Lets a stack go. */
