@@ -8,9 +8,10 @@ const SCP = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*@[A-Za-z0-9][^\s/:]*:(?!\/\/)\S+$/;
 const FILE = /^file:\/\/\//i;
 
 /** Characters of a URL that are looked at; longer ones are nobody's. */
-const LONGEST_URL = 4096;
-// deno-lint-ignore no-control-regex -- a URL with control characters is what must be refused
-const CONTROL = /[\u0000-\u001f\u007f]/;
+export const LONGEST_URL = 4096;
+/** What a URL must not have, since it could hide in a log. */
+// deno-lint-ignore no-control-regex -- control characters are exactly what is refused
+export const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /**
  * The URLs that {@link checkRepositoryUrl} accepts, as a pattern for schemas: flags do not survive

@@ -1,3 +1,4 @@
+import { CONTROL, LONGEST_URL } from "../../config/repository_url.ts";
 import { StackwrightError, withoutEnd } from "../../model/mod.ts";
 
 /** Schemes by which repositories are reached. */
@@ -29,10 +30,6 @@ export const DEFAULT_PORTS: Readonly<Record<RepositoryScheme, string>> = {
 };
 const SCP = /^(?:([^@/:]+)@)?(\[[0-9a-fA-F:.]+\]|[^/:@]+):(?!\/\/)(.+)$/;
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?)$/;
-/** Characters of a URL that are looked at; longer ones are nobody's. */
-const LONGEST_URL = 4096;
-// deno-lint-ignore no-control-regex -- control characters are exactly what is refused
-const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /**
  * Reads a repository URL: `http(s)://`, `ssh://`, `user@host:path`, `file://` or an absolute path.
