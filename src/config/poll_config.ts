@@ -50,11 +50,9 @@ export function parsePollRequest(
 ): SourceRequest[] {
   const where = "request body";
   const node = locateJson(value);
-  const refusal = refuseList(node);
-  if (refusal !== undefined) {
-    const sink = new ProblemSink(where);
-    sink.add(undefined, "", refusal);
-    throw invalidInput("the poll request", sink.problems, "bad_request");
+  const message = refuseList(node);
+  if (message !== undefined) {
+    throw invalidInput("the poll request", [{ file: where, message }], "bad_request");
   }
   const items = node?.kind === "list" ? node.items : [];
   const readers = items.map((item, index) =>

@@ -46,12 +46,10 @@ export function validateCompose(
   try {
     const paths = composePaths(text, file);
     const included = paths.includes.flatMap((each) => each.paths);
-    const problems = included.filter((path) => REMOTE.test(path)).map((path) => ({
-      file,
-      path: "include",
-      message: `${JSON.stringify(path.slice(0, 200))} is not a file of the repository: ` +
-        "put it there, or use a submodule",
-    }));
+    const problems = included.filter((path) => REMOTE.test(path)).map((each) => {
+      const what = `${JSON.stringify(each.slice(0, 200))} is not a file of the repository`;
+      return { file, path: "include", message: `${what}: put it there, or use a submodule` };
+    });
     const labels = labelFindings(text, file);
     const references = referencesOf(paths, base);
     return { problems: [...problems, ...labels.problems], warnings: labels.warnings, references };

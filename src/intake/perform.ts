@@ -85,9 +85,23 @@ function targetsFailed(run: Run | undefined): boolean {
 /** Runs the work; returns why it, or some of its sources, failed, or how it ended by its own words. */
 async function execute(
   { id, work }: OpenedWork,
-  { runs, redactor, log, ...parts }: PerformParts,
+  { runs, redactor, log, performers }: PerformParts,
   signal: AbortSignal,
 ): Promise<{ readonly failures: string[]; readonly end?: RunEnd }> {
+  try {
+    signal.throwIfAborted();
+    runs.start(id);
+    const reporter = reporterOf(id, { runs, redactor });
+    const end = await performerOf(performers, work)(reporter, signal);
+    return { failures: [], ...(end === undefined ? {} : { end }) };
+  } catch (error) {
+    const errors = error instanceof AggregateError ? error.errors : [error];
+    return { failures: errors.map((each) => failureText(each, work.trigger, log)) };
+  }
+}
+
+/** The reporter of a run: of each stack it tells no words that the stack hides. */
+function reporterOf(id: string, { runs, redactor }: Pick<PerformParts, "runs" | "redactor">) {
   const redact = (text: string) => redactor.redact(text, NO_STACK);
   const redactEntry = ({ context, stack: name }: RunTarget) => (text: string) =>
     redactor.redact(text, stackAsOwner({ context, name }));
@@ -95,15 +109,7 @@ async function execute(
     describe: (facts) => void runs.describe(id, redactTexts(facts, redact)),
     target: (entry) => void runs.target(id, redactTexts(entry, redactEntry(entry))),
   };
-  try {
-    signal.throwIfAborted();
-    runs.start(id);
-    const end = await performerOf(parts.performers, work)(reporter, signal);
-    return { failures: [], ...(end === undefined ? {} : { end }) };
-  } catch (error) {
-    const errors = error instanceof AggregateError ? error.errors : [error];
-    return { failures: errors.map((each) => failureText(each, work.trigger, log)) };
-  }
+  return reporter;
 }
 
 function performerOf<Kind extends Work["kind"]>(

@@ -23,17 +23,9 @@ import {
 import type { Slot } from "../system/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
-import {
-  composeCall,
-  hideSecrets,
-  imagesToRecord,
-  placeBeside,
-  requireImages,
-  swarmSources,
-  withValues,
-} from "../prepare/mod.ts";
+import { composeCall, imagesToRecord, requireImages, swarmSources } from "../prepare/mod.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
+import { bringToDisk, placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
 
@@ -215,34 +207,6 @@ async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
   } catch (error) {
     const text = `copies of replaced files could not be removed: ${messageOf(error)}`;
     parts.log.warning(text, { stack: key.name, context: key.context });
-  }
-}
-
-/** A recorded release with its tree on disk. `undefined` when its tree cannot be had any more. */
-export async function bringToDisk(
-  parts: PipelineParts,
-  recorded: RecordedRelease,
-  signal: AbortSignal,
-): Promise<ReleaseOnDisk | undefined> {
-  try {
-    const { revision, closure } = recorded;
-    const tree = await parts.source.materialise(revision, signal);
-    const release = parts.ledger.open(recorded);
-    hideSecrets(parts, release);
-    // The tree may be new, and its files as they were committed.
-    await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
-    const { configuration, invocation: { configurationEnvFiles: beside = [] } } = release;
-    const besides = configuration === undefined || beside.length === 0
-      ? undefined
-      : await placeBeside(parts, configuration, beside, signal);
-    const trees = { tree, ...(besides && { configurationTree: besides.tree }) };
-    return { release: await withValues(parts, release, trees, signal), ...trees };
-  } catch (error) {
-    signal.throwIfAborted();
-    const { number, key: { name: stack, context } } = recorded;
-    const text = `release ${number} cannot be put back if the next one fails: ${messageOf(error)}`;
-    parts.log.warning(text, { stack, context });
-    return undefined;
   }
 }
 

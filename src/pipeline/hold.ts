@@ -11,7 +11,7 @@ import {
 import { decideRetry, type Hold, pausedHold, planFor } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { FailureRecord, Pin } from "../record/mod.ts";
-import { bringToDisk } from "./carry_out.ts";
+import { bringToDisk } from "./placed_files.ts";
 import type { PipelineParts } from "./parts.ts";
 import {
   changesSince,

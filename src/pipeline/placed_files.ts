@@ -1,5 +1,6 @@
 import { filesVolumes } from "../compose/mod.ts";
-import { placedFiles, placeFiles, removePlacedFiles } from "../deploy/mod.ts";
+import { placedFiles, placeFiles, type ReleaseOnDisk, removePlacedFiles } from "../deploy/mod.ts";
+import { hideSecrets, placeBeside, withValues } from "../prepare/mod.ts";
 import { messageOf, type StackKey } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
@@ -24,6 +25,34 @@ export async function placeReleaseFiles(
   const starting = services.filter(({ action }) => STARTING.has(action)).map(({ name }) => name);
   const work = { release, tree, services: starting, images };
   await placeFiles({ engine, files, clock, progress }, work, signal);
+}
+
+/** A recorded release with its tree on disk. `undefined` when its tree cannot be had any more. */
+export async function bringToDisk(
+  parts: PipelineParts,
+  recorded: RecordedRelease,
+  signal: AbortSignal,
+): Promise<ReleaseOnDisk | undefined> {
+  try {
+    const { revision, closure } = recorded;
+    const tree = await parts.source.materialise(revision, signal);
+    const release = parts.ledger.open(recorded);
+    hideSecrets(parts, release);
+    // The tree may be new, and its files as they were committed.
+    await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
+    const { configuration, invocation: { configurationEnvFiles: beside = [] } } = release;
+    const besides = configuration === undefined || beside.length === 0
+      ? undefined
+      : await placeBeside(parts, configuration, beside, signal);
+    const trees = { tree, ...(besides && { configurationTree: besides.tree }) };
+    return { release: await withValues(parts, release, trees, signal), ...trees };
+  } catch (error) {
+    signal.throwIfAborted();
+    const { number, key: { name: stack, context } } = recorded;
+    const text = `release ${number} cannot be put back if the next one fails: ${messageOf(error)}`;
+    parts.log.warning(text, { stack, context });
+    return undefined;
+  }
 }
 
 /**

@@ -18,9 +18,9 @@ import {
 } from "../model/mod.ts";
 import { planFor } from "../plan/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
-import { bringToDisk, endOf, finishRollout } from "./carry_out.ts";
+import { endOf, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
-import { placeReleaseFiles } from "./placed_files.ts";
+import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import type { Slot } from "../system/mod.ts";
 import { requireImages } from "../prepare/mod.ts";

@@ -21,7 +21,7 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
-import { bringToDisk } from "./carry_out.ts";
+import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { waitForStack } from "./waits.ts";
 

@@ -42,20 +42,23 @@ async function follow(request: HttpRequest, fetch: Fetch, maxBytes: number): Pro
     const response = await fetch(current);
     const location = response.headers.get("location");
     if (location === null || response.status < 300 || response.status > 399) {
-      const bytes = await readBody(response, current, maxBytes);
-      return {
-        status: response.status,
-        header: (name) => response.headers.get(name) ?? undefined,
-        bytes,
-        get body() {
-          return new TextDecoder().decode(bytes);
-        },
-      };
+      return answerOf(response, await readBody(response, current, maxBytes));
     }
     await response.body?.cancel();
     current = { ...current, url: redirected(current, location) };
   }
   throw failure(request, `it redirects more than ${MOST_REDIRECTS} times`);
+}
+
+function answerOf({ status, headers }: Response, bytes: Uint8Array): HttpAnswer {
+  return {
+    status,
+    header: (name) => headers.get(name) ?? undefined,
+    bytes,
+    get body() {
+      return new TextDecoder().decode(bytes);
+    },
+  };
 }
 
 function redirected(request: HttpRequest, location: string): string {

@@ -74,6 +74,16 @@ interface Queue {
   enter(signal: AbortSignal, options?: { readonly first: boolean }): Promise<() => void>;
 }
 
+/** `action`, which happens the first time alone. */
+function once(action: () => void): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    action();
+  };
+}
+
 function createQueue(slots: number): Queue {
   const ahead = new Set<() => void>();
   const behind = new Set<() => void>();
@@ -86,13 +96,9 @@ function createQueue(slots: number): Queue {
     free--;
     next();
   };
-  const once = (action: () => void) => {
-    let done = false;
-    return () => {
-      if (done) return;
-      done = true;
-      action();
-    };
+  const release = () => {
+    free++;
+    admitNext();
   };
   return {
     enter(signal, { first } = { first: false }) {
@@ -106,10 +112,7 @@ function createQueue(slots: number): Queue {
         };
         const admit = () => {
           signal.removeEventListener("abort", onAbort);
-          resolve(once(() => {
-            free++;
-            admitNext();
-          }));
+          resolve(once(release));
         };
         signal.addEventListener("abort", onAbort, { once: true });
         waiting.add(admit);

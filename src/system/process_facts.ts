@@ -1,3 +1,4 @@
+import { filled } from "../model/mod.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 
@@ -34,22 +35,16 @@ export function readProcessFacts(): ProcessFacts {
   const { user, system } = process.cpuUsage();
   const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
   const status = textOf("/proc/self/status");
-  const virtual = kilobytesIn(status, "VmSize");
-  const data = kilobytesIn(status, "VmData");
-  const openFiles = filesIn("/proc/self/fd");
-  const mostOpenFiles = /^Max open files +(\d+)/m.exec(textOf("/proc/self/limits"))?.[1];
+  const mostOpenFiles = numberIn(textOf("/proc/self/limits"), /^Max open files +(\d+)/m);
+  const [virtualBytes, dataBytes] = [kilobytesIn(status, "VmSize"), kilobytesIn(status, "VmData")];
+  const heap = { heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: external };
   return {
     cpuUserSeconds: user / 1e6,
     cpuSystemSeconds: system / 1e6,
     startedSeconds: Math.round(Date.now() / 1000 - process.uptime()),
     residentBytes: kilobytesIn(status, "VmRSS") ?? rss,
-    ...(virtual === undefined || RESERVES ? {} : { virtualBytes: virtual }),
-    ...(data === undefined || RESERVES ? {} : { dataBytes: data }),
-    ...(openFiles === undefined ? {} : { openFiles }),
-    ...(mostOpenFiles === undefined ? {} : { mostOpenFiles: Number(mostOpenFiles) }),
-    ...(RESERVES
-      ? {}
-      : { heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: external }),
+    ...filled(RESERVES ? {} : { virtualBytes, dataBytes, ...heap }),
+    ...filled({ openFiles: filesIn("/proc/self/fd"), mostOpenFiles }),
     nodeVersion: process.version,
   };
 }
@@ -64,8 +59,13 @@ function textOf(path: string): string {
 }
 
 function kilobytesIn(status: string, name: string): number | undefined {
-  const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1];
-  return found === undefined ? undefined : Number(found) * 1024;
+  const found = numberIn(status, new RegExp(`^${name}:\\s+(\\d+) kB$`, "m"));
+  return found && found * 1024;
+}
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const found = pattern.exec(text)?.[1];
+  return found === undefined ? undefined : Number(found);
 }
 
 function filesIn(path: string): number | undefined {

@@ -54,6 +54,10 @@ const HTML: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
+function lowerEscapes(form: string): string {
+  return form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase());
+}
+
 /** Percent-encoded, for the different ideas of what needs it. */
 function inUrls(text: string): string[] {
   try {
@@ -69,8 +73,7 @@ function inUrls(text: string): string[] {
       component.replaceAll("%20", "+"),
       strict.replaceAll("%20", "+"),
     ];
-    const lower = (form: string) => form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase());
-    return [...forms, ...forms.map(lower)];
+    return [...forms, ...forms.map(lowerEscapes)];
   } catch {
     // A lone surrogate has no URL form.
     return [];

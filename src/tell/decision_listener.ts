@@ -23,38 +23,18 @@ export interface DecisionListenerParts {
  * it. An error that kept one from being made or tried is an entry of its own. Nothing is recorded of
  * stacks that are another owner's.
  */
-export function decisionListener(
-  { decisions, clock, log, isStrangers }: DecisionListenerParts,
-): TargetListener {
+export function decisionListener(parts: DecisionListenerParts): TargetListener {
+  const { decisions, log, isStrangers } = parts;
   return (target) => {
-    const { key, trigger, origin } = target;
-    const add = (
-      revision: Revision,
-      decided: Pick<TargetDecision, "kind" | "reason" | "message" | "changes" | "services">,
-    ) => {
-      const decision = { trigger, origin, revision: formatRevision(revision), ...decided };
-      return decisions.add(key, decision, clock.now());
-    };
     /** Entry of the decision that is being carried out. */
     let attempt: number | undefined;
-    const note = (work: () => void) => {
-      try {
-        work();
-      } catch (error) {
-        // A full disk may be the very failure that is being told; what was done is done.
-        log.warning("what became of a decision could not be recorded", {
-          stack: key.name,
-          context: key.context,
-          error,
-        });
-      }
-    };
+    const note = (work: () => void) => noteEnd(log, target.key, work);
     return (event) => {
       if (event.kind === "decided") {
         attempt = undefined;
         if (isStrangers(target)) return;
         const { retryAt: _retryAt, ...decided } = event.decision;
-        const id = add(event.revision, decided);
+        const id = add(parts, target, event.revision, decided);
         if (decided.kind !== "skip") attempt = id;
       } else if (event.kind === "ended") {
         const { status, message, error, retryAt } = event.end;
@@ -66,8 +46,28 @@ export function decisionListener(
           note(() => decisions.end(target.key, id, { status: outcome, message, ...again }));
         }
         if (error === undefined || isStrangers(target)) return;
-        note(() => void add(event.revision, { kind: "error", message, changes: [], services: [] }));
+        const failed = { kind: "error", message, changes: [], services: [] } as const;
+        note(() => void add(parts, target, event.revision, failed));
       }
     };
   };
+}
+
+function add(
+  { decisions, clock }: DecisionListenerParts,
+  { key, trigger, origin }: ToldTarget,
+  revision: Revision,
+  decided: Pick<TargetDecision, "kind" | "reason" | "message" | "changes" | "services">,
+): number {
+  const decision = { trigger, origin, revision: formatRevision(revision), ...decided };
+  return decisions.add(key, decision, clock.now());
+}
+
+function noteEnd(log: Log, { name: stack, context }: ToldTarget["key"], work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    // A full disk may be the very failure that is being told; what was done is done.
+    log.warning("what became of a decision could not be recorded", { stack, context, error });
+  }
 }

@@ -37,13 +37,13 @@ export function decryptText(
   });
   checkMac(metadata, key, hash.digest("hex").toUpperCase());
   const comments = file.comments.map(({ paths, text }) => openComment(paths, text, key));
-  const texts = values.flatMap((value, index) =>
-    value === undefined || value.type === "bool" ? [] : [{
-      path: file.leaves[index]?.path ?? [],
-      text: Buffer.from(value.bytes).toString("utf8"),
-    }]
-  );
+  const texts = values.flatMap((value, index) => textAt(file.leaves[index], value) ?? []);
   return { bytes: file.write(values, comments), texts };
+}
+
+function textAt({ path }: Pick<SopsLeaf, "path"> = { path: [] }, value: PlainValue | undefined) {
+  if (value === undefined || value.type === "bool") return undefined;
+  return { path, text: Buffer.from(value.bytes).toString("utf8") };
 }
 
 /** The value of an encrypted leaf, `undefined` for one that is not. */

@@ -31,20 +31,20 @@ export function readDotenvText(text: string): SopsText | undefined {
     const equals = line.indexOf("=");
     if (line.startsWith("sops_")) {
       metadata.set(line.slice(5, equals), withBreaks(line.slice(equals + 1).trimEnd()));
-    } else if (line.startsWith("#")) {
-      lines.push([line, { kind: "comment", before: "#", path: [] }]);
-    } else if (line.trim() === "") {
-      lines.push([line, { kind: "other" }]);
-    } else {
-      if (equals < 0) throw new SopsFormatError("a line is neither a comment nor NAME=value");
-      const value = withBreaks(line.slice(equals + 1));
-      const leaf = { path: [line.slice(0, equals)], text: value, checked: value };
-      lines.push([line, { kind: "value", before: line.slice(0, equals + 1), leaf }]);
-    }
+    } else lines.push([line, dotenvLine(line, equals)]);
   }
   const spelled = ({ bytes }: PlainValue) =>
     Buffer.from(bytes).toString("utf8").replaceAll("\n", "\\n");
   return readLines({ format: "dotenv", metadata, lines, spelled });
+}
+
+function dotenvLine(line: string, equals: number): Line {
+  if (line.startsWith("#")) return { kind: "comment", before: "#", path: [] };
+  if (line.trim() === "") return { kind: "other" };
+  if (equals < 0) throw new SopsFormatError("a line is neither a comment nor NAME=value");
+  const value = withBreaks(line.slice(equals + 1));
+  const leaf = { path: [line.slice(0, equals)], text: value, checked: value };
+  return { kind: "value", before: line.slice(0, equals + 1), leaf };
 }
 
 /** Takes an INI file apart; `undefined` when it has no metadata. */
@@ -54,25 +54,27 @@ export function readIniText(text: string): SopsText | undefined {
   const lines: [string, Line][] = [];
   let section = "DEFAULT";
   for (const line of text.split("\n")) {
-    const title = /^\s*\[([^\]]+)\]\s*$/.exec(line);
-    const { before, key, value } = assignmentOf(line);
-    const isComment = /^\s*[#;]/.test(line);
+    const title = TITLE.exec(line);
     if (title !== null) section = title[1] ?? "";
     if (section === "sops") {
+      const { key, value } = assignmentOf(line);
+      const isComment = /^\s*[#;]/.test(line);
       if (title === null && key !== "" && !isComment) metadata.set(key, withBreaks(value));
-    } else if (isComment) {
-      const [start = ""] = /^\s*[#;]\s*/.exec(line) ?? [];
-      lines.push([line, { kind: "comment", before: start, path: [section] }]);
-    } else if (title !== null || line.trim() === "") {
-      lines.push([line, { kind: "other" }]);
-    } else {
-      if (key === "") throw new SopsFormatError("a line is neither a section nor name = value");
-      const bare = /^(["'`])(.*)\1$/.exec(value)?.[2] ?? value;
-      const leaf = { path: [section, key], text: bare, checked: bare };
-      lines.push([line, { kind: "value", before, leaf }]);
-    }
+    } else lines.push([line, iniLine(line, section)]);
   }
   return readLines({ format: "ini", metadata, lines, spelled: spelledIni });
+}
+
+const TITLE = /^\s*\[([^\]]+)\]\s*$/;
+
+function iniLine(line: string, section: string): Line {
+  const [comment] = /^\s*[#;]\s*/.exec(line) ?? [];
+  if (comment !== undefined) return { kind: "comment", before: comment, path: [section] };
+  if (TITLE.test(line) || line.trim() === "") return { kind: "other" };
+  const { before, key, value } = assignmentOf(line);
+  if (key === "") throw new SopsFormatError("a line is neither a section nor name = value");
+  const bare = /^(["'`])(.*)\1$/.exec(value)?.[2] ?? value;
+  return { kind: "value", before, leaf: { path: [section, key], text: bare, checked: bare } };
 }
 
 function readLines({ format, metadata, lines, spelled }: Lines): SopsText {

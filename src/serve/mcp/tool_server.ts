@@ -1,3 +1,4 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Call, Power } from "../../api/mod.ts";
 import { nearestKey } from "../../config/mod.ts";
@@ -71,14 +72,7 @@ export function createToolServer(
         }
         const caller = AbortSignal.any([mcpReq.signal, message.call.signal]);
         const turn = parts.running.begin(message.session, mcpReq.id, caller);
-        const token = mcpReq._meta?.progressToken;
-        const tell = token === undefined
-          ? undefined
-          : (progress: number, text: string) =>
-            mcpReq.notify({
-              method: "notifications/progress",
-              params: { progressToken: token, progress, message: text },
-            });
+        const tell = tellerFor(mcpReq);
         try {
           const call = { ...callFacts(message.call, log), signal: turn.signal };
           const { powers } = message;
@@ -98,6 +92,17 @@ export function createToolServer(
     });
     return await handler.fetch(message.request, { parsedBody: message.body });
   };
+}
+
+/** Tells a client of progress, where it asked for that. */
+function tellerFor(asked: ServerContext["mcpReq"]): ToolCall["tell"] {
+  const progressToken = asked._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return (progress, message) =>
+    asked.notify({
+      method: "notifications/progress",
+      params: { progressToken, progress, message },
+    });
 }
 
 function callFacts({ client }: Call, log: Log): Omit<Call, "signal"> {

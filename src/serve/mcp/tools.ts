@@ -109,17 +109,30 @@ const containerView = z.strictObject({
   })).optional(),
 });
 
+const projectView = z.strictObject({ id: z.string(), name: z.string(), status: z.string() });
+
+const controlledView = z.strictObject({
+  project_name: z.string(),
+  action: z.string(),
+  status: z.literal("completed"),
+  message: z.string().describe("One sentence."),
+});
+
+const destroyedView = z.strictObject({
+  project_name: z.string(),
+  status: z.literal("destroyed"),
+  volumes: z.boolean().describe("Whether its volumes were to be deleted."),
+  images: z.boolean().describe("Whether its images were to be removed."),
+  message: z.string().describe("One sentence; it names each volume that was deleted."),
+});
+
 function projectTools(operations: Operations): Tool[] {
   const { listProjects, getProject, controlProject, destroyProject } = operations;
   return [
     operationTool({
       name: "list_projects",
       operation: listProjects,
-      output: z.strictObject({
-        projects: z.array(
-          z.strictObject({ id: z.string(), name: z.string(), status: z.string() }),
-        ),
-      }),
+      output: z.strictObject({ projects: z.array(projectView) }),
       view: (projects) => ({
         projects: projects.map((each) => ({ id: each.ID, name: each.Name, status: each.Status })),
       }),
@@ -134,37 +147,19 @@ function projectTools(operations: Operations): Tool[] {
       name: "control_project",
       operation: controlProject,
       hints: CHANGES,
-      output: z.strictObject({
-        project_name: z.string(),
-        action: z.string(),
-        status: z.literal("completed"),
-        message: z.string().describe("One sentence."),
-      }),
-      view: (message, { project_name, action }) => ({
-        project_name,
-        action,
-        status: "completed",
-        message,
-      }),
+      output: controlledView,
+      view: (message, { project_name, action }) => {
+        return { project_name, action, status: "completed", message };
+      },
     }),
     operationTool({
       name: "destroy_project",
       operation: destroyProject,
       hints: { ...CHANGES, idempotentHint: true },
-      output: z.strictObject({
-        project_name: z.string(),
-        status: z.literal("destroyed"),
-        volumes: z.boolean().describe("Whether its volumes were to be deleted."),
-        images: z.boolean().describe("Whether its images were to be removed."),
-        message: z.string().describe("One sentence; it names each volume that was deleted."),
-      }),
-      view: (message, { project_name, volumes = true, images = true }) => ({
-        project_name,
-        status: "destroyed",
-        volumes,
-        images,
-        message,
-      }),
+      output: destroyedView,
+      view: (message, { project_name, volumes = true, images = true }) => {
+        return { project_name, status: "destroyed", volumes, images, message };
+      },
     }),
   ];
 }

@@ -75,8 +75,7 @@ export class SmartHttp {
       signal.throwIfAborted();
       if (isStackwrightError(error, "repository_unreachable")) throw error;
     }
-    this.leave(url);
-    return undefined;
+    return void this.leave(url);
   }
 
   /**

@@ -39,17 +39,21 @@ export async function writeFiles(
 ): Promise<void> {
   const queue = wanted.entries();
   async function work(): Promise<void> {
-    for (const [path, { id, kind, part }] of queue) {
-      const content = await part.repository.paths.content(id, signal);
-      if (kind === "symlink") {
-        await files.replaceLink(new TextDecoder().decode(content), join(root, path));
-        continue;
-      }
-      const mode = kind === "executable" ? 0o755 : 0o644;
-      await files.write(join(root, path), content, { mode });
-      // The mask of this process may have taken bits away.
-      await files.chmod(join(root, path), mode);
-    }
+    for (const [path, file] of queue) await writeFile(files, join(root, path), file, signal);
   }
   await Promise.all(Array.from({ length: PARALLEL_WRITES }, work));
+}
+
+async function writeFile(
+  files: Files,
+  path: string,
+  { id, kind, part }: TreeFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const content = await part.repository.paths.content(id, signal);
+  if (kind === "symlink") return await files.replaceLink(new TextDecoder().decode(content), path);
+  const mode = kind === "executable" ? 0o755 : 0o644;
+  await files.write(path, content, { mode });
+  // The mask of this process may have taken bits away.
+  await files.chmod(path, mode);
 }
