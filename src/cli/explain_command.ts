@@ -27,61 +27,62 @@ when nothing is recorded.
 };
 
 function describe(detail: DeploymentDetail, time: (text: string) => string): string {
-  const { current, decisions, failure, pin } = detail;
-  const lines = [
-    current === undefined
-      ? `${formatStackKey(detail)}: no release is deployed`
-      : `${formatStackKey(detail)}: release ${current.number} of ${
-        shortId(current.revision)
-      } (${current.reference})${what(current.message)}`,
-  ];
-  if (pin !== undefined) {
-    lines.push(
-      `held back${pin.release === undefined ? "" : ` at release ${pin.release}`} since ${
-        time(pin.pinned_at)
-      }, until the inputs are others than at ${shortId(pin.revision)} or unpin${
-        pin.reason === undefined ? "" : `: ${pin.reason}`
-      }`,
-    );
-  }
-  if (detail.hold !== undefined) {
-    const { held_at: since, until, reason } = detail.hold;
-    const end = until === undefined ? "stackwright resume" : time(until);
-    const why = reason === "" ? "" : `: ${reason}`;
-    lines.push(`held by a person since ${time(since)} until ${end}${why}`);
-  }
+  const { current, failure } = detail;
+  const release = current === undefined
+    ? "no release is deployed"
+    : `release ${current.number} of ${shortId(current.revision)} (${current.reference})` +
+      what(current.message);
+  const lines = [`${formatStackKey(detail)}: ${release}`, ...heldBy(detail, time)];
   for (const { service, container, field, wanted, found } of detail.drift ?? []) {
     const what = container === undefined ? {} : { container: { id: "", name: container } };
     lines.push(`drift: ${formatDrift({ service, field, wanted, found, ...what })}`);
   }
   if (failure !== undefined) {
-    lines.push(
-      `last failure ${time(failure.last_failed_at)} (${
-        times(failure.failures)
-      }): ${failure.message}`,
-    );
+    const { last_failed_at: at, failures, message } = failure;
+    lines.push(`last failure ${time(at)} (${times(failures)}): ${message}`);
   }
-  for (const decision of decisions) {
-    const repeated = decision.times > 1
-      ? `, ${decision.times} times until ${time(decision.last_at)}`
-      : "";
-    // Who holds a paused stack is in the message.
-    const [reason] = (decision.reason ?? "").split(":");
-    const shown = reason === "" ? "" : ` (${reason})`;
-    lines.push(
-      "",
-      `${time(decision.first_at)}${repeated}: ${decision.kind}${shown}: ${decision.message}`,
-    );
-    lines.push(`  by ${decision.origin} ${decision.trigger}, at ${decision.revision}`);
-    lines.push(...outcomeOf(decision, time));
-    for (const { input, from, to } of decision.changes) {
-      lines.push(`  input ${input}: ${shortDigest(from)} -> ${shortDigest(to)}`);
-    }
-    for (const service of decision.services) {
-      lines.push(`  ${service.name}: ${service.action}: ${service.because.join("; ")}`);
-    }
-  }
+  lines.push(...detail.decisions.flatMap((each) => describeDecision(each, time)));
   return lines.join("\n") + "\n";
+}
+
+function heldBy({ pin, hold }: DeploymentDetail, time: (text: string) => string): string[] {
+  const lines: string[] = [];
+  if (pin !== undefined) {
+    const at = pin.release === undefined ? "" : ` at release ${pin.release}`;
+    const why = pin.reason === undefined ? "" : `: ${pin.reason}`;
+    lines.push(
+      `held back${at} since ${time(pin.pinned_at)}, until the inputs are others than at ` +
+        `${shortId(pin.revision)} or unpin${why}`,
+    );
+  }
+  if (hold !== undefined) {
+    const { held_at: since, until, reason } = hold;
+    const end = until === undefined ? "stackwright resume" : time(until);
+    const why = reason === "" ? "" : `: ${reason}`;
+    lines.push(`held by a person since ${time(since)} until ${end}${why}`);
+  }
+  return lines;
+}
+
+function describeDecision(decision: DecisionView, time: (text: string) => string): string[] {
+  const repeated = decision.times > 1
+    ? `, ${decision.times} times until ${time(decision.last_at)}`
+    : "";
+  // Who holds a paused stack is in the message.
+  const [reason] = (decision.reason ?? "").split(":");
+  const shown = reason === "" ? "" : ` (${reason})`;
+  return [
+    "",
+    `${time(decision.first_at)}${repeated}: ${decision.kind}${shown}: ${decision.message}`,
+    `  by ${decision.origin} ${decision.trigger}, at ${decision.revision}`,
+    ...outcomeOf(decision, time),
+    ...decision.changes.map(({ input, from, to }) =>
+      `  input ${input}: ${shortDigest(from)} -> ${shortDigest(to)}`
+    ),
+    ...decision.services.map((each) =>
+      `  ${each.name}: ${each.action}: ${each.because.join("; ")}`
+    ),
+  ];
 }
 
 /** A release that was put back, or repaired, has a number of its own: which one it is, is said too. */

@@ -33,20 +33,26 @@ export async function main(): Promise<number> {
     });
   }
   const code = await runCommand({
-    args: process.argv.slice(2),
-    env: process.env,
-    cwd: process.cwd(),
+    ...ofThisProcess(),
     out: (text) => out.write(text),
     err: (text) => err.write(text),
-    interactive: process.stderr.isTTY === true,
-    colours: seesColours(process.stdout.isTTY === true, process.env),
-    redactor: createRedactor(),
-    signal: new AbortController().signal,
   });
   const lost = await out.drained();
   if (lost !== undefined) err.write(`stackwright: could not write the output: ${lost.message}\n`);
   await err.drained();
   return lost === undefined ? code : EXIT.failed;
+}
+
+function ofThisProcess(): Omit<CommandIo, "out" | "err"> {
+  return {
+    args: process.argv.slice(2),
+    env: process.env,
+    cwd: process.cwd(),
+    interactive: process.stderr.isTTY === true,
+    colours: seesColours(process.stdout.isTTY === true, process.env),
+    redactor: createRedactor(),
+    signal: new AbortController().signal,
+  };
 }
 
 /** Runs the command a command line names. Never throws: every failure is words and an exit code. */
@@ -71,11 +77,10 @@ export async function runCommand(plain: CommandIo): Promise<number> {
 
 async function runNamed(io: CommandIo): Promise<number> {
   const [first, ...rest] = io.args;
-  const asked = io.args.includes("--help") || io.args.includes("-h");
   const [about] = rest;
   // `help plan` is `plan --help`.
   const named = first === "help" && about !== undefined && !about.startsWith("-");
-  const asksForHelp = asked || named;
+  const asksForHelp = named || io.args.includes("--help") || io.args.includes("-h");
   const name = named ? about : isVersionOption(first) ? "version" : first;
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) {
@@ -85,11 +90,9 @@ async function runNamed(io: CommandIo): Promise<number> {
     throw unknown(name);
   }
   const { help, run } = await command.load();
-  if (asksForHelp) {
-    io.out(`${command.summary}\n\n${help}`);
-    return EXIT.ok;
-  }
-  return await run({ ...io, args: rest });
+  if (!asksForHelp) return await run({ ...io, args: rest });
+  io.out(`${command.summary}\n\n${help}`);
+  return EXIT.ok;
 }
 
 function isVersionOption(word: string | undefined): boolean {

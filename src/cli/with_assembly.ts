@@ -17,26 +17,18 @@ export interface Workplace {
  * asks for it.
  */
 export async function systemOf(io: CommandIo): Promise<Omit<Workplace, "assembly">> {
-  const { redactor, commands = systemCommands } = io;
+  const { redactor, env, clock = systemClock, commands = systemCommands, engineLimitMs } = io;
   const settings = await settingsOf(io);
   const log = createLog({
-    level: io.env["LOG_LEVEL"] ? settings.logLevel : "warn",
+    level: env["LOG_LEVEL"] ? settings.logLevel : "warn",
     timeZone: settings.timeZone,
     format: "text",
     redactor,
     write: (line) => io.err(line),
   });
-  const system: System = {
-    clock: io.clock ?? systemClock,
-    commands,
-    files: systemFiles,
-    log,
-    redactor,
-    env: io.env,
-    version: VERSION,
-    ...(io.engineLimitMs === undefined ? {} : { engineLimitMs: io.engineLimitMs }),
-  };
-  return { settings, system };
+  const limit = engineLimitMs === undefined ? {} : { engineLimitMs };
+  const here = { clock, commands, files: systemFiles, redactor, env, version: VERSION };
+  return { settings, system: { ...here, ...limit, log } };
 }
 
 /** Opens the data directory of the settings for one command and closes it afterwards. */

@@ -13,25 +13,25 @@ export function refusedCache(entry: string): string | undefined {
   if (fields === undefined) return "that is not plain text of the form key=value,key=value";
   // A single text without any key is the name of an image.
   if (fields.every((field) => !field.includes("="))) return undefined;
-  const options = fields.map((field) => {
-    const at = field.indexOf("=");
-    const key = (at < 0 ? field : field.slice(0, at)).trim().toLowerCase();
-    return { key, value: at < 0 ? "" : field.slice(at + 1).trim() };
-  });
+  const options = fields.map(optionOf);
   const keys = new Set(options.map((each) => each.key));
   const types = options.filter((each) => each.key === "type").map((each) => each.value);
   if (keys.has("src") || keys.has("dest") || types.includes("local")) {
     return "with a directory: it is one of this machine";
   }
-  for (const type of types) {
-    if (HARMLESS_TYPES.has(type)) continue;
-    // Without both, buildx takes the credentials of whoever runs it.
-    if (type === "s3" && keys.has("access_key_id") && keys.has("secret_access_key")) continue;
-    return type === "s3"
-      ? "of type s3 without access_key_id and secret_access_key: those of this machine would be used"
-      : `of type ${JSON.stringify(type.slice(0, 50))}, which is not known to be harmless`;
-  }
-  return undefined;
+  // Without both, buildx takes the credentials of whoever runs it.
+  const hasKeys = keys.has("access_key_id") && keys.has("secret_access_key");
+  const type = types.find((each) => !HARMLESS_TYPES.has(each) && !(each === "s3" && hasKeys));
+  if (type === undefined) return undefined;
+  return type === "s3"
+    ? "of type s3 without access_key_id and secret_access_key: those of this machine would be used"
+    : `of type ${JSON.stringify(type.slice(0, 50))}, which is not known to be harmless`;
+}
+
+function optionOf(field: string): { readonly key: string; readonly value: string } {
+  const at = field.indexOf("=");
+  const key = (at < 0 ? field : field.slice(0, at)).trim().toLowerCase();
+  return { key, value: at < 0 ? "" : field.slice(at + 1).trim() };
 }
 
 /**

@@ -92,6 +92,9 @@ function trimmed(path: string): string {
 /** The warnings of items that name nothing; under our own label they are errors. */
 function checkKnown(service: string, asked: Asked, own: readonly TreeUse[]): string[] {
   const warnings: string[] = [];
+  const { recreateIgnore } = BEHAVIOUR_LABELS;
+  const refused = (what: string) =>
+    new StackwrightError("config_invalid", `service ${service}: label ${recreateIgnore}: ${what}`);
   for (const [scope, items] of asked.items) {
     if (items === "all") continue;
     const known = own.filter((use) => SCOPE_OF[use.kind] === scope).map((use) => use.item);
@@ -100,13 +103,7 @@ function checkKnown(service: string, asked: Asked, own: readonly TreeUse[]): str
       const what =
         `${scope} ${unknown} is no file of the repository that the service mounts; there ` +
         `is ${there}`;
-      const { recreateIgnore } = BEHAVIOUR_LABELS;
-      if (asked.isOurs) {
-        throw new StackwrightError(
-          "config_invalid",
-          `service ${service}: label ${recreateIgnore}: ${what}`,
-        );
-      }
+      if (asked.isOurs) throw refused(what);
       const label = recreateIgnore.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX);
       warnings.push(`service ${service}: label ${label}: ${what}; it has no effect`);
     }

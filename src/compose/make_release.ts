@@ -217,8 +217,7 @@ function swarmService(service: ReleaseService, rendered: ComposeModel): ReleaseS
   const isJob = mode.endsWith("-job");
   const condition = textAt(objectAt(deploy, "restart_policy"), "condition") ||
     (textAt(definition, "restart") === "" ? "any" : "");
-  const { place: _place, ...rest } = service;
-  const { expectation } = service;
+  const { place: _place, expectation, ...rest } = service;
   const restarts = !isJob && (condition === "" ? expectation.restarts : condition === "any");
   return {
     ...rest,

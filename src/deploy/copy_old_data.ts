@@ -95,13 +95,9 @@ async function placing(
   } catch (cause) {
     if (signal.aborted) throw cause;
     await files.remove(unfinished).catch(() => {});
-    throw new StackwrightError(
-      "data_dir_unusable",
-      `${key.name} is not adopted: its data in ${data.source} could not be copied to ${place}: ${
-        messageOf(cause)
-      }`,
-      { cause },
-    );
+    const what = `its data in ${data.source} could not be copied to ${place}`;
+    const text = `${key.name} is not adopted: ${what}: ${messageOf(cause)}`;
+    throw new StackwrightError("data_dir_unusable", text, { cause });
   }
 }
 

@@ -26,24 +26,21 @@ export function readiness(services: readonly ReleaseService[], observed: Observe
   const waiting: Record<string, string> = {};
   const incomplete: string[] = [];
   for (const service of services) {
-    if (service.expectation.replicas === 0 || !service.expectation.autostart) continue;
-    const containers = observed.containers.filter((each) => each.service === service.name);
+    const { name, expectation: { replicas, autostart } } = service;
+    if (replicas === 0 || !autostart) continue;
+    const containers = observed.containers.filter((each) => each.service === name);
     for (const container of containers) {
       const judged = judge(service, container);
-      if (judged.kind === "failed") {
-        return { kind: "failed", service: service.name, container, why: judged.why };
-      }
-      if (judged.kind === "waiting") waiting[service.name] = judged.why;
+      if (judged.kind === "failed") return { ...judged, kind: "failed", service: name, container };
+      if (judged.kind === "waiting") waiting[name] = judged.why;
     }
-    if (containers.length < service.expectation.replicas) {
-      incomplete.push(service.name);
-      waiting[service.name] =
-        `${containers.length} of ${service.expectation.replicas} containers exist`;
+    if (containers.length < replicas) {
+      incomplete.push(name);
+      waiting[name] = `${containers.length} of ${replicas} containers exist`;
     }
   }
-  return Object.keys(waiting).length === 0
-    ? { kind: "ready" }
-    : { kind: "waiting", services: waiting, incomplete };
+  if (Object.keys(waiting).length === 0) return { kind: "ready" };
+  return { kind: "waiting", services: waiting, incomplete };
 }
 
 type Judgement =

@@ -68,13 +68,8 @@ export function createEngine(options: EngineOptions = {}): EngineClient {
   const endpoint = options.endpoint ??
     parseEndpoint(options.host ?? env["DOCKER_HOST"] ?? "", env);
   const forward = endpoint.kind === "ssh" ? createSshForward(endpoint, env) : undefined;
-  const transport = createTransport(
-    endpoint,
-    forward === undefined ? options : {
-      ...options,
-      forward,
-    },
-  );
+  const way = forward === undefined ? options : { ...options, forward };
+  const transport = createTransport(endpoint, way);
   const api = new EngineApi(transport, {
     apiVersion: env["DOCKER_API_VERSION"] ?? "",
     ...(options.onMutation === undefined ? {} : { onMutation: options.onMutation }),

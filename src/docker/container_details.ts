@@ -1,4 +1,9 @@
-import { COMPOSE_LABELS, type ContainerHealth, type ContainerState } from "../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ContainerHealth,
+  type ContainerState,
+  type ObservedContainer,
+} from "../model/mod.ts";
 import type { ContainerDetails, ContainerEndpoint, ContainerMount } from "./engine.ts";
 import {
   asList,
@@ -20,20 +25,9 @@ export const DEFAULT_GRACE_SECONDS = 10;
 export function detailed(answer: JsonRecord): ContainerDetails {
   const state = asRecord(answer["State"]);
   const health = asRecord(state["Health"]);
-  const labels = asTexts(asRecord(answer["Config"])["Labels"]);
   const host = asRecord(answer["HostConfig"]);
   return {
-    container: {
-      id: asText(answer["Id"]),
-      name: asText(answer["Name"]).replace(/^\//, ""),
-      service: labels[COMPOSE_LABELS.service] ?? "",
-      ...inspectedStatus(asText(state["Status"]), asText(health["Status"])),
-      exitCode: exitCodeOf(state),
-      imageId: asText(answer["Image"]),
-      labels,
-      hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
-      ...networksOf(answer),
-    },
+    container: inspected(answer),
     restartPolicy: asText(asRecord(host["RestartPolicy"])["Name"]),
     startedAt: instant(asText(state["StartedAt"])),
     restartCount: asNumber(answer["RestartCount"]) ?? 0,
@@ -45,6 +39,22 @@ export function detailed(answer: JsonRecord): ContainerDetails {
     mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
     endpoints: endpointsOf(answer),
     host,
+  };
+}
+
+function inspected(answer: JsonRecord): ObservedContainer {
+  const state = asRecord(answer["State"]);
+  const labels = asTexts(asRecord(answer["Config"])["Labels"]);
+  return {
+    id: asText(answer["Id"]),
+    name: asText(answer["Name"]).replace(/^\//, ""),
+    service: labels[COMPOSE_LABELS.service] ?? "",
+    ...inspectedStatus(asText(state["Status"]), asText(asRecord(state["Health"])["Status"])),
+    exitCode: exitCodeOf(state),
+    imageId: asText(answer["Image"]),
+    labels,
+    hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
+    ...networksOf(answer),
   };
 }
 

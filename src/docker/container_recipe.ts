@@ -25,21 +25,16 @@ export async function containerRecipe(
   if (found === undefined) return undefined;
   const answer = asRecord(found);
   const fullId = asText(answer["Id"]);
-  const config = ownConfig(asRecord(answer["Config"]), {
-    id: fullId,
-    networkMode: asText(asRecord(answer["HostConfig"])["NetworkMode"]),
-  });
+  const networkMode = asText(asRecord(answer["HostConfig"])["NetworkMode"]);
+  const config = ownConfig(asRecord(answer["Config"]), { id: fullId, networkMode });
+  const NetworkingConfig = { EndpointsConfig: endpointsOf(answer) };
   return {
     id: fullId,
     name: asText(answer["Name"]).replace(/^\//, ""),
     runs: asRecord(answer["State"])["Running"] === true,
     labels: asTexts(config["Labels"]),
     imageId: asText(answer["Image"]),
-    body: {
-      ...config,
-      HostConfig: hostConfigOf(answer),
-      NetworkingConfig: { EndpointsConfig: endpointsOf(answer) },
-    },
+    body: { ...config, HostConfig: hostConfigOf(answer), NetworkingConfig },
   };
 }
 

@@ -141,8 +141,6 @@ const REFUSED = new RegExp(
 /** A service as the engine tells of it. */
 export function serviceOf(service: JsonRecord): SwarmService {
   const spec = asRecord(service["Spec"]);
-  const update = asRecord(service["UpdateStatus"]);
-  const state = asText(update["State"]);
   return {
     id: asText(service["ID"]),
     version: versionOf(service),
@@ -156,15 +154,17 @@ export function serviceOf(service: JsonRecord): SwarmService {
       : { previousSpec: asRecord(service["PreviousSpec"]) }),
     mode: modeOf(asRecord(spec["Mode"])),
     ports: portsOf(asRecord(service["Endpoint"])),
-    ...(state === "" ? {} : {
-      update: {
-        state,
-        message: asText(update["Message"]),
-        ...(update["StartedAt"] === undefined ? {} : { startedAt: asText(update["StartedAt"]) }),
-      },
-    }),
+    ...updateOf(asRecord(service["UpdateStatus"])),
     iteration: iterationOf(asRecord(service["JobStatus"])),
   };
+}
+
+function updateOf(update: JsonRecord): Pick<SwarmService, "update"> {
+  const state = asText(update["State"]);
+  if (state === "") return {};
+  const { StartedAt: at } = update;
+  const began = at === undefined ? {} : { startedAt: asText(at) };
+  return { update: { state, message: asText(update["Message"]), ...began } };
 }
 
 function portsOf(endpoint: JsonRecord): ServicePort[] {

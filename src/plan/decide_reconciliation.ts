@@ -56,32 +56,27 @@ export interface Reconciliation {
 export function decideReconciliation(input: ReconciliationInput): Reconciliation {
   if (input.isStack === true) return { plan: repairOfStack(input), restarts: [], suppressed: [] };
   const plan = redeployment(input);
-  const sick = ofEvent(
-    input,
-    "unhealthy",
+  const sick = ofEvent(input, "unhealthy", ({ id, health }) => {
     // A look for another reason may come before the engine's word, which is acted on then.
-    ({ id, health }) =>
-      health === "unhealthy" &&
-      (input.heard === undefined || input.heard.get(id)?.has("unhealthy") === true),
-  );
+    const isMeant = input.heard === undefined || input.heard.get(id)?.has("unhealthy") === true;
+    return health === "unhealthy" && isMeant;
+  });
   const { restartLimit: limit } = input.options;
   const isSpent = (each: ObservedContainer) => limit > 0 && input.restarts(each) >= limit;
   const suppressed = sick.filter(isSpent);
   if (plan.kind !== "skip") return { plan, restarts: [], suppressed };
   const starved = ofEvent(input, "oom", ({ id }) => input.heard?.get(id)?.has("oom") === true);
   const restarts = [
-    ...sick.filter((each) => !isSpent(each)).map((container) => ({
-      container,
-      because: `container ${container.name} is unhealthy`,
-      counts: true,
-    })),
-    ...starved.filter((each) => !sick.includes(each)).map((container) => ({
-      container,
-      because: `container ${container.name} had no memory left`,
-      counts: false,
-    })),
+    ...sick.filter((each) => !isSpent(each)).map(restart("is unhealthy", true)),
+    ...starved.filter((each) => !sick.includes(each)).map(restart("had no memory left", false)),
   ];
   return { plan, restarts: [...restarts, ...sharers(restarts, input)], suppressed };
+}
+
+function restart(why: string, counts: boolean) {
+  return (container: ObservedContainer): Restart => {
+    return { container, because: `container ${container.name} ${why}`, counts };
+  };
 }
 
 /**
@@ -157,29 +152,29 @@ function driftOf({ name }: ServicePlan, { drift = [] }: ReconciliationInput): re
 function mended(plan: ServicePlan, input: ReconciliationInput): ServicePlan {
   const drift = driftOf(plan, input);
   if (drift.length > 0) return againstDrift(plan, drift);
-  const { services, observed, heard } = input;
-  const service = services.find((each) => each.name === plan.name);
-  const containers = observed.containers.filter((each) => each.service === plan.name);
-  const updated = ofEvent(
-    input,
-    "update",
-    ({ id, service: name }) => name === plan.name && heard?.get(id)?.has("update") === true,
-  );
+  const isUpdated = ({ id, service }: ObservedContainer) =>
+    service === plan.name && input.heard?.get(id)?.has("update") === true;
+  const updated = ofEvent(input, "update", isUpdated);
   if (updated.length > 0) {
     const because = updated.map((each) => `container ${each.name} was updated by hand`);
     return { name: plan.name, action: "recreate", because };
   }
-  if (plan.action === "keep") return plan;
+  return plan.action === "keep" || mayComeBack(plan, input) ? plan : notWanted(plan);
+}
+
+/** Whether its author wants mended what became of containers of a service. */
+function mayComeBack({ name, action }: ServicePlan, input: ReconciliationInput): boolean {
+  const { services, observed, heard } = input;
+  const service = services.find((each) => each.name === name);
+  const containers = observed.containers.filter((each) => each.service === name);
   const stopped = containers.filter((each) => STOPPED.has(each.state));
   const isMissing = containers.length < (service?.expectation.replicas ?? 0);
   const mayHave = (possible: readonly ReconciliationEvent[]) =>
     heard === undefined && input.options.events.some((each) => possible.includes(each));
-  const isWanted = plan.action !== "remove" && (
+  return action !== "remove" && (
     stopped.some(({ id }) => mayHave(ENDS) || isExplained(heard?.get(id), input)) ||
     isMissing && (mayHave(GOES) || goneOf(input).some((events) => isExplained(events, input)))
   );
-  if (isWanted) return plan;
-  return { name: plan.name, action: "keep", because: ["not among its reconciliation.events"] };
 }
 
 /** What is mended anyway mends a name, a state and a number; only a new container has other limits. */

@@ -29,13 +29,10 @@ export function replaceReasons(
   const beside = movedBeside(service, input);
   if (beside.length > 0) return beside;
   // One that is not to run is left alone: replacing a job would do its work twice.
-  return containers.filter(({ state }) => state === "running" || state === "paused").flatMap((
-    each,
-  ) =>
-    missingNetworks(service, each).map((network) =>
-      `container ${each.name} is not in network ${network} any more`
-    )
-  );
+  const active = containers.filter(({ state }) => state === "running" || state === "paused");
+  const gone = (name: string) => (network: string) =>
+    `container ${name} is not in network ${network} any more`;
+  return active.flatMap((each) => missingNetworks(service, each).map(gone(each.name)));
 }
 
 /** Images beside a service's own that are others now than those it ran with, where both are known. */

@@ -135,19 +135,20 @@ function changeWithin(
   return undefined;
 }
 
+const CLOCK = {
+  hourCycle: "h23",
+  year: "numeric",
+  month: "numeric",
+  day: "numeric",
+  hour: "numeric",
+  minute: "numeric",
+  second: "numeric",
+} as const;
+
 /** Milliseconds by which the clocks of a zone are ahead of UTC. */
 function offsets(timeZone: string): (time: number) => number {
   if (timeZone === "UTC") return () => 0;
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-    second: "numeric",
-  });
+  const format = new Intl.DateTimeFormat("en-US", { timeZone, ...CLOCK });
   const remembered = new Map<number, number>();
   const look = (time: number) => {
     const numbers = format.format(time).match(/\d+/g)?.map(Number) ?? [];

@@ -133,23 +133,19 @@ class Guard {
 
   async #include(at: Pending, include: ComposeInclude): Promise<void> {
     const { directory, envFiles } = this.#project;
-    const targets = await Promise.all(
-      include.paths.map((path) => this.#resolve(at, path, at.bases)),
-    );
+    const resolved = (paths: readonly string[], bases: readonly string[]) =>
+      Promise.all(paths.map((path) => this.#resolve(at, path, bases)));
+    const targets = await resolved(include.paths, at.bases);
     const bases = include.projectDirectory === ""
       ? (targets[0] ?? []).map((target) => posix.dirname(target))
       : await this.#resolve(at, include.projectDirectory, [...at.bases, directory]);
     const dotenv = include.envFiles.length === 0
       ? bases.map((base) => posix.join(base, ".env"))
-      : (await Promise.all(
-        include.envFiles.map((file) => this.#resolve(at, file, [...at.bases, ...bases, directory])),
-      )).flat();
+      : (await resolved(include.envFiles, [...at.bases, ...bases, directory])).flat();
     for (const file of dotenv) this.variableFiles.add(file);
-    const own = await Promise.all(
-      dotenv.map(async (file) =>
-        !envFiles.includes(file) && await this.#parts.files.stat(file) !== undefined
-      ),
-    );
+    const isOwn = async (file: string) =>
+      !envFiles.includes(file) && await this.#parts.files.stat(file) !== undefined;
+    const own = await Promise.all(dotenv.map(isOwn));
     for (const target of targets.flat()) {
       this.#push(target, bases, at.ownVariables || own.includes(true));
     }

@@ -18,15 +18,13 @@ export async function contentIds(
 ): Promise<ReadonlyMap<string, string>> {
   const asked = new Set(paths.flatMap((path) => [path, ...parents(path)]));
   const entries = await source.entries(revision, [...asked], signal);
-  const found = new Map<string, string>();
+  const found = new Map(paths.map((path) => [path, ABSENT]));
   for (const path of paths) {
     const entry = entries.get(path);
     const around = parents(path).find((parent) => entries.get(parent)?.kind === "submodule");
     if (entry !== undefined) found.set(path, `${entry.kind}:${entry.id}`);
-    else if (around === undefined) found.set(path, ABSENT);
-    else {
-      const isClosed = (await source.list(revision, around, signal)).has(around);
-      found.set(path, isClosed ? `submodule:${entries.get(around)?.id}` : ABSENT);
+    else if (around !== undefined && (await source.list(revision, around, signal)).has(around)) {
+      found.set(path, `submodule:${entries.get(around)?.id}`);
     }
   }
   return found;

@@ -160,18 +160,13 @@ async function build(
   { forceImagePull, noCache, quiet }: BuildOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { services, call } = wanted;
-  if (services.length === 0) return;
-  const asked = {
-    services: services.map((each) => each.name),
-    pull: forceImagePull,
-    noCache,
-    quiet,
-  };
+  if (wanted.services.length === 0) return;
+  const services = wanted.services.map((each) => each.name);
+  const asked = { services, pull: forceImagePull, noCache, quiet };
   await clientConfiguration(parts);
   const named = await imagesNamed(parts, wanted, signal);
   try {
-    const work = (within: AbortSignal) => parts.compose.build(call, asked, within);
+    const work = (within: AbortSignal) => parts.compose.build(wanted.call, asked, within);
     await withinLimit(parts, { stage: "build", doing: "building", wanted }, work, signal);
   } catch (error) {
     signal.throwIfAborted();

@@ -38,9 +38,7 @@ export async function pullSideImages(
   }
   if (missing.length === 0) return;
   // As compose has it: a policy is that of a service's hooks, and not of what it mounts.
-  const refused = missing.filter(({ use, service }) =>
-    use === "hook" && pullsNever(release, service)
-  );
+  const refused = missing.filter((one) => one.use === "hook" && pullsNever(release, one.service));
   requirePullable(release, refused.map(({ service, image }) => ({ name: service, image })));
   await pullThese(images, missing, wanted, signal);
 }

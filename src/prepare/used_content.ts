@@ -79,6 +79,8 @@ interface Mounts {
   readonly realPath: (path: string) => string;
 }
 
+const LEADS_NOWHERE = "is a link to something that does not exist in the repository";
+
 /**
  * Refuses what exists and has nothing to mount: a link that leads nowhere, a submodule that is not
  * fetched. A container would see an empty directory instead.
@@ -91,14 +93,9 @@ async function requireContent(
 ): Promise<void> {
   const realTree = new RealTree(parts.files, tree);
   for (const use of uses.filter(({ kind }) => kind !== "build")) {
-    const refused = (why: string) =>
-      new StackwrightError(
-        "config_invalid",
-        `service ${use.service}: ${use.kind} ${use.path} ${why}`,
-      );
-    if (await realTree.isDangling(use.path)) {
-      throw refused("is a link to something that does not exist in the repository");
-    }
+    const what = `service ${use.service}: ${use.kind} ${use.path}`;
+    const refused = (why: string) => new StackwrightError("config_invalid", `${what} ${why}`);
+    if (await realTree.isDangling(use.path)) throw refused(LEADS_NOWHERE);
     if (!isSubmodule(contentOf(use.path))) continue;
     const path = realPath(use.path);
     const listed = await parts.source.list(revision, path, signal);

@@ -1,5 +1,5 @@
 import type { NetworkBody } from "../../docker/create_bodies.ts";
-import type { Engine } from "../../docker/engine.ts";
+import type { Engine, ResourceSummary } from "../../docker/engine.ts";
 import {
   type ComposeModel,
   isStackwrightError,
@@ -10,6 +10,7 @@ import { addressKeepers } from "./gate.ts";
 import {
   askedOrder,
   isObject,
+  type JsonObject,
   objectAt,
   objectsAt,
   servicesOf,
@@ -29,29 +30,14 @@ export async function ensureResources(
   signal: AbortSignal,
 ): Promise<void> {
   const { services, joined, mounted } = usedBy(model, Object.keys(changes.scale));
-  const networks = wantedNetworks(model, api).filter(({ key }) => joined.has(key));
+  const networks = wantedNetworks(model, api)
+    .filter(({ key, name }) => joined.has(key) && !OWN.has(name));
   const volumes = wantedVolumes(model).filter(({ key }) => mounted.has(key));
-  const namesOf = (wanted: readonly { readonly name: string }[]) =>
-    wanted.map((each) => each.name).filter((name) => !OWN.has(name));
-  const haveNetworks = await engine.findNetworks(namesOf(networks), signal);
-  const haveVolumes = await engine.findVolumes(volumes.map((each) => each.name), signal);
-  const hasNetwork = (name: string) =>
-    haveNetworks.some((each) => each.name === name || each.id === name) || OWN.has(name);
-  const hasVolume = (name: string) => haveVolumes.some((each) => each.name === name);
-  const newNetworks = networks.filter(({ name }) => !hasNetwork(name));
-  const newVolumes = volumes.filter(({ name }) => !hasVolume(name));
-  for (
-    const { kind, key, name, external } of [
-      ...newNetworks.map((each) => ({ kind: "network", ...each })),
-      ...newVolumes.map((each) => ({ kind: "volume", ...each })),
-    ]
-  ) {
-    if (external) throw missing({ kind, key, name });
-  }
-  const rolled = new Set(
-    services.filter((each) => askedOrder(each) === "start-first")
-      .flatMap((each) => Object.keys(objectAt(each, "networks"))),
-  );
+  const newNetworks = without(networks, await engine.findNetworks(networks.map(nameOf), signal));
+  const newVolumes = without(volumes, await engine.findVolumes(volumes.map(nameOf), signal));
+  for (const each of newNetworks) if (each.external) throw missing({ kind: "network", ...each });
+  for (const each of newVolumes) if (each.external) throw missing({ kind: "volume", ...each });
+  const rolled = joinedBy(services.filter((each) => askedOrder(each) === "start-first"));
   for (const { key, name, body } of newNetworks) {
     await engine.makeNetwork(body, signal);
     if (rolled.has(key)) await chooseRange(engine, { name, body, api }, signal);
@@ -61,6 +47,18 @@ export async function ensureResources(
     await engine.makeVolume(body, signal);
     tell(`Volume ${name} Created`);
   }
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}
+
+/** Those that are not there; the engine finds a network by its id, too. */
+function without<Wanted extends { readonly name: string }>(
+  wanted: readonly Wanted[],
+  there: readonly ResourceSummary[],
+): Wanted[] {
+  return wanted.filter(({ name }) => !there.some((each) => each.name === name || each.id === name));
 }
 
 /**
@@ -76,10 +74,9 @@ export async function requireExternals(
   const { joined, mounted } = usedBy(model, names);
   const networks = externals(model, "network", joined).filter(({ name }) => !OWN.has(name));
   const volumes = externals(model, "volume", mounted);
-  const namesOf = (all: readonly Resource[]) => all.map(({ name }) => name);
   const have = [
-    ...networks.length === 0 ? [] : await engine.findNetworks(namesOf(networks), signal),
-    ...volumes.length === 0 ? [] : await engine.findVolumes(namesOf(volumes), signal),
+    ...networks.length === 0 ? [] : await engine.findNetworks(networks.map(nameOf), signal),
+    ...volumes.length === 0 ? [] : await engine.findVolumes(volumes.map(nameOf), signal),
   ];
   const known = new Set(have.flatMap(({ id, name }) => [id, name]));
   const [first] = [...networks, ...volumes].filter(({ name }) => !known.has(name));
@@ -112,11 +109,14 @@ function missing({ kind, key, name }: Resource): StackwrightError {
 /** Keys of the networks that services are in, and of the volumes that they mount. */
 function usedBy(model: ComposeModel, names: readonly string[]) {
   const services = names.map((name) => servicesOf(model)[name] ?? {});
-  const joined = new Set(services.flatMap((each) => Object.keys(objectAt(each, "networks"))));
   const mounted = new Set(
     services.flatMap((each) => objectsAt(each, "volumes")).map((each) => textAt(each, "source")),
   );
-  return { services, joined, mounted };
+  return { services, joined: joinedBy(services), mounted };
+}
+
+function joinedBy(services: readonly JsonObject[]): ReadonlySet<string> {
+  return new Set(services.flatMap((each) => Object.keys(objectAt(each, "networks"))));
 }
 
 /**

@@ -1,6 +1,6 @@
-import { labelsOf, objectsAt, servicesOf, textAt } from "../../compose/model.ts";
-import type { HostBody } from "../../docker/create_bodies.ts";
-import type { ContainerDetails } from "../../docker/engine.ts";
+import { type JsonObject, labelsOf, objectsAt, servicesOf, textAt } from "../../compose/model.ts";
+import type { EndpointBody, HostBody } from "../../docker/create_bodies.ts";
+import type { ContainerDetails, ContainerEndpoint } from "../../docker/engine.ts";
 import { asNumber, asRecord, asText, type Json, type JsonRecord } from "../../docker/json.ts";
 import { type ComposeModel, type Drift, LABELS } from "../../model/mod.ts";
 import { endpointsOf } from "./endpoints.ts";
@@ -52,41 +52,49 @@ export function fieldDrift(
   const { id, name, service } = container;
   const definition = servicesOf(model)[service];
   if (definition === undefined || host === undefined) return [];
-  const asked = { ...resourceLimits(definition), ...restartPolicy(definition) };
-  const drift = (field: string, wanted: string, found: string): Drift => ({
-    ...{ service, container: { id, name } },
-    ...{ field, wanted, found },
-  });
-  const sameShare = tellsShareTwice(asked, host);
-  const limits = LIMITS.flatMap((limit) => {
-    if (Object.keys(definition).some((key) => limit.unless?.test(key))) return [];
-    if (sameShare && PROCESSOR_SHARE.includes(limit.name)) return [];
-    const change = changed(limit, asked, host);
-    return change === undefined ? [] : [drift(limit.field, change.wanted, change.found)];
-  });
-  const [wanted, found] = [policyText(asked.RestartPolicy), policyText(host["RestartPolicy"])];
+  const wanted = policyText(restartPolicy(definition).RestartPolicy);
+  const found = policyText(host["RestartPolicy"]);
   const labels = Object.keys(labelsOf(definition)).filter((each) =>
     container.labels[each] === undefined && !Object.values<string>(LABELS).includes(each)
   );
   const places = Object.entries(endpointsOf({ model, service, number, api: NEWEST }));
-  const names = places.flatMap(([network, { Aliases, IPAMConfig }]) => {
-    const place = endpoints[network];
-    if (place === undefined) return [];
-    const address = IPAMConfig?.IPv4Address ?? "";
-    const moved = address !== "" && place.ipv4 !== "" && place.ipv4 !== address;
-    return [
-      ...Aliases.filter((each) => !place.aliases.includes(each)).map((each) =>
-        drift(`alias ${each} in network ${network}`, "set", "none")
-      ),
-      ...(moved ? [drift(`ipv4_address in network ${network}`, address, place.ipv4)] : []),
-    ];
-  });
   return [
-    ...limits,
-    ...(wanted === found ? [] : [drift("restart", wanted, found)]),
-    ...names,
-    ...labels.map((each) => drift(`label ${each}`, "set", "none")),
-  ];
+    ...changedLimits(definition, host),
+    ...(wanted === found ? [] : [{ field: "restart", wanted, found }]),
+    ...places.flatMap(([network, each]) => changedPlace(network, each, endpoints[network])),
+    ...labels.map((each) => ({ field: `label ${each}`, ...GONE })),
+  ].map((change) => ({ service, container: { id, name }, ...change }));
+}
+
+/** One thing that is otherwise than asked for. */
+type Change = Pick<Drift, "field" | "wanted" | "found">;
+
+const GONE = { wanted: "set", found: "none" };
+
+function changedLimits(definition: JsonObject, host: JsonRecord): Change[] {
+  const asked = { ...resourceLimits(definition), ...restartPolicy(definition) };
+  const sameShare = tellsShareTwice(asked, host);
+  return LIMITS.flatMap((limit) => {
+    if (Object.keys(definition).some((key) => limit.unless?.test(key))) return [];
+    if (sameShare && PROCESSOR_SHARE.includes(limit.name)) return [];
+    const change = changed(limit, asked, host);
+    return change === undefined ? [] : [{ field: limit.field, ...change }];
+  });
+}
+
+/** What a container lost of its names and its address in a network; nothing where it is not in it. */
+function changedPlace(
+  network: string,
+  { Aliases, IPAMConfig }: EndpointBody,
+  place: ContainerEndpoint | undefined,
+): Change[] {
+  if (place === undefined) return [];
+  const aliases = Aliases.filter((each) => !place.aliases.includes(each))
+    .map((each) => ({ field: `alias ${each} in network ${network}`, ...GONE }));
+  const wanted = IPAMConfig?.IPv4Address ?? "";
+  const isMoved = wanted !== "" && place.ipv4 !== "" && place.ipv4 !== wanted;
+  const field = `ipv4_address in network ${network}`;
+  return [...aliases, ...(isMoved ? [{ field, wanted, found: place.ipv4 }] : [])];
 }
 
 /** Names of the volumes that a service mounts and that the project names. */

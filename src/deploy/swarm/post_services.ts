@@ -43,28 +43,20 @@ async function post(
   plan: ServicePlan,
   signal: AbortSignal,
 ): Promise<void> {
-  const namespace = { [STACK_LABELS.namespace]: stack.name };
-  const all = await swarm.services(namespace, signal);
+  const all = await swarm.services({ [STACK_LABELS.namespace]: stack.name }, signal);
   const existing = all.find(({ name }) => name === `${stack.name}_${plan.name}`);
   const service = next.release.services.find(({ name }) => name === plan.name);
   const image = own(next.images, plan.name) ?? keptImage(existing, service?.image ?? "");
   const images = image === undefined ? {} : { [plan.name]: image };
   const body = serviceBody(plan.name, { ...stack.parts, object, images });
   const change = { auth: await auth(service?.image ?? "") };
-  if (existing === undefined) {
-    await swarm.createService({ ...change, body }, signal);
-    return;
-  }
-  if (modeName(existing) !== Object.keys(body.Mode)[0]) {
+  if (existing === undefined || modeName(existing) !== Object.keys(body.Mode)[0]) {
     // A swarm does not change the mode of a service.
-    await swarm.removeService(existing.id, signal);
-    await swarm.createService({ ...change, body }, signal);
-    return;
+    if (existing !== undefined) await swarm.removeService(existing.id, signal);
+    return void await swarm.createService({ ...change, body }, signal);
   }
-  await swarm.updateService(existing, {
-    ...change,
-    body: withForce(body, existing, isForced(plan, body, existing, service)),
-  }, signal);
+  const forced = withForce(body, existing, isForced(plan, body, existing, service));
+  await swarm.updateService(existing, { ...change, body: forced }, signal);
 }
 
 /** The image that a service runs now, if it is the one that is named. */

@@ -55,6 +55,11 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
   }
 }
 
+const REMOVED: Convergence = {
+  kind: "failed",
+  why: "somebody removed it while the release was rolled out",
+};
+
 async function lookAt(
   { engine, stack, services }: ConvergenceWait,
   signal: AbortSignal,
@@ -70,19 +75,12 @@ async function lookAt(
     const why = "the engine does not answer";
     return new Map([...services.keys()].map((name) => [name, { kind: "waiting", why }]));
   }
-  return new Map(
-    [...services].map(([name, wanted]) => {
-      const service = found.find((each) => each.name === `${stack}_${name}`);
-      return [
-        name,
-        service === undefined
-          ? { kind: "failed", why: "somebody removed it while the release was rolled out" }
-          : isUpdating(service)
-          ? judgedUpdate(convergence(service, tasks, wanted))
-          : convergence(service, tasks, wanted),
-      ];
-    }),
-  );
+  return new Map([...services].map(([name, wanted]): [string, Convergence] => {
+    const service = found.find((each) => each.name === `${stack}_${name}`);
+    if (service === undefined) return [name, REMOVED];
+    const now = convergence(service, tasks, wanted);
+    return [name, isUpdating(service) ? judgedUpdate(now) : now];
+  }));
 }
 
 function isUpdating({ update }: SwarmService): boolean {
