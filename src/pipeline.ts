@@ -226,7 +226,7 @@ async function decideAndAct(
   { target: asked, request, round, teller }: DecidingWork,
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
-  const { key, repository } = teller.target;
+  const { key } = teller.target;
   await waitForStack(parts, key, asked.progress, signal);
   const since = parts.ledger.mark(key);
   let target = asked;
@@ -236,7 +236,7 @@ async function decideAndAct(
     return await decideTarget(parts, target, signal);
   };
   const deciding = () => stage(parts, teller.target, "decide", decide);
-  const decision = await preparing(parts, repository, deciding, signal);
+  const decision = await preparing(parts, teller.target, deciding, signal);
   if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
   note(parts, { target, request }, decision);
   if (decision.kind === "skip") {
@@ -249,7 +249,7 @@ async function decideAndAct(
     const acted = () => actInTime(parts, { target, teller }, { decision, since, slot }, signal);
     return stage(parts, teller.target, "deploy", acted);
   };
-  return await deploying(parts, repository, acting, signal);
+  return await deploying(parts, teller.target, acting, signal);
 }
 
 /** Writes down what a decision says of a stack besides what is to be done to it. */

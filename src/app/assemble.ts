@@ -24,6 +24,7 @@ import {
   createLimiter,
   createWatchedLock,
   type Ids,
+  LONGEST_WAIT_MS,
   type Meter,
   noMeter,
   sweepScratch,
@@ -180,6 +181,7 @@ function parts(
   });
   const digest = (text: string) => made.key.digest(text);
   const source = sourceByKind({ git: made.source });
+  const patience = { clock, milliseconds: LONGEST_WAIT_MS };
   return {
     ...made,
     source: plainSource(source, sops),
@@ -190,8 +192,8 @@ function parts(
     clock,
     log,
     migrated: new Set(),
-    preparing: createLimiter(settings.deploy.maxConcurrentPredeployments),
-    deploying: createLimiter(settings.deploy.maxConcurrentDeployments),
+    preparing: createLimiter(settings.deploy.maxConcurrentPredeployments, patience),
+    deploying: createLimiter(settings.deploy.maxConcurrentDeployments, patience),
   };
 }
 

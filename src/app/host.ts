@@ -12,7 +12,13 @@ import { DEFAULT_CONTEXT } from "../model/mod.ts";
 import { createImages, type Host, UNTOUCHED_IMAGES } from "../prepare/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { createLimiter, type Meter, readMachineFacts, scratchPrefix } from "../system/mod.ts";
+import {
+  createLimiter,
+  LONGEST_WAIT_MS,
+  type Meter,
+  readMachineFacts,
+  scratchPrefix,
+} from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
 import { clientConfigDir, type KnownEngine } from "./engines.ts";
 import { findHostDataDirectory, findLocalPath, findOwnContainer } from "./host_data_directory.ts";
@@ -75,7 +81,8 @@ export async function createHost(
     clientConfigFile,
     ...more,
   };
-  const deploying = createLimiter(settings.deploy.maxConcurrentDeployments);
+  const patience = { clock, milliseconds: LONGEST_WAIT_MS };
+  const deploying = createLimiter(settings.deploy.maxConcurrentDeployments, patience);
   const data = known.dataDir ?? hostDir;
   return {
     engine,

@@ -62,14 +62,19 @@ export async function openSource(
   const { name } = requestLocation(request);
   reporter.describe({ message: `resolving ${request.reference} of ${name}` });
   const look = () => lookUp(parts, run, signal);
-  const { revision: configuration, away } = await preparing(parts, name, look, signal);
+  const { revision: configuration, away } = await preparing(
+    parts,
+    { repository: name },
+    look,
+    signal,
+  );
   const shown = formatRevision(configuration);
   if (away) parts.log.warning(`looking after what ${shown} deployed: ${away.message}`);
   reporter.describe({ repository: configuration.source.name, revision: shown });
   const declared = await readDeployments(parts, request, configuration, signal);
   const toExpand = { request, round: run.round, declared, configuration };
   const expand = () => expandDeployments(parts, toExpand, signal);
-  const expansion = await preparing(parts, name, expand, signal);
+  const expansion = await preparing(parts, { repository: name }, expand, signal);
   return { ...run, configuration, expansion, ...(away && { away }) };
 }
 

@@ -265,7 +265,8 @@ async function redeploy(
   const message = `release ${recorded.number} comes back: ${plan.message}`;
   teller.begin("repair", message, plan.services);
   const mend = (slot: Slot) => repairRelease(parts, by, { decision, since, slot }, signal);
-  return await deploying(parts, revision.source.name, mend, signal);
+  const holder = { ...recorded, repository: revision.source.name };
+  return await deploying(parts, holder, mend, signal);
 }
 
 /**

@@ -175,7 +175,8 @@ async function remove(
         teller.tell({ kind: "started" });
         return await destroyObsolete(on, { run, removal, because: message }, signal);
       };
-      const end = await deploying(parts, stack.repository, work, signal);
+      const holder = { ...stack, configuration };
+      const end = await deploying(parts, holder, work, signal);
       teller.tell({ kind: "ended", end });
     } catch (thrown) {
       const error = teller.fail(`removing ${key.name}`, thrown, signal);

@@ -1,3 +1,5 @@
+import type { Clock } from "./clock.ts";
+
 /** A slot among those that work at once, which its holder may lend to others while it only waits. */
 export interface Slot {
   /** Gives the slot away; nothing when it is not held. */
@@ -11,23 +13,31 @@ export interface Slot {
 
 /** Lets a bounded number of pieces of work run at once; the others wait in order of arrival. */
 export interface Limiter {
-  /** Runs `work` when a slot is free. Rejects with the signal's reason while still waiting. */
-  run<T>(work: (slot: Slot) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /**
+   * Runs `work` when a slot is free, in the name of `who`. Rejects with the signal's reason while still
+   * waiting.
+   */
+  run<T>(work: (slot: Slot) => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
 }
 
-/** A limiter with `slots` slots (at least one). */
-export function createLimiter(slots: number): Limiter {
+/** A limiter with `slots` slots (at least one). Who names himself waits for no longer than `patience` says. */
+export function createLimiter(slots: number, patience?: Patience): Limiter {
   const queue = createQueue(slots);
+  const beside = patience && new Beside(queue, patience);
+  const enter = (signal: AbortSignal, first: boolean, who: string | undefined) =>
+    who === undefined || beside === undefined
+      ? queue.enter(signal, { first })
+      : beside.enter(signal, { first, who });
   return {
-    async run(work, signal) {
-      let leave: (() => void) | undefined = await queue.enter(signal);
+    async run(work, signal, who) {
+      let leave: (() => void) | undefined = await enter(signal, false, who);
       const slot: Slot = {
         leave() {
           leave?.();
           leave = undefined;
         },
         async takeAgain(within) {
-          leave ??= await queue.enter(within, { first: true });
+          leave ??= await enter(within, true, who);
         },
       };
       try {
@@ -38,6 +48,87 @@ export function createLimiter(slots: number): Limiter {
     },
   };
 }
+
+/** The time for which who names himself waits for a slot. */
+export interface Patience {
+  readonly clock: Clock;
+  readonly milliseconds: number;
+}
+
+/** Milliseconds between two looks whether somebody else works in the same name. */
+const LOOK_MS = 10_000;
+
+/**
+ * Lets in who waited for too long, beside those that have the slots: one at a time in each name, and none
+ * where somebody has a slot in that name. Otherwise whoever fills all slots decides how long everybody
+ * else waits, and how long a slot is held may be up to a repository.
+ */
+class Beside {
+  readonly #queue: Queue;
+  readonly #patience: Patience;
+  /** Number of those at work in each name. */
+  readonly #working = new Map<string, number>();
+
+  constructor(queue: Queue, patience: Patience) {
+    this.#queue = queue;
+    this.#patience = patience;
+  }
+
+  async enter(
+    signal: AbortSignal,
+    { first, who }: { readonly first: boolean; readonly who: string },
+  ): Promise<() => void> {
+    const [waiting, settled] = [new AbortController(), new AbortController()];
+    let isCounted = false;
+    const count = () => {
+      if (!isCounted) this.#count(who, 1);
+      isCounted = true;
+    };
+    const onAbort = () => waiting.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    const place = this.#queue.enter(waiting.signal, { first });
+    const letIn = () => {
+      count();
+      waiting.abort(LET_IN);
+    };
+    this.#outwait(who, settled.signal).then(letIn, () => {});
+    try {
+      const leave = await place;
+      count();
+      return this.#leaving(who, leave);
+    } catch (error) {
+      if (error === LET_IN) return this.#leaving(who, () => {});
+      if (isCounted) this.#count(who, -1);
+      throw error;
+    } finally {
+      settled.abort();
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async #outwait(who: string, signal: AbortSignal): Promise<void> {
+    const { clock, milliseconds } = this.#patience;
+    await clock.sleep(milliseconds, signal);
+    while (this.#working.has(who)) await clock.sleep(LOOK_MS, signal);
+  }
+
+  #leaving(who: string, leave: () => void): () => void {
+    return () => {
+      this.#count(who, -1);
+      leave();
+    };
+  }
+
+  #count(who: string, more: 1 | -1): void {
+    const now = (this.#working.get(who) ?? 0) + more;
+    if (now === 0) this.#working.delete(who);
+    else this.#working.set(who, now);
+  }
+}
+
+/** The reason for which somebody does not wait any longer. */
+const LET_IN = Symbol("let in beside the others");
 
 /** One limiter of a single slot per key: work on one key never overlaps, other keys are free. */
 export interface KeyedLock {

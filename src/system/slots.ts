@@ -2,6 +2,12 @@ import type { Clock } from "./clock.ts";
 import type { Limiter, Slot } from "./limiter.ts";
 import type { Meter } from "./meter.ts";
 
+/**
+ * Milliseconds for which the work of one source waits while others have all slots. How long these are
+ * held is up to their authors (builds, health checks, `timeout`): up to a day.
+ */
+export const LONGEST_WAIT_MS = 15 * 60 * 1000;
+
 /** Ports for acquiring a slot. */
 export interface SlotParts {
   readonly meter: Meter;
@@ -12,19 +18,26 @@ export interface SlotParts {
   readonly deploying: Limiter;
 }
 
+/** Names that work for a slot is counted and told by. */
+export interface SlotHolder {
+  readonly repository: string;
+  /** What asks for it, where that is of another source: who waits does so by the name of this one. */
+  readonly configuration?: { readonly source: { readonly name: string } } | undefined;
+}
+
 /** Runs something that only reads and prepares, when a slot for that is free. */
 export async function preparing<T>(
   parts: SlotParts,
-  repository: string,
+  holder: SlotHolder,
   work: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const waits = { queued: "pre_deployments_queued", active: "pre_deployments_active" } as const;
-  return await inSlot(parts, { limiter: parts.preparing, repository, ...waits }, {
+  return await inSlot(parts, { limiter: parts.preparing, holder, ...waits }, {
     work,
     waited: (time, outcome) =>
       parts.meter.observe("deployment_admission_duration_seconds", {
-        repository,
+        repository: holder.repository,
         phase: "slot",
         outcome,
       }, time),
@@ -34,21 +47,24 @@ export async function preparing<T>(
 /** Runs something that changes containers, when a slot for that is free; it may lend the slot. */
 export async function deploying<T>(
   parts: SlotParts,
-  repository: string,
+  holder: SlotHolder,
   work: (slot: Slot) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const waits = { queued: "deployments_queued", active: "deployments_active" } as const;
-  return await inSlot(parts, { limiter: parts.deploying, repository, ...waits }, {
+  return await inSlot(parts, { limiter: parts.deploying, holder, ...waits }, {
     work,
     waited: (time, outcome) =>
-      parts.meter.observe("deployment_queue_duration_seconds", { repository, outcome }, time),
+      parts.meter.observe("deployment_queue_duration_seconds", {
+        repository: holder.repository,
+        outcome,
+      }, time),
   }, signal);
 }
 
 interface Room {
   readonly limiter: Limiter;
-  readonly repository: string;
+  readonly holder: SlotHolder;
   readonly queued: "pre_deployments_queued" | "deployments_queued";
   readonly active: "pre_deployments_active" | "deployments_active";
 }
@@ -60,7 +76,7 @@ interface Occupation<T> {
 
 async function inSlot<T>(
   { meter, clock }: SlotParts,
-  { limiter, repository, queued, active }: Room,
+  { limiter, holder: { repository, configuration }, queued, active }: Room,
   { work, waited }: Occupation<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -72,30 +88,34 @@ async function inSlot<T>(
     waited((clock.now().getTime() - began.getTime()) / 1000, outcome);
   };
   try {
-    return await limiter.run(async (slot) => {
-      inside = true;
-      leaveQueue("admitted");
-      let held = 0;
-      const hold = (now: 0 | 1) => {
-        if (held !== now) meter.move(active, { repository }, now - held);
-        held = now;
-      };
-      hold(1);
-      try {
-        return await work({
-          leave() {
-            hold(0);
-            slot.leave();
-          },
-          async takeAgain(within) {
-            await slot.takeAgain(within);
-            hold(1);
-          },
-        });
-      } finally {
-        hold(0);
-      }
-    }, signal);
+    return await limiter.run(
+      async (slot) => {
+        inside = true;
+        leaveQueue("admitted");
+        let held = 0;
+        const hold = (now: 0 | 1) => {
+          if (held !== now) meter.move(active, { repository }, now - held);
+          held = now;
+        };
+        hold(1);
+        try {
+          return await work({
+            leave() {
+              hold(0);
+              slot.leave();
+            },
+            async takeAgain(within) {
+              await slot.takeAgain(within);
+              hold(1);
+            },
+          });
+        } finally {
+          hold(0);
+        }
+      },
+      signal,
+      configuration?.source.name ?? repository,
+    );
   } finally {
     if (!inside) leaveQueue("gave_up");
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createKeyedLock, createLimiter } from "../../../src/system/mod.ts";
-import { settle } from "../../fakes/fake_clock.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
 const never = new AbortController().signal;
 
@@ -201,6 +201,92 @@ describe("createLimiter", () => {
     await Promise.all(all);
     assert.equal(most, 3);
     assert.equal(done, 48);
+  });
+});
+
+describe("createLimiter with patience", () => {
+  const set = () => {
+    const clock = createFakeClock();
+    const limiter = createLimiter(2, { clock, milliseconds: 60_000 });
+    const work = createWork();
+    const run = (who: string, name: string, signal = never) =>
+      limiter.run(work.of(name), signal, who);
+    return { clock, limiter, work, run };
+  };
+
+  it("lets in who waited for too long for others, one at a time in a name", async () => {
+    const { clock, work, run } = set();
+    const all = ["a", "b", "c", "d"].map((name) => run("hog", name));
+    all.push(run("shop", "e"), run("shop", "f"), run("blog", "g"));
+    await clock.advance(59_000);
+    assert.deepEqual(work.started, ["a", "b"]);
+    await clock.advance(2_000);
+    assert.deepEqual(work.started, ["a", "b", "e", "g"]);
+    await clock.advance(600_000);
+    assert.deepEqual(work.started, ["a", "b", "e", "g"]);
+    await work.end("e");
+    await clock.advance(10_000);
+    assert.deepEqual(work.started, ["a", "b", "e", "g", "f"]);
+    // Who was let in had none of the slots to give back.
+    await work.end("f");
+    await work.end("g");
+    assert.deepEqual(work.started, ["a", "b", "e", "g", "f"]);
+    for (const name of ["a", "b", "c", "d"]) await work.end(name);
+    await Promise.all(all);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  it("leaves the bound as it is for who does not wait for long, and for who has no name", async () => {
+    const { clock, limiter, work, run } = set();
+    const all = [run("shop", "a"), run("blog", "b"), run("wiki", "c")];
+    all.push(limiter.run(work.of("d"), never));
+    await clock.advance(30_000);
+    await work.end("a");
+    assert.deepEqual(work.started, ["a", "b", "c"]);
+    await clock.advance(600_000);
+    assert.deepEqual(work.started, ["a", "b", "c"]);
+    for (const name of ["b", "c", "d"]) await work.end(name);
+    await Promise.all(all);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  it("lets nobody in who gave up, and counts him no more", async () => {
+    const { clock, limiter, work, run } = set();
+    const all = [run("hog", "a"), run("hog", "b")];
+    const stop = new AbortController();
+    const reason = new Error("stopped");
+    const rejected = assert.rejects(run("shop", "c", stop.signal), reason);
+    await assert.rejects(run("shop", "d", AbortSignal.abort(reason)), reason);
+    await clock.advance(30_000);
+    stop.abort(reason);
+    await rejected;
+    const later = run("shop", "e");
+    await clock.advance(61_000);
+    assert.deepEqual(work.started, ["a", "b", "e"]);
+    for (const name of ["a", "b", "e"]) await work.end(name);
+    await Promise.all([...all, later]);
+    assert.equal(await limiter.run(() => Promise.resolve(1), never, "shop"), 1);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  it("lets in who wants his lent slot back as well", async () => {
+    const { clock, limiter, work, run } = set();
+    const lent = limiter.run(
+      async (slot) => {
+        slot.leave();
+        await settle();
+        await slot.takeAgain(never);
+        return "back";
+      },
+      never,
+      "shop",
+    );
+    const all = ["a", "b"].map((name) => run("hog", name));
+    await settle();
+    await clock.advance(61_000);
+    assert.equal(await lent, "back");
+    for (const name of ["a", "b"]) await work.end(name);
+    await Promise.all(all);
   });
 });
 

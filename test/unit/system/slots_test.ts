@@ -30,8 +30,13 @@ describe("deploying()", () => {
     const never = new AbortController().signal;
     let end = () => {};
     const working = new Promise<void>((resolve) => end = resolve);
-    const first = deploying(parts, "shop", () => working, never);
-    const second = deploying(parts, "shop", () => Promise.reject(new Error("broken")), never);
+    const first = deploying(parts, { repository: "shop" }, () => working, never);
+    const second = deploying(
+      parts,
+      { repository: "shop" },
+      () => Promise.reject(new Error("broken")),
+      never,
+    );
     const failure = assert.rejects(second, /broken/);
     await Promise.resolve();
     assert.deepEqual(gauges, { deployments_queued: 1, deployments_active: 1 });
@@ -47,10 +52,10 @@ describe("deploying()", () => {
     const { parts, gauges } = set();
     const never = new AbortController().signal;
     const seen: unknown[] = [];
-    await deploying(parts, "shop", async (slot) => {
+    await deploying(parts, { repository: "shop" }, async (slot) => {
       slot.leave();
       seen.push(gauges["deployments_active"]);
-      await deploying(parts, "shop", () => Promise.resolve(), never);
+      await deploying(parts, { repository: "shop" }, () => Promise.resolve(), never);
       await slot.takeAgain(never);
       seen.push(gauges["deployments_active"]);
       slot.leave();
@@ -64,8 +69,18 @@ describe("deploying()", () => {
     const aborted = new AbortController();
     const never = new AbortController().signal;
     let end = () => {};
-    const first = deploying(parts, "shop", () => new Promise<void>((done) => end = done), never);
-    const second = deploying(parts, "shop", () => Promise.resolve(), aborted.signal);
+    const first = deploying(
+      parts,
+      { repository: "shop" },
+      () => new Promise<void>((done) => end = done),
+      never,
+    );
+    const second = deploying(
+      parts,
+      { repository: "shop" },
+      () => Promise.resolve(),
+      aborted.signal,
+    );
     const failure = assert.rejects(second);
     aborted.abort();
     await failure;
