@@ -179,7 +179,7 @@ function leaveWithClient(item: Waiting, slot: LaneSlot, controller: AbortControl
   return () => client?.removeEventListener("abort", look);
 }
 
-/** What is known before any source was looked at. */
+/** Facts about a run that are known before any source was looked at. */
 function openingFacts(work: Work): { repository?: string; target?: string } {
   const sources = sourcesOf(work);
   const [first] = sources;

@@ -305,7 +305,7 @@ async function refusalOf(
   return plan && { kind: "skip" as const, plan, changes: [] };
 }
 
-/** What cannot even be read is a failed target like others. */
+/** Tells of something that cannot even be read: a failed target like others. */
 function reportFailure(
   listeners: readonly TargetListener[],
   { trigger, origin, configuration }: OpenedSource,

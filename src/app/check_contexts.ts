@@ -8,7 +8,7 @@ import { createEngines, type Engines } from "./engines.ts";
 import { LEDGER_FILE } from "./open_state.ts";
 import type { System } from "./system.ts";
 
-/** What came of looking at one context. */
+/** The outcome of looking at one context. */
 interface CheckedContext {
   readonly context: string;
   /** False where stacks cannot be looked after; one that nobody uses may be away. */

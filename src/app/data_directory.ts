@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
-/** What has decrypted files in it, which keep the modes that containers need. */
+/** Directories with decrypted files, which keep the modes that containers need. */
 const PRIVATE = ["sources", "releases"];
 
 /**

@@ -11,7 +11,7 @@ export async function engineSays(
   return `${info.version}, API ${info.apiVersion}${swarmSays(info, deploy)}`;
 }
 
-/** What a deployment becomes that says nothing of it, where the engine is in a swarm. */
+/** The mode of a deployment that says nothing of it, where the engine is in a swarm. */
 function swarmSays(
   { swarm }: Pick<EngineInfo, "swarm">,
   { swarmFeatures }: Pick<Settings["deploy"], "swarmFeatures">,

@@ -135,7 +135,7 @@ function clientConfigFileOf(settings: Settings, system: System): string {
   return join(clientConfigDir(settings, system), "config.json");
 }
 
-/** What the docker client would tell every container of its proxies; their passwords are hidden. */
+/** Proxies that the docker client would tell every container of; their passwords are hidden. */
 async function proxies(
   { files }: System,
   { secrets, clientConfigFile, address }: {

@@ -9,7 +9,7 @@ import { createHandler, createMetricsHandler, createServer, type Server } from "
 import type { Settings } from "../settings/mod.ts";
 import { createNetworks, formatTime } from "../system/mod.ts";
 
-/** What is served. */
+/** Parts that are served. */
 interface Served {
   readonly assembly: Assembly;
   readonly gate: Gate;

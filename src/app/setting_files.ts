@@ -60,7 +60,7 @@ function keysOf({ env, readFile }: SettingFilesParts): string | undefined {
   return path.trim() === "" ? undefined : textOf(readFile, path);
 }
 
-/** What cannot be read is complained about where the setting is made. */
+/** The text of a file, or nothing: where the setting is made, what cannot be read is an error. */
 function textOf(readFile: ReadFile, path: string): string | undefined {
   try {
     return readFile(path);

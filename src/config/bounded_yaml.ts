@@ -51,7 +51,7 @@ export function tooManySigns(text: string): string | undefined {
     : undefined;
 }
 
-/** Whether brackets stay open, or lines are indented, at more than {@link MOST_LEVELS} levels. */
+/** True when brackets stay open, or lines are indented, at more than {@link MOST_LEVELS} levels. */
 function isTooDeep(text: string): boolean {
   let open = 0;
   for (let at = 0; at < text.length; at++) {

@@ -13,7 +13,7 @@ export interface ComposeReferences {
   readonly outside: boolean;
 }
 
-/** What compose would fetch from elsewhere. */
+/** Paths that compose would fetch from elsewhere. */
 export const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
 
 /**

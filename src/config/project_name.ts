@@ -3,7 +3,7 @@ import { withoutEnd } from "../model/mod.ts";
 /** Signs of a name: it becomes part of those of containers, and a directory. */
 export const LONGEST_NAME = 128;
 
-/** Whether compose accepts `name` for a project, and disks for a directory. */
+/** True for a name that compose accepts for a project, and disks for a directory. */
 export function isProjectName(name: string): boolean {
   return name.length <= LONGEST_NAME && /^[a-z0-9][a-z0-9_-]*$/.test(name);
 }

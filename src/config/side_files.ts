@@ -29,7 +29,7 @@ export function sideFilePlace(deployment: Deployment, file: string): SideFilePla
   };
 }
 
-/** Whether a dotenv file may be missing: the one that is read without being asked for. */
+/** True for the dotenv file that may be missing: it is read without being asked for. */
 export function isDefaultEnvFile(file: string): boolean {
   return file === ".env";
 }

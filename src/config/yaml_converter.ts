@@ -169,7 +169,7 @@ function nothing(at: Position | undefined): Sized {
   return { node: { kind: "null", at }, size: 1 };
 }
 
-/** Whether a key is the plain `<<`. */
+/** True for the plain key `<<`. */
 function isMergeKey(pair: Pair): boolean {
   return isScalar(pair.key) && pair.key.type === "PLAIN" && pair.key.source === "<<";
 }
@@ -184,7 +184,7 @@ function scalar(node: Scalar, at: Position | undefined): Located {
   return { kind: "scalar", value: known ? value : text, text, plain, at };
 }
 
-/** Whether the name of an alias is one; a password that begins with a star is taken for an alias too. */
+/** True for a name that aliases may have; a password that begins with a star looks like one. */
 function isName(text: string): boolean {
   return /^[a-z][a-z_-]*$/i.test(text);
 }

@@ -81,7 +81,7 @@ export const BEHAVIOUR_LABELS = {
   jobMaxDuration: "stackwright.job.max_duration",
 } as const;
 
-/** Whether the labels of a service say that it is a scheduled job. */
+/** True for labels of a service that say that it is a scheduled job. */
 export function isJobService(labels: Readonly<Record<string, string>>): boolean {
   const text = behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled)?.trim().toLowerCase() ?? "";
   return ["1", "t", "true"].includes(text);

@@ -51,7 +51,7 @@ export interface PollRound {
   note(reference: string): void;
 }
 
-/** What all work has: what started it, and who is behind it. */
+/** Facts that all work has: its trigger, and who is behind it. */
 interface Started {
   readonly trigger: Trigger;
   readonly origin: Origin;

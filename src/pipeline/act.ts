@@ -67,7 +67,7 @@ async function deploy(
   return result && endOf(result, `${plan.message}${adopted}`, plan.message);
 }
 
-/** What the source wants is held back all the same, so the target counts as skipped. */
+/** Repairs a target, which counts as skipped: what the source wants is held back all the same. */
 async function repair(
   parts: PipelineParts,
   target: Target,

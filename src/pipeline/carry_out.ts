@@ -172,7 +172,7 @@ export function endOf(result: RolloutResult, done: string, tried?: string): Targ
   return { status: "failed", message: tried === undefined ? message : `${tried}: ${message}` };
 }
 
-/** What the swarm did to services until now is told with the failure. */
+/** Notes verdicts of the swarm on services until now: they are told with the failure. */
 async function noteVerdicts(
   { host: { engine }, ledger, log }: PipelineParts,
   { key, swarm }: Pick<Release, "key" | "swarm">,
@@ -186,7 +186,7 @@ async function noteVerdicts(
   }
 }
 
-/** What was changed by hand of services is over when they were posted: no id tells them apart. */
+/** Forgets changes by hand of services that were posted: no id tells them apart. */
 function forgetDrift(
   { ledger: { reconciliations } }: PipelineParts,
   key: StackKey,
@@ -210,7 +210,7 @@ async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
   }
 }
 
-/** What a release takes the place of. */
+/** The state that a release takes the place of. */
 interface Replaced {
   readonly previous: ReleaseOnDisk | undefined;
   readonly recorded: RecordedRelease | undefined;

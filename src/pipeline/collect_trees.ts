@@ -87,7 +87,7 @@ async function collect(parts: TreeCollectorParts, signal: AbortSignal): Promise<
   log.info(`removed ${removed.length} trees of source files that nothing needs any more`);
 }
 
-/** What `current` of each stack leads to. */
+/** The trees that `current` of each stack leads to. */
 async function treesInPlace({ files, dataDir }: TreeCollectorParts): Promise<string[]> {
   const root = join(dataDir, "releases");
   const found: string[] = [];

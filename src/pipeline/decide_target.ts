@@ -109,7 +109,7 @@ function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRe
   if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
 }
 
-/** What rendering says of a target, and what there is to be done by it. */
+/** The rendering of a target, and what there is to be done by it. */
 type Rendered = Pick<
   Extract<Decision, { readonly kind: "deploy" }>,
   "prepared" | "plan" | "observed"
@@ -194,7 +194,7 @@ async function deployed(
   return { kind: "deploy", plan, prepared, observed, images, adopts: false, isRetry, changes: [] };
 }
 
-/** What only containers need: the data of those that are adopted, and an order of updates. */
+/** The plan with what only containers need: data of those that are adopted, an order of updates. */
 async function withContainers(
   parts: PipelineParts,
   { release, networks }: PreparedRelease,

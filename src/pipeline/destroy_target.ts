@@ -85,7 +85,7 @@ export async function decideDestroy(
 }
 
 /**
- * Whether there is anything of a stack. Throws `conflict` when it is not for `by` to destroy it.
+ * True when there is anything of a stack. Throws `conflict` when it is not for `by` to destroy it.
  */
 function isThere(
   { ledger }: Pick<PipelineParts, "ledger">,

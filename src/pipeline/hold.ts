@@ -101,7 +101,7 @@ export async function decideHeld(
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);
 }
 
-/** Whether another release failed and stayed: on purpose, or because it could not be put right. */
+/** True when another release failed and stayed: on purpose, or it could not be put right. */
 export function isMixed(parts: PipelineParts, recorded: RecordedRelease): boolean {
   const [newest] = parts.ledger.history(recorded.key, 1);
   return newest?.status === "failed" && newest.digest !== recorded.digest;
@@ -200,7 +200,7 @@ async function samePin(
   return isSame ? { ...pin, revision, refused: { digest, closure } } : undefined;
 }
 
-/** Whether everything that a release was rendered from is the same at another commit. */
+/** True when everything that a release was rendered from is the same at another commit. */
 async function isSameAt(
   { source }: PipelineParts,
   { revision }: ResolvedTarget,

@@ -150,7 +150,7 @@ function deployedText(parts: PipelineParts, key: StackKey): string {
   return recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
 }
 
-/** What tells a plan from another. Health flickers and is left out. */
+/** The digest that tells a plan from another. Health flickers and is left out. */
 function idOf(
   { key: instance }: PipelineParts,
   key: StackKey,

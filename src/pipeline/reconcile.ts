@@ -80,7 +80,7 @@ interface Reconciled {
   readonly options: ReconciliationOptions;
 }
 
-/** What is known of a stack; `undefined` for one that is left alone. */
+/** The stack as it is to be; `undefined` for one that is left alone. */
 function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined {
   const { ledger } = parts;
   const options = ledger.reconciliations.get(key);
@@ -154,7 +154,7 @@ function tellOfVerdicts(
 /** Releases among which the one is looked for that a service was taken back to. */
 const MOST_RELEASES = 100;
 
-/** Whether services can be asked for: an engine may have left its swarm. */
+/** True when services can be asked for: an engine may have left its swarm. */
 async function hasSwarm({ host }: PipelineParts, signal: AbortSignal): Promise<boolean> {
   return (await host.info(signal)).swarm === "manager";
 }

@@ -98,7 +98,7 @@ export function noteDiscovered(parts: PipelineParts, target: Target, decision: D
   else parts.ledger.discovered.set(discovered);
 }
 
-/** What a person holds is not removed either. */
+/** The verdict, unless a person holds the stack: then it is not removed. */
 function unlessHeld(parts: PipelineParts, verdict: ObsoleteVerdict): ObsoleteVerdict {
   const hold = personHold(parts, verdict.stack.key);
   if (verdict.kind === "keep" || hold === undefined) return verdict;
@@ -230,7 +230,7 @@ function scanOf(run: ObsoleteRun, { base, revision }: ScannedBase) {
 }
 
 /**
- * Whether the event behind a run is one that a deployment reacts to. Only webhooks are filtered.
+ * True for a run behind which is an event that a deployment reacts to. Only webhooks are filtered.
  */
 function admits({ trigger, request, configuration }: ObsoleteRun, { webhookFilter }: Deployment) {
   if (trigger !== "webhook") return true;
@@ -238,7 +238,7 @@ function admits({ trigger, request, configuration }: ObsoleteRun, { webhookFilte
   return names.some((name) => passesWebhookFilter(webhookFilter, name));
 }
 
-/** Whether a stack runs something newer than what this run looked at, on the same reference. */
+/** True when a stack runs something newer than what this run looked at, on the same reference. */
 async function isNewer(
   parts: PipelineParts,
   { key }: DiscoveredStack,

@@ -200,7 +200,7 @@ async function prepareAgain(
   return { onDisk, observed, plan };
 }
 
-/** What is said of a release that is rolled out once more. */
+/** Words about a release that is rolled out once more. */
 interface SaidAgain {
   readonly wanted: RecordedRelease;
   readonly decided: string;
@@ -252,7 +252,7 @@ async function carryOutTold(
   return "done";
 }
 
-/** What holds the stack at a release that is put back in the place of the current one. */
+/** The pin that holds a stack at a release put back in the place of the current one. */
 async function pinTo(
   parts: PipelineParts,
   { wanted, current, reason }: Record<"wanted" | "current", RecordedRelease> & { reason: string },

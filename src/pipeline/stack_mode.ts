@@ -37,7 +37,7 @@ const PAUSE_MS = 1000;
 /** The name of a volume that nobody named. */
 const UNNAMED = /^[0-9a-f]{64}$/;
 
-/** Whether two releases are both made of containers, or both of services of a swarm. */
+/** True for two releases both made of containers, or both of services of a swarm. */
 export function isSameMode(a: Mode, b: Mode): boolean {
   return (a.swarm === undefined) === (b.swarm === undefined);
 }
@@ -189,7 +189,7 @@ export async function changeMode(
   return failed(`putting the previous release back failed too: ${back.error.message}`);
 }
 
-/** Whether it may work at another time: a call failed, not what was deployed. */
+/** True when it may work at another time: a call failed, not what was deployed. */
 function isBadLuck(end: RolloutResult): boolean {
   return end.kind !== "deployed" && end.error.code !== "unhealthy";
 }

@@ -30,7 +30,7 @@ import { sameRepository } from "../source/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
-/** Where the closest peer notes on a container what it was deployed from. */
+/** The label in which the closest peer notes what a container was deployed from. */
 const PEER_SOURCE = "cd.doco.source.url";
 
 /** The owner of a stack by the ledger; releases of before owners were recorded tell it, too. */
@@ -130,7 +130,7 @@ export function settleOwner({ ledger }: PipelineParts, target: Target): void {
 }
 
 /**
- * Who wants a stack. A person may look at, or deploy, another branch of the owner's repository: that
+ * The owner that wants a stack. Persons may look at, or deploy, another branch of the repository: that
  * is no second owner, and the stack stays with its branch.
  */
 function wantedOwner(

@@ -8,7 +8,7 @@ import { LedgerTables } from "./ledger_tables.ts";
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
 
-/** What a finishing of a deployment must know, if its process ends: nothing by default. */
+/** Facts for finishing a deployment whose process ended; none by default. */
 interface Begun {
   /** Services that ran then. */
   readonly ranBefore?: readonly string[];

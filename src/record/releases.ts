@@ -19,7 +19,7 @@ export interface DeployedStack {
   readonly succeededAt: Date | undefined;
 }
 
-/** What a recorded release is made from; models are sealed and large, and opened by themselves. */
+/** Columns of a recorded release; models are sealed and large, and opened by themselves. */
 const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_at, r.facts";
 
 /**

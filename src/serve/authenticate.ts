@@ -35,7 +35,7 @@ export function createAuthenticate({ full, read }: ApiKeys): Authenticate {
   };
 }
 
-/** Whether a digest is that of `secret`; an empty secret is nobody's. */
+/** The test for the digest of `secret`; an empty secret is nobody's. */
 function matcher(secret: string): (given: Uint8Array) => boolean {
   const expected = digest(secret);
   return (given) => timingSafeEqual(given, expected) && secret !== "";

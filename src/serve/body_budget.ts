@@ -1,6 +1,6 @@
 import { StackwrightError } from "../model/mod.ts";
 
-/** What one piece of a body costs besides its bytes, about: pieces of one byte each add up, too. */
+/** Cost of one piece of a body besides its bytes, about: pieces of one byte each add up, too. */
 const PIECE_COST = 128;
 
 /** The part that one body has of a {@link BodyBudget}. */

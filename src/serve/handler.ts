@@ -109,7 +109,7 @@ async function answerSafely(turn: Turn, equipment: Equipment): Promise<Answer> {
   }
 }
 
-/** What failed on our side, and not for want of an open service, is for the log as well. */
+/** Logs a failure on our side, unless it is for want of an open service. */
 function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
   if (answer.kind !== "refusal" || answer.thrown === undefined) return;
   const { refusal: { status }, thrown } = answer;

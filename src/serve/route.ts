@@ -141,7 +141,7 @@ export function aboutWhom(
   return isKeptMasked(operation) ? NO_STACK : stackIn(input);
 }
 
-/** What engines say, and models, are made for the answer; the rest comes from records. */
+/** True for texts of records; what engines say, and models, are made for the answer. */
 function isKeptMasked({ id, tag }: Pick<OperationFacts<unknown>, "id" | "tag">): boolean {
   const isKept = ["Runs", "Deployments", "Polling"].includes(tag) && id !== "diffReleases";
   // Names of projects are nobody's secret.
@@ -209,7 +209,7 @@ async function readMembers(
   );
 }
 
-/** What went wrong on our side is called by what was asked for; its own words are the detail. */
+/** A failure on our side, called by what was asked for; its own words are the detail. */
 function called(error: unknown, failure: string | undefined) {
   const refusal = refusalOf(error);
   if (failure === undefined || refusal.status !== 500) return refusal;

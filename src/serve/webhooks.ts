@@ -72,7 +72,7 @@ async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Prom
   }
 }
 
-/** Who sent it was looked at before, because that takes no body; what it says comes after the proof. */
+/** Reads a delivery: its sender was looked at before, its words count after the proof alone. */
 function readDelivery(
   { headers, params }: Exchange,
   body: Uint8Array,

@@ -27,7 +27,7 @@ function nameOfSet(reader: VariableReader, row: NotYetRow): string | undefined {
   return names.find((name) => reader.isSet(name));
 }
 
-/** What cannot be read is not off. */
+/** True for a text that can be read and says off. */
 function isOffInside(text: string | undefined): boolean {
   if (text === undefined) return false;
   try {

@@ -12,7 +12,7 @@ export function createIds(clock: Clock): Ids {
   return { next: () => uuidV7(clock.now().getTime(), randomUUID()) };
 }
 
-/** Where the random bits of a UUIDv4 begin that a UUIDv7 has as well, its variant among them. */
+/** Position of the random bits of a UUIDv4 that a UUIDv7 has as well, its variant among them. */
 const RANDOM_PART = 15;
 
 /** A UUIDv7 of a Unix time in milliseconds, with the random bits of a UUIDv4. */

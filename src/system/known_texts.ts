@@ -147,7 +147,7 @@ const LAST_BEGINNING = 8;
 /** The same where it is plain that the rest was cut off. */
 const CUT_BEGINNING = 6;
 
-/** How much of the beginning of `secret` stands at a place of a text that somebody shortened. */
+/** Length of the beginning of `secret` at a place of a text that somebody shortened. */
 function cutLength(secret: string, text: string, at: number, length: number): number {
   if (text[at + length] === "…") return length >= CUT_BEGINNING ? length : 0;
   const least = at + length === text.length ? LAST_BEGINNING : LONG_BEGINNING;

@@ -16,7 +16,7 @@ export const PRLIMIT = "/usr/bin/prlimit";
 /** Bytes of a thread's stack: those of 8 MiB, times the processors of a large machine, are its own memory. */
 const STACK_BYTES = 1024 * 1024;
 
-/** What a shell measures the size of files in. */
+/** Unit in which a shell measures the size of files. */
 const BLOCK_BYTES = 512;
 
 /**

@@ -97,7 +97,7 @@ function beforeQuote(text: string, at: number): number {
   return text[end - 1] === '"' || text[end - 1] === "'" ? end - 1 : end;
 }
 
-/** Where the blanks before a place begin. */
+/** Position at which the blanks before a place begin. */
 function blanksBefore(text: string, place: number): number {
   let end = place;
   while (text[end - 1] === " " || text[end - 1] === "\t") end--;

@@ -22,7 +22,7 @@ export interface ProcessFacts {
 }
 
 /**
- * Whether the runtime reserves gigabytes of addresses that it never touches, and knows its heap only
+ * True for a runtime that reserves gigabytes of addresses it never touches, and knows its heap only
  * from the last time it was cleaned up: Bun. What it says of both alarms people for nothing.
  */
 const RESERVES = process.versions["bun"] !== undefined;

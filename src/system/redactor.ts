@@ -40,7 +40,7 @@ const STACK = "stack ";
 const MOST_STACKS = 1000;
 
 const MASK = "***";
-/** How much of one value is made unprintable; what belongs to a repository is refused before. */
+/** Length of one value that is made unprintable; what belongs to a repository is refused before. */
 const MOST_CHARACTERS = 64 * 1024;
 /** Size of what tells beginnings apart where there are few of them, as a power of two. */
 const BITS_OF_FEW = 10;

@@ -24,11 +24,11 @@ const ORDINARY = new RegExp(
   "i",
 );
 
-/** What every name has that says that its value is a secret; most names are done with it. */
+/** Parts of which every name of a secret has one; most names are done with it. */
 const SOUNDS_LIKE = /secret|pass|pw|cred|token|key|auth|bearer|cookie|dsn|jwt|pat|private|salt/i;
-/** What names a secret wherever it stands in a word. */
+/** Words that name a secret wherever they stand in another one. */
 const SECRET_PART = /secret|passw(?:or)?d|passphrase|credential|token|api_?key|private_?key/;
-/** What does so only as a word of its own, or at the end of one. */
+/** Words that do so only by themselves, or at the end of one. */
 const SECRET_WORD =
   /^(?:auth|authorization|bearer|cookie|creds?|dsn|jwt|keys?|pass|passcode|pat|private|pw|salt)$/;
 const SECRET_END = /(?:accesskey|masterkey|signingkey|sshkey|pwd|(?<!by|com|over|sur|tres)pass)$/;

@@ -7,7 +7,7 @@ export function formatTime(instant: Date, timeZone: string): string {
   return createTimeFormat(timeZone)(instant);
 }
 
-/** What a zone's clocks show is the same distance away from UTC for all of a quarter of an hour. */
+/** Milliseconds for which a zone's distance from UTC is certain: it changes at such quarters alone. */
 const QUARTER_MS = 15 * 60 * 1000;
 /** Quarters that are remembered; lists of runs show some days at most. */
 const MOST_QUARTERS = 1000;
@@ -16,7 +16,7 @@ const SETTLED_MS = Date.UTC(2012, 0, 1);
 /** Years of more digits are written in another way. */
 const LAST_MS = Date.UTC(9999, 0, 1);
 
-/** How far a zone is from UTC, as a number and as it is written. */
+/** Distance of a zone from UTC, as a number and as it is written. */
 interface Offset {
   readonly milliseconds: number;
   /** `+01:00` */

@@ -28,7 +28,7 @@ export function maskUserInformation(text: string): string {
   return shown === 0 ? text : result + text.slice(shown);
 }
 
-/** Where the user information that begins at `start` ends: at its `@`, or where it was cut off. */
+/** End of the user information that begins at `start`: its `@`, or where it was cut off. */
 function endOfUser(text: string, start: number, words: Words): number {
   const authority = endOf(/[^\s/?#"'`]+/y, text, start);
   const plain = text.slice(start, authority).lastIndexOf("@");

@@ -19,7 +19,7 @@ export interface VerdictParts {
   readonly clock: Clock;
 }
 
-/** What a swarm did to services of one stack, with what is known of the stack. */
+/** Verdicts of a swarm on services of one stack, with what is known of the stack. */
 export interface VerdictNews {
   /** The release that is deployed. */
   readonly current: RecordedRelease;
@@ -34,7 +34,7 @@ export interface VerdictNews {
   ) => { readonly message: string; readonly fails: boolean };
 }
 
-/** What a swarm did to services of a stack by itself that nobody was told of yet. */
+/** Verdicts of a swarm on services of a stack that nobody was told of yet. */
 export function newVerdicts(
   { reconciliations }: Pick<Ledger, "reconciliations">,
   key: StackKey,

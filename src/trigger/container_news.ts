@@ -49,7 +49,7 @@ export function newsOf(
   return events.length === 0 && !drifts ? undefined : { stack, containerId, events, drifts };
 }
 
-/** What happens to a service, in the words of a configuration. */
+/** Events of a service, in the words of a configuration. */
 const SERVICE_EVENTS: Readonly<Record<string, ReconciliationEvent>> = {
   remove: "destroy",
   update: "update",

@@ -18,7 +18,7 @@ export interface EventStreamParts {
 
 /** Milliseconds before a stream that ended is opened again, doubling, and the longest of these. */
 const PAUSE_MS = { first: 1_000, longest: 30_000 } as const;
-/** How far before the last event a new stream begins: times are rounded, and events come in any order. */
+/** Overlap of a new stream with the last event: times are rounded, and events come in any order. */
 const OVERLAP_NS = 1_000_000_000n;
 
 /**

@@ -31,7 +31,7 @@ export function lookAtRepository(files: Files, path: string): LookAtRepository {
   };
 }
 
-/** Where `HEAD` is, and where the references are; the same but for linked checkouts. */
+/** Directories of `HEAD` and of the references; the same but for linked checkouts. */
 async function gitDirectories(
   files: Files,
   path: string,
@@ -66,7 +66,7 @@ async function collect(files: Files, directory: string, lines: string[]): Promis
   }
 }
 
-/** What is seen of a file or directory without reading it. */
+/** State of a file or directory as it is seen without reading it. */
 async function stateOf(files: Files, path: string): Promise<string> {
   const info = await files.stat(path);
   return info === undefined

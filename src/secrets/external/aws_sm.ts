@@ -10,7 +10,7 @@ const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
 /** Ways to read one reference: each of them is asked for, and its author chooses how many slashes it has. */
 const MOST_READINGS = 16;
 
-/** How AWS says that a name is not that of a secret; a policy by name denies unknown names instead. */
+/** Errors of AWS for names of no secret; a policy by name denies unknown names instead. */
 const NOT_THIS_NAME = /ResourceNotFoundException|AccessDeniedException|ValidationException/;
 
 /** Secrets of AWS Secrets Manager. */

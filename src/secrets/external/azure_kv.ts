@@ -6,7 +6,7 @@ import { Memo, referenceText, type SecretProvider, unresolved } from "./provider
 
 const SHAPE = "name, or name/version";
 
-/** Where a machine of Azure gets the token of its own identity. */
+/** The address at which a machine of Azure gets the token of its own identity. */
 const IMDS_URL = "http://169.254.169.254";
 
 /** Seconds a token is used when the server does not say for how long it is good. */

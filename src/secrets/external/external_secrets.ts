@@ -50,7 +50,7 @@ export interface ExternalSecretsOptions {
   readonly concurrency?: number;
 }
 
-/** What resolved values belong to until a release has them. */
+/** The owner of resolved values until a release has them. */
 const OWNER = "external secrets";
 
 /** References that one deployment may have: stores count questions, and those of all ask as one client. */
@@ -133,7 +133,7 @@ async function resolveAll(
   );
 }
 
-/** What is not ours may have anything in its message, values too. */
+/** The reason in an error; one that is not ours may have anything in its message, values too. */
 function reasonOf(error: unknown): string {
   return isStackwrightError(error) ? messageOf(error) : "reading it failed unexpectedly";
 }

@@ -5,7 +5,7 @@ import { Memo, referenceText, type SecretProvider, unresolved } from "./provider
 
 const SHAPE = "op://vault/item/[section/]field[?attribute=otp]";
 
-/** How the ids of vaults and items look. */
+/** Ids of vaults and items. */
 const ID = /^[a-z0-9]{26}$/;
 
 interface OnePasswordReference {

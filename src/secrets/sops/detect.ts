@@ -36,7 +36,7 @@ export function readSopsText(name: string, bytes: Uint8Array): SopsText | undefi
   return /\.(?:json|ya?ml)$/i.test(name) ? file : asBinary(file) ?? file;
 }
 
-/** What stands where metadata begins. */
+/** The beginning of metadata, in any of the formats. */
 const METADATA =
   /^["']?sops["']?:|^\s{0,99}"sops":|^sops_(?:mac|lastmodified)=|^\[sops\]|[{,]"sops":/m;
 

@@ -14,7 +14,7 @@ interface Place extends SopsLeaf {
   readonly end: number;
 }
 
-/** How deep a JSON file may nest. */
+/** Levels that a JSON file may nest. */
 const DEEPEST = 200;
 
 /** `sops` as readers of JSON take it that do not care for case: such as the sops program. */

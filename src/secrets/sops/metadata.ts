@@ -39,7 +39,7 @@ export function isSopsMetadata(value: Readonly<Record<string, unknown>>): boolea
   return textOf(value, "mac") !== "" || textOf(value, "lastmodified") !== "";
 }
 
-/** What SOPS calls the parts of its metadata. */
+/** Names that SOPS gives the parts of its metadata. */
 const NAME = /^[a-z0-9_]+$/;
 
 /**

@@ -3,7 +3,7 @@ import { SopsFormatError, type SopsText } from "./sops_text.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the `sops` program may know: how to reach the keys, and nothing of ours. */
+/** Variables that the `sops` program gets: how to reach the keys, and nothing of ours. */
 const PASSED =
   /^(?:PATH|HOME|TMPDIR|GNUPGHOME|SSL_CERT_(?:FILE|DIR)|XDG_(?:CONFIG_HOME|RUNTIME_DIR)|(?:SOPS|AWS|AZURE|GOOGLE|CLOUDSDK|VAULT|HUAWEICLOUD)_.*|(?:HTTPS?|NO|ALL)_PROXY|(?:https?|no|all)_proxy)$/;
 
@@ -71,7 +71,7 @@ export function createSopsProgram({ commands, env, ageKey }: ProgramParts): Sops
 
 /** A runtime may give its children a socket as standard input, which nobody can open by its name. */
 const THROUGH_A_PIPE = 'command -v sops >/dev/null || exit 127; cat | "$@"';
-/** What a shell ends with when there is no such program. */
+/** The status of a shell that finds no such program. */
 const NOT_FOUND = 127;
 
 function shortened(text: string): string {

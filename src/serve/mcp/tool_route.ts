@@ -83,7 +83,7 @@ function sessionOf(headers: RequestHeaders, powers: ReadonlySet<Power>): string 
 const FIXED_HOST = /^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d+)?$/i;
 
 /**
- * Whether a web page of another host sends this. Browsers say where a page is from, and no other
+ * True when a web page of another host sends this. Browsers say where a page is from, and no other
  * client has to. A page of our own host counts only where that is no name: the name of a page may be
  * made to lead here after it was loaded (DNS rebinding). The key is asked for in any case.
  */

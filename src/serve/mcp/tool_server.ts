@@ -149,7 +149,7 @@ async function callTool(asked: ToolCall, parts: ToolServerParts) {
   return answerOf(result, (text) => redactor.redact(text, about));
 }
 
-/** What is wrong with the arguments, or nothing. */
+/** The fault of the arguments, or nothing. */
 function problemOf(tool: Tool, input: ToolInput): string | undefined {
   const checked = tool.input.safeParse(input);
   if (checked.success) return undefined;
@@ -194,7 +194,7 @@ function tooLittlePower({ name, power }: Tool): StackwrightError {
   );
 }
 
-/** What failed on our side is for the log as well. */
+/** Logs a failure on our side. */
 function logFailure(error: unknown, { tool, call: { log, signal } }: ToolCall): void {
   if (signal.aborted) return log.debug("the client of a tool went away", { tool: tool.name });
   const isOurs = isStackwrightError(error) && error.code !== "internal";
@@ -233,7 +233,7 @@ function followRun(
   return { follow: (id) => void (followed = id), end };
 }
 
-/** What is being done at this moment, in a few words. */
+/** The step that is under way, in a few words. */
 function stepOf({ status, message, targets }: Run): string {
   const steps = targets
     .filter((each) => each.status === "running")

@@ -40,7 +40,7 @@ function received(
   };
 }
 
-/** What every payload of a push has: by what it names the thing that was pushed to. */
+/** Members of every payload of a push: they name the thing that was pushed to. */
 const PAYLOAD: JsonSchema = {
   type: "object",
   anyOf: [

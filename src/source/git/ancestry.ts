@@ -3,7 +3,7 @@ import { requireSuccess } from "./git_result.ts";
 import { isDamaged } from "./git_failure.ts";
 import type { CommitPlace } from "./repository.ts";
 
-/** How much history is fetched, one after the other, until it tells; 0 is all of it. */
+/** Depths of history that are fetched, one after the other, until it tells; 0 is all of it. */
 const DEPTHS = [2, 8, 32, 128, 0];
 /** Answers that are remembered; of each stack one is asked again and again. */
 const MOST_ANSWERS = 1024;
@@ -48,7 +48,7 @@ export class Ancestry {
   }
 }
 
-/** What the history that is here tells. */
+/** The answer of the history that is here. */
 async function told(
   older: CommitPlace,
   newer: CommitPlace,
@@ -66,7 +66,7 @@ async function told(
 /** Commits that are looked at one by one, which costs less than a program that looks at them all. */
 const MOST_CLOSE = 8;
 
-/** Whether a commit is another one or among the few before that; no is no answer. */
+/** True for a commit that is another one or among the few before that; no is no answer. */
 async function isClose(
   wanted: string,
   { repository: { objects }, commit }: CommitPlace,
@@ -99,7 +99,7 @@ async function isHere({ repository, commit }: CommitPlace, signal: AbortSignal):
   return await repository.objects.read(`${commit}^{commit}`, signal) !== undefined;
 }
 
-/** What came of it: it is here, or not to be had, or nobody could be asked. */
+/** The outcome of a fetch: it is here, or not to be had, or nobody could be asked. */
 async function fetchHistory(
   { repository, url, commit }: CommitPlace,
   depth: number,

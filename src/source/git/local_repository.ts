@@ -51,7 +51,7 @@ export async function refuseOutsideRoot(
   }
 }
 
-/** What git may take for the repository: it adds the suffix itself. Empty when there is nothing. */
+/** Places that git may take for the repository: it adds the suffix itself. Empty for none. */
 async function realPlaces(files: Files, { remote }: RepositoryUrl): Promise<string[]> {
   const found = await Promise.all([remote, `${remote}.git`].map((path) => files.realPath(path)));
   return found.filter((path) => path !== undefined);

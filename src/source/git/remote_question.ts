@@ -28,7 +28,7 @@ export async function askRemote(
   return await parts.git.asking({ url, names: wanted, round }, ask, signal);
 }
 
-/** What all of a round want to know, where these names are among that. */
+/** Names that all of a round want to know, where these are among them. */
 function namesOfRound(round: PollRound, names: readonly string[]): readonly string[] {
   const all = new Set<string>();
   for (const each of round.references.slice(0, MOST_REFERENCES)) {

@@ -15,7 +15,7 @@ export interface SmartHttpParts {
   readonly clock: Clock;
 }
 
-/** What is known of a remote from earlier answers. */
+/** Facts about a remote from earlier answers. */
 interface Known {
   /** Whether it wanted a login. */
   readonly login: boolean;
@@ -225,7 +225,7 @@ function headersOf(authorization: string): Record<string, string> {
   };
 }
 
-/** Whether an answer is one of success and of this kind. */
+/** True for an answer of success and of this kind. */
 function is(answer: HttpAnswer, mediaType: string): boolean {
   return answer.status === 200 && answer.header("content-type") === mediaType;
 }

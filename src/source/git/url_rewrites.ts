@@ -55,7 +55,7 @@ export function rewriteHosts(rewrites: UrlRewrites): string[] {
   return [...new Set(hosts)].filter((host) => host !== "");
 }
 
-/** What a key stands for; where scheme, user or path is empty, it is any. */
+/** The beginning that a key stands for; where scheme, user or path is empty, it is any. */
 type Prefix = Omit<Written, "isShort">;
 
 interface Rule {
@@ -86,7 +86,7 @@ function prefixOf(key: string): Prefix | undefined {
   return { host: prefix.host, scheme, user: prefix.user, path: withoutEnd(prefix.path, "/") };
 }
 
-/** What of the path is left behind a prefix that matches. */
+/** The rest of a path behind a prefix that matches. */
 function restBehind(url: Written, { scheme, user, path }: Prefix): string | undefined {
   if (scheme !== "" && scheme !== url.scheme) return undefined;
   if (user !== "" && user !== url.user) return undefined;

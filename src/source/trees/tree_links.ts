@@ -10,7 +10,7 @@ export const LONGEST_TARGET = 4095;
  * makes the way a thousand times longer. A million links in the usual places need half of it.
  */
 const MOST_LOOKED_UP = 50_000_000;
-/** What one step costs beside the length of the path, in the same unit. */
+/** Cost of one step beside the length of the path, in the same unit. */
 const STEP = 10;
 
 /**

@@ -2,7 +2,7 @@ import { otherEvent, type WebhookEvent } from "./event.ts";
 import { isCommit, textAt } from "./payload.ts";
 
 const PUSHES = new Set(["push hook", "tag push hook"]);
-/** What the whole instance sends carries the kind of event in the payload. */
+/** Name of events of the whole instance, which carry their kind in the payload. */
 const SYSTEM = "system hook";
 const SYSTEM_PUSHES = new Set(["push", "tag_push"]);
 

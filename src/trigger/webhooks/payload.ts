@@ -25,7 +25,7 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
   return Array.isArray(found) ? found : [];
 }
 
-/** Whether a text is a commit id other than the one of zeros, which stands for none. */
+/** True for a commit id other than the one of zeros, which stands for none. */
 export function isCommit(text: string): boolean {
   return /^[0-9a-f]{40,64}$/i.test(text) && !/^0+$/.test(text);
 }
