@@ -31,7 +31,8 @@ export interface Watch {
 
 /**
  * Switches the files, changes the containers, waits until they are healthy, and removes what is left
- * over. May be called again after it was interrupted, with a plan made anew.
+ * over. May be called again after it was interrupted, with a plan made anew. Returns what was seen at
+ * the end; nothing where something was done after the last look.
  *
  * Throws `deploy_failed`, `unhealthy`, `timeout`, `data_dir_unusable`, and what the engine throws.
  */
@@ -40,7 +41,7 @@ export async function applyRelease(
   asked: Rollout,
   { watchesKept, onStop, onFailed }: Watch,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ObservedStack | undefined> {
   const { release, tree } = asked.next;
   await parts.slot.takeAgain(signal);
   const deadline = new Date(parts.clock.now().getTime() + asked.timeoutSeconds * 1000);
@@ -73,7 +74,7 @@ export async function applyRelease(
     const onEnding = step === steps.before.at(-1) ? () => parts.slot.leave() : undefined;
     await carryOut({ ...stepParts, onEnding }, work.next, step, deadline, signal);
   }
-  await waitHealthy({
+  const seen = await waitHealthy({
     engine: parts.engine,
     clock: parts.clock,
     key: release.key,
@@ -93,6 +94,7 @@ export async function applyRelease(
     stops(step);
     await carryOut(stepParts, work.next, step, deadline, signal);
   }
+  return steps.after.length > 0 ? undefined : seen;
 }
 
 function stepsOf(work: Rollout, { containers }: ObservedStack, rolled: ReadonlySet<string>) {

@@ -30,9 +30,10 @@ export async function rollout(
     failed.length = 0;
     try {
       const now = attempt === 1 ? work : await planAgain(parts, work, signal);
-      await applyRelease(parts, now, { onStop, onFailed, watchesKept: true }, signal);
+      const watch = { onStop, onFailed, watchesKept: true };
+      const seen = await applyRelease(parts, now, watch, signal);
       if (failed[0] !== undefined) throw failed[0].error;
-      const after = await observe(parts.engine, { key }, signal);
+      const after = seen ?? await observe(parts.engine, { key }, signal);
       return { kind: "deployed", images: imagesByService(after) };
     } catch (thrown) {
       signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import type { ContainerDetails, Engine } from "../docker/engine.ts";
 import {
   type ObservedContainer,
+  type ObservedStack,
   type Progress,
   type ReleaseService,
   type StackKey,
@@ -45,15 +46,24 @@ export interface HealthWait {
  * to run. A restart by the engine is a failed try: the time begins anew and is longer. What happens to
  * a container is looked at at once.
  *
+ * Returns what the last look saw of the whole stack; nothing where nobody is waited for.
+ *
  * Throws `unhealthy` as soon as one of them cannot become good any more, with the last lines it
  * wrote, and `timeout` at the deadline, naming what was still missing.
  */
-export async function waitHealthy(wait: HealthWait, signal: AbortSignal): Promise<void> {
-  if (wait.services.length === 0) return;
-  await withLooks(wait, (looks) => untilHealthy(wait, looks, signal), signal);
+export async function waitHealthy(
+  wait: HealthWait,
+  signal: AbortSignal,
+): Promise<ObservedStack | undefined> {
+  if (wait.services.length === 0) return undefined;
+  return await withLooks(wait, (looks) => untilHealthy(wait, looks, signal), signal);
 }
 
-async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal): Promise<void> {
+async function untilHealthy(
+  wait: HealthWait,
+  looks: Looks,
+  signal: AbortSignal,
+): Promise<ObservedStack> {
   const { clock, services, deadline, known } = wait;
   const restarts = new RestartWatch(known);
   const kept = new KeptWatch(wait.kept ?? new Map());
@@ -68,14 +78,15 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
   let incomplete = 0;
   // A look between two samples may undo what they said, but does not make them more.
   for (let counts = true;;) {
-    const details = await inspectServices(wait, signal);
+    const observed = await observe(wait.engine, wait, signal);
+    const details = await inspectServices(wait, observed, signal);
     const times = { nowMs: clock.now().getTime(), endMs: deadline.getTime() };
     const { now, counted, changedWork } = kept.look(services, details, times);
     if (now.kind === "failed") await fail(wait, now, signal);
     const { restarted, looping } = restarts.look(counted);
     if (looping !== undefined) await fail(wait, loopText(looping), signal);
     const watched = counted.filter(({ container }) => awaited.has(container.service));
-    if (proven.look(watched, restarted) && now.kind === "ready") return;
+    if (proven.look(watched, restarted) && now.kind === "ready") return observed;
     const missing = now.kind === "waiting" ? missingText(now.services) : "";
     // Nobody makes containers any more by now, so none that is missing will come.
     const isIncomplete = now.kind === "waiting" && now.incomplete.length > 0;
@@ -102,11 +113,11 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
 
 /** The containers of the services, each as it is when it is asked; one that is gone is left out. */
 async function inspectServices(
-  { engine, key, services, only }: HealthWait,
+  { engine, services, only }: HealthWait,
+  { containers }: ObservedStack,
   signal: AbortSignal,
 ): Promise<ContainerDetails[]> {
   const names = new Set(services.map((each) => each.name));
-  const { containers } = await observe(engine, { key }, signal);
   const details: ContainerDetails[] = [];
   const isMeant = ({ id, service }: ObservedContainer) =>
     names.has(service) && only?.has(id) !== false;

@@ -6,8 +6,11 @@ import type { ReconciliationEvent } from "./deployment.ts";
  */
 export type Heard = ReadonlyMap<string, ReadonlySet<ReconciliationEvent>>;
 
-/** Reason for looking at a stack, and the pause before that is done again should it fail. */
-export interface LookBecause {
+/**
+ * Tells, when the stack is at hand, the reason for looking at it, and the pause before that is done again
+ * should it fail.
+ */
+export type LookBecause = () => {
   readonly heard: Heard | undefined;
   readonly retryMs: number;
-}
+};

@@ -68,7 +68,7 @@ export async function reconcile(
     await waitForStack(parts, key, () => {}, signal);
     const end = await parts.stackLock.run(formatStackKey(key), async () => {
       if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";
-      return await attempt(parts, key, why, signal);
+      return await attempt(parts, key, why(), signal);
     }, signal);
     if (end !== "moved") return end;
   }
@@ -93,7 +93,7 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
 async function attempt(
   parts: PipelineParts,
   key: StackKey,
-  { heard, retryMs }: LookBecause,
+  { heard, retryMs }: ReturnType<LookBecause>,
   signal: AbortSignal,
 ): Promise<"settled" | "failed" | "moved"> {
   const since = parts.ledger.mark(key);

@@ -24,7 +24,7 @@ export interface ReconcilerParts {
   readonly optionsOf: (key: StackKey) => ReconciliationOptions | undefined;
   /** Looks at everything, and names the stacks that are to be mended. */
   readonly strayed: (signal: AbortSignal) => Promise<readonly StackKey[]>;
-  /** Mends a stack; `failed` is tried again later. */
+  /** Mends a stack; `failed` is tried again later. It asks why when the stack is in its hands. */
   readonly reconcile: (
     key: StackKey,
     why: LookBecause,
@@ -140,14 +140,20 @@ export class Reconciler {
         await clock.sleep(QUIET_MS, signal);
       }
       stirred.stirs = false;
-      const { heard, all } = stirred;
-      Object.assign(stirred, { heard: new Map(), all: false });
-      const end = await reconcile(key, { heard: all ? undefined : heard, retryMs: retry }, signal)
-        .catch((error) => {
-          signal.throwIfAborted();
-          log.warning(`${key.name} could not be looked after: ${messageOf(error)}`);
-          return "failed" as const;
-        });
+      const heard: Marks = new Map();
+      let all = false;
+      const why = () => {
+        // What was heard while others had the stack takes no look of its own.
+        for (const [id, events] of stirred.heard) add(heard, id, [...events]);
+        all ||= stirred.all;
+        Object.assign(stirred, { heard: new Map(), all: false, stirs: false });
+        return { heard: all ? undefined : heard, retryMs: retry };
+      };
+      const end = await reconcile(key, why, signal).catch((error) => {
+        signal.throwIfAborted();
+        log.warning(`${key.name} could not be looked after: ${messageOf(error)}`);
+        return "failed" as const;
+      });
       this.#keepEnding(stirred, heard);
       if (end === "settled") retry = RETRY_MS.first;
       else {

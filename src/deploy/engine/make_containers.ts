@@ -81,14 +81,16 @@ export async function makeContainers(
     const name = containerName(model, service, number);
     const image = imageReference(model, service);
     await attempt(`service ${service}: container ${name} could not be made`, async () => {
-      const imageId = await presentImage(work, service, composeVersion, signal);
+      const [imageId, before] = await Promise.all([
+        presentImage(work, service, composeVersion, signal),
+        inheritance(work, vacancy, image, signal),
+      ]);
       const labels = containerLabels({
         ...{ model, service, number, imageId, composeVersion, idOf },
         project: changes.call.project.name,
         directory: changes.call.project.directory,
         files: changes.call.project.files,
       });
-      const before = await inheritance(work, vacancy, image, signal);
       const wish = containerWish({
         ...{ model, service, number, api: work.api, variables, idOf, ...before },
         labels: replaces === undefined ? labels : {

@@ -37,7 +37,7 @@ describe("reconcile()", () => {
     const end = await reconcile(
       parts as PipelineParts,
       KEY,
-      { heard: undefined, retryMs: 1 },
+      () => ({ heard: undefined, retryMs: 1 }),
       never,
     );
     assert.equal(end, "settled");

@@ -57,6 +57,8 @@ function setUp(
     strayed,
     end: "settled" as "settled" | "failed",
     hangs: false,
+    /** What a look at one stack waits for. */
+    inOtherHands: Promise.resolve(),
     /** What a look at everything waits for. */
     looking: Promise.resolve(),
   };
@@ -98,9 +100,10 @@ function setUp(
       await looking;
       return strayed;
     },
-    reconcile(key, { heard }) {
-      looks.push(`${key.name} ${textOf(heard)}`);
-      return Promise.resolve(state.end);
+    async reconcile(key, why) {
+      await state.inOtherHands;
+      looks.push(`${key.name} ${textOf(why().heard)}`);
+      return state.end;
     },
     clock,
     log,
@@ -188,6 +191,26 @@ describe("Reconciler", () => {
     assert.deepEqual(looks, ["shop c1:die c2:destroy+die"]);
     await clock.advance(60_000);
     assert.equal(looks.length, 1);
+    await close();
+  });
+
+  it("looks once at all that was heard until nobody else had the stack", async () => {
+    const { clock, looks, say, state, close } = setUp();
+    const hands = Promise.withResolvers<void>();
+    state.inOtherHands = hands.promise;
+    await settle();
+    await say(told());
+    await clock.advance(1_000);
+    await say(told({ id: "c2", time: 2n }));
+    await clock.advance(1_000);
+    assert.deepEqual(looks, []);
+    hands.resolve();
+    await settle();
+    await clock.advance(10_000);
+    assert.deepEqual(looks, ["shop c1:die c2:die"]);
+    await say(told({ id: "c3", time: 3n }));
+    await clock.advance(1_000);
+    assert.deepEqual(looks.slice(1), ["shop c3:die"]);
     await close();
   });
 
@@ -380,8 +403,8 @@ describe("a stream of events that is cut", () => {
         restartWindowSeconds: 300,
       }),
       strayed: () => Promise.resolve([]),
-      reconcile(_key, { heard }) {
-        for (const [id, events] of heard ?? []) {
+      reconcile(_key, why) {
+        for (const [id, events] of why().heard ?? []) {
           for (const each of events) looks.push(`${id} ${each}`);
         }
         return Promise.resolve("settled");
