@@ -42,8 +42,8 @@ function differences(
   made: NetworkFacts,
 ): string[] {
   const asked = objectAt(wanted, "driver_opts");
-  const flag = (name: string, is: boolean) =>
-    typeof wanted[name] === "boolean" && wanted[name] !== is;
+  const flag = (name: string, is: boolean) => wanted[name] === !is;
+  const pools = objectsAt(objectAt(wanted, "ipam"), "config");
   return [
     ...(["", "default", driver].includes(textAt(wanted, "driver")) ? [] : ["driver"]),
     // What is not written is false here, and a promise of safety when it is.
@@ -53,9 +53,7 @@ function differences(
     // The engine adds options of its own, so only those that are asked for are looked at.
     ...Object.keys(asked).sort().filter((name) => String(asked[name]) !== options[name])
       .map((name) => `driver_opts.${name}`),
-    ...(objectsAt(objectAt(wanted, "ipam"), "config").every((pool) => hasPool(made, pool))
-      ? []
-      : ["ipam.config"]),
+    ...(pools.every((pool) => hasPool(made, pool)) ? [] : ["ipam.config"]),
   ];
 }
 

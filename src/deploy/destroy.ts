@@ -30,13 +30,10 @@ export async function destroyStack(
 ): Promise<readonly string[]> {
   const project = { [COMPOSE_LABELS.project]: destroy.key.name };
   const containers = await engine.listContainers(project, signal);
-  for (const container of inRemovalOrder(containers, destroy.dependsOn)) {
-    await engine.stopContainer(container.id, undefined, signal);
-    await engine.removeContainer(
-      container.id,
-      { force: true, volumes: destroy.removeVolumes },
-      signal,
-    );
+  const how = { force: true, volumes: destroy.removeVolumes };
+  for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {
+    await engine.stopContainer(id, undefined, signal);
+    await engine.removeContainer(id, how, signal);
   }
   for (const network of await engine.listNetworks(project, signal)) {
     await engine.removeNetwork(network.id, signal);

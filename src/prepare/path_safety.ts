@@ -177,13 +177,16 @@ async function requireNotOurs(
     parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`);
     break;
   }
-  const { socket } = parts.host;
-  const sockets = socket === undefined ? USUAL_SOCKETS : [...USUAL_SOCKETS, socket];
-  const holdsSocket = sockets.some((socket) => pathRelation(socket, path) === "inside");
-  if (holdsSocket || ENGINE_SOCKET.test(path)) {
+  if (showsSocket(parts.host, path)) {
     const message = `${what} mounts the engine's socket: the container has all rights on the host`;
     parts.log.warning(message);
   }
+}
+
+/** Whether an engine's socket is at or below a path. */
+function showsSocket({ socket }: PrepareParts["host"], path: string): boolean {
+  const sockets = socket === undefined ? USUAL_SOCKETS : [...USUAL_SOCKETS, socket];
+  return ENGINE_SOCKET.test(path) || sockets.some((each) => pathRelation(each, path) === "inside");
 }
 
 function ours(name: string, what: string): StackwrightError {

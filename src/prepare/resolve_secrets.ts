@@ -44,19 +44,14 @@ async function readSecretFile(
 ): Promise<Readonly<Record<string, SecretReference>>> {
   const { from, path } = sideFilePlace(deployment, file);
   const at = from === "configuration" ? configuration : revision;
+  const where = `deployment ${deployment.name}: external_secrets_files`;
   if (path === ".." || path.startsWith("../") || posix.isAbsolute(path)) {
-    throw new StackwrightError(
-      "path_escapes",
-      `deployment ${deployment.name}: external_secrets_files: ${file} lies outside the repository`,
-    );
+    throw new StackwrightError("path_escapes", `${where}: ${file} lies outside the repository`);
   }
   const bytes = await parts.source.read(at, path, signal);
   if (bytes === undefined) {
-    throw new StackwrightError(
-      "config_invalid",
-      `deployment ${deployment.name}: external_secrets_files: no such file in ${at.source.name}: ` +
-        `${file} (looked for ${path})`,
-    );
+    const why = `no such file in ${at.source.name}: ${file} (looked for ${path})`;
+    throw new StackwrightError("config_invalid", `${where}: ${why}`);
   }
   return parseSecretFile(new TextDecoder().decode(bytes), path);
 }

@@ -80,6 +80,8 @@ interface Mounts {
 }
 
 const LEADS_NOWHERE = "is a link to something that does not exist in the repository";
+const NOT_FETCHED = "lies in a submodule without content here: submodules are not fetched " +
+  "(GIT_CLONE_SUBMODULES=false), or it is empty or has no URL in .gitmodules";
 
 /**
  * Refuses what exists and has nothing to mount: a link that leads nowhere, a submodule that is not
@@ -100,10 +102,7 @@ async function requireContent(
     const path = realPath(use.path);
     const listed = await parts.source.list(revision, path, signal);
     if (listed.size > 0 && !listed.has(path)) continue;
-    throw refused(
-      "lies in a submodule without content here: submodules are not fetched " +
-        "(GIT_CLONE_SUBMODULES=false), or it is empty or has no URL in .gitmodules",
-    );
+    throw refused(NOT_FETCHED);
   }
 }
 

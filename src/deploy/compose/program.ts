@@ -22,6 +22,7 @@ import { withRegistryLogins } from "./registry_logins.ts";
 import {
   bindsSay,
   isObject,
+  type JsonObject,
   makesPathsByDefault,
   normalModel,
   withPlainKeys,
@@ -89,20 +90,7 @@ export class Compose {
     const output = await (rendering?.run(work, signal) ?? work()).catch((error) => {
       throw isStackwrightError(error, "payload_too_large") ? tookTooMuch(error) : error;
     });
-    let model: unknown;
-    try {
-      model = JSON.parse(output);
-    } catch (cause) {
-      throw new StackwrightError(
-        "render_failed",
-        `docker compose config printed no JSON: ${messageOf(cause)}`,
-        { cause },
-      );
-    }
-    if (!isObject(model)) {
-      throw new StackwrightError("render_failed", "docker compose config printed no object");
-    }
-    return await this.#normal(withPlainKeys(model), signal);
+    return await this.#normal(withPlainKeys(modelIn(output)), signal);
   }
 
   /** Fetches images. Throws `pull_failed`. */
@@ -216,4 +204,16 @@ export class Compose {
     for (const each of warnings(result.stderr)) log.warning(asWritten(each, call.project));
     return new TextDecoder().decode(result.stdout);
   }
+}
+
+function modelIn(output: string): JsonObject {
+  let model: unknown;
+  try {
+    model = JSON.parse(output);
+  } catch (cause) {
+    const why = `docker compose config printed no JSON: ${messageOf(cause)}`;
+    throw new StackwrightError("render_failed", why, { cause });
+  }
+  if (isObject(model)) return model;
+  throw new StackwrightError("render_failed", "docker compose config printed no object");
 }

@@ -19,15 +19,7 @@ export function addressKeepers(
   model: ComposeModel,
   api: string,
 ): ReadonlySet<string> {
-  const chosen = new Set(
-    Object.entries(objectAt(model, "networks")).flatMap(([key, value]) => {
-      const network = isObject(value) ? value : {};
-      const pools = objectsAt(objectAt(network, "ipam"), "config");
-      const isChosen = network["external"] !== true && pools.length > 0 &&
-        pools.every((each) => textAt(each, "subnet") !== "");
-      return isChosen ? [textAt(network, "name") || key] : [];
-    }),
-  );
+  const chosen = new Set(withChosenRanges(model));
   const keeps = ({ driver, name, labels, network }: ResourceSummary) => {
     if (driver !== "bridge") return false;
     if (compareVersions(api, GIVES_ANY_ADDRESS) >= 0) return true;
@@ -37,6 +29,17 @@ export function addressKeepers(
       (pools.length > 0 && pools.every((each) => each.subnet !== "" && each.gateway === ""));
   };
   return new Set(networks.filter(keeps).map((each) => each.name));
+}
+
+/** Names of the networks whose ranges a model chooses. */
+function withChosenRanges(model: ComposeModel): string[] {
+  return Object.entries(objectAt(model, "networks")).flatMap(([key, value]) => {
+    const network = isObject(value) ? value : {};
+    const pools = objectsAt(objectAt(network, "ipam"), "config");
+    const isChosen = network["external"] !== true && pools.length > 0 &&
+      pools.every((each) => textAt(each, "subnet") !== "");
+    return isChosen ? [textAt(network, "name") || key] : [];
+  });
 }
 
 /** A container that nobody finds in those networks by a name of its service. */

@@ -16,14 +16,13 @@ import { endpointsOf } from "./endpoints.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { addressKeepers, rejoin } from "./gate.ts";
 import {
-  attempt,
   makeContainers,
   numberOf,
   removeSurplus,
   stopAndRemove,
   type Successor,
 } from "./make_containers.ts";
-import { awaitDependencies, startStopped } from "./start_containers.ts";
+import { awaitDependencies, start, startStopped } from "./start_containers.ts";
 import { eachOf, takePlace } from "./swap_containers.ts";
 
 /**
@@ -137,19 +136,13 @@ async function startAndProve(
   signal: AbortSignal,
 ): Promise<void> {
   const { service, successors } = lot;
-  const { parts: { engine, clock }, changes, model, tell } = work;
+  const { parts: { engine, clock }, changes, model } = work;
   const { key, timeoutMs, progress } = changes;
-  for (const { id, name } of successors) {
-    const what = `service ${service}: container ${name} could not be started`;
-    await attempt(what, () => engine.startContainer(id, signal));
-    tell(`Container ${name} Started`);
-  }
+  for (const each of successors) await start(work, each, signal);
+  const expectation = expectationOfLot(lot, model);
   await waitHealthy({
     ...{ engine, clock, key, progress },
-    services: [{
-      ...serviceFromContainers(service, successors.length),
-      expectation: expectationOfLot(lot, model),
-    }],
+    services: [{ ...serviceFromContainers(service, successors.length), expectation }],
     deadline: new Date(clock.now().getTime() + timeoutMs),
     known: new Set(),
     only: new Set(successors.map((each) => each.id)),

@@ -28,8 +28,8 @@ export async function startContainers(
   }, signal);
 }
 
-/** Starts a container; `prepare` comes first. */
-async function start(
+/** Starts a container; `prepare` comes first. Throws `deploy_failed`. */
+export async function start(
   { parts: { engine }, tell }: EngineWork,
   { service, id, name }: Pick<ObservedContainer, "service" | "id" | "name">,
   signal: AbortSignal,

@@ -55,17 +55,10 @@ function executionRecipe(
     const { Aliases: _names, IPAMConfig: _address, ...rest } = asRecord(place);
     return [network, rest];
   });
-  return {
-    ...recipe,
-    name,
-    labels,
-    body: {
-      ...body,
-      Labels: labels,
-      HostConfig: { ...host, RestartPolicy: { Name: "no" }, AutoRemove: false },
-      NetworkingConfig: { EndpointsConfig: Object.fromEntries(places) },
-    },
-  };
+  const HostConfig = { ...host, RestartPolicy: { Name: "no" }, AutoRemove: false };
+  const NetworkingConfig = { EndpointsConfig: Object.fromEntries(places) };
+  const changed = { ...body, Labels: labels, HostConfig, NetworkingConfig };
+  return { ...recipe, name, labels, body: changed };
 }
 
 /** The containers that an execution is to start again, as its label says. */

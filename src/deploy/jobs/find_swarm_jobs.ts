@@ -65,6 +65,10 @@ function isCalled(service: SwarmService): boolean {
   return behaviourLabel(taskLabels(service), BEHAVIOUR_LABELS.jobEnabled) !== undefined;
 }
 
+function exitCodeOf({ state, exitCode }: SwarmTask): number {
+  return state === "complete" ? 0 : exitCode || 1;
+}
+
 /** A job's service as people see containers: by the newest task of its last run. */
 function asContainer(service: SwarmService, tasks: readonly SwarmTask[]): ObservedContainer {
   const [task] = currentTasks(service, tasks).toSorted((a, b) =>
@@ -77,11 +81,7 @@ function asContainer(service: SwarmService, tasks: readonly SwarmTask[]): Observ
     service: shortName(service.labels[STACK_LABELS.namespace] ?? "", service.name),
     state: isActive ? "running" : task === undefined ? "created" : "exited",
     health: "none",
-    exitCode: isActive || task === undefined
-      ? undefined
-      : task.state === "complete"
-      ? 0
-      : task.exitCode || 1,
+    exitCode: isActive || task === undefined ? undefined : exitCodeOf(task),
     imageId: imageOf(service),
     labels: {
       ...taskLabels(service),

@@ -77,16 +77,13 @@ async function lookAt(
   }
   return new Map([...services].map(([name, wanted]): [string, Convergence] => {
     const service = found.find((each) => each.name === `${stack}_${name}`);
-    if (service === undefined) return [name, REMOVED];
-    const now = convergence(service, tasks, wanted);
-    return [name, isUpdating(service) ? judgedUpdate(now) : now];
+    return [name, service === undefined ? REMOVED : judged(service, tasks, wanted)];
   }));
 }
 
-function isUpdating({ update }: SwarmService): boolean {
-  return update?.state === "updating";
-}
-
-function judgedUpdate(now: Convergence): Convergence {
-  return now.kind === "good" ? { kind: "waiting", why: "the engine watches its new tasks" } : now;
+function judged(...look: Parameters<typeof convergence>): Convergence {
+  const now = convergence(...look);
+  const [{ update }] = look;
+  if (now.kind !== "good" || update?.state !== "updating") return now;
+  return { kind: "waiting", why: "the engine watches its new tasks" };
 }
