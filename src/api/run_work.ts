@@ -21,7 +21,7 @@ export type RunResult = z.output<typeof runResult>;
 /** The input that says whether a caller waits. */
 export const waitInput = z.boolean().default(true).describe("Wait for the end of the run.");
 
-/** What a person's wish to deploy is as work: nothing of its own, but a poll by hand. */
+/** The origin of work that a person asks for: it counts as a poll by hand. */
 export const BY_HAND = { trigger: "poll", origin: "manual" } as const;
 
 /** Ports for running work. */

@@ -183,7 +183,8 @@ export function heldBack(
 }
 
 /**
- * Whether a stack without a release is gone rather than new: destroyed, or not looked at any more.
+ * True for a stack without a release that is gone rather than new: destroyed, or not looked at any
+ * more.
  */
 export function isOver(decision: RecordedDecision | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;

@@ -122,7 +122,8 @@ function unknown(name: string): StackwrightError {
 }
 
 /**
- * What could not be done, for a person or as JSON; an error of ours that is a bug keeps its stack.
+ * Says what could not be done, for a person or as JSON; an error of ours that is a bug keeps its
+ * stack.
  */
 function complain(io: CommandIo, error: unknown): number {
   const isOurs = isStackwrightError(error);

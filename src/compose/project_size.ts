@@ -7,9 +7,9 @@ const MOST_SERVICES = 500;
 /** Characters of one text; a compose file as a whole may have as many. */
 const LONGEST_TEXT = 256 * 1024;
 /**
- * Characters with which an engine may list all containers of one project. It lists those of all projects
- * at once, with their labels, commands, mounts and ports: an answer that is too long to be read stops
- * everybody's deployments.
+ * Characters with which an engine may list all containers of one project. It lists those of all
+ * projects at once, with their labels, commands, mounts and ports: an answer that is too long to be
+ * read stops everybody's deployments.
  */
 const MOST_LISTED = 4 << 20;
 /** The keys of a service that such a list tells of, besides its ports. */
@@ -30,9 +30,9 @@ const LISTED_PORT = { exposed: 40, published: 140 } as const;
 const MOST_ENTRIES = 70_000;
 
 /**
- * Why a rendered model is more than one deployment may be, as a sentence without an end; `undefined` when
- * it is not. One line can ask for two billion containers. A swarm lists each task with all that its
- * service says.
+ * The reason why a rendered model is more than one deployment may be, as a sentence without an end;
+ * `undefined` when it is not. One line can ask for two billion containers. A swarm lists each task
+ * with all that its service says.
  */
 export function tooLargeProject(
   model: ComposeModel,
@@ -77,7 +77,7 @@ export function listedLength(service: JsonObject): number {
   return told.reduce((sum, each) => sum + each, LISTED_ANYWAY + ports);
 }
 
-/** Why a list of so many characters for the containers of one project is too long, or `undefined`. */
+/** The reason why a list of so many characters for one project's containers is too long, if it is. */
 export function tooLongList(length: number): string | undefined {
   if (length <= MOST_LISTED) return undefined;
   return `an engine would list its containers with ${length} characters (labels, commands, mounts, ` +

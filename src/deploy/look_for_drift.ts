@@ -8,7 +8,7 @@ import { withPlainDollars } from "./engine/plain_dollars.ts";
 const AT_ONCE = 4;
 
 /**
- * What of a stack only inspecting its containers shows to be otherwise than asked for, and the volumes
+ * Differences of a stack from its release that only inspecting its containers shows, and the volumes
  * that are gone; see {@link fieldDrift}. A container that goes meanwhile has none.
  */
 export async function lookForDrift(

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { insideTree } from "../compose/mod.ts";
 import type { Files } from "../system/mod.ts";
 
-/** Where a path leads once its links are resolved. */
+/** The place that a path leads to once its links are resolved. */
 export interface RealPlace {
   /** The place itself; `undefined` when nothing is there, or a link leads to nothing. */
   readonly real: string | undefined;

@@ -77,7 +77,7 @@ export interface SwarmObject {
   readonly data?: string;
 }
 
-/** Whether an object is a config or a secret. */
+/** Kinds of objects whose content a swarm keeps. */
 export type ObjectKind = "configs" | "secrets";
 
 /** The registry's answer about an image, asked by the engine. */
@@ -96,8 +96,8 @@ export interface ServiceChange {
 }
 
 /**
- * Calls that only a manager of a swarm answers. Throws as the other calls of an engine do; calls marked
- * mutating change something.
+ * Calls that only a manager of a swarm answers. Throws as the other calls of an engine do; calls
+ * marked mutating change something.
  */
 export interface Swarm {
   /** Services that carry all `labels`. */

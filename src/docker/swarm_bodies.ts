@@ -1,6 +1,7 @@
 /**
- * What the Engine API takes to make services, configs and secrets, as far as we ask for it. The engine
- * ignores a name that it does not know and answers as if all were well, so every name is typed.
+ * Bodies that the Engine API takes to make services, configs and secrets, as far as we ask for it.
+ * The engine ignores a name that it does not know and answers as if all were well, so every name is
+ * typed.
  */
 import type { HealthBody, HostBody } from "./create_bodies.ts";
 

@@ -80,8 +80,8 @@ function restart(why: string, counts: boolean) {
 }
 
 /**
- * The repair of a stack of a swarm: what is drift, a service that is gone, where its author reacts to that,
- * and one that somebody updated. Which of them was heard of does not matter: all can be seen.
+ * The repair of a stack of a swarm: what is drift, a service that is gone, where its author reacts to
+ * that, and one that somebody updated. Which of them was heard of does not matter: all can be seen.
  */
 function repairOfStack(input: ReconciliationInput): Plan {
   const { services, observed, options } = input;
@@ -162,7 +162,7 @@ function mended(plan: ServicePlan, input: ReconciliationInput): ServicePlan {
   return plan.action === "keep" || mayComeBack(plan, input) ? plan : notWanted(plan);
 }
 
-/** Whether its author wants mended what became of containers of a service. */
+/** True where the author wants mended what became of containers of a service. */
 function mayComeBack({ name, action }: ServicePlan, input: ReconciliationInput): boolean {
   const { services, observed, heard } = input;
   const service = services.find((each) => each.name === name);

@@ -11,7 +11,7 @@ import {
 import { shouldRun } from "./should_run.ts";
 
 /**
- * What a list of a stack's containers shows to be otherwise than its release wants: how many there
+ * Differences of a stack from its release that a list of its containers shows: how many there
  * are, their names, networks and states. A service that no release ever had is somebody's own.
  */
 export function listedDrift(

@@ -11,7 +11,7 @@ export interface SyncSubject {
   readonly origin: Origin;
 }
 
-/** Whether a deployment may be made now. */
+/** A decision on whether a deployment may be made now. */
 export interface SyncDecision {
   readonly allowed: boolean;
   /** True when it is allowed only because a person asks for it. */

@@ -7,7 +7,7 @@ interface Made extends Pick<ReleaseService, "name" | "image"> {
   readonly expectation: Pick<ReleaseService["expectation"], "replicas">;
 }
 
-/** What {@link Engine.imageListed} says of each image that is on an engine, by the name that services have it by. */
+/** Answers of {@link Engine.imageListed} for the images on an engine, by the names services give them. */
 export type PresentImages = ReadonlyMap<string, number>;
 
 /** The images of services that are on an engine; each is asked about once. */
@@ -33,9 +33,9 @@ const UNASKED = 64 << 10;
 const MOST_OF_ALL = 24 << 20;
 
 /**
- * Makes sure that the engine's list of all containers stays short enough to be read with the containers
- * about to be made: whoever made their images chose a part of what it tells of them.
- * Only images that are not `known` are asked about: those that were brought just now.
+ * Makes sure that the engine's list of all containers stays short enough to be read with the
+ * containers about to be made: whoever made their images chose a part of what it tells of them. Only
+ * images that are not `known` are asked about: those that were brought just now.
  *
  * Throws `unsupported`, and `engine_refused` for an image that the engine tells too much of.
  */

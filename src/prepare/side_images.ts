@@ -84,7 +84,7 @@ export async function idsBeside(
 }
 
 /**
- * What a release that is about to be rolled out runs beside the images of its services. No container
+ * Images that a release about to be rolled out runs beside those of its services. No container
  * tells it: one that is kept has what was recorded before, in `ran`. Looked at before: should a name
  * move meanwhile, the next look replaces once too often, and not once too seldom.
  */

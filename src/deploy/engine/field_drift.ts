@@ -37,9 +37,9 @@ const LIMITS: readonly Limit[] = [
 ];
 
 /**
- * What of a running stack's container only inspection shows to be otherwise than the engine was asked
- * for: its limits, its restart policy, its names and addresses in networks, and labels that are gone.
- * `model` is rendered, with plain dollars; `number` is which of the service's containers it is.
+ * Differences of a running stack's container from what the engine was asked for that only inspection
+ * shows: its limits, its restart policy, its names and addresses in networks, and labels that are
+ * gone. `model` is rendered, with plain dollars; `number` is which of the service's containers it is.
  *
  * Nothing of what the engine itself made of a request is drift: a limit that it does not support is
  * reported as none, and swap follows memory.
@@ -140,8 +140,8 @@ const NONE = "no limit";
 const PODMAN_PIDS = 2048;
 
 /**
- * Where the kernel does not count swap, the engine drops what was asked for and tells -1. Without a word
- * about swap a container may have as much as memory.
+ * Where the kernel does not count swap, the engine drops what was asked for and tells -1. Without a
+ * word about swap a container may have as much as memory.
  */
 function isDefaultSwap(value: number, asked: HostBody, host: JsonRecord): boolean {
   if (value === -1) return true;

@@ -39,8 +39,8 @@ export async function findSwarmJobs(
 }
 
 /**
- * What runs of jobs of a stack, as containers: services that were made for a run, and those of jobs
- * that have a task.
+ * Runs of a stack's jobs that go on, as containers: services that were made for a run, and those of
+ * jobs that have a task.
  */
 export async function activeSwarmJobs(
   { swarm }: Pick<Engine, "swarm">,

@@ -84,8 +84,8 @@ export function isIdle({ spec, mode }: SwarmService): boolean {
 }
 
 /**
- * What runs a job in its own service once more. Throws `unsupported` for a service that Stackwright did
- * not make for that.
+ * The body that has a job's own service run once more. Throws `unsupported` for a service that
+ * Stackwright did not make for that.
  */
 export function rerunBody({ name, spec, mode }: SwarmService, at: Date): JsonRecord {
   const labels = asRecord(spec["Labels"]);

@@ -32,8 +32,8 @@ export interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "log" | "spec
 }
 
 /**
- * What runs a job in a swarm: its own service once more, or one that is made like it, at first without
- * a task.
+ * Runs of jobs in a swarm: by the job's own service once more, or by one that is made like it, at
+ * first without a task.
  */
 export class SwarmJobs implements JobEngine<StoppedService> {
   readonly noun = "service";

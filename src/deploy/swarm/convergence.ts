@@ -59,8 +59,8 @@ export function convergence(
 }
 
 /**
- * What a swarm itself made of updates that did not work, and what their tasks died of. An update that still
- * goes on, or goes back, has no end yet.
+ * Ends that a swarm itself gave to updates that did not work, and what their tasks died of. An update
+ * that still goes on, or goes back, has no end yet.
  */
 export function engineVerdicts(
   stack: string,
@@ -149,8 +149,8 @@ function restartsNever({ spec }: SwarmService): boolean {
 }
 
 /**
- * Whether a task was made from what the service is now. Its place in the swarm does not count, for which
- * tasks are not replaced, nor networks, which the engine names differently.
+ * Whether a task was made from what the service is now. Its place in the swarm does not count, for
+ * which tasks are not replaced, nor networks, which the engine names differently.
  */
 function isOfTemplate({ spec }: SwarmTask, service: SwarmService): boolean {
   const template = (service.spec["TaskTemplate"] ?? {}) as JsonRecord;

@@ -13,8 +13,8 @@ export type StackInUse = Pick<Release, "key" | "model" | "services"> & {
 };
 
 /**
- * What of a stack's services is otherwise than asked for; see {@link serviceDrift}. A service that was
- * made from another release has none: that is what its digest tells.
+ * Differences of a stack's services from what was asked for; see {@link serviceDrift}. A service that
+ * was made from another release has none: that is what its digest tells.
  */
 export async function lookAtServices(
   engine: Pick<Engine, "swarm" | "apiVersion">,

@@ -122,12 +122,13 @@ interface Said {
 }
 
 /**
- * What of a service of a swarm is otherwise than it was asked for, the number of its tasks aside. What
- * the engine takes where nothing is said is no drift, nor is an order in lists that have none, nor a
+ * Differences of a swarm's service from what was asked for, the number of its tasks aside. What the
+ * engine takes where nothing is said is no drift, nor is an order in lists that have none, nor a
  * restart.
  *
- * `found` is the specification that the engine tells; `networks` has the names of networks by id. An own
- * config or secret is asked for by its name without the digits of its content, of which no look knows.
+ * `found` is the specification that the engine tells; `networks` has the names of networks by id. An
+ * own config or secret is asked for by its name without the digits of its content, of which no look
+ * knows.
  */
 export function serviceDrift(
   service: string,
