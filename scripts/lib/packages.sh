@@ -6,7 +6,7 @@
 apt_next_name=stackwright-next
 
 # Installs what the lines of $1 (git, ssh-client, docker-cli, engine, compose, buildx, busybox,
-# ssh-server, browser, registry) name, with the distribution's packages, or says in one sentence what
+# ssh-server, browser, registry, debootstrap) name, with the distribution's packages, or says in one sentence what
 # is missing. On Debian 12 the docker family is unpacked into .tools and replaces nothing; for the
 # tests it is installed from the next suite.
 install_packages() {
@@ -58,6 +58,7 @@ package_of() {
     ssh-client) plain="$plain openssh-client" ;;
     ssh-server) ssh_server ;;
     browser) plain="$plain chromium" ;;
+    debootstrap) plain="$plain debootstrap debian-archive-keyring" ;;
     registry) docker_family docker-registry ;;
     busybox) plain="$plain busybox-static" ;;
     engine) docker_engine ;;

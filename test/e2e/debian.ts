@@ -45,6 +45,12 @@ async function made(makeMore: () => Promise<void>): Promise<string | undefined> 
   }
 }
 
+/** Whether a build failed because packages could not be had, and not by what it does with them. */
+export function isMirrorsFault(error: unknown): boolean {
+  return /Failed to fetch|Unable to (?:fetch|connect)|Temporary failure|Could not (?:resolve|connect)|Hash Sum mismatch|Connection (?:failed|timed out)/
+    .test(String(error));
+}
+
 async function whyNot(): Promise<string | undefined> {
   if (executables().length === 0) return "no executable; ./scripts/build makes it";
   if (process.getuid?.() !== 0 || !existsSync(DEBOOTSTRAP)) {
@@ -66,8 +72,10 @@ async function ensureDebianImage(): Promise<void> {
       // A mirror may be a snapshot of some days ago, which is as good for a test.
       await writeFile(
         join(system, "etc/apt/apt.conf.d/90snapshot"),
-        'Acquire::Check-Valid-Until "false";\n',
+        'Acquire::Check-Valid-Until "false";\nAcquire::Retries "3";\n',
       );
+      // What is lost when the machine loses its power is made again.
+      await writeFile(join(system, "etc/dpkg/dpkg.cfg.d/90fast"), "force-unsafe-io\n");
       const archive = join(directory, "system.tar");
       await run("tar", ["-C", system, "-cf", archive, "."]);
       await run("docker", ["import", archive, DEBIAN_IMAGE]);

@@ -6,11 +6,23 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
 import { freePort } from "../fakes/free_port.ts";
-import { DEBIAN_IMAGE, noDebian, run } from "./debian.ts";
+import { DEBIAN_IMAGE, isMirrorsFault, noDebian, run } from "./debian.ts";
 import { ROOT } from "./service_process.ts";
 
-const skip = await noDebian() ?? false;
 const name = `swt-image-${randomBytes(3).toString("hex")}`;
+
+/** Builds the image, and returns what is wrong with it; throws where its packages cannot be had. */
+async function build(): Promise<unknown> {
+  const base = ["--build-arg", `BASE=${DEBIAN_IMAGE}`, "--network", "host"];
+  const argv = ["build", "-q", "-f", `${ROOT}Containerfile`, ...base, "-t", name, ROOT];
+  return await run("docker", argv).then(() => undefined, (error: unknown) => {
+    if (isMirrorsFault(error)) throw error;
+    return error;
+  });
+}
+
+let fault: unknown;
+const skip = await noDebian(async () => void (fault = await build())) ?? false;
 
 /** docs/compose.yaml, with names, paths and ports of this test's own, and a repository to poll. */
 function composeFile(text: string, directory: string, port: number): string {
@@ -70,9 +82,8 @@ describe("the image, started with docs/compose.yaml", { skip }, () => {
   };
 
   before(async () => {
+    if (fault !== undefined) throw fault;
     await ensureBusyboxImage();
-    const base = ["--build-arg", `BASE=${DEBIAN_IMAGE}`, "--network", "host"];
-    await run("docker", ["build", "-q", "-f", `${ROOT}Containerfile`, ...base, "-t", name, ROOT]);
     directory = await mkdtemp(join(tmpdir(), "stackwright-image-"));
     port = await freePort();
     await mkdir(join(directory, "shop/site"), { recursive: true });
