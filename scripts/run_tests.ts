@@ -1,7 +1,7 @@
 /** Runs the stages of ./scripts/test and counts; see scripts/test for how to call it. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -13,11 +13,15 @@ import {
   countsLine,
   NO_TESTS,
 } from "./lib/test_counts.ts";
+import { inLanes } from "./lib/lanes.ts";
 import { judge } from "./lib/test_verdict.ts";
 import { ALL, chosenStages, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
 
 /** A stage that takes longer hangs; the whole run of the gate has an hour. */
 const STAGE_LIMIT_MS = 40 * 60_000;
+
+/** Stages that run at a time: half of the time they wait for containers, timers and slow clients. */
+const LANES = availableParallelism() + 2;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -40,7 +44,7 @@ async function main(names: readonly string[]): Promise<number> {
   for (const step of testSteps(root)) {
     const stages = chosenStages(step, names);
     // Output of stages that run side by side is shown when each has ended.
-    results.push(...await Promise.all(stages.map((stage) => runStage(stage, stages.length === 1))));
+    results.push(...await inLanes(stages, LANES, (stage) => runStage(stage, stages.length === 1)));
     if (results.some(({ ok }) => !ok)) break;
   }
   return conclude(results);

@@ -1,16 +1,15 @@
 /**
- * What ./scripts/test runs: the stages as data. Those of one step run side by side, because they
- * share nothing; steps run one after the other, because they share the one container engine.
+ * What ./scripts/test runs: the stages as data. Those of one step run side by side, some at a time and
+ * the longest first. On the engine that they share each has names of its own.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 
 /** Groups of stages: names a person can give to ./scripts/test. */
 export const GROUPS = ["ok", "unit", "contract", "flow", "walk", "e2e"] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** The name that adds the stages which only repeat others, as the gate wants them. */
+/** The name that adds the stages which are long or only repeat others, as the gate wants them. */
 export const ALL = "all";
 
 /** One thing to run. */
@@ -26,13 +25,15 @@ export interface Stage {
   readonly sample?: Readonly<Record<string, string>>;
   /** Said instead of running it. */
   readonly skip?: string;
-  /** Whether it runs tests of other stages again, with another compose: only `all` wants it. */
+  /** Whether only `all` wants it: it takes long, or runs tests of other stages again. */
   readonly repeats?: boolean;
+  /** Whether it is good although it skipped all of its tests. */
+  readonly maySkip?: boolean;
 }
 
 /**
  * The stages that names ask for: those of the groups named, or of all groups when none is; with
- * {@link ALL} among the names also those that repeat others, and nothing is only a sample.
+ * {@link ALL} among the names also those that only it wants, and nothing is only a sample.
  */
 export function chosenStages(stages: readonly Stage[], names: readonly string[]): Stage[] {
   const groups = names.filter((name) => name !== ALL);
@@ -49,60 +50,15 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       plain("ok", "format, lint, imports, sizes, documents", ["deno", "task", "quick"]),
       plain("ok", "types", ["deno", "task", "check"]),
     ],
-    [
-      {
-        ...denoTests("unit", "unit tests on Deno", ["test/unit"], ["--parallel"]),
-        sample: FEWER_TEXTS,
-      },
-      {
-        group: "unit",
-        name: "unit tests on Bun",
-        runner: "bun",
-        argv: ["bun", "test", "--timeout", "60000", "./test/unit"],
-        sample: FEWER_TEXTS,
-      },
-    ],
-    [
-      denoTests("contract", "contracts", ["test/contract"], ["--parallel"]),
-      // Its servers mostly wait for slow clients.
-      {
-        group: "contract",
-        name: "contracts of HTTP on Bun",
-        runner: "bun",
-        argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root)],
-      },
-    ],
-    [{
-      ...denoTests("contract", "500 services as compose makes them", [
-        "test/contract/containers_as_compose_test.ts",
-      ]),
-      env: { DIFFERENTIAL_SERVICES: "500" },
-      repeats: true,
-    }],
-    [{
-      ...denoTests("contract", "5,000 malformed messages to the tool server", [
-        "test/contract/mcp_test.ts",
-      ]),
-      env: { MALFORMED_MESSAGES: "5000" },
-      repeats: true,
-    }],
-    // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
-    // They wait half of the time: two long walks, which only work, fit beside them.
-    [
-      ...flowTests(flows(root)).map((stage) => ({
-        ...stage,
-        sample: { FLOW_ENGINES: "fake", WALK_STEPS: "100", SWEEP: "sample" },
-      })),
-      ...[2001, 3001].map((seed) => walk("fake", 3334, seed)),
-    ],
     [plain("e2e", "build the executable", ["./scripts/build"])],
+    // End to end and the swarm wait for containers most of the time, and unit tests only work: these take
+    // what the others leave.
     [
       {
-        ...endToEnd(),
+        ...endToEnd(endToEndTests(root)),
         sample: {
           CRASH: "update",
           ATTACKS: "sample",
-          IMAGE: "skip",
           SECOND_ENGINE: "skip",
           START_FIRST_UPDATES: "3",
           TOOL_SERVERS: "one",
@@ -111,33 +67,97 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       },
       swarm(root),
       {
+        ...denoTests("e2e", "the image and the systemd unit", WITH_DEBIAN),
+        repeats: true,
+        maySkip: true,
+      },
+      ...unitTests().map(inTheBackground),
+      {
         ...swarm(root, ["test/swarm/nodes_test.ts"]),
         name: "a real swarm of three nodes",
         env: { SWARM_TESTS: "1", SWARM_NODES: "3" },
         repeats: true,
       },
-      // These wait for containers half of the time; it only calculates.
-      {
-        ...denoTests("unit", "20,000 decisions about sync windows", [
-          "test/unit/plan/sync_windows_oracle_test.ts",
-        ]),
-        env: { SYNC_WINDOW_CASES: "20000" },
-        repeats: true,
-      },
     ],
-    ...again(composeSteps(root), "newer compose", newerCompose(root)),
-    ...again(
-      [...composeSteps(root), [denoTests("contract", "contracts of the engine", ENGINE)]],
-      "newest compose and engine",
-      newest(root),
-    ),
-    // The other engines are beside the one that the walks use.
+    // What waits for an engine or a client beside what only works: walks on the fake one, two at a time.
     [
+      ...[2001, 3001].map((seed) => walk("fake", 3334, seed)),
+      walk("real", 250, 5001),
+      ...contracts(root),
+      walk("real", 250, 6001),
       walk("fake", 3334, 4001),
-      ...[5001, 6001].map((seed) => walk("real", 250, seed)),
       ...OTHER_ENGINES.map((version) => onEngine(root, version)),
+      ...again(composeStages(root), "newer compose", newerCompose(root)),
+      ...again(
+        [...composeStages(root), denoTests("contract", "contracts of the engine", ENGINE)],
+        "newest compose and engine",
+        newest(root),
+      ),
+      // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
+      ...flowTests(flows(root)).map((stage) => ({
+        ...stage,
+        sample: { FLOW_ENGINES: "fake", WALK_STEPS: "100", SWEEP: "sample" },
+      })),
     ],
   ];
+}
+
+/** All contracts, those that the runtimes could differ in also on Bun, and more of two of them. */
+function contracts(root: string): Stage[] {
+  return [
+    denoTests("contract", "contracts", ["test/contract"], ["--parallel"]),
+    // Its servers mostly wait for slow clients.
+    {
+      group: "contract",
+      name: "contracts of HTTP on Bun",
+      runner: "bun",
+      argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root)],
+    },
+    {
+      ...denoTests("contract", "500 services as compose makes them", [
+        "test/contract/containers_as_compose_test.ts",
+      ]),
+      env: { DIFFERENTIAL_SERVICES: "500" },
+      repeats: true,
+    },
+    {
+      ...denoTests("contract", "5,000 malformed messages to the tool server", [
+        "test/contract/mcp_test.ts",
+      ]),
+      env: { MALFORMED_MESSAGES: "5000" },
+      repeats: true,
+    },
+  ];
+}
+
+/** All unit tests on both runtimes, and those that calculate for long. */
+function unitTests(): Stage[] {
+  return [
+    {
+      ...denoTests("unit", "unit tests on Deno", ["test/unit"], ["--parallel"]),
+      sample: FEWER_TEXTS,
+    },
+    {
+      group: "unit",
+      name: "unit tests on Bun",
+      runner: "bun",
+      // Beside others a test may take long.
+      argv: ["bun", "test", "--timeout", "300000", "./test/unit"],
+      sample: FEWER_TEXTS,
+    },
+    {
+      ...denoTests("unit", "20,000 decisions about sync windows", [
+        "test/unit/plan/sync_windows_oracle_test.ts",
+      ]),
+      env: { SYNC_WINDOW_CASES: "20000" },
+      repeats: true,
+    },
+  ];
+}
+
+/** A stage that gives way to those beside it. */
+function inTheBackground(stage: Stage): Stage {
+  return { ...stage, argv: ["nice", "-n", "5", ...stage.argv] };
 }
 
 /** A fifth of the mutated texts that readers of texts have to survive. */
@@ -161,12 +181,12 @@ function denoTests(
 /**
  * Each file has worlds of its own, so that files may run side by side: in several processes, because
  * one that runs them all grows to a gigabyte, and starting a program from it takes ten times as long.
- * One more than there are processors keeps these busy: half of the time flows wait for containers.
  */
 function flowTests(files: readonly string[]): Stage[] {
-  const count = Math.min(availableParallelism() + 1, files.length);
-  return dealOut(files, count).map((slice, index) =>
-    denoTests("flow", `flow, part ${index + 1} of ${count}`, slice)
+  const whole = files.map(costOf).reduce((sum, cost) => sum + cost, 0);
+  const slices = dealOut(files, Math.max(1, Math.round(whole / COST_OF_PART)));
+  return slices.map((slice, index) =>
+    denoTests("flow", `flow, part ${index + 1} of ${slices.length}`, slice)
   );
 }
 
@@ -206,23 +226,42 @@ const COSTS: Readonly<Record<string, number>> = {
 };
 const USUAL_COST = 5;
 
+/** Of each part about as much, unless one file takes more: when who comes last has a lane, little is left. */
+const COST_OF_PART = 50;
+
+function costOf(file: string): number {
+  return COSTS[basename(file, ".ts")] ?? USUAL_COST;
+}
+
 /** Files in `count` groups of about the same cost: the longest first, each to who has the least. */
 function dealOut(files: readonly string[], count: number): string[][] {
-  const cost = (file: string) => COSTS[basename(file, ".ts")] ?? USUAL_COST;
   const groups = Array.from({ length: count }, () => ({ files: [] as string[], cost: 0 }));
-  for (const file of [...files].sort((a, b) => cost(b) - cost(a))) {
+  for (const file of [...files].sort((a, b) => costOf(b) - costOf(a))) {
     const [least] = groups.toSorted((a, b) => a.cost - b.cost);
     least?.files.push(file);
-    if (least !== undefined) least.cost += cost(file);
+    if (least !== undefined) least.cost += costOf(file);
   }
-  return groups.map((each) => each.files);
+  return groups.toSorted((a, b) => b.cost - a.cost).map((each) => each.files);
 }
 
 /** Every flow. */
 function flows(root: string): string[] {
-  const folder = join(root, "test/flow");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return files.filter((file) => file.endsWith("_test.ts")).map((file) => `test/flow/${file}`)
+  return testsBelow(root, "test/flow");
+}
+
+/** Tests that need Debian's packages: made once for both, one after the other. */
+const WITH_DEBIAN = ["test/e2e/image_test.ts", "test/e2e/unit_file_test.ts"];
+
+/** The other tests of test/e2e. */
+function endToEndTests(root: string): string[] {
+  return testsBelow(root, "test/e2e").filter((file) => !WITH_DEBIAN.includes(file));
+}
+
+/** The tests in a folder and in those below it. */
+function testsBelow(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [folder];
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+  return files.filter((file) => file.endsWith("_test.ts")).map((file) => `${folder}/${file}`)
     .sort();
 }
 
@@ -249,7 +288,7 @@ function composeFlows(root: string): string[] {
 }
 
 /** Each file has stacks, ports and directories of its own. */
-function endToEnd(paths: readonly string[] = ["test/e2e"]): Stage {
+function endToEnd(paths: readonly string[]): Stage {
   return denoTests("e2e", "end to end", paths, ["--parallel"]);
 }
 
@@ -278,22 +317,20 @@ const WITH_SERVER =
 
 /** Files of test/contract whose path speaks of compose. */
 function composeContracts(root: string): string[] {
-  const folder = join(root, "test/contract");
-  if (!existsSync(folder)) return ["test/contract"];
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const chosen = files.filter((file) => /compose/.test(file) && file.endsWith("_test.ts"));
-  return chosen.map((file) => `test/contract/${file}`).sort();
+  return testsBelow(root, "test/contract").filter((file) =>
+    file.slice("test/contract".length).includes("compose")
+  );
 }
 
 /** What compose and the engine decide as much as we do. */
-function composeSteps(root: string): Stage[][] {
+function composeStages(root: string): Stage[] {
   return [
-    [denoTests("contract", "contracts of compose", composeContracts(root))],
-    flowTests(composeFlows(root)).map((stage) => ({
+    ...flowTests(composeFlows(root)).map((stage) => ({
       ...stage,
       env: { WALK_STEPS: "30", FLOW_ENGINES: "real" },
     })),
-    [{ ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } }],
+    { ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } },
+    denoTests("contract", "contracts of compose", composeContracts(root)),
   ];
 }
 
@@ -369,21 +406,19 @@ function newest(root: string): Other {
  * Stages once more with another compose. `COMPOSE_PLUGINS` tells the tests' helpers, `DOCKER_CONFIG`
  * every `docker` they start.
  */
-function again(steps: readonly (readonly Stage[])[], label: string, other: Other): Stage[][] {
+function again(stages: readonly Stage[], label: string, other: Other): Stage[] {
   const { plugin, buildx, config, wrapper, missing } = other;
   const isThere = other.files.every((file) => existsSync(file));
   const env = { COMPOSE_PLUGINS: plugin, DOCKER_CONFIG: config };
   if (isThere) linkPlugins({ "docker-compose": plugin, "docker-buildx": buildx }, config);
-  return steps.map((stages) =>
-    stages.filter(({ argv }) => argv.some((word) => word.startsWith("test/"))).map((stage) => ({
-      ...stage,
-      name: `${stage.name}, ${label}`,
-      argv: [...wrapper, ...stage.argv],
-      repeats: true,
-      env: { ...stage.env, ...env },
-      ...(isThere ? {} : { skip: missing }),
-    }))
-  ).filter((stages) => stages.length > 0);
+  return stages.map((stage) => ({
+    ...stage,
+    name: `${stage.name}, ${label}`,
+    argv: [...wrapper, ...stage.argv],
+    repeats: true,
+    env: { ...stage.env, ...env },
+    ...(isThere ? {} : { skip: missing }),
+  }));
 }
 
 /** Links compose, and the buildx it came with: without it a newer compose does not build. */

@@ -13,9 +13,13 @@ export interface Verdict {
 
 /**
  * Judgement of a stage by its exit code and its counts. Passing needs exit code 0 and, for tests, that
- * some ran and none failed; what was {@link NOT_TRIED} is skipped.
+ * some ran (or were skipped where that may be) and none failed; what was {@link NOT_TRIED} is skipped.
  */
-export function judge(stage: Pick<Stage, "runner">, code: number, counts: Counts): Verdict {
+export function judge(
+  stage: Pick<Stage, "runner" | "maySkip">,
+  code: number,
+  counts: Counts,
+): Verdict {
   if (code === NOT_TRIED && counts.failed === 0) {
     return { ok: true, counts: { ...NO_TESTS, skipped: 1 }, problem: "NOT TRIED, see above" };
   }
@@ -23,7 +27,8 @@ export function judge(stage: Pick<Stage, "runner">, code: number, counts: Counts
     const failed = Math.max(counts.failed, 1);
     return { ok: false, counts: { ...counts, failed }, problem: `exit code ${code}` };
   }
-  if (stage.runner !== "plain" && counts.passed === 0) {
+  const hasRun = counts.passed > 0 || (stage.maySkip === true && counts.skipped > 0);
+  if (stage.runner !== "plain" && !hasRun) {
     return { ok: false, counts: { ...counts, failed: 1 }, problem: "ran no test" };
   }
   return { ok: true, counts, problem: undefined };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -40,12 +40,24 @@ describe("the stages of ./scripts/test", () => {
     assert.ok(names(stages).some((name) => name.includes("newer compose")));
   });
 
+  it("are each file of flows and end-to-end tests in exactly one stage", () => {
+    const root = join(import.meta.dirname ?? "", "../../..");
+    const own = testSteps(root).flat().filter(({ env }) => env?.["COMPOSE_PLUGINS"] === undefined);
+    for (const group of ["flow", "e2e"]) {
+      const named = own.filter((stage) => stage.group === group && !/swarm/.test(stage.name))
+        .flatMap(({ argv }) => argv.filter((word) => word.endsWith("_test.ts")));
+      const files = readdirSync(join(root, "test", group), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith("_test.ts")).map((file) => `test/${group}/${file}`);
+      assert.deepEqual(named.sort(), files.sort());
+    }
+  });
+
   it("are samples without `all`, and whole with it", () => {
     const engines = (all: readonly string[]) =>
       chosenStages(stages, all).filter(({ name }) => name.startsWith("flow, part 1 "))
         .map(({ env }) => env?.["FLOW_ENGINES"]);
     assert.deepEqual(engines([]), ["fake"]);
-    assert.deepEqual(engines(["all"]), [undefined, "real", "real"]);
+    assert.deepEqual(engines(["all"]), ["real", "real", undefined]);
   });
 
   it("are, with `all`, 10,000 steps of walks on the fake engine and 500 on the real one", () => {

@@ -25,4 +25,11 @@ describe("the verdict on a stage", () => {
       if (!ok) assert.ok(verdict.counts.failed > 0);
     });
   }
+
+  it("is bad when it skipped all of its tests, unless it may", () => {
+    const skipped: Counts = { passed: 0, failed: 0, skipped: 2 };
+    assert.equal(judge({ runner: "deno" }, 0, skipped).ok, false);
+    assert.equal(judge({ runner: "deno", maySkip: true }, 0, skipped).ok, true);
+    assert.equal(judge({ runner: "deno", maySkip: true }, 0, counts(0)).ok, false);
+  });
 });
