@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import type { StackwrightError } from "../model/mod.ts";
 import type { Command, CommandResult, Commands, RunningCommand } from "./command.ts";
 import { notStarted } from "./command_errors.ts";
-import { killGroup, launch, SETSID, watch, whyNotStarted } from "./process_group.ts";
+import { killGroup, launch, needsSetsid, watch, whyNotStarted } from "./process_group.ts";
 import { boundProgram, collectOutput } from "./command_bounds.ts";
 
 /** Runs real programs, each in a process group of its own so that its children end with it. */
@@ -15,7 +14,7 @@ const DRAIN_MS = 2000;
 function runCommand(command: Command, signal: AbortSignal): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const bySetsid = existsSync(SETSID);
+    const bySetsid = needsSetsid();
     const child = launch(command, bySetsid);
     const watcher = command.endsWithUs === true && child.pid !== undefined
       ? watch(child.pid, bySetsid)
@@ -51,7 +50,7 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
       settle();
       const { stdout, stderr } = printed();
       if (stopped !== undefined) return reject(stopped);
-      const unstarted = bySetsid ? whyNotStarted(code, stderr) : undefined;
+      const unstarted = whyNotStarted(code, stderr);
       if (unstarted !== undefined) return reject(notStarted(command, unstarted));
       resolve({ code: code ?? 128 + signalNumber(killedBy), stdout, stderr });
     });

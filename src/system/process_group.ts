@@ -4,11 +4,16 @@ import process from "node:process";
 import { limited, PRLIMIT } from "./limits.ts";
 import type { Command } from "./command.ts";
 
+/** Where `setsid` is found whatever a program's own `PATH` is. */
+const SETSID = "/usr/bin/setsid";
+
 /**
- * Where `setsid` is found whatever a program's own `PATH` is. To have the runtime make the process group
- * copies this process first, which at 200 MB takes ten times as long as starting `setsid`.
+ * Whether `setsid` is to make process groups, where it is here. To have Deno make one copies this process
+ * first, which at 200 MB takes ten times as long as starting `setsid`; Bun makes one without.
  */
-export const SETSID = "/usr/bin/setsid";
+export function needsSetsid(): boolean {
+  return !("Bun" in globalThis) && existsSync(SETSID);
+}
 
 /** Starts a program in a process group of its own. */
 export function launch(command: Command, bySetsid: boolean) {

@@ -93,6 +93,12 @@ describe("systemCommands.run", () => {
     });
   }
 
+  it("run() has each program lead a group and a session of its own", async () => {
+    const fields = (await output({ argv: ["cat", "/proc/self/stat"], env })).split(" ");
+    const [pid, , , , group, session] = fields;
+    assert.deepEqual([group, session], [pid, pid]);
+  });
+
   it("run() keeps output and errors apart, every byte of the output as it was", async () => {
     const { code, stdout, stderr } = await systemCommands.run(
       shell("printf '\\377\\000a'; echo bad ü >&2"),
