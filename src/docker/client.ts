@@ -1,17 +1,9 @@
 import type { Clock } from "../system/mod.ts";
 import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
-import { type ContainerRecipe, containerRecipe, createContainer } from "./container_recipe.ts";
+import { containerRecipe } from "./container_recipe.ts";
 import * as containers from "./containers.ts";
-import {
-  connectNetwork,
-  disconnectNetwork,
-  makeContainer,
-  makeNetwork,
-  makeVolume,
-  unpackInto,
-} from "./create.ts";
-import type { ContainerWish, EndpointBody, NetworkBody, VolumeBody } from "./create_bodies.ts";
+import { creatingCalls } from "./create.ts";
 import {
   describeEndpoint,
   type EngineEndpoint,
@@ -19,9 +11,9 @@ import {
   parseEndpoint,
 } from "./endpoint.ts";
 import type { Engine, EngineInfo, LabelFilter } from "./engine.ts";
-import { containerEvents, type EventOptions } from "./events.ts";
-import * as images from "./images.ts";
-import * as resources from "./resources.ts";
+import { containerEvents } from "./events.ts";
+import { imageCalls } from "./images.ts";
+import { resourceCalls } from "./resources.ts";
 import { swarmCalls } from "./swarm_calls.ts";
 import { createSshForward, type SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
@@ -80,7 +72,10 @@ export function createEngine(options: EngineOptions = {}): EngineClient {
     programVariables: () => programVariables(endpoint, forward),
     api,
     ...containerCalls(api),
+    ...creatingCalls(api),
+    ...imageCalls(api),
     ...resourceCalls(api),
+    ...engineCalls(api),
     close() {
       api.close();
       forward?.close();
@@ -102,93 +97,40 @@ async function programVariables(
 
 function containerCalls(api: EngineApi) {
   return {
-    listContainers: (labels: LabelFilter, signal: AbortSignal) =>
-      containers.listContainers(api, labels, signal),
-    listedBytes: (signal: AbortSignal) => containers.listedBytes(api, signal),
-    describeContainers: (labels: LabelFilter, signal: AbortSignal) =>
-      describeContainers(api, labels, signal),
-    inspectContainer: (id: string, signal: AbortSignal) =>
-      containers.inspectContainer(api, id, signal),
-    containerRecipe: (id: string, signal: AbortSignal) => containerRecipe(api, id, signal),
-    createContainer: (recipe: ContainerRecipe, signal: AbortSignal) =>
-      createContainer(api, recipe, signal),
-    makeContainer: (wish: ContainerWish, signal: AbortSignal) => makeContainer(api, wish, signal),
-    unpackInto: (id: string, archive: Uint8Array, signal: AbortSignal) =>
-      unpackInto(api, { id, archive }, signal),
-    containerLogs: (id: string, lines: number, signal: AbortSignal) =>
-      containers.containerLogs(api, { id, lines }, signal),
-    startContainer: (id: string, signal: AbortSignal) => act(api, { id, verb: "start" }, signal),
-    stopContainer: (id: string, timeoutSeconds: number | undefined, signal: AbortSignal) =>
-      act(api, { id, verb: "stop", query: { t: timeoutSeconds }, waits: timeoutSeconds }, signal),
-    renameContainer: (id: string, name: string, signal: AbortSignal) =>
+    listContainers: (labels, signal) => containers.listContainers(api, labels, signal),
+    listedBytes: (signal) => containers.listedBytes(api, signal),
+    describeContainers: (labels, signal) => describeContainers(api, labels, signal),
+    inspectContainer: (id, signal) => containers.inspectContainer(api, id, signal),
+    containerRecipe: (id, signal) => containerRecipe(api, id, signal),
+    containerLogs: (id, lines, signal) => containers.containerLogs(api, { id, lines }, signal),
+    startContainer: (id, signal) => act(api, { id, verb: "start" }, signal),
+    stopContainer: (id, waits, signal) =>
+      act(api, { id, verb: "stop", query: { t: waits }, waits }, signal),
+    renameContainer: (id, name, signal) =>
       act(api, { id, verb: "rename", query: { name } }, signal),
-    unpauseContainer: (id: string, signal: AbortSignal) =>
-      act(api, { id, verb: "unpause" }, signal),
-    killContainer: (id: string, signalName: string, signal: AbortSignal) =>
-      act(api, { id, verb: "kill", query: { signal: signalName } }, signal),
-    restartContainer: (
-      id: string,
-      options: { readonly timeoutSeconds?: number; readonly signalName?: string },
-      signal: AbortSignal,
-    ) => {
-      const query = { t: options.timeoutSeconds, signal: options.signalName };
-      return act(api, { id, verb: "restart", query, waits: options.timeoutSeconds }, signal);
-    },
-    removeContainer: (
-      id: string,
-      options: { readonly force: boolean; readonly volumes: boolean },
-      signal: AbortSignal,
-    ) => containers.removeContainer(api, { id, ...options }, signal),
-    waitContainer: (id: string, signal: AbortSignal) =>
+    unpauseContainer: (id, signal) => act(api, { id, verb: "unpause" }, signal),
+    killContainer: (id, name, signal) =>
+      act(api, { id, verb: "kill", query: { signal: name } }, signal),
+    restartContainer: (id, { timeoutSeconds: waits, signalName }, signal) =>
+      act(api, { id, verb: "restart", query: { t: waits, signal: signalName }, waits }, signal),
+    removeContainer: (id, how, signal) => containers.removeContainer(api, { id, ...how }, signal),
+    waitContainer: (id, signal) =>
       containers.waitContainer(api, { id, condition: "not-running" }, signal),
-    containerEvents: (options: EventOptions, signal: AbortSignal) =>
-      containerEvents(api, options, signal),
-  };
+    containerEvents: (options, signal) => containerEvents(api, options, signal),
+  } satisfies Partial<EngineClient>;
 }
 
-function resourceCalls(api: EngineApi) {
+function engineCalls(api: EngineApi) {
   return {
-    info: (signal: AbortSignal) => engineInfo(api, signal),
-    apiVersion: async (signal: AbortSignal) => (await api.version(signal)).apiVersion,
-    imageId: (reference: string, signal: AbortSignal) => images.imageId(api, reference, signal),
-    imageContent: (reference: string, platform: string, signal: AbortSignal) =>
-      images.contentOf(api, reference, platform, signal),
-    imageVolumes: (reference: string, signal: AbortSignal) =>
-      images.imageVolumes(api, reference, signal),
-    imageListed: (reference: string, signal: AbortSignal) =>
-      images.imageListed(api, reference, signal),
-    listImages: (signal: AbortSignal) => images.listImages(api, signal),
-    imagesInUse: async (signal: AbortSignal) => {
+    info: (signal) => engineInfo(api, signal),
+    apiVersion: async (signal) => (await api.version(signal)).apiVersion,
+    imagesInUse: async (signal) => {
       const all = await containers.listContainers(api, {}, signal);
       return new Set(all.map((container) => container.imageId));
     },
-    removeImage: (id: string, signal: AbortSignal) => images.removeImage(api, id, signal),
-    tagImage: (id: string, reference: string, signal: AbortSignal) =>
-      images.tagImage(api, id, reference, signal),
-    listVolumes: (labels: LabelFilter, signal: AbortSignal) =>
-      resources.listVolumes(api, labels, signal),
-    findVolumes: (names: readonly string[], signal: AbortSignal) =>
-      resources.findVolumes(api, names, signal),
-    makeVolume: (body: VolumeBody, signal: AbortSignal) => makeVolume(api, body, signal),
-    removeVolume: (name: string, signal: AbortSignal) =>
-      resources.removeResource(api, "volumes", name, signal),
-    listNetworks: (labels: LabelFilter, signal: AbortSignal) =>
-      resources.listNetworks(api, labels, signal),
-    findNetworks: (references: readonly string[], signal: AbortSignal) =>
-      resources.findNetworks(api, references, signal),
-    makeNetwork: (body: NetworkBody, signal: AbortSignal) => makeNetwork(api, body, signal),
-    connectNetwork: (
-      network: string,
-      place: { readonly container: string; readonly endpoint: EndpointBody },
-      signal: AbortSignal,
-    ) => connectNetwork(api, { network, ...place }, signal),
-    disconnectNetwork: (network: string, container: string, signal: AbortSignal) =>
-      disconnectNetwork(api, { network, container }, signal),
-    removeNetwork: (id: string, signal: AbortSignal) =>
-      resources.removeResource(api, "networks", id, signal),
     swarm: swarmCalls(api),
     close: () => api.close(),
-  };
+  } satisfies Partial<EngineClient>;
 }
 
 /** A container may be given this long to stop, in seconds, before the engine counts as hanging. */
@@ -217,7 +159,6 @@ async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineIn
   const { version, apiVersion } = await api.version(signal);
   return {
     id: asText(info["ID"]),
-    name: asText(info["Name"]),
     version,
     apiVersion,
     swarm: swarmRole(asRecord(info["Swarm"])),

@@ -28,7 +28,6 @@ export function detailed(answer: JsonRecord): ContainerDetails {
   const host = asRecord(answer["HostConfig"]);
   return {
     container: inspected(answer),
-    restartPolicy: asText(asRecord(host["RestartPolicy"])["Name"]),
     startedAt: instant(asText(state["StartedAt"])),
     restartCount: asNumber(answer["RestartCount"]) ?? 0,
     stopTimeoutSeconds: asNumber(asRecord(answer["Config"])["StopTimeout"]) ??

@@ -1,5 +1,4 @@
 import { type EngineApi, pathName } from "./api.ts";
-import { imageId } from "./images.ts";
 import { asList, asRecord, asText, asTextList, asTexts, type JsonRecord } from "./json.ts";
 
 /** All it takes to make a container again that is removed: may hold secrets, never show it. */
@@ -36,20 +35,6 @@ export async function containerRecipe(
     imageId: asText(answer["Image"]),
     body: { ...config, HostConfig: hostConfigOf(answer), NetworkingConfig },
   };
-}
-
-/** Makes a container as a recipe says, without starting it; returns its id. */
-export async function createContainer(
-  api: EngineApi,
-  { name, body, imageId: wanted }: ContainerRecipe,
-  signal: AbortSignal,
-): Promise<string> {
-  const image = asText(body["Image"]);
-  // The tag may lead to another image by now.
-  const isSame = await imageId(api, image, signal) === wanted;
-  const json = isSame ? body : { ...body, Image: wanted };
-  const request = { method: "POST", path: "/containers/create", query: { name }, json } as const;
-  return asText(asRecord(await api.json(request, signal))["Id"]);
 }
 
 /** What a container was told, without what the engine made up for it. */

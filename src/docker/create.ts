@@ -1,74 +1,54 @@
 import { type EngineApi, pathName } from "./api.ts";
-import type { ContainerWish, EndpointBody, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import { asRecord, asText } from "./json.ts";
+import type { Engine } from "./engine.ts";
+import { imageId } from "./images.ts";
+import type { Query } from "./api_request.ts";
 
-/** Makes a container in all its networks, without starting it; returns its id. */
-export async function makeContainer(
-  api: EngineApi,
-  { name, platform, body, connect }: ContainerWish,
-  signal: AbortSignal,
-): Promise<string> {
-  const query = { name, platform: platform === "" ? undefined : platform };
-  const request = { method: "POST", path: "/containers/create", query, json: body } as const;
-  const id = asText(asRecord(await api.json(request, signal))["Id"]);
-  for (const [network, endpoint] of Object.entries(connect)) {
-    await connectNetwork(api, { network, container: id, endpoint }, signal);
-  }
-  return id;
+/** The calls of an engine that make something, and give it its places in networks. */
+export function creatingCalls(api: EngineApi) {
+  const connectNetwork: Engine["connectNetwork"] = async (network, place, signal) => {
+    const path = `/networks/${pathName(network)}/connect`;
+    const json = { Container: place.container, EndpointConfig: place.endpoint };
+    await api.send({ method: "POST", path, json }, signal);
+  };
+  return {
+    connectNetwork,
+    disconnectNetwork: async (network, container, signal) => {
+      const path = `/networks/${pathName(network)}/disconnect`;
+      await api.send({ method: "POST", path, json: { Container: container } }, signal);
+    },
+    createContainer: async ({ name, body, imageId: wanted }, signal) => {
+      const image = asText(body["Image"]);
+      // The tag may lead to another image by now.
+      const isSame = await imageId(api, image, signal) === wanted;
+      const json = isSame ? body : { ...body, Image: wanted };
+      return await create(api, { name }, json, signal);
+    },
+    makeContainer: async ({ name, platform, body, connect }, signal) => {
+      const query = { name, platform: platform === "" ? undefined : platform };
+      const container = await create(api, query, body, signal);
+      for (const [network, endpoint] of Object.entries(connect)) {
+        await connectNetwork(network, { container, endpoint }, signal);
+      }
+      return container;
+    },
+    unpackInto: async (id, archive, signal) => {
+      const path = `/containers/${pathName(id)}/archive`;
+      await api.send({ method: "PUT", path, query: { path: "/" }, archive }, signal);
+    },
+    // One that somebody made in between is fine.
+    makeNetwork: async (json, signal) =>
+      void await api.send(
+        { method: "POST", path: "/networks/create", json, accept: [409] },
+        signal,
+      ),
+    // The engine answers with the one that is there, whatever that is like.
+    makeVolume: async (json, signal) =>
+      void await api.send({ method: "POST", path: "/volumes/create", json }, signal),
+  } satisfies Partial<Engine>;
 }
 
-/** Unpacks an archive at the root of a container's files. */
-export async function unpackInto(
-  api: EngineApi,
-  { id, archive }: { readonly id: string; readonly archive: Uint8Array },
-  signal: AbortSignal,
-): Promise<void> {
-  const path = `/containers/${pathName(id)}/archive`;
-  await api.send({ method: "PUT", path, query: { path: "/" }, archive }, signal);
-}
-
-/** Gives a container a place in a network. */
-export async function connectNetwork(
-  api: EngineApi,
-  { network, container, endpoint }: {
-    readonly network: string;
-    readonly container: string;
-    readonly endpoint: EndpointBody;
-  },
-  signal: AbortSignal,
-): Promise<void> {
-  await api.send({
-    method: "POST",
-    path: `/networks/${pathName(network)}/connect`,
-    json: { Container: container, EndpointConfig: endpoint },
-  }, signal);
-}
-
-/** Takes a container out of a network; what it sends and gets there ends. */
-export async function disconnectNetwork(
-  api: EngineApi,
-  { network, container }: { readonly network: string; readonly container: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const path = `/networks/${pathName(network)}/disconnect`;
-  await api.send({ method: "POST", path, json: { Container: container } }, signal);
-}
-
-/** Makes a network; one that somebody made in between is fine. */
-export async function makeNetwork(
-  api: EngineApi,
-  body: NetworkBody,
-  signal: AbortSignal,
-): Promise<void> {
-  const path = "/networks/create";
-  await api.send({ method: "POST", path, json: body, accept: [409] }, signal);
-}
-
-/** Makes a volume; the engine answers with the one that is there, whatever that is like. */
-export async function makeVolume(
-  api: EngineApi,
-  body: VolumeBody,
-  signal: AbortSignal,
-): Promise<void> {
-  await api.send({ method: "POST", path: "/volumes/create", json: body }, signal);
+async function create(api: EngineApi, query: Query, json: unknown, signal: AbortSignal) {
+  const request = { method: "POST", path: "/containers/create", query, json } as const;
+  return asText(asRecord(await api.json(request, signal))["Id"]);
 }

@@ -4,7 +4,6 @@ import type { JsonRecord } from "./json.ts";
 /** Facts that an engine tells of itself. */
 export interface EngineInfo {
   readonly id: string;
-  readonly name: string;
   readonly version: string;
   /** API version both sides speak, such as `1.45`. */
   readonly apiVersion: string;
@@ -69,7 +68,6 @@ export interface ContainerEndpoint {
 /** Details of a container that only inspection shows. */
 export interface ContainerDetails {
   readonly container: ObservedContainer;
-  readonly restartPolicy: string;
   readonly startedAt: Date | undefined;
   /** Number of times that the engine restarted it since it was started by a call. */
   readonly restartCount: number;

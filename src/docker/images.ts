@@ -1,8 +1,52 @@
 import { type EngineApi, pathName } from "./api.ts";
 import type { ImageSummary } from "./engine_facts.ts";
-import { asList, asRecord, asText, asTextList, asTexts, type Json } from "./json.ts";
+import {
+  asList,
+  asRecord,
+  asText,
+  asTextList,
+  asTexts,
+  type Json,
+  type JsonRecord,
+} from "./json.ts";
+import type { Engine } from "./engine.ts";
 
 const UNTAGGED = "<none>";
+
+/** The calls of an engine about images. */
+export function imageCalls(api: EngineApi) {
+  return {
+    imageId: (reference, signal) => imageId(api, reference, signal),
+    imageContent: async (reference, platform, signal) => {
+      // Engines before API 1.48 do not know that, and pass it over.
+      const answer = await inspectImage(api, reference, { manifests: "1" }, signal);
+      return answer === undefined ? undefined : imageContent(answer, platform);
+    },
+    imageVolumes: async (reference, signal) => {
+      const answer = await inspectImage(api, reference, {}, signal);
+      return Object.keys(asRecord(asRecord(asRecord(answer)["Config"])["Volumes"]));
+    },
+    imageListed: async (reference, signal) => {
+      const answer = await inspectImage(api, reference, {}, signal);
+      return answer === undefined ? undefined : listedLength(asRecord(asRecord(answer)["Config"]));
+    },
+    listImages: async (signal) => {
+      const list = await api.json({ method: "GET", path: "/images/json" }, signal);
+      return asList(list).map(asRecord).map(imageSummary);
+    },
+    // Never forced: that takes the image away from under stopped containers, and takes tags away that
+    // somebody else gave.
+    removeImage: async (id, signal) => {
+      const path = `/images/${pathName(id)}`;
+      const status = await api.send({ method: "DELETE", path, accept: [404, 409] }, signal);
+      return { removed: status < 400 };
+    },
+    tagImage: async (id, reference, signal) => {
+      const path = `/images/${pathName(id)}/tag`;
+      await api.send({ method: "POST", path, query: repositoryAndTag(reference) }, signal);
+    },
+  } satisfies Partial<Engine>;
+}
 
 /** Content id of the image a reference names; `undefined` when it is not there. */
 export async function imageId(
@@ -14,40 +58,8 @@ export async function imageId(
   return answer === undefined ? undefined : asText(asRecord(answer)["Id"]);
 }
 
-/** The answer of {@link imageContent} for the image a reference names; `undefined` when it is not there. */
-export async function contentOf(
-  api: EngineApi,
-  reference: string,
-  platform: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  // Engines before API 1.48 do not know that, and pass it over.
-  const answer = await inspectImage(api, reference, { manifests: "1" }, signal);
-  return answer === undefined ? undefined : imageContent(answer, platform);
-}
-
-/** Paths at which an image declares volumes; none when it is not there. */
-export async function imageVolumes(
-  api: EngineApi,
-  reference: string,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const answer = await inspectImage(api, reference, {}, signal);
-  return Object.keys(asRecord(asRecord(asRecord(answer)["Config"])["Volumes"]));
-}
-
-/**
- * Characters that a list of containers has for each one of an image, because its author said so;
- * `undefined` when it is not there.
- */
-export async function imageListed(
-  api: EngineApi,
-  reference: string,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const answer = await inspectImage(api, reference, {}, signal);
-  if (answer === undefined) return undefined;
-  const config = asRecord(asRecord(answer)["Config"]);
+/** Characters that a list of containers has for each one of an image with this configuration. */
+function listedLength(config: JsonRecord): number {
   const length = (key: string) =>
     config[key] === undefined ? 0 : JSON.stringify(config[key]).length;
   const mounts = Object.keys(asRecord(config["Volumes"])).length;
@@ -70,49 +82,20 @@ async function inspectImage(
   return await api.json({ method: "GET", path, query, accept: [404] }, signal);
 }
 
-/** All images, without intermediate layers. */
-export async function listImages(api: EngineApi, signal: AbortSignal): Promise<ImageSummary[]> {
-  const list = await api.json({ method: "GET", path: "/images/json" }, signal);
-  return asList(list).map(asRecord).map((image) => ({
+function imageSummary(image: JsonRecord): ImageSummary {
+  return {
     id: asText(image["Id"]),
     tags: named(asTextList(image["RepoTags"])),
     digests: named(asTextList(image["RepoDigests"])),
     labels: asTexts(image["Labels"]),
-  }));
+  };
 }
 
-/**
- * Removes an image that nothing uses. It is never forced: a forced removal takes the image away from
- * under stopped containers, and takes tags away that somebody else gave.
- */
-export async function removeImage(
-  api: EngineApi,
-  id: string,
-  signal: AbortSignal,
-): Promise<{ readonly removed: boolean }> {
-  const status = await api.send({
-    method: "DELETE",
-    path: `/images/${pathName(id)}`,
-    accept: [404, 409],
-  }, signal);
-  return { removed: status < 400 };
-}
-
-/** Gives an image one more name; a name that pointed elsewhere moves. */
-export async function tagImage(
-  api: EngineApi,
-  id: string,
-  reference: string,
-  signal: AbortSignal,
-): Promise<void> {
+function repositoryAndTag(reference: string) {
   // The colon of a registry port is no tag: only one after the last slash is.
   const colon = reference.indexOf(":", reference.lastIndexOf("/") + 1);
-  const repo = colon === -1 ? reference : reference.slice(0, colon);
-  const tag = colon === -1 ? "latest" : reference.slice(colon + 1);
-  await api.send(
-    { method: "POST", path: `/images/${pathName(id)}/tag`, query: { repo, tag } },
-    signal,
-  );
+  if (colon === -1) return { repo: reference, tag: "latest" };
+  return { repo: reference.slice(0, colon), tag: reference.slice(colon + 1) };
 }
 
 function named(names: readonly string[]): string[] {

@@ -1,28 +1,29 @@
 import { type EngineApi, pathName } from "./api.ts";
 import type { Query } from "./api_request.ts";
-import type { LabelFilter, ResourceSummary } from "./engine.ts";
+import type { Engine, ResourceSummary } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
 
-/** Volumes that carry all `labels`. */
-export async function listVolumes(
-  api: EngineApi,
-  labels: LabelFilter,
-  signal: AbortSignal,
-): Promise<ResourceSummary[]> {
-  return await volumesOf(api, labelFilters(labels), signal);
+/** The calls of an engine about volumes and networks that are there. */
+export function resourceCalls(api: EngineApi) {
+  return {
+    listVolumes: (labels, signal) => volumesOf(api, labelFilters(labels), signal),
+    findVolumes: async (names, signal) => {
+      if (names.length === 0) return [];
+      // Engines take a part of a name for the name.
+      const found = await volumesOf(api, { filters: { name: names } }, signal);
+      return found.filter((each) => names.includes(each.name));
+    },
+    removeVolume: (name, signal) => remove(api, `/volumes/${pathName(name)}`, signal),
+    listNetworks: (labels, signal) => networksOf(api, labelFilters(labels), signal),
+    findNetworks: (references, signal) => findNetworks(api, references, signal),
+    removeNetwork: (id, signal) => remove(api, `/networks/${pathName(id)}`, signal),
+  } satisfies Partial<Engine>;
 }
 
-/** The volumes with these names that are there. */
-export async function findVolumes(
-  api: EngineApi,
-  names: readonly string[],
-  signal: AbortSignal,
-): Promise<ResourceSummary[]> {
-  if (names.length === 0) return [];
-  // Engines take a part of a name for the name.
-  const found = await volumesOf(api, { filters: { name: names } }, signal);
-  return found.filter((each) => names.includes(each.name));
+/** One that is gone is fine. */
+async function remove(api: EngineApi, path: string, signal: AbortSignal): Promise<void> {
+  await api.send({ method: "DELETE", path, accept: [404] }, signal);
 }
 
 async function volumesOf(
@@ -37,17 +38,8 @@ async function volumesOf(
   }));
 }
 
-/** Networks that carry all `labels`. */
-export async function listNetworks(
-  api: EngineApi,
-  labels: LabelFilter,
-  signal: AbortSignal,
-): Promise<ResourceSummary[]> {
-  return await networksOf(api, labelFilters(labels), signal);
-}
-
 /** The networks with these names or whole ids that are there. */
-export async function findNetworks(
+async function findNetworks(
   api: EngineApi,
   references: readonly string[],
   signal: AbortSignal,
@@ -90,16 +82,6 @@ export function networkSummary(network: JsonRecord): ResourceSummary {
       })),
     },
   };
-}
-
-/** Removes a volume or network; one that is gone is fine. */
-export async function removeResource(
-  api: EngineApi,
-  kind: "volumes" | "networks",
-  name: string,
-  signal: AbortSignal,
-): Promise<void> {
-  await api.send({ method: "DELETE", path: `/${kind}/${pathName(name)}`, accept: [404] }, signal);
 }
 
 function summary(resource: JsonRecord, idKey: "Id" | "Name"): ResourceSummary {

@@ -102,7 +102,6 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       if (container === undefined) return Promise.resolve(undefined);
       return Promise.resolve({
         container,
-        restartPolicy: "no",
         startedAt: engine.starts[id],
         restartCount: engine.restarts[id] ?? 0,
         stopTimeoutSeconds: 10,

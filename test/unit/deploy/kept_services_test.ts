@@ -50,7 +50,6 @@ function details(
 ): ContainerDetails {
   return {
     container: runningContainer("shop", name, fields),
-    restartPolicy: "always",
     startedAt: new Date(startedAt * 1000),
     restartCount: 0,
     stopTimeoutSeconds: 10,

@@ -11,7 +11,6 @@ function details(host: JsonRecord, more: Partial<ContainerDetails> = {}): Contai
   const Labels = { [COMPOSE_LABELS.service]: "web", [COMPOSE_LABELS.project]: "shop" };
   return {
     container: observedContainer({ Id: "c1", Names: ["/shop-web-1"], State: "running", Labels }),
-    restartPolicy: "no",
     startedAt: undefined,
     restartCount: 0,
     stopTimeoutSeconds: 10,
