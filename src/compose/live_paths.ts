@@ -34,9 +34,8 @@ export function livePaths(
   const paths = (chosen: readonly TreeUse[]) => chosen.map((use) => realPath(use.path));
   const mounted = [...new Set(paths(uses.filter((use) => use.kind !== "build")))];
   const written = paths(uses.filter((use) => use.writable || inPlace.has(use)));
-  const live = new Set(
-    mounted.filter((path) => !exists(path) || written.some((other) => overlaps(path, other))),
-  );
+  const overlapsWritten = overlapping(written);
+  const live = new Set(mounted.filter((path) => !exists(path) || overlapsWritten(path)));
   return {
     isLive: (path) => live.has(realPath(path)),
     placeOf: (path) =>
@@ -46,9 +45,28 @@ export function livePaths(
   };
 }
 
-/** Whether two paths of the tree are the same or one contains the other. */
-function overlaps(a: string, b: string): boolean {
-  const inside = (inner: string, outer: string) =>
-    outer === "." || inner === outer || inner.startsWith(outer + "/");
-  return inside(a, b) || inside(b, a);
+/**
+ * Tells whether a path of the tree is one of some others, is inside of one or contains one. A project may
+ * mount ten thousands, so nothing is compared with everything.
+ */
+function overlapping(others: readonly string[]): (path: string) => boolean {
+  // With its end, a path comes before everything inside of it, and nothing else comes between.
+  const withEnd = (path: string) => path === "." ? "" : `${path}/`;
+  const outermost: string[] = [];
+  for (const each of others.map(withEnd).sort()) {
+    const above = outermost.at(-1);
+    if (above === undefined || !each.startsWith(above)) outermost.push(each);
+  }
+  return (path) => {
+    const wanted = withEnd(path);
+    let [from, to] = [0, outermost.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((outermost[middle] ?? "") < wanted) from = middle + 1;
+      else to = middle;
+    }
+    const [before, after] = [outermost[from - 1], outermost[from]];
+    return before !== undefined && wanted.startsWith(before) ||
+      after !== undefined && after.startsWith(wanted);
+  };
 }

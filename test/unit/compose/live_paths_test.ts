@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { livePaths, type TreeUse } from "../../../src/compose/mod.ts";
+
+const use = (path: string, writable: boolean): TreeUse => ({
+  service: "web",
+  kind: "bind",
+  item: "",
+  path,
+  writable,
+  required: false,
+});
+
+describe("livePaths()", () => {
+  const paths = [".", "a", "a/b", "a/b/c", "a-b", "a-b/c", "a.b", "ab", "ab/c", "b", "a/c", "ä/b"];
+  const overlaps = (one: string, other: string) =>
+    one === other || one === "." || other === "." || one.startsWith(`${other}/`) ||
+    other.startsWith(`${one}/`);
+
+  it("finds what is one of the written paths, around one or inside of one, and nothing else", () => {
+    for (const one of paths) {
+      for (const other of paths) {
+        const written = [one, other];
+        const uses = [
+          ...paths.map((each) => use(each, false)),
+          ...written.map((each) => use(each, true)),
+        ];
+        const live = livePaths(uses, new Set(), () => true);
+        for (const each of paths) {
+          const expected = written.some((other) => overlaps(each, other));
+          assert.equal(live.isLive(each), expected, `${each} beside ${written.join(" and ")}`);
+        }
+      }
+    }
+  });
+
+  it("has none where nothing is written", () => {
+    const live = livePaths(paths.map((each) => use(each, false)), new Set(), () => true);
+    assert.deepEqual(live.tracked, []);
+  });
+
+  it("finds them among fifty thousand, none of which is compared with every other", () => {
+    const written = Array.from({ length: 25_000 }, (_, at) => use(`w/${at}/data`, true));
+    const read = Array.from({ length: 25_000 }, (_, at) => use(`r/${at}/data`, false));
+    const live = livePaths([...written, ...read], new Set(), () => true);
+    assert.equal(live.tracked.length, written.length);
+  });
+});
