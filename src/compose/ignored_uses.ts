@@ -5,6 +5,7 @@ import {
   type ComposeModel,
   MIGRATION_LABEL_PREFIX,
   StackwrightError,
+  withoutEnd,
 } from "../model/mod.ts";
 import { labelsOf, servicesOf } from "./model.ts";
 import type { TreeUse } from "./tree_paths.ts";
@@ -42,7 +43,7 @@ export function ignoredUses(model: ComposeModel, uses: readonly TreeUse[]): Igno
     if (asked === undefined) continue;
     const own = uses.filter((use) => use.service === name);
     warnings.push(...checkKnown(name, asked, own));
-    for (const use of own.filter((each) => isIgnored(each, asked))) ignored.add(use);
+    for (const use of own.filter(ignores(asked))) ignored.add(use);
     if (asked.signal !== undefined) signals.set(name, asked.signal);
   }
   return { uses: ignored, signals, warnings };
@@ -72,22 +73,24 @@ function readLabels(service: string, labels: Readonly<Record<string, string>>): 
   }
 }
 
-function isIgnored(use: TreeUse, asked: RecreateIgnore): boolean {
-  const scope = SCOPE_OF[use.kind];
-  const items = scope === undefined ? undefined : asked.items.get(scope);
-  return items === "all" || (items?.some((item) => isSame(item, use.item)) ?? false);
+function ignores({ items }: RecreateIgnore): (use: TreeUse) => boolean {
+  const named = new Map(
+    [...items].map(([scope, each]) => [scope, each === "all" ? each : new Set(each.map(trimmed))]),
+  );
+  return ({ kind, item }) => {
+    const scope = SCOPE_OF[kind];
+    const some = scope === undefined ? undefined : named.get(scope);
+    return some === "all" || some?.has(trimmed(item)) === true;
+  };
 }
 
 /** Paths of mounts may end in a slash, which says nothing. */
-function isSame(one: string, other: string): boolean {
-  return one === other || (one.startsWith("/") && trimmed(one) === trimmed(other));
+function trimmed(item: string): string {
+  return item.startsWith("/") ? withoutEnd(item, "/") || "/" : item;
 }
 
-function trimmed(path: string): string {
-  let end = path.length;
-  while (end > 1 && path[end - 1] === "/") end--;
-  return path.slice(0, end);
-}
+/** Names that a message tells; a service may mount ten thousands. */
+const MOST_TOLD = 20;
 
 /** The warnings of items that name nothing; under our own label they are errors. */
 function checkKnown(service: string, asked: Asked, own: readonly TreeUse[]): string[] {
@@ -98,8 +101,10 @@ function checkKnown(service: string, asked: Asked, own: readonly TreeUse[]): str
   for (const [scope, items] of asked.items) {
     if (items === "all") continue;
     const known = own.filter((use) => SCOPE_OF[use.kind] === scope).map((use) => use.item);
-    const there = known.length === 0 ? "none" : known.join(", ");
-    for (const unknown of items.filter((item) => !known.some((each) => isSame(item, each)))) {
+    const more = known.length > MOST_TOLD ? [`${known.length - MOST_TOLD} more`] : [];
+    const there = [...known.slice(0, MOST_TOLD), ...more].join(", ") || "none";
+    const names = new Set(known.map(trimmed));
+    for (const unknown of items.filter((item) => !names.has(trimmed(item)))) {
       const what =
         `${scope} ${unknown} is no file of the repository that the service mounts; there ` +
         `is ${there}`;

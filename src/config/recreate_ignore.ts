@@ -94,18 +94,25 @@ function scopeOf(name: string): IgnoreScope {
   throw invalid(`recreate.ignore: ${JSON.stringify(name)} is no scope; there are ${scopes()}`);
 }
 
+/** Each of them may become a warning. */
+const MOST_ITEMS = 200;
+
 function itemsOf(scope: string, items: unknown): readonly string[] | "all" {
   if (items === null || (Array.isArray(items) && items.length === 0)) return "all";
   if (!Array.isArray(items)) {
     throw invalid(`recreate.ignore.${scope}: expected a list, found ${found(items)}`);
   }
-  return items.map((item: unknown, index) => {
+  if (items.length > MOST_ITEMS) {
+    const count = `recreate.ignore.${scope} has ${items.length} names, the most is ${MOST_ITEMS}`;
+    throw invalid(`${count}; leave them out to mean everything`);
+  }
+  const seen = new Set<string>();
+  return items.map((item: unknown) => {
     if (typeof item !== "string" || item === "") {
       throw invalid(`recreate.ignore.${scope}: expected names, found ${found(item)}`);
     }
-    if (items.indexOf(item) !== index) {
-      throw invalid(`recreate.ignore.${scope} names ${item} twice`);
-    }
+    if (seen.has(item)) throw invalid(`recreate.ignore.${scope} names ${item} twice`);
+    seen.add(item);
     return item;
   });
 }

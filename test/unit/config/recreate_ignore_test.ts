@@ -36,6 +36,11 @@ describe("parseRecreateIgnore()", () => {
     ["configs: [1]", undefined, /expected names, found 1/],
     ["configs: ['']", undefined, /expected names, found ""/],
     ["configs: [a, a]", undefined, /names a twice/],
+    [
+      `bindMounts: [${Array.from({ length: 201 }, (_, at) => `/${at}`)}]`,
+      undefined,
+      /has 201 names/,
+    ],
     ["configs: []\nconfigs: []", undefined, /unique/i],
     ["envFiles: []", undefined, /"envFiles" is no scope/],
     ["buildFiles:", undefined, /"buildFiles" is no scope/],

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ignoredUses, type TreeUse } from "../../../src/compose/mod.ts";
+
+describe("ignoredUses()", () => {
+  const uses = Array.from({ length: 5000 }, (_, at): TreeUse => ({
+    service: "web",
+    kind: "bind",
+    item: `/data/${at}`,
+    path: `${at}`,
+    writable: false,
+    required: true,
+  }));
+  const of = (ignore: string) =>
+    ignoredUses({
+      services: { web: { labels: { "cd.doco.deployment.recreate.ignore": ignore } } },
+    }, uses);
+
+  it("names a few of the mounts that there are, not all of them in each warning", () => {
+    const { warnings } = of("bindMounts: [/a, /b]");
+    assert.equal(warnings.length, 2);
+    for (const each of warnings) {
+      assert.match(each, /there is \/data\/0, .*\/data\/19, 4980 more; it has no effect$/);
+    }
+  });
+
+  it("takes a slash at the end of a path for none", () => {
+    const found = of("bindMounts: [/data/7//, /data/8]");
+    assert.deepEqual([...found.uses].map(({ item }) => item), ["/data/7", "/data/8"]);
+    assert.deepEqual(found.warnings, []);
+  });
+});
