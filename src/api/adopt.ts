@@ -80,16 +80,14 @@ function wantedOwner(
   if (only === undefined) {
     throw new StackwrightError(
       "not_found",
-      `nobody was refused ${key.name}: name the source that is to have it, as --source or in the body`,
+      `nobody was refused ${key.name}: name the source that is to have it`,
     );
   }
   if (others.length === 0) return only;
   throw new StackwrightError(
     "conflict",
-    `several want ${key.name}: ${
-      wanted.map(formatOwner).join(", ")
-    }; say which with --source, and ` +
-      "--reference for a branch",
+    `several want ${key.name}: ${wanted.map(formatOwner).join(", ")}; name the source, and its ` +
+      "reference where it wants several branches",
   );
 }
 

@@ -1,7 +1,9 @@
 import * as z from "zod";
-import { formatStackArguments, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import { shortId, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import type { RecordedRelease } from "../record/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
+import { plainModel } from "./plain_model.ts";
 import { unifiedDiff } from "./unified_diff.ts";
 
 /** Lines a page has when nobody says how many. */
@@ -12,7 +14,9 @@ const MOST_DIFF_LINES = 5000;
 /** A page of the difference of two releases. */
 export const diffView = z.strictObject({
   equal: z.boolean(),
-  diff: z.string().describe("Lines of a unified diff of the masked models."),
+  diff: z.string().describe(
+    "Lines of a unified diff of the masked models as their author would write them, and of the files and images beside them.",
+  ),
   next: z.int().optional().describe("`after` of the next page, when there is one."),
 });
 
@@ -23,6 +27,17 @@ const input = stackInput.extend({
     .describe(`Lines of the page, at most ${MOST_DIFF_LINES}.`),
   after: z.int().min(1).optional().describe("Lines of the pages before."),
 });
+
+/** A release in the words of its author, and what he wrote beside the model. */
+function asWritten(model: string, { services, images }: RecordedRelease): string {
+  const written = services.flatMap(({ name, inputs }) =>
+    Object.entries(inputs).filter(([input]) => /^(?:file|build|variable):/.test(input))
+      .map(([input, digest]) => `# ${name}: ${input.replace(":", " ")} is ${shortId(digest)}\n`)
+  );
+  const ran = Object.entries(images).map(([name, id]) => `# ${name}: image is ${shortId(id)}\n`);
+  const text = plainModel(model);
+  return [text.endsWith("\n") ? text : `${text}\n`, ...written.sort(), ...ran.sort()].join("");
+}
 
 /** Shows what differs between two releases of a stack. A call throws `not_found`. */
 export function diffReleasesOperation(parts: StackParts): Operation<z.output<typeof diffView>> {
@@ -53,12 +68,10 @@ async function modelOf(
   signal: AbortSignal,
 ): Promise<string> {
   const [found] = ledger.history(key, 1, number + 1);
-  if (found?.number === number) return await shownModel(found, signal);
+  if (found?.number === number) return asWritten(await shownModel(found, signal), found);
   if (ledger.history(key, 1).length === 0) throw unknownStack(key);
   throw new StackwrightError(
     "not_found",
-    `${key.name} has no release ${number}; stackwright history ${
-      formatStackArguments(key)
-    } lists what there is`,
+    `${key.name} has no release ${number}; its history lists what there is`,
   );
 }

@@ -34,7 +34,7 @@ export const timestamp = z.string()
 export function unknownStack(key: StackKey): StackwrightError {
   return new StackwrightError(
     "not_found",
-    `nothing is recorded about ${key.name} on context ${key.context}: are name and context right, and is DATA_DIR the service's?`,
+    `nothing is recorded about ${key.name} on context ${key.context}: are name and context right?`,
   );
 }
 

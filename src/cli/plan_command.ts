@@ -1,4 +1,5 @@
 import {
+  plainModel,
   type PlannedStackView,
   planSourceOperation,
   unifiedDiff,
@@ -17,7 +18,6 @@ import { namedBy, requestOf } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
-import { plainModel } from "./plain_model.ts";
 import { systemOf } from "./with_assembly.ts";
 import { NO_STACK, redactTexts, stackAsOwner } from "../system/mod.ts";
 

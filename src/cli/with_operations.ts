@@ -1,6 +1,6 @@
 import type { Call, Operations, RunResult } from "../api/mod.ts";
 import { type CommandGate, createCommandGate } from "../app.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { isStackwrightError, StackwrightError } from "../model/mod.ts";
 import type { CommandIo } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
 import { withAssembly, type Workplace } from "./with_assembly.ts";
@@ -41,6 +41,18 @@ export async function withOperations<T>(
       targets.forEach((entry) => watcher.target(entry));
     });
     const call = { signal: io.signal, log: system.log };
-    return await work({ ...bench, gate, operations: gate.operations, call });
+    try {
+      return await work({ ...bench, gate, operations: gate.operations, call });
+    } catch (error) {
+      throw isStackwrightError(error, "not_found")
+        ? withDirectory(error, settings.data.dir)
+        : error;
+    }
   });
+}
+
+/** A command may look into another directory than the service beside it. */
+function withDirectory({ message }: StackwrightError, directory: string): StackwrightError {
+  const text = `${message}. Looked at was DATA_DIR ${directory}: is that the service's?`;
+  return new StackwrightError("not_found", text);
 }

@@ -23,6 +23,9 @@ async function missingComposeFiles(checkout: Checkout, stack: DeclaredStack): Pr
     const path = posix.join(workingDir, name);
     if (!await checkout.exists(path)) missing.push(path);
   }
+  if (missing.length === composeFiles.length && (await checkout.list(workingDir)).size === 0) {
+    return [problemAt(stack, "working_dir", `${workingDir} does not exist`)];
+  }
   if (composeFilesGiven) {
     return missing.map((path) => problemAt(stack, "compose_files", `${path} does not exist`));
   }

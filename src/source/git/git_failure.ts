@@ -121,7 +121,7 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
   no_such_ref: "the reference does not exist there",
   other: "git gave no known reason",
   too_large: "what came at once is larger than GIT_MAX_BYTES, or took too long to look at",
-  transient: "the network or the server failed; it is tried again at the next occasion",
+  transient: "the network or the server failed, which may pass",
   unreachable: "check the URL, and whether these credentials may see the repository",
   unwanted: "the commit does not exist there",
 };

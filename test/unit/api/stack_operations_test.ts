@@ -92,6 +92,34 @@ describe("the operations on one stack", () => {
     assert.deepEqual(same, { equal: true, diff: "" });
   });
 
+  it("show a difference in the words of who wrote it, with files and images", async () => {
+    const { parts, call } = createWorld();
+    const shownModel = ({ number }: RecordedRelease) =>
+      Promise.resolve(JSON.stringify({
+        services: {
+          web: {
+            image: `app:${number}`,
+            labels: { "stackwright.digest": `d${number}`, mine: "1" },
+            volumes: [{
+              type: "bind",
+              source: "/data/releases/default/shop/current/site",
+              target: "/site",
+              read_only: true,
+            }],
+          },
+        },
+      }));
+    const { diff } = await diffReleasesOperation({ ...parts, shownModel })
+      .call({ name: "shop", from: 1, to: 2 }, call);
+    assert.match(diff, /^-    image: app:1\n\+    image: app:2$/m);
+    assert.match(diff, /^ +- \.\/site:\/site:ro$/m);
+    assert.doesNotMatch(diff, /digest|current/);
+    assert.match(
+      diff,
+      /^ # web: file web\/page\.html is f1\n-# web: image is a\n\+# web: image is b$/m,
+    );
+  });
+
   it("say of a stack that is not asked for any more what it was", async () => {
     const { parts, call, ledger, clock } = createWorld();
     ledger.destroyed(ledger.beginDestroy(SHOP, {}), "gone");

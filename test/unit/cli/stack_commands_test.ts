@@ -161,7 +161,7 @@ describe("stackwright diff", () => {
     await withHistory(async (command) => {
       const { code, err } = await command("diff", "web", "1", "9");
       assert.equal(code, EXIT.failed);
-      assert.match(err, /web has no release 9; stackwright history web lists what there is/);
+      assert.match(err, /web has no release 9; its history lists what there is/);
     });
   });
 });

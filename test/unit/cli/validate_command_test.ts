@@ -115,8 +115,13 @@ describe("stackwright validate", () => {
     ],
     [
       "no compose file at all",
-      { ".stackwright.yaml": "name: web\nworking_dir: app\n", ...compose },
+      { ".stackwright.yaml": "name: web\nworking_dir: app\n", "app/x": "", ...compose },
       [".stackwright.yaml:1:1: compose_files: app has no compose file"],
+    ],
+    [
+      "a directory that is not there",
+      { ".stackwright.yaml": "name: web\nworking_dir: app\n", ...compose },
+      [".stackwright.yaml:2:14: working_dir: app does not exist"],
     ],
     [
       "a missing dotenv file",

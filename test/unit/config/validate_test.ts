@@ -60,9 +60,7 @@ describe("validateCheckout", () => {
       'called "b" too (the first is on line 4)',
       ".stackwright.yaml:2:16: compose_files: x.yaml does not exist",
       ".stackwright.yaml:3:12: env_files: e.env does not exist",
-      ".stackwright.yaml:5:1 (document 2): compose_files: none has no compose file: compose.yaml, " +
-      "compose.yml, container-compose.yml, container-compose.yaml, docker-compose.yaml, " +
-      "docker-compose.yml",
+      ".stackwright.yaml:6:14 (document 2): working_dir: none does not exist",
     ]);
   });
 
