@@ -111,7 +111,7 @@ describe("the operations on one stack", () => {
       }));
     const { diff } = await diffReleasesOperation({ ...parts, shownModel })
       .call({ name: "shop", from: 1, to: 2 }, call);
-    assert.match(diff, /^-    image: app:1\n\+    image: app:2$/m);
+    assert.match(diff, /^-\s+image: app:1\n\+\s+image: app:2$/m);
     assert.match(diff, /^ +- \.\/site:\/site:ro$/m);
     assert.doesNotMatch(diff, /digest|current/);
     assert.match(
