@@ -1,9 +1,9 @@
 import * as z from "zod";
+import { plainModel } from "../config/mod.ts";
 import { shortId, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
-import { plainModel } from "./plain_model.ts";
 import { unifiedDiff } from "./unified_diff.ts";
 
 /** Lines a page has when nobody says how many. */

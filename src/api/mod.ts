@@ -16,7 +16,6 @@ export * from "./list_decisions.ts";
 export * from "./list_releases.ts";
 export * from "./operation.ts";
 export * from "./operations.ts";
-export { plainModel } from "./plain_model.ts";
 export * from "./projects.ts";
 export * from "./receive_webhook.ts";
 export * from "./release_views.ts";

@@ -1,11 +1,11 @@
 import {
-  plainModel,
   type PlannedStackView,
   planSourceOperation,
   unifiedDiff,
   type UnplannedStackView,
 } from "../api/mod.ts";
 import { planAside, type System } from "../app.ts";
+import { plainModel } from "../config/mod.ts";
 import {
   formatProblem,
   type RunTarget,

@@ -27,6 +27,7 @@ export * from "./located_json.ts";
 export * from "./located_yaml.ts";
 export { editDistance, nearestKey, nearestName } from "./nearest_key.ts";
 export * from "./pattern.ts";
+export { plainModel } from "./plain_model.ts";
 export * from "./poll_config.ts";
 export type { PollRequestOptions } from "./poll_timing.ts";
 export { type CheckSchedule, type PollEntry } from "./poll_entry.ts";

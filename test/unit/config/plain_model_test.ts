@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { colouredDiff, seesColours } from "../../../src/cli/colours.ts";
-import { plainModel } from "../../../src/api/plain_model.ts";
+import { plainModel } from "../../../src/config/plain_model.ts";
 
 const MODEL = {
   name: "shop",
