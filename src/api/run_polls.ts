@@ -1,6 +1,12 @@
 import * as z from "zod";
 import { MOST_POLL_REQUESTS, pollEntrySchema } from "../config/mod.ts";
-import { isStackwrightError, type SourceRequest, StackwrightError } from "../model/mod.ts";
+import {
+  isStackwrightError,
+  type Problem,
+  type SourceRequest,
+  StackwrightError,
+} from "../model/mod.ts";
+import { parseReference, sourceLocation } from "../source/mod.ts";
 import { type Operation, readInput } from "./operation.ts";
 import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
 
@@ -58,10 +64,30 @@ function readSources(configs: unknown, parse: ParsePollRequest): SourceRequest[]
     );
   }
   try {
-    return parse(configs);
+    const sources = parse(configs);
+    const problems = sources.flatMap(problemsOf);
+    if (problems.length > 0) throw new StackwrightError("bad_request", "", { problems });
+    return sources;
   } catch (error) {
     throw isStackwrightError(error, "bad_request") ? withIndex(error) : error;
   }
+}
+
+/** What could never be fetched, whatever the world is like: that is a mistake of who asks. */
+function problemsOf({ kind, url, reference }: SourceRequest, index: number): Problem[] {
+  const tries = {
+    url: () => sourceLocation(kind, url),
+    reference: () => kind === "git" && parseReference(reference),
+  };
+  return Object.entries(tries).flatMap(([key, attempt]) => {
+    try {
+      attempt();
+      return [];
+    } catch (error) {
+      if (!isStackwrightError(error, "bad_request")) throw error;
+      return [{ file: "request body", path: `[${index}].${key}`, message: error.message }];
+    }
+  });
 }
 
 function withIndex(error: StackwrightError): StackwrightError {

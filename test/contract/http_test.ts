@@ -406,6 +406,12 @@ describe("POST /v1/api/poll/run", () => {
           [{ ...ENTRY, schedule: "@hourly", interval: 60 }, /^\[1\]\.schedule: .*exclude/],
           [{ ...ENTRY, interval: "soon" }, /^\[1\]\.interval: /],
           [{ ...ENTRY, branch: "main" }, /branch/],
+          [{ ...ENTRY, reference: "--upload-pack=x" }, /^\[1\]\.reference: .* is no Git reference/],
+          [{ ...ENTRY, reference: "a\u0000b" }, /^\[1\]\.reference: /],
+          [{ ...ENTRY, reference: "refs/heads/../x" }, /^\[1\]\.reference: /],
+          [{ url: "https://git.test/a/%zz" }, /^\[1\]\.url: .*broken percent escape/],
+          [{ url: "https://git.test/a/../b" }, /^\[1\]\.url: /],
+          [{ url: "https://local/a/b" }, /^\[1\]\.url: .*host name "local"/],
         ] as const
       ) {
         const response = await poll(service, [ENTRY, bad]);
