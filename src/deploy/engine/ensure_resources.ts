@@ -9,6 +9,7 @@ import {
 import { addressKeepers } from "./gate.ts";
 import {
   askedOrder,
+  filesVolumes,
   isObject,
   type JsonObject,
   objectAt,
@@ -73,7 +74,9 @@ export async function requireExternals(
 ): Promise<void> {
   const { joined, mounted } = usedBy(model, names);
   const networks = externals(model, "network", joined).filter(({ name }) => !OWN.has(name));
-  const volumes = externals(model, "volume", mounted);
+  // Copies of files are made later, when their images are there.
+  const copies = new Set(filesVolumes(model, names).map(({ name }) => name));
+  const volumes = externals(model, "volume", mounted).filter(({ name }) => !copies.has(name));
   const have = [
     ...networks.length === 0 ? [] : await engine.findNetworks(networks.map(nameOf), signal),
     ...volumes.length === 0 ? [] : await engine.findVolumes(volumes.map(nameOf), signal),
