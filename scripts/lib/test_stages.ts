@@ -66,11 +66,6 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         },
       },
       swarm(root),
-      {
-        ...denoTests("e2e", "the image and the systemd unit", WITH_DEBIAN),
-        repeats: true,
-        maySkip: true,
-      },
       ...unitTests().map(inTheBackground),
       {
         ...swarm(root, ["test/swarm/nodes_test.ts"]),
@@ -84,6 +79,12 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       ...[2001, 3001].map((seed) => walk("fake", 3334, seed)),
       walk("real", 250, 5001),
       ...contracts(root),
+      // Not beside updates under load, which an engine that waits for its disk would hold up.
+      {
+        ...denoTests("e2e", "the image and the systemd unit", WITH_DEBIAN),
+        repeats: true,
+        maySkip: true,
+      },
       walk("real", 250, 6001),
       walk("fake", 3334, 4001),
       ...OTHER_ENGINES.map((version) => onEngine(root, version)),
