@@ -1,6 +1,6 @@
 import { createOperations, type JobFacts, type Operations, stackStatuses } from "../api/mod.ts";
 import { parsePollRequest } from "../config/mod.ts";
-import { createIntake, type Intake, type Performers } from "../intake.ts";
+import { createIntake, type Intake, type IntakeParts, type Performers } from "../intake.ts";
 import type { Run, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
 import { checkSchedule, reduceTargets } from "../plan/mod.ts";
@@ -32,6 +32,9 @@ export interface GateParts {
   readonly jobs?: (context: string, signal: AbortSignal) => Promise<readonly JobFacts[]>;
 }
 
+/** The reporter of a run that nobody looks at. */
+const SILENT = { describe() {}, target() {} };
+
 /** Opens the way in to an assembly. */
 export function createGate(
   settings: Settings,
@@ -44,20 +47,11 @@ export function createGate(
   const limit = system.engineLimitMs === undefined ? {} : { limitMs: system.engineLimitMs };
   const engineOf = async (context: string) => (await engines.of(context)).client;
   const runs = createRuns({ clock, kept: ledger.runs });
-  const intake = createIntake({
-    runs,
-    performers,
-    conclude: (targets, facts) =>
-      reduceTargets(targets, {
-        ...facts,
-        formatTime: (instant) => formatTime(instant, timeZone),
-      }),
-    clock,
-    ids,
-    redactor,
-    log,
-    ...(onEnd === undefined ? {} : { onEnd }),
-  });
+  const showTime = (instant: Date) => formatTime(instant, timeZone);
+  const conclude: IntakeParts["conclude"] = (targets, facts) =>
+    reduceTargets(targets, { ...facts, formatTime: showTime });
+  const working = { runs, performers, conclude, clock, ids, redactor, log };
+  const intake = createIntake({ ...working, ...(onEnd === undefined ? {} : { onEnd }) });
   const check = (schedule: string) => checkSchedule(schedule, { now: clock.now(), timeZone });
   const operations = createOperations({
     intake,
@@ -76,11 +70,10 @@ export function createGate(
     shownModel: async (recorded, signal) =>
       shownModel(await pipelineParts(signal), ledger.open(recorded)),
     polls: settings.polls.map(({ request }) => request),
-    plan: (request, signal) =>
-      planAside(settings, system, {
-        run: { request, trigger: "poll", origin: "manual" },
-        reporter: { describe() {}, target() {} },
-      }, signal),
+    plan: (request, signal) => {
+      const run = { request, trigger: "poll", origin: "manual" } as const;
+      return planAside(settings, system, { run, reporter: SILENT }, signal);
+    },
     clock,
     timeZone,
   });

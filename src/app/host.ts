@@ -68,19 +68,8 @@ export async function createHost(
   const compose = createCompose(settings, system, { context, meter, program, clientConfigFile });
   const address = program["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
   const variables = () => proxies(system, { secrets, clientConfigFile, address });
-  const parts = {
-    engine,
-    compose,
-    commands,
-    programEnvironment: program,
-    files,
-    log,
-    secrets,
-    meter,
-    clock,
-    clientConfigFile,
-    ...more,
-  };
+  const ports = { engine, compose, commands, files, log, secrets, meter, clock };
+  const parts = { ...ports, programEnvironment: program, clientConfigFile, ...more };
   const patience = { clock, milliseconds: LONGEST_WAIT_MS };
   const deploying = createLimiter(settings.deploy.maxConcurrentDeployments, patience);
   const data = known.dataDir ?? hostDir;

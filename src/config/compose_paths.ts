@@ -1,4 +1,4 @@
-import { LineCounter, visit } from "yaml";
+import { type Document, LineCounter, type Node, visit } from "yaml";
 import { messageOf, type Problem, type StackwrightError } from "../model/mod.ts";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 import { invalidInput } from "./problem_sink.ts";
@@ -92,52 +92,59 @@ function documentsOf(text: string, file: string): unknown[] {
     throw refused(file, { line, message: "a line end that is neither LF nor CRLF" });
   }
   const lines = new LineCounter();
-  const position = (offset: number) => {
+  const refuse: RefuseAt = (offset, message) => {
     const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
+    throw refused(file, { line: Math.max(1, line), column: Math.max(1, col), message });
   };
   return parseYaml(text, { merge: true, lineCounter: lines }).map((document) => {
-    for (const error of document.errors) {
-      const message = yamlMessage(error);
-      throw refused(file, { ...position(error.pos[0]), message });
-    }
+    for (const error of document.errors) refuse(error.pos[0], yamlMessage(error));
     const twice = keyGivenTwice(document);
-    if (twice !== undefined) {
-      throw refused(file, { ...position(twice), message: "not valid YAML: a key is given twice" });
-    }
+    if (twice !== undefined) refuse(twice, "not valid YAML: a key is given twice");
     visit(document, {
-      Node(_key, node) {
-        const tag = node.tag;
-        const offset = node.range?.[0] ?? 0;
-        if (tag !== undefined && !TAGS.test(tag)) {
-          const shown = /^[!a-z0-9.,:/]*[!:]([a-z]+)$/i.exec(tag)?.[0];
-          throw refused(file, {
-            ...position(offset),
-            message: shown === undefined
-              ? "a tag is not supported; write a value that begins with ! between quotes"
-              : `the tag ${shown} is not supported`,
-          });
-        }
-      },
-      Pair(_key, { key }) {
-        // Readers differ in whether a quoted or tagged one merges.
-        const scalar = key as { value?: unknown; type?: string; tag?: string; range?: number[] };
-        if (scalar?.value !== "<<" || (scalar.type === "PLAIN" && scalar.tag === undefined)) return;
-        const message = "write the merge key << without quotes and tag";
-        throw refused(file, { ...position(scalar.range?.[0] ?? 0), message });
-      },
+      Node: (_key, node) => requireKnownTag(node, refuse),
+      Pair: (_key, { key }) => requirePlainMerge(key as WrittenKey | null, refuse),
     });
-    try {
-      return document.toJS();
-    } catch (error) {
-      // The message of one that leads nowhere repeats it, and it may be a password behind a star.
-      const isUnknown = error instanceof ReferenceError && /^Unresolved alias/.test(error.message);
-      const message = isUnknown
-        ? "an alias has no anchor before it; write a value that begins with * between quotes"
-        : `its aliases cannot be resolved: ${messageOf(error)}`;
-      throw refused(file, { line: 1, message });
-    }
+    return valueOf(document, file);
   });
+}
+
+/** Refuses the text for what stands at an offset of it. */
+type RefuseAt = (offset: number, message: string) => never;
+
+/** A key as it was written. */
+interface WrittenKey {
+  readonly value?: unknown;
+  readonly type?: string;
+  readonly tag?: string;
+  readonly range?: readonly number[];
+}
+
+function requireKnownTag({ tag, range }: Node, refuse: RefuseAt): void {
+  if (tag === undefined || TAGS.test(tag)) return;
+  const shown = /^[!a-z0-9.,:/]*[!:]([a-z]+)$/i.exec(tag)?.[0];
+  const message = shown === undefined
+    ? "a tag is not supported; write a value that begins with ! between quotes"
+    : `the tag ${shown} is not supported`;
+  refuse(range?.[0] ?? 0, message);
+}
+
+/** Readers differ in whether a quoted or tagged merge key merges. */
+function requirePlainMerge(key: WrittenKey | null, refuse: RefuseAt): void {
+  if (key?.value !== "<<" || (key.type === "PLAIN" && key.tag === undefined)) return;
+  refuse(key.range?.[0] ?? 0, "write the merge key << without quotes and tag");
+}
+
+function valueOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // The message of one that leads nowhere repeats it, and it may be a password behind a star.
+    const isUnknown = error instanceof ReferenceError && /^Unresolved alias/.test(error.message);
+    const message = isUnknown
+      ? "an alias has no anchor before it; write a value that begins with * between quotes"
+      : `its aliases cannot be resolved: ${messageOf(error)}`;
+    throw refused(file, { line: 1, message });
+  }
 }
 
 function refused(file: string, problem: Omit<Problem, "file">): StackwrightError {

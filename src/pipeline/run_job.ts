@@ -64,27 +64,9 @@ export async function runJob(
     await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
-    const { clock, log, host: { images } } = parts;
-    const ready = (within: AbortSignal) => readyJob(parts, work, progress, within);
-    const auth = (image: string) => images.credentials(image, signal);
-    const facts = { ...jobs, clock, log, found, spec, progress };
-    const { engine: { swarm } } = jobs;
     ended = measured(parts, found, spec);
-    const run = found.swarm === undefined
-      ? new JobRun(facts, containerJobs({ ...facts, ready }))
-      : new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
-    const locks = locksOf(key, spec);
-    const begin = () =>
-      work.adopts === undefined ? run.begin(signal) : run.adopt(work.adopts, signal);
-    // Who stops others has their stacks for itself, so that nobody starts them meanwhile. Any other
-    // only while it begins, since deployments look for its container.
-    const end = () => run.end(signal);
-    if (spec.stopServices.length > 0) {
-      code = await locked(parts, locks, async () => await begin().then(end), signal);
-    } else {
-      await locked(parts, locks, begin, signal);
-      code = await end();
-    }
+    const run = createRun(parts, jobs, { work, found, spec, progress }, signal);
+    code = await runThrough(parts, run, { work, spec }, signal);
     if ((code ?? 0) !== 0) {
       const what = `container ${key.name}/${service} exited with status ${code}`;
       throw new StackwrightError("deploy_failed", `${what}${run.output}`);
@@ -98,6 +80,50 @@ export async function runJob(
     ended?.(failed);
     jobs.results.set(key, service, code);
   }
+}
+
+interface JobToRun {
+  readonly work: RunJob;
+  readonly found: FoundJob;
+  readonly spec: JobSpec;
+  readonly progress: Progress;
+}
+
+type AnyRun = Pick<JobRun<unknown>, "begin" | "adopt" | "end" | "output">;
+
+/** Makes a run of a job, which starts nothing yet. */
+function createRun(
+  parts: PipelineParts,
+  jobs: JobParts,
+  { work, found, spec, progress }: JobToRun,
+  signal: AbortSignal,
+): AnyRun {
+  const { clock, log, host: { images } } = parts;
+  const facts = { ...jobs, clock, log, found, spec, progress };
+  const ready = (within: AbortSignal) => readyJob(parts, work, progress, within);
+  if (found.swarm === undefined) return new JobRun(facts, containerJobs({ ...facts, ready }));
+  const { swarm } = jobs.engine;
+  const auth = (image: string) => images.credentials(image, signal);
+  return new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
+}
+
+/** Begins a run, or takes it over, and waits for its end; returns the status of its container. */
+async function runThrough(
+  parts: PipelineParts,
+  run: AnyRun,
+  { work: { key, adopts }, spec }: Pick<JobToRun, "work" | "spec">,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const locks = locksOf(key, spec);
+  const begin = () => adopts === undefined ? run.begin(signal) : run.adopt(adopts, signal);
+  const end = () => run.end(signal);
+  // Who stops others has their stacks for itself, so that nobody starts them meanwhile. Any other
+  // only while it begins, since deployments look for its container.
+  if (spec.stopServices.length > 0) {
+    return await locked(parts, locks, async () => await begin().then(end), signal);
+  }
+  await locked(parts, locks, begin, signal);
+  return await end();
 }
 
 /** Measures a run of a job from now on; what it returns is told how it ended. */
