@@ -82,6 +82,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   });
   const { intake } = gate;
   meter.showStacks(() => stackFigures(assembly.ledger));
+  meter.showMirrors(() => assembly.mirrors.packs());
   announcePolls(meter, settings.polls.map(({ request }) => request));
   const { server, metrics } = await startServers(settings, system, { assembly, gate, meter });
   const due = new Set(ledger.openIntents().map(({ id }) => id));

@@ -7,6 +7,7 @@ import {
   readProcessFacts,
 } from "../system/mod.ts";
 import { type Family, METRIC_TEXT_TYPE, metricText } from "./metric_text.ts";
+import { mirrorFamilies, type MirrorFigures } from "./mirror_families.ts";
 import { processFamilies } from "./process_families.ts";
 import { createSeries } from "./series.ts";
 import { stackFamilies, type StackFigures } from "./stack_families.ts";
@@ -22,6 +23,8 @@ export interface Prometheus extends Meter {
   text(): Promise<string>;
   /** Says where the figures of stacks come from; they are read whenever somebody asks. */
   showStacks(read: () => readonly StackFigures[]): void;
+  /** Says where the figures of mirrors come from, likewise; a repository may be there several times. */
+  showMirrors(read: () => Promise<readonly MirrorFigures[]>): void;
 }
 
 /**
@@ -30,6 +33,7 @@ export interface Prometheus extends Meter {
  */
 export function createPrometheus(readProcess: () => ProcessFacts = readProcessFacts): Prometheus {
   let stacks: () => readonly StackFigures[] = () => [];
+  let mirrors: () => Promise<readonly MirrorFigures[]> = () => Promise.resolve([]);
   const series = new Map(
     Object.entries(METRICS).map(([name, metric]) => [name, createSeries(metric)]),
   );
@@ -44,15 +48,17 @@ export function createPrometheus(readProcess: () => ProcessFacts = readProcessFa
     }));
   return {
     contentType: METRIC_TEXT_TYPE,
-    text: () =>
-      Promise.resolve(
-        metricText([
-          ...processFamilies(readProcess()),
-          ...families(),
-          ...stackFamilies(METRIC_PREFIX, stacks()),
-        ]),
-      ),
+    text: async () => {
+      const ofMirrors = mirrorFamilies(METRIC_PREFIX, await mirrors());
+      return metricText([
+        ...processFamilies(readProcess()),
+        ...families(),
+        ...stackFamilies(METRIC_PREFIX, stacks()),
+        ...ofMirrors,
+      ]);
+    },
     showStacks: (read) => void (stacks = read),
+    showMirrors: (read) => void (mirrors = read),
     count: (name, labels, by = 1) => add(name, labels, by),
     move: add,
     observe: add,

@@ -38,6 +38,8 @@ export type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
 export interface MirrorStore {
   /** Every mirror, those of submodules included, sorted by repository and path. */
   list(): Promise<StoredMirror[]>;
+  /** The packfiles of every mirror, and their bytes. */
+  packs(): Promise<(StoredMirror & { readonly packs: number; readonly bytes: number })[]>;
   /**
    * Compacts one, unless somebody uses it at this moment. What goes wrong is a result; when the signal
    * aborts, that is one, and the packs are what they were.
@@ -63,11 +65,17 @@ export interface MirrorStoreParts {
 /** Makes the store of the mirrors below a data directory. */
 export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
   const sources = join(parts.dataDir, "sources");
+  const list = async () => {
+    const found = await mirrorsBelow(parts.files, sources, sources);
+    return found.sort((a, b) => byText(a.repository, b.repository) || byText(a.path, b.path));
+  };
   return {
-    async list() {
-      const found = await mirrorsBelow(parts.files, sources, sources);
-      return found.sort((a, b) => byText(a.repository, b.repository) || byText(a.path, b.path));
-    },
+    list,
+    packs: async () =>
+      await Promise.all((await list()).map(async (mirror) => ({
+        ...mirror,
+        ...await measurePacks(parts.files, mirror.path),
+      }))),
     async compact(mirror, order, signal) {
       if (signal.aborted) return { result: "cancelled" };
       if (parts.lock.isBusy(mirror.path)) return { result: "skipped_busy" };
@@ -143,20 +151,25 @@ async function compact(
   };
 }
 
-async function measure(files: Files, mirror: string) {
+async function measurePacks(files: Files, mirror: string) {
   const place = join(mirror, "objects", "pack");
-  let [packs, bytes, loose] = [0, 0, 0];
+  let [packs, bytes] = [0, 0];
   for (const name of await files.list(place)) {
     const info = name.endsWith(".pack") ? await files.stat(join(place, name)) : undefined;
     if (info === undefined) continue;
     packs++;
     bytes += info.size;
   }
+  return { packs, bytes };
+}
+
+async function measure(files: Files, mirror: string) {
+  let loose = 0;
   for (const name of await files.list(join(mirror, "objects"))) {
     if (!/^[0-9a-f]{2}$/.test(name)) continue;
     loose += (await files.list(join(mirror, "objects", name))).length;
   }
-  return { packs, bytes, loose };
+  return { ...await measurePacks(files, mirror), loose };
 }
 
 function byText(a: string, b: string): number {

@@ -47,6 +47,15 @@ describe("createPrometheus()", () => {
     else assert.ok(sizes.some(([, name]) => name === "nodejs_heap_size_used_bytes"));
   });
 
+  it("tells the packs of mirrors when somebody asks, all of a repository together", async () => {
+    const meter = createPrometheus();
+    const mirror = (packs: number, bytes: number) => ({ repository: "h/shop", packs, bytes });
+    meter.showMirrors(() => Promise.resolve([mirror(2, 100), mirror(1, 20)]));
+    const text = await meter.text();
+    assert.match(text, /^service_git_mirror_packs\{repository="h\/shop"\} 3$/m);
+    assert.match(text, /^service_git_mirror_size_bytes\{repository="h\/shop"\} 120$/m);
+  });
+
   it("keeps two meters apart", async () => {
     const [one, two] = [createPrometheus(), createPrometheus()];
     one.count("mutations_total", { by: "engine" });
