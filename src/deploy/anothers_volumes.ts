@@ -65,9 +65,7 @@ function stackOf(labels: Readonly<Record<string, string>>): string {
   return ours ?? labels[COMPOSE_LABELS.project] ?? "";
 }
 
-/**
- * Volumes carry the repository that was deployed; those of nobody are left to compose's warning.
- */
+/** The repository that a volume was made for; those of nobody are left to compose's warning. */
 function madeBy(labels: Readonly<Record<string, string>>): string | undefined {
   return labels[LABELS.manager] === MANAGER ? labels[LABELS.sourceName] : undefined;
 }

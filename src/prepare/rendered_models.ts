@@ -53,8 +53,7 @@ export class RenderedModels {
 }
 
 /** A digest, because variables are secrets as often as not. */
-function keyOf({ call, contents, trees }: RenderingInputs): string {
-  const { project, variables } = call;
+function keyOf({ call: { project, variables }, contents, trees }: RenderingInputs): string {
   const text = canonicalJson({ project, variables, contents: [...contents].sort() });
   return createHash("sha256").update(withoutTrees(text, trees)).digest("hex");
 }

@@ -39,8 +39,7 @@ export async function makeExecution(
     throw new StackwrightError("pull_failed", `the image ${image} is not on the engine`);
   }
   const made = executionRecipe({ ...recipe, imageId }, name, labels);
-  const id = await engine.createContainer(made, signal);
-  return { id, name };
+  return { id: await engine.createContainer(made, signal), name };
 }
 
 function executionRecipe(
