@@ -6,8 +6,8 @@
 apt_next_name=stackwright-next
 
 # Installs what the lines of $1 (git, ssh-client, docker-cli, engine, compose, buildx, busybox,
-# ssh-server, browser, registry, debootstrap) name, with the distribution's packages, or says in one sentence what
-# is missing. On Debian 12 the docker family is unpacked into .tools and replaces nothing; for the
+# ssh-server, browser, registry, debootstrap, devmapper) name, with the distribution's packages, or says in
+# one sentence what is missing. On Debian 12 the docker family is unpacked into .tools and replaces nothing; for the
 # tests it is installed from the next suite.
 install_packages() {
   wanted=$(printf '%s' "$1" | tr '\n' ' ')
@@ -59,6 +59,7 @@ package_of() {
     ssh-server) ssh_server ;;
     browser) plain="$plain chromium" ;;
     debootstrap) plain="$plain debootstrap debian-archive-keyring" ;;
+    devmapper) plain="$plain libdevmapper1.02.1" ;;
     registry) docker_family docker-registry ;;
     busybox) plain="$plain busybox-static" ;;
     engine) docker_engine ;;
