@@ -92,7 +92,7 @@ class Beside {
       count();
       waiting.abort(LET_IN);
     };
-    this.#outwait(who, settled.signal).then(letIn, () => {});
+    this.#outwait(who, letIn, settled.signal).catch(() => {});
     try {
       const leave = await place;
       count();
@@ -107,10 +107,12 @@ class Beside {
     }
   }
 
-  async #outwait(who: string, signal: AbortSignal): Promise<void> {
+  /** Nothing may come between the look and `letIn`: others of that name may wake at the same time. */
+  async #outwait(who: string, letIn: () => void, signal: AbortSignal): Promise<void> {
     const { clock, milliseconds } = this.#patience;
     await clock.sleep(milliseconds, signal);
     while (this.#working.has(who)) await clock.sleep(LOOK_MS, signal);
+    if (!signal.aborted) letIn();
   }
 
   #leaving(who: string, leave: () => void): () => void {

@@ -269,6 +269,38 @@ describe("createLimiter with patience", () => {
     assert.equal(clock.sleepers, 0);
   });
 
+  it("lets in one of those in a name whose time is over at once, and counts nobody who gave up then", async () => {
+    const sleepers: (() => void)[] = [];
+    const clock = {
+      now: () => new Date(0),
+      sleep: () => new Promise<void>((resolve) => sleepers.push(resolve)),
+    };
+    const limiter = createLimiter(1, { clock, milliseconds: 60_000 });
+    const work = createWork();
+    const stop = new AbortController();
+    const reason = new Error("stopped");
+    const all = [limiter.run(work.of("a"), never, "hog")];
+    const rejected = assert.rejects(limiter.run(work.of("b"), stop.signal, "wiki"), reason);
+    all.push(...["c", "d"].map((name) => limiter.run(work.of(name), never, "shop")));
+    all.push(limiter.run(work.of("e"), never, "wiki"));
+    const wakeAll = async (meanwhile = () => {}) => {
+      for (const wake of sleepers.splice(0)) wake();
+      meanwhile();
+      await rejected;
+      await settle();
+    };
+    await wakeAll(() => stop.abort(reason));
+    assert.deepEqual(work.started, ["a", "c"]);
+    await wakeAll();
+    assert.deepEqual(work.started, ["a", "c", "e"]);
+    for (const name of ["c", "e"]) await work.end(name);
+    const later = limiter.run(work.of("f"), never, "wiki");
+    await wakeAll();
+    assert.deepEqual(work.started, ["a", "c", "e", "d", "f"]);
+    for (const name of ["a", "d", "f"]) await work.end(name);
+    await Promise.all([...all, later]);
+  });
+
   it("lets in who wants his lent slot back as well", async () => {
     const { clock, limiter, work, run } = set();
     const lent = limiter.run(
