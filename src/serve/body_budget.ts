@@ -17,13 +17,14 @@ export interface BodyShare {
 
 interface Held {
   bytes: number;
+  isOpen: boolean;
   readonly drop: () => void;
 }
 
 /**
  * The budget of all bodies together that have not come to their end, on their way in or out. When it is
- * too much, the one that has been under way the longest is given up: real clients take milliseconds, so
- * that those who never finish push out each other.
+ * too much, the one of which something has been kept the longest is given up: real clients take
+ * milliseconds, so that those who never finish push out each other.
  */
 export class BodyBudget {
   readonly #most: number;
@@ -52,8 +53,7 @@ export class BodyBudget {
         new StackwrightError("cancelled", "too many requests are half sent, send it again later"),
       );
     };
-    const held: Held = { bytes: 0, drop };
-    this.#held.add(held);
+    const held: Held = { bytes: 0, isOpen: true, drop };
     return {
       took: (bytes) => this.#add(held, bytes + PIECE_COST),
       onDrop: (release) => void (free = release),
@@ -63,7 +63,9 @@ export class BodyBudget {
   }
 
   #add(held: Held, bytes: number): void {
-    if (!this.#held.has(held)) return;
+    if (!held.isOpen) return;
+    // With its first piece: giving up a request that waits for the end of a run would free nothing.
+    this.#held.add(held);
     held.bytes += bytes;
     this.#bytes += bytes;
     for (const oldest of this.#held) {
@@ -74,6 +76,7 @@ export class BodyBudget {
   }
 
   #close(held: Held): void {
+    held.isOpen = false;
     if (this.#held.delete(held)) this.#bytes -= held.bytes;
   }
 }

@@ -104,6 +104,28 @@ describe("readJson()", () => {
     assert.equal(budget.bytes, 0);
   });
 
+  it("gives up nothing of which no piece is kept, and counts from the first piece", () => {
+    const budget = new BodyBudget(1000);
+    const dropped: string[] = [];
+    const open = (name: string) => {
+      const share = budget.open();
+      share.onDrop(() => void dropped.push(name));
+      return share;
+    };
+    const [waiting, deaf] = [open("waiting"), open("deaf")];
+    deaf.took(800);
+    open("late").took(500);
+    assert.deepEqual(dropped, ["deaf"]);
+    deaf.took(800);
+    waiting.took(10);
+    open("latest").took(500);
+    assert.deepEqual(dropped, ["deaf", "late"]);
+    waiting.close();
+    waiting.took(900);
+    assert.deepEqual(dropped, ["deaf", "late"]);
+    assert.equal(budget.bytes, 628);
+  });
+
   it("says so when the client went away", async () => {
     const request = post(streamOf("[", new Error("connection reset")).stream);
     assert.equal((await refusal(read(request)))[0], "cancelled");
