@@ -52,7 +52,9 @@ export async function withOperations<T>(
 }
 
 /** A command may look into another directory than the service beside it. */
-function withDirectory({ message }: StackwrightError, directory: string): StackwrightError {
-  const text = `${message}. Looked at was DATA_DIR ${directory}: is that the service's?`;
-  return new StackwrightError("not_found", text);
+function withDirectory(error: StackwrightError, directory: string): StackwrightError {
+  const { message, problems } = error;
+  const end = /[.?]$/.test(message) ? "" : ".";
+  const text = `${message}${end} Looked at was DATA_DIR ${directory}: is that the service's?`;
+  return new StackwrightError("not_found", text, { cause: error, problems });
 }

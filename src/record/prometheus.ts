@@ -23,7 +23,10 @@ export interface Prometheus extends Meter {
   text(): Promise<string>;
   /** Says where the figures of stacks come from; they are read whenever somebody asks. */
   showStacks(read: () => readonly StackFigures[]): void;
-  /** Says where the figures of mirrors come from, likewise; a repository may be there several times. */
+  /**
+   * Says where the figures of mirrors come from, likewise; a repository may be there several times. When
+   * they cannot be read they are left out.
+   */
   showMirrors(read: () => Promise<readonly MirrorFigures[]>): void;
 }
 
@@ -34,6 +37,10 @@ export interface Prometheus extends Meter {
 export function createPrometheus(readProcess: () => ProcessFacts = readProcessFacts): Prometheus {
   let stacks: () => readonly StackFigures[] = () => [];
   let mirrors: () => Promise<readonly MirrorFigures[]> = () => Promise.resolve([]);
+  let looking: Promise<readonly MirrorFigures[]> | undefined;
+  // One look at the disk at a time. Where it cannot be read, the other metrics are wanted the more.
+  const lookAtMirrors = () =>
+    looking ??= mirrors().catch(() => []).finally(() => looking = undefined);
   const series = new Map(
     Object.entries(METRICS).map(([name, metric]) => [name, createSeries(metric)]),
   );
@@ -49,7 +56,7 @@ export function createPrometheus(readProcess: () => ProcessFacts = readProcessFa
   return {
     contentType: METRIC_TEXT_TYPE,
     text: async () => {
-      const ofMirrors = mirrorFamilies(METRIC_PREFIX, await mirrors());
+      const ofMirrors = mirrorFamilies(METRIC_PREFIX, await lookAtMirrors());
       return metricText([
         ...processFamilies(readProcess()),
         ...families(),

@@ -222,6 +222,15 @@ describe("commands for a stack", () => {
     }, { API_SECRET: "unhealthy" });
   });
 
+  it("what is not found is said with the directory that was looked at", async () => {
+    await withHistory(async (command, dataDir) => {
+      const { code, err } = await command("history", "nobody");
+      assert.equal(code, EXIT.failed);
+      const asked = "are name and context right? Looked at was DATA_DIR ";
+      assert.ok(err.includes(`${asked}${dataDir}: is that the service's?`), err);
+    });
+  });
+
   it("a damaged ledger is words, not a stack trace", async () => {
     await withHistory(async (command, dataDir) => {
       await systemFiles.write(join(dataDir, "state.db"), "rubbish ".repeat(500));

@@ -56,6 +56,25 @@ describe("createPrometheus()", () => {
     assert.match(text, /^service_git_mirror_size_bytes\{repository="h\/shop"\} 120$/m);
   });
 
+  it("looks at mirrors once for all who ask at once, and tells the rest when they cannot be read", async () => {
+    const meter = createPrometheus();
+    let looks = 0;
+    const look = Promise.withResolvers<never>();
+    meter.showMirrors(() => {
+      looks++;
+      return look.promise;
+    });
+    const texts = [meter.text(), meter.text()];
+    look.reject(new Error("permission denied"));
+    for (const text of await Promise.all(texts)) {
+      assert.match(text, /^process_resident_memory_bytes /m);
+      assert.doesNotMatch(text, /^service_git_mirror_packs\{/m);
+    }
+    assert.equal(looks, 1);
+    meter.showMirrors(() => Promise.resolve([{ repository: "h/shop", packs: 1, bytes: 7 }]));
+    assert.match(await meter.text(), /^service_git_mirror_size_bytes\{repository="h\/shop"\} 7$/m);
+  });
+
   it("keeps two meters apart", async () => {
     const [one, two] = [createPrometheus(), createPrometheus()];
     one.count("mutations_total", { by: "engine" });
