@@ -172,24 +172,29 @@ describe("Transport and EngineApi", () => {
   }
 
   it("request() ends when it is aborted while a change waits for its answer", async () => {
-    script = () => "silence";
     const end = new AbortController();
+    script = () => {
+      setTimeout(() => end.abort(new Error("nobody listens any more")));
+      return "silence";
+    };
     const request = { method: "POST", path: "/x", body: "{}", isWhole: true };
-    const waiting = transport.request(request, end.signal);
-    setTimeout(() => end.abort(new Error("nobody listens any more")), 20);
-    await assert.rejects(waiting, /nobody listens any more/);
+    await assert.rejects(transport.request(request, end.signal), /nobody listens any more/);
     assert.deepEqual(lines, ["POST /x"]);
   });
 
   it("request() has no limit of its own for the answer to a change", async () => {
-    script = () => "silence";
+    script = () => {
+      setTimeout(() => connections[0]?.write(OK), 100);
+      return "silence";
+    };
     transport.close();
     const path = join(directory, "engine.sock");
     transport = createTransport({ kind: "unix", socketPath: path }, { answerTimeoutMs: 10 });
-    const request = { method: "POST", path: "/x", isWhole: true };
-    const waiting = transport.request(request, NO_SIGNAL);
-    setTimeout(() => connections[0]?.write(OK), 100);
-    assert.equal(await text((await waiting).body), "ok");
+    const response = await transport.request(
+      { method: "POST", path: "/x", isWhole: true },
+      NO_SIGNAL,
+    );
+    assert.equal(await text(response.body), "ok");
   });
 
   it("request() ends when it is aborted on a shared connection, before any answer", async () => {
