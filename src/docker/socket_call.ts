@@ -32,6 +32,8 @@ export async function callBySocket(
   signal: AbortSignal,
 ): Promise<TransportResponse | undefined> {
   if (!("Bun" in globalThis)) return undefined;
+  // One that is aborted already tells nobody any more.
+  signal.throwIfAborted();
   const end = new AbortController();
   const onAbort = () => end.abort(signal.reason);
   const release = () => signal.removeEventListener("abort", onAbort);

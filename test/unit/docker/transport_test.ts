@@ -171,6 +171,18 @@ describe("Transport and EngineApi", () => {
     });
   }
 
+  it("request() sends nothing when it is aborted before there is a connection", async () => {
+    script = () => OK;
+    for (const method of ["GET", "POST"]) {
+      const end = new AbortController();
+      const waiting = transport.request({ method, path: "/x", isWhole: true }, end.signal);
+      end.abort(new Error("nobody listens any more"));
+      await assert.rejects(waiting, /nobody listens any more/);
+    }
+    assert.equal(await get(), "ok");
+    assert.deepEqual(lines, ["GET /x"]);
+  });
+
   it("request() ends when it is aborted while a change waits for its answer", async () => {
     const end = new AbortController();
     script = () => {
