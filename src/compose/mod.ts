@@ -29,3 +29,4 @@ export * from "./side_images.ts";
 export * from "./start_first.ts";
 export * from "./tree_paths.ts";
 export { mayBecome } from "./volume_paths.ts";
+export * from "./volumes_from.ts";

@@ -1,6 +1,7 @@
 import { type ComposeModel, MOST_CONTAINERS } from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
 import { type JsonObject, servicesOf } from "./model.ts";
+import { volumesFrom } from "./volumes_from.ts";
 
 /** Services of one project: what is done for each looks at all others. */
 const MOST_SERVICES = 500;
@@ -14,11 +15,15 @@ const LONGEST_TEXT = 256 * 1024;
 const MOST_LISTED = 4 << 20;
 /** The keys of a service that such a list tells of, besides its ports. */
 const LISTED = [
+  "annotations",
   "command",
   "configs",
+  "container_name",
   "entrypoint",
+  "external_links",
   "image",
   "labels",
+  "links",
   "networks",
   "secrets",
   "volumes",
@@ -47,6 +52,7 @@ export function tooLargeProject(
     return `${place} is larger than any program takes: a text may have ${LONGEST_TEXT} characters, a ` +
       `list ${MOST_ENTRIES} entries`;
   }
+  const lengths = listedLengths(model);
   let containers = 0;
   let listed = 0;
   for (const [name, service] of services) {
@@ -59,7 +65,7 @@ export function tooLargeProject(
       return `service ${name}: expose: ${JSON.stringify(exposed)} is no port or range of ports`;
     }
     containers += replicas;
-    listed += replicas * (isStack ? JSON.stringify(service).length : listedLength(service));
+    listed += replicas * (isStack ? JSON.stringify(service).length : lengths.get(name) ?? 0);
   }
   if (containers > MOST_CONTAINERS) {
     return `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`;
@@ -67,11 +73,26 @@ export function tooLargeProject(
   return tooLongList(listed);
 }
 
-/** Characters with which an engine lists one container of a service, but for what its image adds. */
-export function listedLength(service: JsonObject): number {
-  const told = LISTED.map((key) =>
-    service[key] === undefined ? 0 : JSON.stringify(service[key]).length
-  );
+/**
+ * Characters with which an engine lists one container of each service, but for what images add and
+ * containers of others. It lists what a container mounts because another one does like its own.
+ */
+export function listedLengths(model: ComposeModel): ReadonlyMap<string, number> {
+  const services = Object.entries(servicesOf(model));
+  const mounts = new Map(services.map(([name, each]) => [name, lengthOf(each["volumes"])]));
+  const others = volumesFrom(model);
+  return new Map(services.map(([name, service]) => {
+    const from = [...others.get(name)?.services ?? []];
+    return [name, from.reduce((sum, each) => sum + (mounts.get(each) ?? 0), listedLength(service))];
+  }));
+}
+
+function lengthOf(value: unknown): number {
+  return value === undefined ? 0 : JSON.stringify(value).length;
+}
+
+function listedLength(service: JsonObject): number {
+  const told = LISTED.map((key) => lengthOf(service[key]));
   const published = Array.isArray(service["ports"]) ? service["ports"].length : 0;
   const ports = published * LISTED_PORT.published + exposedPorts(service) * LISTED_PORT.exposed;
   return told.reduce((sum, each) => sum + each, LISTED_ANYWAY + ports);

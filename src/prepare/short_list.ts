@@ -1,4 +1,4 @@
-import { listedLength, servicesOf, tooLongList } from "../compose/mod.ts";
+import { listedLengths, tooLongList, volumesFrom } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import { type Release, type ReleaseService, StackwrightError } from "../model/mod.ts";
 
@@ -40,26 +40,60 @@ const MOST_OF_ALL = 24 << 20;
  * Throws `unsupported`, and `engine_refused` for an image that the engine tells too much of.
  */
 export async function requireShortList(
-  engine: Pick<Engine, "imageListed" | "listedBytes">,
-  { key: { name }, model }: Pick<Release, "key" | "model">,
+  engine: Pick<Engine, "imageListed" | "listedBytes" | "inspectContainer">,
+  release: Pick<Release, "key" | "model"> & { readonly services: readonly Made[] },
   { services, known }: { readonly services: readonly Made[]; readonly known: PresentImages },
   signal: AbortSignal,
 ): Promise<void> {
-  const replicasOf = (made: readonly Made[]) =>
-    made.reduce((sum, { expectation }) => sum + expectation.replicas, 0);
-  let length = services.reduce(
-    (sum, each) => sum + replicasOf([each]) * listedLength(servicesOf(model)[each.name] ?? {}),
-    0,
+  const { key: { name }, model } = release;
+  const listedBy = once(
+    async (image) => image === "" ? 0 : await engine.imageListed(image, signal) ?? 0,
+    known,
   );
-  for (const [image, users] of Map.groupBy(services, (each) => each.image)) {
-    if (image === "") continue;
-    const listed = known.get(image) ?? await engine.imageListed(image, signal) ?? 0;
-    length += replicasOf(users) * listed;
+  const mountedBy = once((container) => mountsOf(engine, container, signal));
+  const [lengths, others] = [listedLengths(model), volumesFrom(model)];
+  const byContainers = once(async (service) => {
+    let sum = 0;
+    for (const each of others.get(service)?.containers ?? []) sum += await mountedBy(each);
+    return sum;
+  });
+  const imageOf = new Map(release.services.map((each) => [each.name, each.image]));
+  let length = 0;
+  for (const { name, image, expectation: { replicas } } of services) {
+    let each = (lengths.get(name) ?? 0) + await listedBy(image) + await byContainers(name);
+    // What it mounts because another one does is listed like its own.
+    for (const other of others.get(name)?.services ?? []) {
+      each += await listedBy(imageOf.get(other) ?? "") + await byContainers(other);
+    }
+    length += replicas * each;
   }
   const reason = tooLongList(length) ?? await tooLongWith(engine, length, signal);
   if (reason === undefined) return;
   const message = `deployment ${name}: with its images, ${reason}. Nothing was changed`;
   throw new StackwrightError("unsupported", message);
+}
+
+/** Asks for each name once, and for none that is known. */
+function once(
+  ask: (name: string) => Promise<number>,
+  known: ReadonlyMap<string, number> = new Map(),
+): (name: string) => Promise<number> {
+  const answers = new Map(known);
+  return async (name) => {
+    const answer = answers.get(name) ?? await ask(name);
+    answers.set(name, answer);
+    return answer;
+  };
+}
+
+/** Characters with which a list may tell of the mounts of a container, twice what we know of them. */
+async function mountsOf(
+  engine: Pick<Engine, "inspectContainer">,
+  container: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const details = await engine.inspectContainer(container, signal);
+  return 2 * JSON.stringify(details?.mounts ?? []).length;
 }
 
 async function tooLongWith(

@@ -45,6 +45,16 @@ describe("tooLargeProject()", () => {
     assert.match(of({ expose: Array(3).fill("1-65535/udp") }) ?? "", said);
     const volumes = Array(1000).fill({ type: "bind", source: "/a", target: "/b" });
     assert.match(of({ volumes, scale: 100 }) ?? "", said);
+    assert.match(of({ annotations: { a: "x".repeat(100_000) }, scale: 50 }) ?? "", said);
+    assert.match(of({ links: Array(2000).fill("db:a"), scale: 400 }) ?? "", said);
+    // What is mounted because another one mounts it, and who takes it over from there.
+    assert.equal(of({ volumes }, { scale: 100 }), undefined);
+    assert.match(of({ volumes }, { volumes_from: ["s0"], scale: 100 }) ?? "", said);
+    const around = { volumes_from: ["s2", "s1:ro", "container:x"] };
+    assert.match(
+      of({ volumes }, { ...around, scale: 100 }, { volumes_from: ["s1", "s0"] }) ?? "",
+      said,
+    );
   });
   it("counts all that a service says for each task of a swarm", () => {
     const service = { environment: { A: "x".repeat(10_000) }, deploy: { replicas: 500 } };

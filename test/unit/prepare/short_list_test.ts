@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { presentImages, requireShortList } from "../../../src/prepare/short_list.ts";
 
 describe("requireShortList()", () => {
   const never = new AbortController().signal;
+  const memory = createMemoryEngine([runningContainer("other", "data")]);
+  const inspect = memory.inspectContainer.bind(memory);
+  memory.inspectContainer = async (id, signal) => {
+    const details = await inspect(id, signal);
+    const destination = "/a".repeat(100_000);
+    const mount = { kind: "bind", name: "", source: "/a", destination, writable: true } as const;
+    return details && { ...details, mounts: [mount] };
+  };
   const check = async (
     made: readonly [service: object, replicas: number, image?: string][],
     listed = 0,
@@ -16,11 +25,13 @@ describe("requireShortList()", () => {
     const release = {
       key: { context: "default", name: "shop" },
       model: { services: Object.fromEntries(made.map(([service], at) => [`s${at}`, service])) },
+      services,
     };
     let looks = 0;
     const engine = {
       imageListed: (image: string) => Promise.resolve(image === "large" ? 3_000_000 : 300),
       listedBytes: () => Promise.resolve((looks++, listed)),
+      inspectContainer: memory.inspectContainer.bind(memory),
     };
     await requireShortList(engine, release, { services, known: new Map() }, never);
     return looks;
@@ -40,6 +51,22 @@ describe("requireShortList()", () => {
     await assert.rejects(check([[{ expose: ["1-65535"] }, 1], [{}, 1, "large"]]), refused);
   });
 
+  it("counts what containers mount because others do, with what their images declare", async () => {
+    const refused = { code: "unsupported", message: /shop: with its images, .* characters/ };
+    const from = { volumes_from: ["s0:ro"] };
+    assert.equal(await check([[{}, 1, "large"], [{}, 20]]), 1);
+    await assert.rejects(check([[{}, 1, "large"], [from, 20]]), refused);
+    await assert.rejects(
+      check([[{}, 0, "large"], [from, 0], [{ volumes_from: ["s1"] }, 2]]),
+      refused,
+    );
+    const [{ id } = { id: "" }] = memory.containers;
+    const theirs = { volumes_from: [`container:${id}`] };
+    assert.equal(await check([[theirs, 1]]), 1);
+    await assert.rejects(check([[theirs, 20]]), refused);
+    await assert.rejects(check([[theirs, 0], [from, 20]]), refused);
+  });
+
   it("refuses much where others have much already, which no single deployment shows", async () => {
     const message = /lists those that are there with 24000000: the most of all is/;
     await assert.rejects(check([[{}, 1, "large"]], 24_000_000), { message });
@@ -51,6 +78,7 @@ describe("requireShortList()", () => {
     const engine = {
       imageListed: (image: string) => Promise.resolve((asked.push(image), LISTED[image])),
       listedBytes: () => Promise.resolve(0),
+      inspectContainer: memory.inspectContainer,
     };
     const services = ["small", "", "large", "missing", "large"]
       .map((image) => ({ name: image, image, expectation: { replicas: 1 } }));
@@ -58,7 +86,8 @@ describe("requireShortList()", () => {
     assert.deepEqual(asked, ["small", "large", "missing"]);
     assert.deepEqual([...known.keys()], ["small", "large"]);
     asked.length = 0;
-    const release = { key: { context: "default", name: "shop" }, model: { services: {} } };
+    const key = { context: "default", name: "shop" };
+    const release = { key, model: { services: {} }, services };
     const checked = requireShortList(engine, release, { services, known }, never);
     await assert.rejects(checked, { code: "unsupported" });
     assert.deepEqual(asked, ["missing"]);
