@@ -86,7 +86,8 @@ export async function idsBeside(
 /**
  * Images that a release about to be rolled out runs beside those of its services. No container
  * tells it: one that is kept has what was recorded before, in `ran`. Looked at before: should a name
- * move meanwhile, the next look replaces once too often, and not once too seldom.
+ * move meanwhile, the next look replaces once too often, and not once too seldom. What
+ * cannot be looked at is left out.
  */
 export async function imagesToRecord(
   engine: Pick<Engine, "imageId">,
@@ -106,6 +107,10 @@ export async function imagesToRecord(
       const id = own(ran, name);
       return id === undefined ? [] : [[name, id] as const];
     });
-  const now = await idsBeside(engine, release.services.filter(isMade), signal);
+  // The rollout that follows waits for an engine that went away, and says what is wrong with it.
+  const now = await idsBeside(engine, release.services.filter(isMade), signal).catch(() => {
+    signal.throwIfAborted();
+    return {};
+  });
   return { ...Object.fromEntries(kept), ...now };
 }

@@ -148,6 +148,16 @@ describe("imagesToRecord()", () => {
     });
   });
 
+  it("leaves out what cannot be looked at: the rollout has begun, and says what is wrong", async () => {
+    const release = { services: ["web", "db"].map(service) };
+    const away = { imageId: () => Promise.reject(new Error("engine is away")) };
+    assert.deepEqual(await imagesToRecord(away, { release, services, ran }, never), {
+      "db/tool:1": "sha256:then",
+    });
+    const ended = AbortSignal.abort(new Error("ended"));
+    await assert.rejects(imagesToRecord(away, { release, services, ran }, ended), /ended/);
+  });
+
   it("is nothing for a swarm", async () => {
     const release = { services: [service("web")], swarm: {} };
     assert.deepEqual(await imagesToRecord(engine, { release, services, ran }, never), {});
