@@ -113,7 +113,8 @@ export class Git {
 
   /**
    * Puts what a remote has of a commit into a repository that has another one, without a program that
-   * talks to remotes; false when that is git's, whatever the reason: then nothing was added.
+   * talks to remotes; otherwise that is git's, whatever the reason, and nothing was added. `false` when
+   * what came could not be taken, `undefined` when nothing came.
    */
   async fetchPack(
     { url, gitDir, ...question }: PackQuestion & {
@@ -121,9 +122,9 @@ export class Git {
       readonly gitDir: string;
     },
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<boolean | undefined> {
     const pack = await this.#smart?.pack(url, question, signal);
-    if (pack === undefined) return false;
+    if (pack === undefined) return undefined;
     // Strict, so that a commit is only taken with all that it leads to.
     const args = ["index-pack", "--stdin", "--fix-thin", "--strict"];
     const command = gitCommand(await this.#surroundings(), { args, gitDir, stdin: pack });

@@ -77,14 +77,17 @@ export class MirrorExchange {
     await this.#tidy(directory);
     // File times lag behind the clock by a tick.
     const started = new Date(clock.now().getTime() - 50);
-    let isThere = false;
+    let isThere: boolean | undefined = false;
     try {
       isThere = await git.fetchPack({ url, gitDir: directory, want, have }, signal);
     } finally {
-      // One that was killed leaves half a pack, and others may come this way for months.
-      if (!isThere) await removeStaleLocks(files, directory, (madeAt) => madeAt >= started);
+      // One that was killed leaves half a pack, and others may come this way for months. Where none was
+      // begun, what is new is of another process that fetches as well.
+      if (isThere === false) {
+        await removeStaleLocks(files, directory, (madeAt) => madeAt >= started);
+      }
     }
-    return isThere && await this.#content.keep(directory, name, want, signal);
+    return isThere === true && await this.#content.keep(directory, name, want, signal);
   }
 
   /** Takes away what a git that was killed with an earlier process left. */

@@ -148,6 +148,23 @@ describe("the next commit of a branch over HTTP", () => {
       assert.deepEqual(readdirSync(packs).filter((each) => each.startsWith("tmp_")), []);
     }));
 
+  it("leaves what another process just began alone when nothing came", async () => {
+    let packs: string | undefined;
+    const http = tampering((bytes) => {
+      if (packs === undefined) return bytes;
+      writeFileSync(join(packs, "tmp_pack_other"), "PACK");
+      return new Uint8Array();
+    });
+    await withSource({ settings: { options: { http } } }, async ({ t }) => {
+      await fetchNext(t, "nine\n");
+      packs = join(mirrorOf(t), "objects", "pack");
+      await fetchNext(t, "ten\n");
+      assert.equal(t.count("fetch"), 1);
+      assert.ok(readdirSync(packs).includes("tmp_pack_other"));
+    });
+    http.close();
+  });
+
   const TAMPERED: readonly (readonly [string, (bytes: Uint8Array) => Uint8Array])[] = [
     ["ends in the middle", (bytes) => bytes.subarray(0, bytes.length - 30)],
     ["is empty", () => new Uint8Array()],
