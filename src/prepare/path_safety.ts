@@ -100,7 +100,11 @@ async function requireNotUs(
   if (own === undefined) return;
   for (const { what, name: container } of shared) {
     const details = await parts.host.engine.inspectContainer(container, signal);
-    if (details?.container.id !== own.id && !mayName(container, own)) continue;
+    const isUs = details?.container.id === own.id;
+    if (!isUs && mayName(container, own)) {
+      throw unclear(name, `${what}: the container ${container}`);
+    }
+    if (!isUs) continue;
     throw new StackwrightError(
       "path_escapes",
       `deployment ${name}: ${what}: the container ${container} is Stackwright itself, whose processes ` +
@@ -117,6 +121,14 @@ function mayName(name: string, { id }: { readonly id: string }): boolean {
   return id.startsWith(name.toLowerCase());
 }
 
+function unclear(name: string, which: string): StackwrightError {
+  return new StackwrightError(
+    "path_escapes",
+    `deployment ${name}: ${which} has a name that begins the id of Stackwright's own container, to which ` +
+      "it leads when the other one is gone; give that another name",
+  );
+}
+
 /** A container's mounts are handed on as they are, whatever project it is of. */
 async function requireMountsNotOurs(
   parts: PrepareParts,
@@ -126,10 +138,12 @@ async function requireMountsNotOurs(
   signal: AbortSignal,
 ): Promise<void> {
   const own = await parts.host.own(signal);
-  if (own !== undefined && mayName(container, own)) {
-    throw ours(name, `${what} container:${container}`);
-  }
   const details = await parts.host.engine.inspectContainer(container, signal);
+  if (own !== undefined && mayName(container, own)) {
+    const isUs = details === undefined || details.container.id === own.id;
+    const which = `${what} container:${container}`;
+    throw isUs ? ours(name, which) : unclear(name, which);
+  }
   if (details === undefined) {
     throw new StackwrightError(
       "config_invalid",
