@@ -21,7 +21,8 @@ export async function audited<T>(
 ): Promise<T> {
   const who = client === undefined ? {} : { client };
   const fields = { stack: key.name, context: key.context, ...more, ...who };
-  const asked = `the API was asked to ${action} ${what} ${key.name}`;
+  const asker = client === undefined ? "a command asked" : "the API was asked";
+  const asked = `${asker} to ${action} ${what} ${key.name}`;
   try {
     const result = await work();
     log.info(`${asked}: done`, fields);

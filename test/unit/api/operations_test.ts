@@ -181,7 +181,7 @@ describe("the log of who did what", () => {
     const asked = { project_name: "none", action: "stop" };
     await assert.rejects(operations.controlProject.call(asked, call), { code: "not_found" });
     const [line] = log.lines;
-    assert.equal(line?.message, "the API was asked to stop project none: failed");
+    assert.equal(line?.message, "a command asked to stop project none: failed");
     assert.equal(line?.fields["code"], "not_found");
   });
 });

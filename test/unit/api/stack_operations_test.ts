@@ -185,9 +185,9 @@ describe("the operations on one stack", () => {
     });
     assert.equal(adoption.before?.source, "h.example/o/r");
     assert.deepEqual(log.lines.map(({ message }) => message), [
-      "the API was asked to unpin stack shop: done",
-      "the API was asked to unpin stack shop: done",
-      "the API was asked to adopt stack shop: done",
+      "a command asked to unpin stack shop: done",
+      "a command asked to unpin stack shop: done",
+      "a command asked to adopt stack shop: done",
     ]);
   });
 });

@@ -189,7 +189,7 @@ describe("commands for a stack", () => {
       await withHistory(async (command) => {
         const plain = await command(...args);
         assert.deepEqual([plain.code, plain.out], [EXIT.failed, ""]);
-        assert.match(plain.err, /^stackwright: .*\bdb\b/);
+        assert.match(plain.err, /^stackwright: .*\bdb\b.*[a-z][.?] Looked at was DATA_DIR \//m);
         assert.doesNotMatch(plain.err, /\n\s+at /);
         const json = await command(...args, "--json");
         assert.deepEqual([json.code, json.out], [EXIT.failed, ""]);
