@@ -8,7 +8,7 @@ import {
 import { StackwrightError } from "../model/mod.ts";
 import { systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { namedBy, requestOf } from "./checkout.ts";
+import { namedBy, requestOf, warnOfPolledDeployments } from "./checkout.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { watchedPlan } from "./plan_command.ts";
 import { withOperations } from "./with_operations.ts";
@@ -29,6 +29,7 @@ Exits 0 when every stack is as it should be, 1 when one failed.
     const agreed = values["plan"] === undefined ? undefined : await readPlan(io, values["plan"]);
     const stacks = await withOperations(io, async ({ settings, system, gate, call }) => {
       const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
+      warnOfPolledDeployments(input, settings.polls, system.log);
       const { intake, thrown } = gate;
       const plan = watchedPlan(io, settings, system);
       const { run } = await applySourceOperation({ intake, plan, timeZone: settings.timeZone })

@@ -2,7 +2,9 @@ import { isAbsolute, resolve } from "node:path";
 import type { SourceInput } from "../api/mod.ts";
 import type { System } from "../app.ts";
 import { StackwrightError } from "../model/mod.ts";
+import type { Settings } from "../settings/mod.ts";
 import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
+import type { Log } from "../system/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import type { CommandIo } from "./io.ts";
 
@@ -49,6 +51,27 @@ export async function requestOf(
   const origin = await git(system, url, ["config", "--get", "remote.origin.url"], signal);
   if (origin === "") return request;
   return { ...request, identity: sourceLocation("git", origin).name };
+}
+
+/**
+ * A poll may say itself what of a repository is deployed, and the files of the repository do not count
+ * then. A command that is given the repository reads its files, and what it says of them is not what
+ * the service does.
+ */
+export function warnOfPolledDeployments(
+  { url, identity }: SourceInput,
+  polls: Settings["polls"],
+  log: Log,
+): void {
+  const name = identity ?? sourceLocation("git", url).name;
+  const isSaid = polls.some(({ request }) =>
+    request.kind === "git" && request.deployments.length > 0 &&
+    sourceLocation("git", request.url).name === name
+  );
+  if (!isSaid) return;
+  log.warning(
+    `the poll of ${name} has deployments of its own: the service deploys those, and this reads the files of the repository`,
+  );
 }
 
 async function warnOfUncommitted(system: System, directory: string, signal: AbortSignal) {

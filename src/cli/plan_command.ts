@@ -14,7 +14,7 @@ import {
 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { namedBy, requestOf } from "./checkout.ts";
+import { namedBy, requestOf, warnOfPolledDeployments } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
@@ -40,6 +40,7 @@ them, 1 when a stack cannot be planned.
     // The data directory is only read, which is why it is not opened as for other operations.
     const { settings, system } = await systemOf(io);
     const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
+    warnOfPolledDeployments(input, settings.polls, system.log);
     const { stacks, failures } = await planSourceOperation({
       plan: watchedPlan(io, settings, system),
     }).call(input, { signal: io.signal, log: system.log });

@@ -1,0 +1,27 @@
+import { describe, it } from "node:test";
+import assert from "node:assert/strict";
+import { warnOfPolledDeployments } from "../../../src/cli/checkout.ts";
+import { readSettings } from "../../../src/settings/mod.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+describe("a repository whose poll has deployments of its own", () => {
+  const inline = "deployments: [{name: shop}]";
+  const cases: [what: string, poll: string, input: { url: string; identity?: string }, number][] = [
+    ["is warned of", inline, { url: "https://h.example/o/r.git" }, 1],
+    ["is known by another form of its URL", inline, { url: "git@h.example:o/r.git" }, 1],
+    ["is known by its checkout", inline, { url: "/src/r", identity: "h.example/o/r" }, 1],
+    ["is told from others", inline, { url: "https://h.example/o/other" }, 0],
+    ["is told from one without", "interval: 60", { url: "https://h.example/o/r" }, 0],
+  ];
+  for (const [what, poll, input, count] of cases) {
+    it(what, () => {
+      const POLL_CONFIG = `[{url: "https://h.example/o/r", ${poll}}]`;
+      const { polls } = readSettings({ POLL_CONFIG }, () => "", { uid: 0 });
+      const log = createRecordingLog();
+      warnOfPolledDeployments({ reference: "HEAD", ...input }, polls, log);
+      const said = log.lines.map(({ message }) => message);
+      assert.equal(said.length, count);
+      for (const each of said) assert.match(each, /^the poll of h\.example\/o\/r has deployments/);
+    });
+  }
+});
