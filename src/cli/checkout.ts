@@ -50,7 +50,9 @@ export async function requestOf(
   await warnOfUncommitted(system, url, signal);
   const origin = await git(system, url, ["config", "--get", "remote.origin.url"], signal);
   if (origin === "") return request;
-  return { ...request, identity: sourceLocation("git", origin).name };
+  const isRelative = origin.startsWith("./") || origin.startsWith("../");
+  const location = isRelative ? resolve(url, origin) : origin;
+  return { ...request, identity: sourceLocation("git", location).name };
 }
 
 /**

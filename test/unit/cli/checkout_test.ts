@@ -1,6 +1,7 @@
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { warnOfPolledDeployments } from "../../../src/cli/checkout.ts";
+import { requestOf, warnOfPolledDeployments } from "../../../src/cli/checkout.ts";
+import type { System } from "../../../src/app.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
@@ -22,6 +23,31 @@ describe("a repository whose poll has deployments of its own", () => {
       const said = log.lines.map(({ message }) => message);
       assert.equal(said.length, count);
       for (const each of said) assert.match(each, /^the poll of h\.example\/o\/r has deployments/);
+    });
+  }
+});
+
+describe("a checkout", () => {
+  const origins = [
+    ["https://h.example/o/r.git", "h.example/o/r"],
+    ["../git/o/r.git", "local/src/git/o/r"],
+  ];
+  for (const [origin = "", identity] of origins) {
+    it(`stands for the repository that it was cloned from: ${origin}`, async () => {
+      const said: Record<string, string> = { "--is-bare-repository": "false", "--get": origin };
+      const run = ({ argv }: { readonly argv: readonly string[] }) => {
+        const stdout = new TextEncoder().encode(said[argv.at(4) ?? ""] ?? "");
+        return Promise.resolve({ code: 0, stdout, stderr: "" });
+      };
+      const system = { commands: { run }, env: {}, log: createRecordingLog() };
+      const named = { repository: "shop", cwd: "/src", reference: "", target: "" };
+      const { signal } = new AbortController();
+      assert.deepEqual(await requestOf(system as unknown as System, named, signal), {
+        url: "/src/shop",
+        reference: "HEAD",
+        target: "",
+        identity,
+      });
     });
   }
 });
