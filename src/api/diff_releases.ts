@@ -30,13 +30,22 @@ const input = stackInput.extend({
 
 /** A release in the words of its author, and what he wrote beside the model. */
 function asWritten(model: string, { services, images }: RecordedRelease): string {
-  const written = services.flatMap(({ name, inputs }) =>
-    Object.entries(inputs).filter(([input]) => /^(?:file|build|variable):/.test(input))
-      .map(([input, digest]) => `# ${name}: ${input.replace(":", " ")} is ${shortId(digest)}\n`)
-  );
+  const written = services.flatMap(({ name, inputs, expectation: { replicas } }) => [
+    ...Object.entries(inputs).filter(([input]) => WRITTEN_INPUT.test(input))
+      .map(([input, digest]) => `# ${name}: ${wordsOf(input)} is ${shortId(digest)}\n`),
+    // The number is no part of a model: it changes without a container being made anew.
+    ...(replicas === 1 ? [] : [`# ${name}: replicas is ${replicas}\n`]),
+  ]);
   const ran = Object.entries(images).map(([name, id]) => `# ${name}: image is ${shortId(id)}\n`);
   const text = plainModel(model);
   return [text.endsWith("\n") ? text : `${text}\n`, ...written.sort(), ...ran.sort()].join("");
+}
+
+/** Inputs of a service that do not stand in its model. */
+const WRITTEN_INPUT = /^(?:(?:file|build|variable):|build_arguments$)/;
+
+function wordsOf(input: string): string {
+  return input === "build_arguments" ? "build.args" : input.replace(":", " ");
 }
 
 /** Shows what differs between two releases of a stack. A call throws `not_found`. */

@@ -8,9 +8,9 @@ export const diffCommand: Command = {
   help: `Usage: stackwright diff [--json] [--context NAME] <stack> <A> <B>
 
 A and B are numbers of stackwright history. Prints a unified diff of what was written: the
-models without what Stackwright and compose add, files and images beside them; values that sound
-secret are shown as a digest. Exits 0 when they are equal, 2 when they differ, 1
-when one of them is not recorded.
+models without what Stackwright and compose add, and beside them files, images, build arguments
+and replicas; values that sound secret are shown as a digest. Exits 0 when they are equal, 2 when
+they differ, 1 when one of them is not recorded.
 `,
   async run(io) {
     const args = readArguments(io.args, 3, ["context"]);

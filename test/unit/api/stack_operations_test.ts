@@ -120,6 +120,30 @@ describe("the operations on one stack", () => {
     );
   });
 
+  it("show a difference in what a model does not say", async () => {
+    const { parts, call, ledger } = createWorld();
+    const history: typeof ledger.history = (...asked) =>
+      ledger.history(...asked).map((release) => ({
+        ...release,
+        services: release.services.map((each) => ({
+          ...each,
+          inputs: { build_arguments: `b${release.number}` },
+          expectation: { ...each.expectation, replicas: release.number },
+        })),
+      }));
+    const shownModel = () => Promise.resolve("{}");
+    const changed = {
+      ...parts,
+      shownModel,
+      ledger: Object.assign(Object.create(ledger), { history }),
+    };
+    const { diff } = await diffReleasesOperation(changed)
+      .call({ name: "shop", from: 1, to: 2 }, call);
+    assert.match(diff, /^-# web: build\.args is b1$/m);
+    assert.match(diff, /^\+# web: build\.args is b2$/m);
+    assert.match(diff, /^\+# web: replicas is 2$/m);
+  });
+
   it("say of a stack that is not asked for any more what it was", async () => {
     const { parts, call, ledger, clock } = createWorld();
     ledger.destroyed(ledger.beginDestroy(SHOP, {}), "gone");
