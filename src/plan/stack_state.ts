@@ -155,7 +155,10 @@ function containersOf(
     services.flatMap((service) =>
       of(service).filter((each) => isFine(service, each)).slice(0, service.expectation.replicas)
     ).length;
-  return { health: healthOf(observed, running, wanted), running, wanted };
+  const health = healthOf(observed, running, wanted);
+  // Without a release nothing is wanted, so that what is there, or is not, is no sign of health.
+  const isVoid = health === "healthy" && current === undefined;
+  return { health: isVoid ? "unknown" : health, running, wanted };
 }
 
 /** Runs, or ended in a way that the release allows. */

@@ -119,6 +119,16 @@ describe("judgeStack()", () => {
     assert.equal(told(false, []), true);
   });
 
+  it("does not call a stack healthy whose first deployment failed", () => {
+    const of = (containers: readonly ObservedContainer[]) =>
+      judgeStack({ ...GOOD, current: undefined, failure, observed: { containers } });
+    const exited = container("web", { state: "exited", exitCode: 3, health: "none" });
+    for (const containers of [[], [exited], [container("web")]]) {
+      assert.deepEqual([of(containers).state, of(containers).health], ["failed", "unknown"]);
+    }
+    assert.equal(of([container("web", { health: "unhealthy" })]).health, "unhealthy");
+  });
+
   it("counts what runs, and what ended as it may", () => {
     const services = [
       service("web", { replicas: 2 }),
