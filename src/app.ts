@@ -4,16 +4,17 @@ import { announcePolls, measureRun } from "./app/measure_run.ts";
 import { forEachContext } from "./app/each_context.ts";
 import { createEngineEvents } from "./app/engine_events.ts";
 import { JobBoards } from "./app/jobs.ts";
-import { onceDone } from "./app/remember.ts";
 import { createReconciliation } from "./app/reconciliation.ts";
+import { recoveringPipeline } from "./app/recovering_pipeline.ts";
 import { stackFigures } from "./app/stack_figures.ts";
 import type { System } from "./app/system.ts";
 import type { Intake } from "./intake.ts";
-import { DEFAULT_CONTEXT, messageOf, type RunReporter, type StackKey } from "./model/mod.ts";
+import { DEFAULT_CONTEXT, messageOf } from "./model/mod.ts";
 import { awayContexts } from "./pipeline/mod.ts";
-import { createPipeline, type Pipeline } from "./pipeline.ts";
+import type { Pipeline } from "./pipeline.ts";
 import { createPrometheus } from "./record/mod.ts";
 import type { Settings } from "./settings/mod.ts";
+import { LONGEST_WAIT_MS, within } from "./system/mod.ts";
 import { startPolls } from "./app/start_polls.ts";
 import { performers } from "./app/performers.ts";
 import { createAlarms } from "./app/alarms.ts";
@@ -42,6 +43,9 @@ export interface App {
   close(): Promise<void>;
 }
 
+/** Milliseconds that interrupted work may take to put things down once it is to end. */
+const SETTLE_MS = 2_000;
+
 /** Milliseconds that requests under way may take after everything else has stopped. */
 const REQUEST_GRACE_MS = 10_000;
 
@@ -56,8 +60,8 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const { log } = system;
   const meter = createPrometheus();
   const assembly = await assemble(settings, system, { meter, serves: true });
-  const pipeline = recoveringPipeline(assembly);
   const stop = new AbortController();
+  const pipeline = recoveringPipeline(assembly, system.clock, stop.signal);
   const { ledger } = assembly;
   const alarms = createAlarms(ledger, system, () => gate.intake, stop.signal);
   const events = createEngineEvents(assembly.engines, system, stop.signal);
@@ -97,8 +101,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     recovered,
     (onWaiting) => keepRecovering(system, { ...tries, onWaiting }, stop.signal),
   );
-  const { listeners } = assembly;
-  const watched = { assembly, events, pipeline, listeners };
+  const watched = { assembly, events, pipeline, listeners: assembly.listeners };
   const reconciled = createReconciliation(settings, system, watched)
     .run(stop.signal, { able, settled });
   const close = once(async () => {
@@ -107,6 +110,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     await intake.close();
     stop.abort(new DOMException("shutting down", "AbortError"));
     await Promise.all([polled, finished, reconciled, scheduled]);
+    await within(pipeline.recovered(), SETTLE_MS, system.clock, new AbortController().signal);
     await Promise.all([server, metrics].map((each) => each.shutdown(REQUEST_GRACE_MS)));
     await assembly.close();
   });
@@ -130,39 +134,6 @@ function startJobs(
   return forEachContext(assembly, start, signal);
 }
 
-/** The pipeline, which finishes interrupted work before it does any other. */
-function recoveringPipeline({ ledger, pipelineParts }: Assembly): Pipeline {
-  let waiting: ReadonlySet<string> = new Set();
-  const ready = onceDone(async (signal: AbortSignal, reporter?: RunReporter) => {
-    const parts = await pipelineParts(signal);
-    const waitsFor = (context: string) => context !== DEFAULT_CONTEXT || waiting.has(context);
-    const pipeline = createPipeline({ ...parts, waitsFor });
-    if (ledger.openIntents().length > 0) waiting = await pipeline.recover(signal, reporter);
-    await parts.trees.collect(signal);
-    return pipeline;
-  });
-  return {
-    execute: async (work, reporter, signal) => {
-      await (await ready(signal)).execute(work, reporter, signal);
-    },
-    runJob: async (work, reporter, jobs, signal) => {
-      await (await ready(signal)).runJob(work, reporter, jobs, signal);
-    },
-    rollBack: async (work, reporter, signal) => {
-      await (await ready(signal)).rollBack(work, reporter, signal);
-    },
-    async recover(signal, reporter) {
-      const pipeline = await ready(signal, reporter);
-      // What could not be finished the first time is not tried again before the next start.
-      const isDue = ({ context }: StackKey) => waiting.has(context);
-      if (waiting.size > 0) waiting = await pipeline.recover(signal, reporter, isDue);
-      return waiting;
-    },
-    reconcile: async (key, why, signal) => (await ready(signal)).reconcile(key, why, signal),
-    strayed: async (context, signal) => (await ready(signal)).strayed(context, signal),
-  };
-}
-
 /** Milliseconds before interrupted work is tried again, doubling, and the longest of these pauses. */
 const RECOVERY_PAUSE_MS = { first: 5_000, longest: 60_000 } as const;
 
@@ -177,9 +148,12 @@ interface RecoveryParts {
 /** Contexts for whose engines interrupted work waits; all of them where none can be worked with. */
 type Waiting = ReadonlySet<string> | "all";
 
-/** Finishes interrupted work, as a run that people see, as far as engines answer. */
+/**
+ * Finishes interrupted work, as a run that people see, as far as engines answer. What takes long goes on
+ * without it: how long is up to repositories.
+ */
 async function tryRecover(
-  { log }: System,
+  { log, clock }: System,
   { assembly: { ledger, pipelineParts }, intake, pipeline, due }: RecoveryParts,
   signal: AbortSignal,
 ): Promise<Waiting> {
@@ -187,18 +161,20 @@ async function tryRecover(
     log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
   try {
     const open = ledger.openIntents().filter(({ id }) => due.has(id));
-    if (open.length > 0) {
-      // An engine that is down is no run that failed, time and again.
-      const away = await awayContexts(await pipelineParts(signal), open, signal);
-      if (away.has(DEFAULT_CONTEXT)) sayWaits(away.get(DEFAULT_CONTEXT));
+    // An engine that is down is no run that failed, time and again.
+    const away = open.length === 0
+      ? new Map<string, unknown>()
+      : await awayContexts(await pipelineParts(signal), open, signal);
+    if (away.has(DEFAULT_CONTEXT)) sayWaits(away.get(DEFAULT_CONTEXT));
+    const ready = open.filter(({ key }) => !away.has(key.context));
+    ready.forEach(({ id }) => due.delete(id));
+    const finish = async () => {
       const work = { kind: "recovery", trigger: "poll", origin: "automatic" } as const;
-      const ready = open.filter(({ key }) => !away.has(key.context));
       if (ready.length > 0) await intake.submit(work).finished;
-      ready.forEach(({ id }) => due.delete(id));
-      if (away.size > 0) return new Set(away.keys());
-    }
-    await pipeline.recover(signal);
-    return new Set();
+      if (away.size === 0) await pipeline.recover(signal);
+    };
+    await within(finish(), LONGEST_WAIT_MS, clock, signal);
+    return new Set(away.keys());
   } catch (error) {
     if (signal.aborted) return new Set();
     sayWaits(error);

@@ -16,12 +16,10 @@ export function remembered<T>(clock: Clock, lifetimeMs: number, ask: Ask<T>): As
 }
 
 /** Does something until it worked once; callers at the same time share the first one's attempt. */
-export function onceDone<T, More extends unknown[] = []>(
-  work: (signal: AbortSignal, ...more: More) => Promise<T>,
-): (signal: AbortSignal, ...more: More) => Promise<T> {
+export function onceDone<T>(work: Ask<T>): Ask<T> {
   let attempt: Promise<T> | undefined;
-  return (signal, ...more) => {
-    attempt ??= work(signal, ...more).catch((error) => {
+  return (signal) => {
+    attempt ??= work(signal).catch((error) => {
       attempt = undefined;
       throw error;
     });

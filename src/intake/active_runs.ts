@@ -1,5 +1,5 @@
 import type { Run } from "../model/mod.ts";
-import type { Clock } from "../system/mod.ts";
+import { type Clock, within } from "../system/mod.ts";
 
 interface ActiveRun {
   readonly controller: AbortController;
@@ -38,11 +38,7 @@ export class ActiveRuns {
 
   /** Whether all of them are over within so many milliseconds. */
   async endWithin(milliseconds: number): Promise<boolean> {
-    const timer = new AbortController();
     const finished = Promise.all([...this.#runs.values()].map((run) => run.finished));
-    const late = this.#clock.sleep(milliseconds, timer.signal).then(() => false, () => false);
-    const inTime = await Promise.race([finished.then(() => true), late]);
-    timer.abort();
-    return inTime;
+    return await within(finished, milliseconds, this.#clock, new AbortController().signal);
   }
 }

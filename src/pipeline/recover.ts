@@ -54,7 +54,7 @@ export async function recover(
         // Somebody else may have finished it while this waited for the lock.
         if (!ledger.openIntents().some(({ id }) => id === intent.id)) return;
         log.warning(`resuming an interrupted ${intent.kind}`);
-        await parts.deploying.run(resume, signal);
+        await parts.deploying.run(resume, signal, found.holder);
       }, signal);
     } catch (thrown) {
       signal.throwIfAborted();
@@ -93,6 +93,8 @@ interface Found {
   readonly intent: Intent;
   /** The release that it is about: the one that was to be deployed, or that was to go. */
   readonly recorded: RecordedRelease | undefined;
+  /** Name that it waits for a slot by. */
+  readonly holder?: string;
   /** Absent where nothing is known that anything could be told of. */
   readonly teller: Teller | undefined;
 }
@@ -108,7 +110,8 @@ function whatWasOpen(
   const { revision } = recorded;
   const repository = revision.source.name;
   const target = { key, repository, trigger: "recovery", origin: "automatic" } as const;
-  return { intent, recorded, teller: createTeller(listeners, target, revision) };
+  const holder = (recorded.configuration ?? revision).source.name;
+  return { intent, recorded, holder, teller: createTeller(listeners, target, revision) };
 }
 
 /** An engine that goes away again meanwhile is waited for: nobody may come back for the intent. */

@@ -1,3 +1,5 @@
+import type { Clock } from "./clock.ts";
+
 /** The promise, or a rejection with the signal's reason as soon as it is aborted. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -9,4 +11,23 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
+}
+
+/**
+ * Waits for what goes on by itself, for at most `milliseconds`; returns whether it is over by then.
+ * Rejects as the promise does in that time, or with the signal's reason as soon as it is aborted.
+ */
+export async function within(
+  promise: Promise<unknown>,
+  milliseconds: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(milliseconds, timer.signal).then(() => false, () => false);
+  try {
+    return await abortable(Promise.race([promise.then(() => true), late]), signal);
+  } finally {
+    timer.abort();
+  }
 }

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { rows } from "./commands.ts";
-import { composeFile, service } from "./compose_text.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
 import { commit, inWorld, pollTo, states } from "./steps.ts";
+import { createWorld, type World } from "./world.ts";
 
 /** `name` is in a network that is to be another one when it becomes internal. */
 const inLan = (name: string, internal: boolean) => ({
@@ -12,6 +14,44 @@ const inLan = (name: string, internal: boolean) => ({
     networks: { lan: { internal } },
   }),
 });
+
+/** Leaves the ledger of a world that stands still as a kill does, right before the first change of a release. */
+function interrupt(world: World, release: number): void {
+  const database = new DatabaseSync(join(world.dataDir, "state.db"));
+  database.exec(
+    "UPDATE intents SET closed_at = NULL, outcome = NULL, owner = '1:gone' WHERE release_id = " +
+      `(SELECT id FROM releases WHERE number = ${release})`,
+  );
+  database.exec(`UPDATE releases SET status = 'applying' WHERE number = ${release}`);
+  database.close();
+}
+
+const open = (world: World) => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL").length;
+
+/** A world that was started in the middle of a deployment whose health check does not end for a day. */
+async function withHanging(test: (world: World) => Promise<void>): Promise<void> {
+  const world = await createWorld({ engine: "fake", speed: 600 });
+  const shop = (number: string) => {
+    const healthcheck = { test: ["CMD", "true"] };
+    const web = service({ labels: { number }, healthcheck });
+    const other = configFile({ name: `${world.stack}-other` });
+    return { "compose.yaml": composeFile({ web }), ".stackwright.other.yaml": other };
+  };
+  try {
+    for (const number of ["1", "2", "1"]) {
+      await commit(world, shop(number), { timeout: "24h" });
+      await pollTo(world, "succeeded");
+    }
+    await commit(world, shop("2"), { timeout: "24h" });
+    await world.stop();
+    interrupt(world, 2);
+    world.fake?.setBehaviour(`${world.stack}-web-1`, { health: "starting" });
+    await world.restart();
+    await test(world);
+  } finally {
+    await world.close();
+  }
+}
 
 describe("a deployment whose process was killed", () => {
   it("renames a service at the next start although its network is made anew for it", () =>
@@ -24,18 +64,36 @@ describe("a deployment whose process was killed", () => {
       assert.deepEqual(await states(world), { "site-1": "running" });
       await commit(world, after);
       await world.stop();
-      // The ledger as a kill leaves it right before the first change of the second release.
-      const database = new DatabaseSync(join(world.dataDir, "state.db"));
-      database.exec(
-        "UPDATE intents SET closed_at = NULL, outcome = NULL, owner = '1:gone' WHERE release_id = " +
-          "(SELECT id FROM releases WHERE number = 2)",
-      );
-      database.exec("UPDATE releases SET status = 'applying' WHERE number = 2");
-      database.close();
+      interrupt(world, 2);
       await world.restart();
       await world.app.polled;
       const [second] = rows(world, "SELECT status, message FROM releases WHERE number = 2");
       assert.equal(second?.["status"], "deployed", String(second?.["message"]));
       assert.deepEqual(await states(world), { "shop-1": "running" });
+    }));
+
+  it("keeps others waiting for a quarter of an hour at most, whatever its own timeout", () =>
+    withHanging(async (world) => {
+      await pollTo(world, "succeeded", { target: "other" });
+      assert.equal(open(world), 1);
+      assert.deepEqual(await states(world, `${world.stack}-other`), { "web-1": "running" });
+      // Polls of the settings wait no longer either, and it goes on.
+      await world.app.polled;
+      world.fake?.setHealth(`${world.stack}-web-1`, "healthy");
+      while (open(world) > 0) await pause(5);
+      await pollTo(world, "skipped");
+      const finished = /^deployed: release 2, whose deployment was interrupted/;
+      assert.ok(world.lines.some(({ message }) => finished.test(message)));
+    }));
+
+  it("stays open when the process ends while others go on beside it", () =>
+    withHanging(async (world) => {
+      await world.app.polled;
+      await world.stop();
+      assert.equal(open(world), 1);
+      world.fake?.setHealth(`${world.stack}-web-1`, "healthy");
+      await world.restart();
+      await pollTo(world, "skipped");
+      assert.equal(open(world), 0);
     }));
 });

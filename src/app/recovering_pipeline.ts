@@ -1,0 +1,115 @@
+import { DEFAULT_CONTEXT, type RunReporter, type StackKey } from "../model/mod.ts";
+import { createPipeline, type Pipeline } from "../pipeline.ts";
+import { abortable, type Clock, LONGEST_WAIT_MS, within } from "../system/mod.ts";
+import type { Assembly } from "./assemble.ts";
+
+/** A pipeline that finishes interrupted work by itself. */
+export interface RecoveringPipeline extends Pipeline {
+  /** Resolves when nothing that was interrupted is being finished. */
+  recovered(): Promise<void>;
+}
+
+/** The pipeline, and what it is finishing. */
+interface Begun {
+  readonly pipeline: Pipeline;
+  readonly finished: Promise<unknown>;
+  /** Resolves when other work may begin. */
+  readonly open: Promise<unknown>;
+}
+
+/**
+ * Makes the pipeline, which finishes interrupted work before it does any other. How long that takes is up
+ * to repositories (health checks, `timeout`): after {@link LONGEST_WAIT_MS} it goes on beside other work,
+ * and what is being finished keeps its stack alone. `stop` ends it, and no client that goes away.
+ */
+export function recoveringPipeline(
+  { ledger, pipelineParts }: Pick<Assembly, "ledger" | "pipelineParts">,
+  clock: Clock,
+  stop: AbortSignal,
+): RecoveringPipeline {
+  const recovery = new Recovery({ ledger, pipelineParts, clock }, stop);
+  const ready = async (signal: AbortSignal) => {
+    const { pipeline, open } = await recovery.begin(signal);
+    await abortable(open, signal);
+    return pipeline;
+  };
+  return {
+    execute: async (work, reporter, signal) => {
+      await (await ready(signal)).execute(work, reporter, signal);
+    },
+    runJob: async (work, reporter, jobs, signal) => {
+      await (await ready(signal)).runJob(work, reporter, jobs, signal);
+    },
+    rollBack: async (work, reporter, signal) => {
+      await (await ready(signal)).rollBack(work, reporter, signal);
+    },
+    recover: (signal, reporter) => recovery.finish(signal, reporter),
+    recovered: () => recovery.over(),
+    reconcile: async (key, why, signal) => (await ready(signal)).reconcile(key, why, signal),
+    strayed: async (context, signal) => (await ready(signal)).strayed(context, signal),
+  };
+}
+
+type RecoveryParts = Pick<Assembly, "ledger" | "pipelineParts"> & { readonly clock: Clock };
+
+/** What an earlier process left open, and how far that is. */
+class Recovery {
+  readonly #parts: RecoveryParts;
+  readonly #stop: AbortSignal;
+  /** The contexts for whose engine something waits. */
+  #waiting: ReadonlySet<string> = new Set();
+  #isFinishing = false;
+  #attempt: Promise<Begun> | undefined;
+
+  constructor(parts: RecoveryParts, stop: AbortSignal) {
+    this.#parts = parts;
+    this.#stop = stop;
+  }
+
+  /** The pipeline, as soon as there is one; callers share an attempt until one fails. */
+  begin(signal: AbortSignal, reporter?: RunReporter): Promise<Begun> {
+    this.#attempt ??= this.#begin(reporter).catch((error) => {
+      this.#attempt = undefined;
+      throw error;
+    });
+    return abortable(this.#attempt, signal);
+  }
+
+  /** Waits until all that was open is finished; returns the contexts for whose engine something waits. */
+  async finish(signal: AbortSignal, reporter?: RunReporter): Promise<ReadonlySet<string>> {
+    const { pipeline, finished, open } = await this.begin(signal, reporter);
+    await abortable(Promise.all([finished, open]), signal);
+    // What could not be finished the first time is not tried again before the next start.
+    const isDue = ({ context }: StackKey) => this.#waiting.has(context);
+    if (this.#waiting.size > 0) this.#waiting = await pipeline.recover(signal, reporter, isDue);
+    return this.#waiting;
+  }
+
+  async over(): Promise<void> {
+    await this.#attempt?.then(({ finished }) => finished).catch(() => {});
+  }
+
+  async #begin(reporter?: RunReporter): Promise<Begun> {
+    const { pipelineParts, clock } = this.#parts;
+    const parts = await pipelineParts(this.#stop);
+    // Whose stack may be among those that are being finished waits for that.
+    const waitsFor = (context: string) =>
+      this.#isFinishing || context !== DEFAULT_CONTEXT || this.#waiting.has(context);
+    const pipeline = createPipeline({ ...parts, waitsFor });
+    const finished = this.#finish(pipeline, reporter);
+    const open = within(finished, LONGEST_WAIT_MS, clock, this.#stop)
+      .then(() => parts.trees.collect(this.#stop));
+    Promise.all([finished, open]).catch(() => this.#attempt = undefined);
+    return { pipeline, finished, open };
+  }
+
+  async #finish(pipeline: Pipeline, reporter?: RunReporter): Promise<void> {
+    this.#isFinishing = true;
+    try {
+      if (this.#parts.ledger.openIntents().length === 0) return;
+      this.#waiting = await pipeline.recover(this.#stop, reporter);
+    } finally {
+      this.#isFinishing = false;
+    }
+  }
+}
