@@ -1,7 +1,10 @@
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { RealTree } from "../deploy/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
+
+/** Characters that a path may have: as many as the kernel takes bytes. */
+const LONGEST = 4096;
 
 /**
  * The real places of paths below the tree, links resolved; what links lead out of it belongs to the
@@ -34,7 +37,8 @@ async function isLinked(tree: RealTree, path: string): Promise<boolean> {
 
 /**
  * The real place of each path in the tree, links resolved; of a missing one as far as there is
- * something. Throws `path_escapes` for one that links lead out of the tree.
+ * something. Throws `path_escapes` for one that links lead out of the tree, `config_invalid` for one that is
+ * too long for any file.
  */
 export async function realPaths(
   { files }: Pick<PrepareParts, "files">,
@@ -44,6 +48,7 @@ export async function realPaths(
   const tree = new RealTree(files, directory);
   const found = new Map<string, string>();
   for (const path of new Set(paths)) {
+    if (path.length > LONGEST) throw tooLong(path);
     const inside = await nearest(tree, path);
     if (inside === undefined) throw leadsOut(path);
     found.set(path, inside);
@@ -56,15 +61,32 @@ export function hasLinks(real: ReadonlyMap<string, string>): boolean {
   return [...real].some(([path, found]) => path !== found);
 }
 
-/** A directory of the tree itself is always there, so that this ends. */
+/**
+ * Where the longest part of a path leads that is there, and the rest. What is below nothing is nowhere, so
+ * that few of all parts are looked at: a path may have thousands.
+ */
 async function nearest(tree: RealTree, path: string): Promise<string | undefined> {
   const { real, inside } = await tree.at(path);
   if (real !== undefined) return inside;
-  if (path === "." || path === "") return ".";
-  const above = await nearest(tree, dirname(path));
-  return above === undefined ? undefined : join(above, basename(path));
+  const parts = path.split("/");
+  // The directory of the tree itself is always there.
+  let [there, missing, above]: [number, number, string | undefined] = [0, parts.length, "."];
+  while (missing - there > 1) {
+    const middle = (there + missing) >> 1;
+    const found = await tree.at(parts.slice(0, middle).join("/"));
+    if (found.real === undefined) missing = middle;
+    else [there, above] = [middle, found.inside];
+  }
+  return above === undefined ? undefined : join(above, ...parts.slice(there));
 }
 
 function leadsOut(path: string, orNowhere = ""): StackwrightError {
   return new StackwrightError("path_escapes", `${path} leads out of the repository${orNowhere}`);
+}
+
+function tooLong(path: string): StackwrightError {
+  return new StackwrightError(
+    "config_invalid",
+    `the path ${path.slice(0, 100)}... has ${path.length} characters, the most is ${LONGEST}`,
+  );
 }

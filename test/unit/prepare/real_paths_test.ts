@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { PrepareParts } from "../../../src/prepare/mod.ts";
-import { requireInside } from "../../../src/prepare/real_paths.ts";
+import { realPaths, requireInside } from "../../../src/prepare/real_paths.ts";
 import { systemFiles } from "../../../src/system/mod.ts";
 
 const parts = { files: systemFiles } as unknown as PrepareParts;
@@ -48,4 +48,48 @@ describe("requireInside()", () => {
       });
     });
   }
+});
+
+/** Real places in a tree of these directories and links, and how often one was looked for. */
+function tree(places: Readonly<Record<string, string>>) {
+  let looks = 0;
+  const realPath = (path: string) => {
+    looks++;
+    const below = Object.keys(places).filter((each) => path === each || path.startsWith(`${each}/`))
+      .sort((a, b) => b.length - a.length)[0];
+    return Promise.resolve(below === path ? places[below] : undefined);
+  };
+  const files = { ...systemFiles, realPath };
+  return { find: (...paths: string[]) => realPaths({ files }, "/tree", paths), looks: () => looks };
+}
+
+describe("realPaths()", () => {
+  const SMALL = {
+    "/tree": "/tree",
+    "/tree/a": "/tree/a",
+    "/tree/l": "/tree/a",
+    "/tree/out": "/etc",
+  };
+
+  it("follows links as far as there is something, and refuses what lies elsewhere", async () => {
+    const { find } = tree(SMALL);
+    const found = await find("a", "l", "l/b/c", "no/b/c", ".");
+    assert.deepEqual([...found], [
+      ["a", "a"],
+      ["l", "a"],
+      ["l/b/c", "a/b/c"],
+      ["no/b/c", "no/b/c"],
+      [".", "."],
+    ]);
+    await assert.rejects(find("out"), /out leads out of the repository/);
+    await assert.rejects(find("out/no/b"), /out\/no\/b leads out of the repository/);
+  });
+
+  it("looks for few parts of a path of thousands, and for none of one that no file can have", async () => {
+    const { find, looks } = tree(SMALL);
+    const long = `l/${"x/".repeat(2000)}y`;
+    assert.equal((await find(long)).get(long), `a${long.slice(1)}`);
+    assert.ok(looks() < 20, String(looks()));
+    await assert.rejects(find("x/".repeat(2100)), /has 4200 characters, the most is 4096/);
+  });
 });
