@@ -1,8 +1,49 @@
 import { createTwoFilesPatch } from "diff";
 
-/** A unified diff of two texts; empty when they are equal. */
+/** Lines that are shown around what differs. */
+const CONTEXT = 3;
+/**
+ * Lines that may differ before the whole stretch that they lie in is shown as another one: finding the
+ * fewest takes as many steps as the square of these, and how many there are is up to a repository.
+ */
+const MOST_EDITS = 1000;
+
+/** A unified diff of two texts; empty when they are equal. One of large changes is not the shortest. */
 export function unifiedDiff(from: string, to: string, before: string, after: string): string {
   if (before === after) return "";
-  return createTwoFilesPatch(from, to, before, after, undefined, undefined, { context: 3 })
-    .replace(/^=+\n/, "");
+  const options = { context: CONTEXT, maxEditLength: MOST_EDITS };
+  const patch = createTwoFilesPatch(from, to, before, after, undefined, undefined, options);
+  return patch?.replace(/^=+\n/, "") ?? `--- ${from}\n+++ ${to}\n${oneHunk(before, after)}`;
+}
+
+/** All from the first line that differs to the last one. */
+function oneHunk(before: string, after: string): string {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  const most = Math.min(old.length, now.length);
+  let start = 0;
+  while (start < most && old[start] === now[start]) start++;
+  let end = 0;
+  while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) end++;
+  const first = Math.max(0, start - CONTEXT);
+  const tail = Math.min(end, CONTEXT);
+  const range = ({ length }: readonly string[]) => {
+    const count = length - end + tail - first;
+    return `${count === 0 ? first : first + 1},${count}`;
+  };
+  const shown = (sign: string, lines: readonly string[]) => lines.map((line) => sign + line);
+  return [
+    `@@ -${range(old)} +${range(now)} @@\n`,
+    ...shown(" ", old.slice(first, start)),
+    ...shown("-", old.slice(start, old.length - end)),
+    ...shown("+", now.slice(start, now.length - end)),
+    ...shown(" ", old.slice(old.length - end, old.length - end + tail)),
+  ].join("");
+}
+
+/** Lines with their ends; the last one says when it has none. */
+function linesOf(text: string): readonly string[] {
+  const lines: readonly string[] = text.match(/.*\n|.+$/g) ?? [];
+  return text === "" || text.endsWith("\n")
+    ? lines
+    : [...lines.slice(0, -1), `${lines.at(-1)}\n\\ No newline at end of file\n`];
 }

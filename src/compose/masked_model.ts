@@ -1,5 +1,6 @@
 import type { ComposeModel } from "../model/mod.ts";
 import { soundsSecret } from "../system/mod.ts";
+import { containing } from "./contained.ts";
 import { isObject } from "./model.ts";
 import { NAMED_VALUES } from "./model_secrets.ts";
 
@@ -23,8 +24,9 @@ export function maskedModel(model: ComposeModel, options: MaskOptions): string {
   const mask = (text: string) => `*** (${options.digest(text).slice(0, 8)})`;
   // Compose doubles the dollar when it prints a value.
   const secrets = (options.secrets ?? []).flatMap((each) => [each, each.replaceAll("$", "$$$$")]);
-  const isSecret = (text: string) =>
-    secrets.some((each) => text === each || (each.length >= SHORTEST_PART && text.includes(each)));
+  const whole = new Set(secrets);
+  const contains = containing(secrets.filter(({ length }) => length >= SHORTEST_PART));
+  const isSecret = (text: string) => whole.has(text) || contains(text);
   return JSON.stringify(masked(model, false), null, 2) + "\n";
 
   function masked(value: unknown, isMap: boolean): unknown {

@@ -3,16 +3,20 @@ import { LABELS } from "../model/mod.ts";
 
 type Value = unknown;
 
+/** Characters of a model that are written in the words of its author; longer ones stay JSON: that is quick. */
+const LONGEST = 1 << 20;
+
 /** Labels that we put on everything; those by which authors steer a deployment are not among them. */
 const OURS: ReadonlySet<string> = new Set(Object.values(LABELS));
 
 /**
  * A rendered model, as JSON, in the words of its author: YAML without our labels, without what compose
  * adds to every model, and with paths of the checkout as they were written. Other text is returned as
- * it is.
+ * it is, and a model of more than a mebibyte.
  */
 export function plainModel(text: string): string {
   if (text === "") return "";
+  if (text.length > LONGEST) return text;
   try {
     const model = tidied(JSON.parse(text)) as Record<string, Value> | undefined;
     return model === undefined ? "" : stringify(withoutDefaultNetwork(model), { lineWidth: 0 });

@@ -58,6 +58,14 @@ services:
     assert.equal(plainModel(""), "");
     assert.equal(plainModel("no model"), "no model");
   });
+
+  it("leaves a model of more than a mebibyte as it is", () => {
+    const large = JSON.stringify({
+      name: "shop",
+      services: { web: { command: ["x".repeat(1 << 20)] } },
+    });
+    assert.equal(plainModel(large), large);
+  });
 });
 
 describe("colours", () => {

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { applyPatch } from "diff";
+import { unifiedDiff } from "../../../src/api/unified_diff.ts";
+
+const lines = (count: number, word: string) =>
+  Array.from({ length: count }, (_, index) => `${word} ${index}\n`).join("");
+
+describe("unifiedDiff()", () => {
+  it("is empty for what is equal, and shows three lines around what is not", () => {
+    assert.equal(unifiedDiff("a", "b", "same\n", "same\n"), "");
+    const around = lines(5, "same");
+    assert.equal(
+      unifiedDiff("a", "b", `${around}old\n${around}`, `${around}new\n${around}`),
+      "--- a\n+++ b\n@@ -3,7 +3,7 @@\n same 2\n same 3\n same 4\n-old\n+new\n same 0\n same 1\n same 2\n",
+    );
+  });
+
+  it("shows a stretch with thousands of other lines as a whole, and it still applies", () => {
+    const texts = ["", lines(2000, "one"), lines(3000, "two"), `${lines(2500, "three")}end`];
+    for (const before of texts) {
+      for (const after of texts.filter((each) => each !== before)) {
+        for (const around of ["", lines(2, "same"), lines(9, "same")]) {
+          const [old, now] = [around + before + around, around + after + around];
+          const patch = unifiedDiff("a", "b", old, now);
+          assert.equal(applyPatch(old, patch), now);
+        }
+      }
+    }
+  });
+
+  it("does not look for the fewest lines of thousands that differ", () => {
+    const before = lines(5000, "old");
+    const after = before.replaceAll(/old (\d*[05])\n/g, "new $1\n");
+    const patch = unifiedDiff("a", "b", before, after);
+    assert.equal(patch.match(/^@@/gm)?.length, 1);
+    assert.equal(patch.match(/^-old/gm)?.length, 4996);
+  });
+});
