@@ -31,8 +31,9 @@ export function requireOwnVolumes(
   { existing, ownerOf }: VolumeFacts,
   claimant: Claimant,
 ): void {
+  const byName = new Map(existing.map((each) => [each.name, each]));
   for (const [name, wanted] of ownVolumes(model)) {
-    const volume = existing.find((each) => each.name === wanted);
+    const volume = byName.get(wanted);
     const stack = volume === undefined ? "" : stackOf(volume.labels);
     if (volume === undefined || stack === "" || stack === key.name) continue;
     const owner = ownerOf(stack) ?? madeBy(volume.labels);

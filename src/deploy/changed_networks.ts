@@ -25,10 +25,12 @@ export function changedNetworks(
   model: ComposeModel,
   existing: readonly ResourceSummary[],
 ): ChangedNetwork[] {
+  // Networks may share a name: the first one counts.
+  const byName = new Map(existing.toReversed().map((each) => [each.name, each]));
   return Object.entries(objectAt(model, "networks")).flatMap(([key, definition]) => {
     const wanted = isObject(definition) ? definition : {};
     if (wanted["external"] === true) return [];
-    const found = existing.find((each) => each.name === textAt(wanted, "name"));
+    const found = byName.get(textAt(wanted, "name"));
     if (found?.network === undefined) return [];
     const changed = differences(wanted, found, found.network);
     return changed.length === 0 ? [] : [{ key, name: found.name, id: found.id, changed }];

@@ -14,10 +14,11 @@ export function requireSameVolumes(
   model: ComposeModel,
   existing: readonly ResourceSummary[],
 ): void {
+  const byName = new Map(existing.map((each) => [each.name, each]));
   for (const [key, definition] of Object.entries(objectAt(model, "volumes"))) {
     const wanted = isObject(definition) ? definition : {};
     if (wanted["external"] === true) continue;
-    const volume = existing.find((each) => each.name === textAt(wanted, "name"));
+    const volume = byName.get(textAt(wanted, "name"));
     const changed = volume === undefined ? [] : differences(wanted, volume);
     if (volume === undefined || changed.length === 0) continue;
     throw new StackwrightError(

@@ -38,8 +38,9 @@ export async function lookForDrift(
     mountedVolumes(model, name).map((volume) => ({ name, volume }))
   );
   if (wanted.length === 0) return found;
-  const there = await engine.findVolumes(wanted.map(({ volume }) => volume), signal);
-  const gone = wanted.filter(({ volume }) => !there.some((each) => each.name === volume));
+  const existing = await engine.findVolumes(wanted.map(({ volume }) => volume), signal);
+  const there = new Set(existing.map(({ name }) => name));
+  const gone = wanted.filter(({ volume }) => !there.has(volume));
   return [
     ...found,
     ...gone.map(({ name, volume }) => ({

@@ -12,7 +12,8 @@ export function resourceCalls(api: EngineApi) {
       if (names.length === 0) return [];
       // Engines take a part of a name for the name.
       const found = await volumesOf(api, { filters: { name: names } }, signal);
-      return found.filter((each) => names.includes(each.name));
+      const wanted = new Set(names);
+      return found.filter((each) => wanted.has(each.name));
     },
     removeVolume: (name, signal) => remove(api, `/volumes/${pathName(name)}`, signal),
     listNetworks: (labels, signal) => networksOf(api, labelFilters(labels), signal),
@@ -46,12 +47,13 @@ async function findNetworks(
 ): Promise<ResourceSummary[]> {
   const found = async (filters: Readonly<Record<string, readonly string[]>>) =>
     await networksOf(api, { filters }, signal);
+  const wanted = new Set(references);
   const ids = references.filter((each) => ID.test(each));
   // Filters of two kinds have to hold both; a network may have a name that looks like an id.
   const all = [
     ...(references.length === 0 ? [] : await found({ name: references })),
     ...(ids.length === 0 ? [] : await found({ id: ids })),
-  ].filter((each) => references.includes(each.name) || references.includes(each.id));
+  ].filter((each) => wanted.has(each.name) || wanted.has(each.id));
   return [...new Map(all.map((each) => [each.id, each])).values()];
 }
 

@@ -59,7 +59,8 @@ function without<Wanted extends { readonly name: string }>(
   wanted: readonly Wanted[],
   there: readonly ResourceSummary[],
 ): Wanted[] {
-  return wanted.filter(({ name }) => !there.some((each) => each.name === name || each.id === name));
+  const known = new Set(there.flatMap(({ id, name }) => [id, name]));
+  return wanted.filter(({ name }) => !known.has(name));
 }
 
 /**

@@ -89,7 +89,8 @@ function changedPlace(
   place: ContainerEndpoint | undefined,
 ): Change[] {
   if (place === undefined) return [];
-  const aliases = Aliases.filter((each) => !place.aliases.includes(each))
+  const there = new Set(place.aliases);
+  const aliases = Aliases.filter((each) => !there.has(each))
     .map((each) => ({ field: `alias ${each} in network ${network}`, ...GONE }));
   const wanted = IPAMConfig?.IPv4Address ?? "";
   const isMoved = wanted !== "" && place.ipv4 !== "" && place.ipv4 !== wanted;

@@ -216,10 +216,9 @@ async function inheritance(
     ? undefined
     : await engine.inspectContainer(replaces.id, signal);
   const inherited = details?.mounts.filter((each) => each.kind === "volume") ?? [];
-  const written = objectsAt(servicesOf(model)[service] ?? {}, "volumes");
-  const unwritten = inherited.filter(({ destination }) =>
-    !written.some((each) => textAt(each, "target") === destination)
-  );
+  const mounts = objectsAt(servicesOf(model)[service] ?? {}, "volumes");
+  const written = new Set(mounts.map((each) => textAt(each, "target")));
+  const unwritten = inherited.filter(({ destination }) => !written.has(destination));
   const imageVolumes = unwritten.length === 0 ? [] : await engine.imageVolumes(image, signal);
   return { inherited, imageVolumes: new Set(imageVolumes) };
 }
