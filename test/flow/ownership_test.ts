@@ -270,7 +270,7 @@ describe("a stack of another repository", () => {
   it("cannot be adopted by nobody", () =>
     inWorld("fake", async (world) => {
       const { err } = await commandTo(world, 1, ["adopt", world.stack]);
-      assert.match(err, /--source/);
+      assert.match(err, /name the source that is to have it/);
       await commandTo(world, 64, ["adopt", world.stack, "--source", "no repository"]);
     }));
 });
