@@ -279,6 +279,7 @@ const WITH_COMPOSE = [
   "mounts",
   "random_walk",
   "recreate_ignore",
+  "side_images",
   "start_order",
   "unaffected",
 ];

@@ -10,6 +10,8 @@ export interface Destroy {
   /** Whether volumes with a name stay all the same: who uses them besides goes later. */
   readonly keepsNamed?: boolean;
   readonly removeImages: boolean;
+  /** Ids of images that it needed beside those of its containers: of hooks, and mounted ones. */
+  readonly recordedImages?: readonly string[];
   /** Images that somebody needs although no container uses them; none are by default. */
   readonly keptImages?: ReadonlySet<string>;
   /** Services that must outlive a service, by name, as far as known. */
@@ -42,8 +44,10 @@ export async function destroyStack(
   const volumes = goes ? await volumesOf(engine, destroy.key, signal) : [];
   for (const name of volumes) await engine.removeVolume(name, signal);
   if (!destroy.removeImages) return volumes;
-  const images = containers.map((each) => each.imageId)
-    .filter((id) => destroy.keptImages?.has(id) !== true);
+  const images = [
+    ...containers.map((each) => each.imageId),
+    ...(destroy.recordedImages ?? []),
+  ].filter((id) => destroy.keptImages?.has(id) !== true);
   await removeUnusedImages(engine, images, signal);
   return volumes;
 }

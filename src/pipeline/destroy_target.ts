@@ -11,7 +11,7 @@ import { type ObservedStack, ownerFrom, type Plan, type StackKey } from "../mode
 import type { Intent } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { imagesOfOthers } from "./prune_images.ts";
+import { imagesToRemove } from "./prune_images.ts";
 import type { Target } from "../prepare/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
 import { repositoryOf } from "./resolve_revision.ts";
@@ -138,7 +138,7 @@ export async function finishDestroy(
     // Tasks may use them, which go next.
     keepsNamed: isManager,
     removeImages,
-    ...(removeImages ? { keptImages: await imagesOfOthers(parts, key, signal) } : {}),
+    ...(removeImages ? await imagesToRemove(parts, key, signal) : {}),
     dependsOn: Object.fromEntries(
       (current?.services ?? []).map((each) => [each.name, each.dependsOn]),
     ),

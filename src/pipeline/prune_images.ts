@@ -1,4 +1,4 @@
-import { observe, removeUnusedImages } from "../deploy/mod.ts";
+import { type Destroy, observe, removeUnusedImages } from "../deploy/mod.ts";
 import type { ImageSummary } from "../docker/engine.ts";
 import {
   formatStackKey,
@@ -54,6 +54,23 @@ export async function imagesOfOthers(
 ): Promise<ReadonlySet<string>> {
   const present = await engine.listImages(signal);
   return neededImages(ledger, present, { retention: options.imageRetention, but: key });
+}
+
+/**
+ * The images that go with a stack beside those of its containers, which its hooks run, which it mounts,
+ * or which were kept to go back to; and those that others need. Throws what the engine throws.
+ */
+export async function imagesToRemove(
+  parts: Pick<PipelineParts, "ledger" | "host" | "options">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<Pick<Destroy, "recordedImages" | "keptImages">> {
+  const { ledger, options } = parts;
+  const releases = goodReleases(ledger, key, options.imageRetention + 1);
+  return {
+    recordedImages: releases.flatMap(({ images }) => Object.values(images)),
+    keptImages: await imagesOfOthers(parts, key, signal),
+  };
 }
 
 /**

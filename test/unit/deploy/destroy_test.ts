@@ -67,6 +67,21 @@ describe("destroyStack()", () => {
     ]);
   });
 
+  it("removes with them what no container of it runs, but was recorded", async () => {
+    const engine = shop();
+    const recordedImages = ["sha256:hook", "sha256:web", "sha256:needed"];
+    const keptImages = new Set(["sha256:needed"]);
+    const destroy = { ...DESTROY, removeImages: true, recordedImages, keptImages };
+    await destroyStack(engine, destroy, SIGNAL);
+    assert.deepEqual(engine.calls.filter((each) => each.includes("image")).sort(), [
+      "remove image sha256:api",
+      "remove image sha256:hook",
+      "remove image sha256:job",
+      "remove image sha256:stray",
+      "remove image sha256:web",
+    ]);
+  });
+
   it("may be repeated after it broke off anywhere, and does nothing once all is gone", async () => {
     const full = shop();
     await destroyStack(full, DESTROY, SIGNAL);
