@@ -1,12 +1,9 @@
 import { type ComposeModel, MOST_CONTAINERS } from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
+import { beyondBounds } from "./model_bounds.ts";
 import { type JsonObject, servicesOf } from "./model.ts";
 import { volumesFrom } from "./volumes_from.ts";
 
-/** Services of one project: what is done for each looks at all others. */
-const MOST_SERVICES = 500;
-/** Characters of one text; a compose file as a whole may have as many. */
-const LONGEST_TEXT = 256 * 1024;
 /**
  * Characters with which an engine may list all containers of one project. It lists those of all
  * projects at once, with their labels, commands, mounts and ports: an answer that is too long to be
@@ -31,8 +28,6 @@ const LISTED = [
 /** What it tells of any container, and of each port. */
 const LISTED_ANYWAY = 1500;
 const LISTED_PORT = { exposed: 40, published: 140 } as const;
-/** Entries of one list or map: a few more than all ports of one protocol. */
-const MOST_ENTRIES = 70_000;
 
 /**
  * The reason why a rendered model is more than one deployment may be, as a sentence without an end;
@@ -43,15 +38,9 @@ export function tooLargeProject(
   model: ComposeModel,
   { isStack = false }: { readonly isStack?: boolean } = {},
 ): string | undefined {
+  const beyond = beyondBounds(model);
+  if (beyond !== undefined) return beyond;
   const services = Object.entries(servicesOf(model));
-  if (services.length > MOST_SERVICES) {
-    return `it has ${services.length} services, the most is ${MOST_SERVICES}`;
-  }
-  const place = tooLargeValue(model, "", 0);
-  if (place !== undefined) {
-    return `${place} is larger than any program takes: a text may have ${LONGEST_TEXT} characters, a ` +
-      `list ${MOST_ENTRIES} entries`;
-  }
   const lengths = listedLengths(model);
   let containers = 0;
   let listed = 0;
@@ -124,20 +113,4 @@ function portsIn(text: string): number | undefined {
   if (first === undefined || Number(last) > LAST_PORT) return undefined;
   const count = Number(last) - Number(first) + 1;
   return count > 0 ? count : undefined;
-}
-
-/** Levels that are looked at; no value of a service lies deeper. */
-const MOST_LEVELS = 50;
-
-function tooLargeValue(value: unknown, path: string, level: number): string | undefined {
-  if (typeof value === "string") return value.length > LONGEST_TEXT ? path : undefined;
-  if (typeof value !== "object" || value === null || level > MOST_LEVELS) return undefined;
-  const entries = Object.entries(value);
-  if (entries.length > MOST_ENTRIES) return path;
-  for (const [key, inner] of entries) {
-    const name = key.slice(0, 100);
-    const found = tooLargeValue(inner, path === "" ? name : `${path}.${name}`, level + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -25,6 +25,9 @@ export interface ComposePaths {
   readonly needed: readonly string[];
 }
 
+/** Files that one compose file may name. */
+const MOST_NAMED = 2000;
+
 /** Tags that mean the same to every reader of YAML, and those of compose itself. */
 const TAGS =
   /^(?:!|!reset|!override|tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq|merge|timestamp))$/;
@@ -68,7 +71,14 @@ export function composePaths(text: string, file: string): ComposePaths {
       }
     }
   }
-  return found;
+  const { files, extended, includes } = found;
+  const named = includes.reduce(
+    (sum, each) => sum + 1 + each.paths.length + each.envFiles.length,
+    files.length + extended.length,
+  );
+  if (named <= MOST_NAMED) return found;
+  const message = `it names ${named} files, the most is ${MOST_NAMED}`;
+  throw refused(file, { line: 1, message });
 }
 
 function includeOf(include: unknown, file: string): ComposeInclude {

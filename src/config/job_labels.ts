@@ -40,6 +40,9 @@ export interface JobSpec {
   readonly maxSeconds?: number;
 }
 
+/** Services that one job may stop: each is asked about before every run. */
+const MOST_STOPPED = 100;
+
 type Labels = Readonly<Record<string, string>>;
 
 /**
@@ -138,6 +141,9 @@ function positive(labels: Labels, label: string): number | undefined {
 function stopServices(labels: Labels, own: StopService): StopService[] {
   const label = BEHAVIOUR_LABELS.jobStopServices;
   const entries = (behaviourLabel(labels, label) ?? "").split(",").map((each) => each.trim());
+  if (entries.length > MOST_STOPPED) {
+    throw invalid(label, `it names ${entries.length} services, the most is ${MOST_STOPPED}`);
+  }
   return entries.filter((entry) => entry !== "").map((entry) => {
     const parts = entry.split("/").map((each) => each.trim());
     const [project = "", service = ""] = parts.length === 1 ? [own.project, ...parts] : parts;

@@ -17,6 +17,8 @@ import type { ProblemSink } from "./problem_sink.ts";
 
 /** Values one document may have after aliases and merge keys; a bomb has millions. */
 const MOST_VALUES = 100_000;
+/** Entries of one list or map of a configuration. */
+const MOST_ENTRIES = 2000;
 
 /** The line and the column of an offset, both from 1. */
 export function positionOf(offset: number, lines: LineCounter): Position {
@@ -81,6 +83,7 @@ export class Converter {
   }
 
   #list(node: YAMLSeq, depth: number, at: Position | undefined): Sized {
+    if (!this.#isShort(node, at)) return nothing(at);
     const items: Located[] = [];
     let size = 1;
     for (const item of node.items) {
@@ -92,6 +95,7 @@ export class Converter {
   }
 
   #map(node: YAMLMap, depth: number, at: Position | undefined): Sized {
+    if (!this.#isShort(node, at)) return nothing(at);
     const entries = new Map<string, LocatedEntry>();
     const merged: Located[] = [];
     let size = 1;
@@ -103,6 +107,7 @@ export class Converter {
       else this.#enter(entries, pair, { at: keyAt, value: sized.node });
     }
     for (const source of merged) size = this.#grow(size, this.#merge(entries, source), at);
+    this.#isShort({ items: [...entries] }, at);
     return { node: { kind: "map", entries, at }, size };
   }
 
@@ -151,6 +156,15 @@ export class Converter {
       this.#sink.add(at, "", `aliases make this more than ${MOST_VALUES} values`);
     }
     return Math.min(size + by, MOST_VALUES + 1);
+  }
+
+  #isShort(
+    { items: { length } }: { readonly items: readonly unknown[] },
+    at: Position | undefined,
+  ): boolean {
+    if (length <= MOST_ENTRIES) return true;
+    this.#sink.add(at, "", `${length} entries are too many: the most is ${MOST_ENTRIES}`);
+    return false;
   }
 
   #fail(at: Position | undefined, message: string): Sized {

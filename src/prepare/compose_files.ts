@@ -127,6 +127,7 @@ async function follow(
     if (seen.has(`${base}:${file}`)) continue;
     seen.add(`${base}:${file}`);
     paths.add(file);
+    if (seen.size > MOST_COMPOSE_FILES || paths.size > MOST_PLACES) throw tooManyFiles();
     const bytes = await source.read(revision, file, signal);
     if (bytes === undefined) {
       // Missing, or reached through a link that only a checkout resolves.
@@ -158,6 +159,20 @@ function inSource(base: string, path: string, what: string): string {
     );
   }
   return joined;
+}
+
+/** Compose files one deployment may consist of; more are a mistake or an attack. */
+export const MOST_COMPOSE_FILES = 500;
+/** Places of other files that they may name, each from wherever it may be meant. */
+export const MOST_PLACES = 20_000;
+
+/** The error for more files than {@link MOST_COMPOSE_FILES} or {@link MOST_PLACES}. */
+export function tooManyFiles(): StackwrightError {
+  return new StackwrightError(
+    "config_invalid",
+    `the deployment consists of more than ${MOST_COMPOSE_FILES} compose files, or they name other ` +
+      `files at more than ${MOST_PLACES} places`,
+  );
 }
 
 function missingFile(

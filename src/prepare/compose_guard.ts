@@ -5,6 +5,7 @@ import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
+import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
 
 /** A project about to be rendered. Paths are absolute. */
 export interface GuardedProject {
@@ -31,8 +32,6 @@ interface Pending {
   readonly ownVariables: boolean;
 }
 
-/** Files one deployment may consist of; more are a mistake or an attack. */
-const MOST_FILES = 500;
 /** What compose would fetch from elsewhere, or look up in the home directory. */
 const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|[^/@\s]+@[^/:\s]+:|github\.com\/|~)/i;
 
@@ -61,6 +60,7 @@ class Guard {
   readonly #tree: RealTree;
   readonly #queue: Pending[];
   readonly #seen = new Set<string>();
+  #places = 0;
   readonly variableFiles = new Set<string>();
 
   constructor(project: GuardedProject, parts: GuardParts) {
@@ -79,12 +79,7 @@ class Guard {
       const key = JSON.stringify(next);
       if (this.#seen.has(key)) continue;
       this.#seen.add(key);
-      if (this.#seen.size > MOST_FILES) {
-        throw new StackwrightError(
-          "config_invalid",
-          `the deployment consists of more than ${MOST_FILES} compose files`,
-        );
-      }
+      if (this.#seen.size > MOST_COMPOSE_FILES) throw tooManyFiles();
       await this.#look(next);
     }
   }
@@ -143,8 +138,9 @@ class Guard {
       ? bases.map((base) => posix.join(base, ".env"))
       : (await resolved(include.envFiles, [...at.bases, ...bases, directory])).flat();
     for (const file of dotenv) this.variableFiles.add(file);
+    const known = new Set(envFiles);
     const isOwn = async (file: string) =>
-      !envFiles.includes(file) && await this.#parts.files.stat(file) !== undefined;
+      !known.has(file) && await this.#parts.files.stat(file) !== undefined;
     const own = await Promise.all(dotenv.map(isOwn));
     for (const target of targets.flat()) {
       this.#push(target, bases, at.ownVariables || own.includes(true));
@@ -175,6 +171,8 @@ class Guard {
     if (path === "") return [];
     if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#escapes(at, path);
     const targets = [...new Set(bases.map((base) => posix.join(base, path)))];
+    this.#places += targets.length;
+    if (this.#places > MOST_PLACES) throw tooManyFiles();
     for (const target of targets) {
       const lexically = insideTree(target, this.#project.tree) !== undefined;
       if (!lexically || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);

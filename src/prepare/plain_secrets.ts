@@ -36,6 +36,8 @@ type Parts = Pick<PrepareParts, "files" | "secrets">;
 /** Variables that steer the garbage collector of programs in Go, compose among them. */
 const COLLECTOR = /GO(?:GC|MEMLIMIT)/;
 
+/** Bytes of all dotenv files of a deployment; each has at most {@link MOST_BYTES}. */
+const MOST_OF_ALL = 4 * 1024 * 1024;
 /** Size above which a file is hardly one secret, in bytes. */
 const LARGEST_SECRET = 64 * 1024;
 
@@ -52,6 +54,7 @@ export class PlainSecrets {
   readonly #texts = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #dotenv: Record<string, string> = {};
+  #dotenvBytes = 0;
   #namesCollector = false;
 
   /** Nothing that is a part of one of `names` is hidden: what the target is called must be said. */
@@ -91,7 +94,8 @@ export class PlainSecrets {
   /**
    * Dotenv files, by their absolute paths; each is looked at once, and missing ones are fine.
    *
-   * Throws `config_invalid` for one that is too large to be looked at: what is in it could be shown.
+   * Throws `config_invalid` for one that is too large to be looked at, since what is in it could be shown,
+   * and when all of them are.
    */
   async hideDotenv(files: readonly string[]): Promise<void> {
     for (const file of files) {
@@ -148,12 +152,15 @@ export class PlainSecrets {
   async #requireSmall(path: string): Promise<void> {
     const real = await this.#parts.files.realPath(path);
     const info = real === undefined ? undefined : await this.#parts.files.stat(real);
-    if (info?.kind !== "file" || info.size <= MOST_BYTES) return;
-    throw new StackwrightError(
-      "config_invalid",
-      `the dotenv file ${basename(path)} has ${info.size} bytes, the most that is read is ` +
-        `${MOST_BYTES}: take out what is no variable`,
-    );
+    if (info?.kind !== "file") return;
+    this.#dotenvBytes += info.size;
+    if (info.size <= MOST_BYTES && this.#dotenvBytes <= MOST_OF_ALL) return;
+    const message = info.size > MOST_BYTES
+      ? `the dotenv file ${
+        basename(path)
+      } has ${info.size} bytes, the most that is read is ${MOST_BYTES}`
+      : `the dotenv files of the deployment have more than ${MOST_OF_ALL} bytes together`;
+    throw new StackwrightError("config_invalid", `${message}: take out what is no variable`);
   }
 
   async #textOf(path: string, largest: number = MOST_BYTES): Promise<string | undefined> {

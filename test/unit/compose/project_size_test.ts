@@ -15,24 +15,12 @@ describe("tooLargeProject()", () => {
     assert.equal(of({ deploy: { replicas: 600 } }, { scale: 400 }, { scale: 0 }), undefined);
   });
   it("refuses very many services", () => {
-    assert.match(of(...many(501)) ?? "", /^it has 501 services, the most is 500$/);
+    assert.match(of(...many(501)) ?? "", /^services has 501 entries, the most is 500$/);
   });
   it("refuses very many containers, of one service or of all", () => {
     const said = /containers, the most is 1000$/;
     assert.match(of({ deploy: { replicas: 2_000_000_000 } }) ?? "", said);
     assert.match(of({ scale: 600 }, { deploy: { replicas: 401 } }) ?? "", said);
-  });
-  it("refuses a text or a list that no program takes, by its place and not its content", () => {
-    const said = / is larger than any program takes: /;
-    const labels = { "a.b": "secret".repeat(50_000) };
-    const text = of({ labels }) ?? "";
-    assert.match(text, said);
-    assert.match(text, /^services\.s0\.labels\.a\.b /);
-    assert.doesNotMatch(text, /secretsecret/);
-    assert.match(of({ ports: Array.from({ length: 70_001 }, () => ({})) }) ?? "", said);
-    assert.equal(of({ dns: Array.from({ length: 65_535 }, () => "a") }), undefined);
-    assert.equal(of({ ports: Array.from({ length: 20_000 }, () => ({})) }), undefined);
-    assert.equal(of({ labels: { a: "x".repeat(200_000) } }), undefined);
   });
   it("refuses what makes the list of all containers too long to be read", () => {
     const said = /^an engine would list its containers with \d+ characters/;
@@ -40,7 +28,7 @@ describe("tooLargeProject()", () => {
     assert.equal(of({ labels, scale: 20 }, { labels, deploy: { replicas: 20 } }), undefined);
     assert.match(of({ labels, scale: 20 }, { labels, scale: 30 }) ?? "", said);
     assert.match(of({ command: ["x".repeat(10_000)], scale: 500 }) ?? "", said);
-    assert.match(of({ entrypoint: Array(5000).fill("a"), scale: 300 }) ?? "", said);
+    assert.match(of({ entrypoint: Array(2000).fill("abcd"), scale: 500 }) ?? "", said);
     assert.match(of({ expose: ["1-65535"], scale: 2 }) ?? "", said);
     assert.match(of({ expose: Array(3).fill("1-65535/udp") }) ?? "", said);
     const volumes = Array(1000).fill({ type: "bind", source: "/a", target: "/b" });

@@ -84,6 +84,18 @@ describe("composePaths()", () => {
     });
   }
 
+  it("composePaths() takes a file that names 2000 others, and no more", () => {
+    const text = (count: number) =>
+      `include: [{path: [a, b], env_file: c}]\nservices:\n  a:\n    env_file: [${
+        "x, ".repeat(count)
+      }]\n`;
+    assert.equal(composePaths(text(1996), "c.yaml").files.length, 1996);
+    assert.throws(
+      () => composePaths(text(1997), "c.yaml"),
+      /it names 2001 files, the most is 2000/,
+    );
+  });
+
   it("composePaths() accepts or refuses any text, and nothing else", () => {
     const seeds = [
       "x: &a {env_file: [a, b]}\nservices:\n  a:\n    <<: *a\n    extends: {file: b, service: c}\n",

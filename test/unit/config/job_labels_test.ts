@@ -58,11 +58,15 @@ describe("readJobLabels()", () => {
     [{ ...GOOD, stop_services: "a/b/c" }, /stop_services: expected service or project\/service/],
     [{ ...GOOD, stop_services: "/db" }, /stop_services: expected/],
     [{ ...GOOD, stop_services: "shop/backup" }, /stop_services: a job cannot stop itself/],
+    [
+      { ...GOOD, stop_services: "a,".repeat(100) + "a" },
+      /stop_services: it names 101 services, the most is 100$/,
+    ],
     [{ ...GOOD, "swarm.replicas": "0" }, /swarm\.replicas: expected a whole number from 1 to 1000/],
     [{ ...GOOD, "swarm.replicas": "999999" }, /expected a whole number from 1 to 1000, found/],
   ];
   for (const [labels, problem] of wrong) {
-    it(`says what is wrong with ${JSON.stringify(labels)}`, () => {
+    it(`says what is wrong with ${JSON.stringify(labels).slice(0, 150)}`, () => {
       assert.throws(() => read(labels), (error: Error) => problem.test(error.message));
     });
   }

@@ -142,6 +142,23 @@ describe("parseLocatedYaml", () => {
     ]);
   });
 
+  it("parseLocatedYaml() reads 2000 entries of a list or a mapping and refuses more", () => {
+    const items = (count: number) => `a: [${"b,".repeat(count)}]\n`;
+    const keys = (count: number, name = "k") =>
+      Array.from({ length: count }, (_, at) => `  ${name}${at}: 1\n`).join("");
+    assert.equal(parse(items(2000)).length, 1);
+    assert.equal(parse(`a:\n${keys(2000)}`).length, 1);
+    const said = (line: number) => `:${line}:`;
+    const merged = `a: &a\n${keys(1500)}b:\n  <<: *a\n${keys(501, "l")}`;
+    for (
+      const [text, line] of [[items(2001), 1], [`a:\n${keys(2001)}`, 2], [merged, 1503]] as const
+    ) {
+      const [problem = ""] = problemsOf(() => parse(text));
+      assert.match(problem, /2001 entries are too many: the most is 2000$/);
+      assert.ok(problem.includes(said(line)), problem);
+    }
+  });
+
   const deep: [string, string][] = [
     ["[", "[".repeat(100_000)],
     ["[]", "[".repeat(100_000) + "]".repeat(100_000)],

@@ -99,6 +99,23 @@ describe("PlainSecrets", () => {
     );
   });
 
+  it("looks at 4 MiB of dotenv files of a deployment and refuses more", () => {
+    const names = Array.from({ length: 17 }, (_, at) => `${at}.env`);
+    const text = `A=${"x".repeat(256 * 1024 - 2)}`;
+    return withTree(
+      Object.fromEntries(names.map((name) => [name, text])),
+      async ({ plain, tree }) => {
+        const files = names.map((name) => join(tree, name));
+        await plain.hideDotenv(files.slice(0, 16));
+        await plain.hideDotenv(files.slice(0, 16));
+        await assert.rejects(plain.hideDotenv(files), {
+          code: "config_invalid",
+          message: /dotenv files of the deployment have more than 4194304 bytes together/,
+        });
+      },
+    );
+  });
+
   it("hides nothing that is a part of what the target is called", () =>
     withTree(
       { "a.env": "APP=web-a1b2c3d4\nDB_PASSWORD=a1b2c3d4\nX=web-9f8e7d6c\n" },

@@ -1,0 +1,112 @@
+import type { ComposeModel } from "../model/mod.ts";
+import { NAMED_VALUES } from "./model_secrets.ts";
+
+/**
+ * Bounds of what a rendered project may have, ten times and more what the largest known ones have. Whatever
+ * is done with a model may look at each entry of one list for each of another, since neither is long.
+ */
+export const BOUNDS = {
+  /** What is done for each looks at all others. */
+  services: 500,
+  /** Networks, volumes, configs and secrets of a project, of each kind. */
+  resources: 1000,
+  /** Entries of any other list or map. */
+  entries: 2000,
+  /** Ports and exposed ports of all services: a few more than there are of one protocol. */
+  ports: 70_000,
+  /** Everything in the model but {@link BOUNDS.ports}, each list and map counted as well. */
+  values: 100_000,
+  /** Characters of one text; a compose file as a whole may have as many. */
+  text: 256 * 1024,
+  /** Of the name of a service, a network, a volume, a config or a secret. */
+  name: 255,
+  /** Of all of these, and of the names of images, containers and hosts: each secret is looked for in them. */
+  names: 256 * 1024,
+  /** Of any other key. */
+  key: 1000,
+  /** Of a path, as many as the kernel takes bytes. */
+  path: 4096,
+  /** Directories of one path. */
+  parts: 256,
+} as const;
+
+const MOST_OF: ReadonlyMap<string, number> = new Map([
+  ["services", BOUNDS.services],
+  ...["networks", "volumes", "configs", "secrets"].map((each) => [each, BOUNDS.resources] as const),
+]);
+/** Keys of whatever is no map of its author's own names under which compose has paths. */
+const PATHS: ReadonlySet<string> = new Set([
+  "context",
+  "dockerfile",
+  "file",
+  "path",
+  "source",
+  "subpath",
+  "target",
+  "working_dir",
+]);
+/** Keys of the same under which it has names. */
+const NAMES: ReadonlySet<string> = new Set(["container_name", "hostname", "image", "name"]);
+const NAMED: ReadonlySet<string> = new Set([...NAMED_VALUES, "annotations", "sysctls"]);
+
+/**
+ * The first place of a rendered model that has more than {@link BOUNDS} allow, as a sentence without an
+ * end that tells no value; `undefined` when there is none.
+ */
+export function beyondBounds(model: ComposeModel): string | undefined {
+  let [values, ports, names] = [0, 0, 0];
+  return look(model, []);
+
+  function look(value: unknown, at: readonly string[]): string | undefined {
+    if (++values > BOUNDS.values) return many("the project", "values besides ports", BOUNDS.values);
+    if (typeof value === "string") return longText(value, at) ?? named(isName(at) ? value : "");
+    if (typeof value !== "object" || value === null) return undefined;
+    const entries = Object.entries(value);
+    if (isPorts(at)) {
+      ports += entries.length;
+      return ports > BOUNDS.ports ? many("the project", "ports", BOUNDS.ports) : undefined;
+    }
+    const parts = at.length === 1 ? MOST_OF.get(at[0] ?? "") : undefined;
+    const most = parts ?? BOUNDS.entries;
+    if (entries.length > most) return many(placeOf(at), "entries", most, entries.length);
+    const longest = parts === undefined ? BOUNDS.key : BOUNDS.name;
+    for (const [key, inner] of entries) {
+      const found = key.length > longest
+        ? many(placeOf(at), "characters in a key", longest, key.length)
+        : named(parts === undefined ? "" : key) ?? look(inner, [...at, key]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  function named(name: string): string | undefined {
+    names += name.length;
+    return names > BOUNDS.names
+      ? many("the project", "characters in its names", BOUNDS.names)
+      : undefined;
+  }
+}
+
+function isName(at: readonly string[]): boolean {
+  return NAMES.has(at.at(-1) ?? "") && !NAMED.has(at.at(-2) ?? "");
+}
+
+function isPorts(at: readonly string[]): boolean {
+  return at.length === 3 && at[0] === "services" && (at[2] === "ports" || at[2] === "expose");
+}
+
+function longText(text: string, at: readonly string[]): string | undefined {
+  if (text.length > BOUNDS.text) return many(placeOf(at), "characters", BOUNDS.text, text.length);
+  if (!PATHS.has(at.at(-1) ?? "") || NAMED.has(at.at(-2) ?? "")) return undefined;
+  if (text.length > BOUNDS.path) return many(placeOf(at), "characters", BOUNDS.path, text.length);
+  const parts = text.split("/").length;
+  return parts > BOUNDS.parts ? many(placeOf(at), "directories", BOUNDS.parts, parts) : undefined;
+}
+
+function many(place: string, what: string, most: number, found?: number): string {
+  return `${place} has ${found ?? "too many"} ${what}, the most is ${most}`;
+}
+
+function placeOf(at: readonly string[]): string {
+  return at.length === 0 ? "the project" : at.map((each) => each.slice(0, 100)).join(".");
+}
