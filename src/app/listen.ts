@@ -84,7 +84,7 @@ async function listenMetrics(
   meter.move("info", { version: system.version, log_level: logLevel, start_time: started }, 1);
   try {
     return await createServer({
-      handler: createMetricsHandler(meter),
+      handler: createMetricsHandler(meter, clock),
       port: http.metricsPort,
       clock,
       log,

@@ -3,6 +3,9 @@ import { numberText, type Sample } from "./metric_text.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
+/** Measurements kept of one metric under different labels. */
+export const MOST_SERIES = 5_000;
+
 /** The measurements of one metric, by label values. */
 export interface Series {
   /** Adds to the value under these labels, or records it where the metric is a histogram. */
@@ -16,28 +19,54 @@ export function createSeries({ kind, labels: names, buckets = [] }: MetricDefini
   return kind === "histogram" ? new Histogram(names, buckets) : new Sums(names);
 }
 
-/** Measurements under the same values of a metric's labels; other labels are not looked at. */
-class ByLabels<Entry> {
+interface Entry<Value> {
+  readonly labels: Labels;
+  value: Value;
+  /** Counts up: when it was measured last. */
+  touched: number;
+}
+
+/**
+ * Measurements under the same values of a metric's labels; other labels are not looked at. There are at
+ * most {@link MOST_SERIES} of them: who writes a repository names as many stacks as they like. Of those
+ * whose first label, the repository, has most, the half goes that was not measured for the longest time.
+ */
+class ByLabels<Value> {
   readonly #names: readonly string[];
-  readonly #entries = new Map<string, { readonly labels: Labels; entry: Entry }>();
+  readonly #entries = new Map<string, Entry<Value>>();
+  #measured = 0;
 
   constructor(names: readonly string[]) {
     this.#names = names;
   }
 
   /** The entry under these labels, made where there is none. */
-  at(labels: Labels, make: () => Entry): { entry: Entry } {
+  at(labels: Labels, make: () => Value): Entry<Value> {
     const key = JSON.stringify(this.#names.map((name) => labels[name] ?? ""));
     const known = this.#entries.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      known.touched = ++this.#measured;
+      return known;
+    }
+    if (this.#entries.size === MOST_SERIES) this.#makeRoom();
     const ordered = Object.fromEntries(this.#names.map((name) => [name, labels[name] ?? ""]));
-    const made = { labels: ordered, entry: make() };
+    const made = { labels: ordered, value: make(), touched: ++this.#measured };
     this.#entries.set(key, made);
     return made;
   }
 
   [Symbol.iterator]() {
     return this.#entries.values();
+  }
+
+  #makeRoom(): void {
+    const [first = ""] = this.#names;
+    const groups = Map.groupBy(this.#entries, ([, { labels }]) => labels[first]);
+    const [largest = []] = [...groups.values()].sort((a, b) => b.length - a.length);
+    // Where each has one of its own, no one is to blame.
+    const doomed = largest.length > 1 ? largest : [...this.#entries];
+    doomed.sort(([, a], [, b]) => a.touched - b.touched);
+    for (const [key] of doomed.slice(0, Math.ceil(doomed.length / 2))) this.#entries.delete(key);
   }
 }
 
@@ -50,11 +79,11 @@ class Sums implements Series {
   }
 
   add(labels: Labels, value: number): void {
-    this.#values.at(labels, () => 0).entry += value;
+    this.#values.at(labels, () => 0).value += value;
   }
 
   *samples(): Iterable<Sample> {
-    for (const { labels, entry } of this.#values) yield { labels, value: entry };
+    for (const { labels, value } of this.#values) yield { labels, value };
   }
 }
 
@@ -74,7 +103,7 @@ class Histogram implements Series {
   }
 
   add(labels: Labels, value: number): void {
-    const { entry } = this.#values.at(
+    const { value: entry } = this.#values.at(
       labels,
       () => ({ counts: this.#bounds.map(() => 0), sum: 0 }),
     );
@@ -86,7 +115,7 @@ class Histogram implements Series {
   }
 
   *samples(): Iterable<Sample> {
-    for (const { labels, entry } of this.#values) {
+    for (const { labels, value: entry } of this.#values) {
       let count = 0;
       for (const [index, bound] of this.#bounds.entries()) {
         count += entry.counts[index] ?? 0;

@@ -1,4 +1,6 @@
+import type { Clock } from "../system/mod.ts";
 import type { Handler } from "./handler.ts";
+import { SharedResponse } from "./wire_response.ts";
 
 /** The port that the metrics come from. */
 export interface MetricsText {
@@ -8,17 +10,45 @@ export interface MetricsText {
 
 /**
  * Makes the handler of the metrics' own server: `GET /metrics`, without a key, and
- * nothing else.
+ * nothing else. However many ask, one text is made at a time, for all of them.
  */
-export function createMetricsHandler(metrics: MetricsText): Handler {
+export function createMetricsHandler(metrics: MetricsText, clock: Clock): Handler {
+  const look = inTurn(async () => new TextEncoder().encode(await metrics.text()), clock);
   return async (request) => {
     if (new URL(request.url).pathname !== "/metrics") return plain(404, "not found; try /metrics");
     if (request.method !== "GET" && request.method !== "HEAD") {
       return plain(405, "requires method: GET, HEAD", { Allow: "GET, HEAD" });
     }
-    const body = request.method === "HEAD" ? null : await metrics.text();
-    return new Response(body, { headers: { "Content-Type": metrics.contentType } });
+    const headers = { "Content-Type": metrics.contentType };
+    if (request.method === "HEAD") return new Response(null, { headers });
+    return new SharedResponse(await look(), { headers });
   };
+}
+
+/** Rest after a text, as a multiple of the time that it took to make, and the longest in milliseconds. */
+const REST = { times: 9, longestMs: 2_000 } as const;
+
+/**
+ * Makes one value at a time. Who asks while one is made waits for the next, which all of those share:
+ * so nobody is told of a time before they asked. Between two there is a rest, in which everything else
+ * that this process does has its turn.
+ */
+function inTurn<T>(make: () => Promise<T>, clock: Clock): () => Promise<T> {
+  const rest = async (milliseconds: number) => {
+    const pause = Math.min(REST.times * milliseconds, REST.longestMs);
+    if (pause > 0) await clock.sleep(pause, new AbortController().signal);
+  };
+  let next: Promise<T> | undefined;
+  let before: Promise<void> = Promise.resolve();
+  const turn = async () => {
+    await before;
+    next = undefined;
+    const began = clock.now().getTime();
+    const made = make();
+    before = made.then(() => {}, () => {}).then(() => rest(clock.now().getTime() - began));
+    return await made;
+  };
+  return () => next ??= turn();
 }
 
 function plain(status: number, text: string, headers: Record<string, string> = {}): Response {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { createPrometheus } from "../../../src/record/mod.ts";
+import { MOST_SERIES } from "../../../src/record/series.ts";
 import { METRICS } from "../../../src/system/mod.ts";
 
 describe("createPrometheus()", () => {
@@ -27,6 +28,30 @@ describe("createPrometheus()", () => {
     assert.match(text, /^service_poll_duration_seconds_bucket\{le="0\.25",repository="a"\} 0$/m);
     assert.match(text, /^service_poll_duration_seconds_bucket\{le="0\.5",repository="a"\} 1$/m);
     assert.match(text, /^service_poll_duration_seconds_sum\{repository="a"\} 0\.3$/m);
+  });
+
+  it("keeps a bounded number of series, and forgets those of the repository that makes most", async () => {
+    const meter = createPrometheus();
+    const count = (repository: string, deployment: string) =>
+      meter.count("deployments_total", { repository, deployment, context: "default" });
+    count("git.test/me/shop", "web");
+    count("git.test/evil/names", "kept");
+    for (let name = 0; name < 2 * MOST_SERIES; name++) {
+      count("git.test/evil/names", `x${name}`);
+      if (name % 100 === 0) count("git.test/evil/names", "kept");
+    }
+    for (let name = 0; name < 2 * MOST_SERIES; name++) {
+      meter.count("webhook_requests_total", { repository: `git.test/evil/${name}` });
+    }
+    const text = await meter.text();
+    const lines = (name: string) =>
+      text.match(new RegExp(`^service_${name}\\{`, "gm"))?.length ?? 0;
+    for (const name of ["deployments_total", "webhook_requests_total"]) {
+      assert.ok(lines(name) <= MOST_SERIES, `${name}: ${lines(name)}`);
+    }
+    assert.match(text, /^service_deployments_total\{repository="git\.test\/me\/shop",.*\} 1$/m);
+    assert.match(text, /deployment="kept",context="default"\} \d{3}$/m);
+    assert.match(text, new RegExp(`deployment="x${2 * MOST_SERIES - 1}"`));
   });
 
   it("shows the process, and no number that the runtime makes up", async () => {
