@@ -11,6 +11,7 @@ import {
 } from "../model/mod.ts";
 import { applyRelease } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
+import { leftBehind } from "./left_behind.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import type { FailureAction } from "./update/update_config.ts";
@@ -46,8 +47,7 @@ export async function putBack(
   const { previous } = work;
   const { key } = work.next.release;
   if (previous === undefined) {
-    const text =
-      "there is no earlier release to go back to: its containers were left for inspection";
+    const text = await leftBehind(parts.engine, work.next.release, signal);
     return { kind: "failed", error, text };
   }
   if (action === "pause" || action === "continue") {

@@ -5,6 +5,7 @@ import {
   toStackwrightError,
 } from "../../model/mod.ts";
 import { engineWasAway } from "../engine_away.ts";
+import { leftBehind } from "../left_behind.ts";
 import { observe } from "../observe.ts";
 import type { Rollout, RolloutResult } from "../rollout_words.ts";
 import { applyStack } from "./apply_stack.ts";
@@ -75,7 +76,7 @@ async function putBack(
 ): Promise<RolloutResult> {
   const { previous, next } = work;
   if (previous === undefined) {
-    const text = "there is no earlier release to go back to: its services were left for inspection";
+    const text = await leftBehind(parts.engine, next.release, signal);
     return { kind: "failed", error, text };
   }
   if (!work.rollback) {

@@ -129,17 +129,24 @@ export async function withUpdateOrders(
       const update = updates.get(each.name);
       const joined = networksOf(question.release.model, each.name);
       const rough = losing.find((network) => joined.includes(network));
-      const text = update === undefined ? undefined : orderText(update, rough);
+      const serves = question.observed.containers.some(({ service, state }) =>
+        service === each.name && state === "running"
+      );
+      const text = update === undefined ? undefined : orderText(update, { rough, serves });
       return text === undefined ? each : { ...each, because: [...each.because, text] };
     }),
   };
 }
 
-function orderText({ order, obstacle }: FoundUpdate, rough: string | undefined) {
+function orderText(
+  { order, obstacle }: FoundUpdate,
+  { rough, serves }: { readonly rough: string | undefined; readonly serves: boolean },
+): string | undefined {
   if (obstacle !== undefined) {
     return `replaced stop-first, although start-first is asked for: ${obstacle}`;
   }
   if (order === "stop-first") return undefined;
+  if (!serves) return "replaced start-first; none of its containers runs now";
   return "replaced start-first: the old container serves until the new one does" +
     (rough === undefined ? "" : `; in network ${rough}, where containers cannot keep their ` +
       "addresses, single requests can fail meanwhile: give it a subnet");

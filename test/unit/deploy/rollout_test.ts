@@ -447,6 +447,19 @@ describe("rollout() that fails", () => {
     assert.ok(digests(world).includes("web-2"));
   });
 
+  it("does not speak of containers of a first deployment that could not make any", async () => {
+    const world = createWorld();
+    world.engine.containers = [];
+    world.onUp = () => {
+      throw new StackwrightError("deploy_failed", "no space left");
+    };
+    const result = await rollout(world.parts, work({ previous: undefined }), SIGNAL);
+    assert.equal(
+      result.kind === "failed" && result.text,
+      "there is no earlier release to go back to, and no container was made",
+    );
+  });
+
   it("leaves everything as it is when rolling back is turned off", async () => {
     const world = createWorld();
     world.outcome["web-2"] = { state: "dead" };

@@ -28,6 +28,8 @@ interface Given {
   /** What is on the engine. */
   readonly made?: readonly ResourceSummary[];
   readonly api?: string;
+  /** State of the container that is there. */
+  readonly state?: ObservedContainer["state"];
 }
 
 const old = { id: "n", name: "shop_default", driver: "bridge", labels: {} };
@@ -43,9 +45,10 @@ function question(
     networks,
     made = [],
     api = "1.45",
+    state = "running",
   }: Given,
 ) {
-  const containers: ObservedContainer[] = [runningContainer("shop", "web", { labels })];
+  const containers: ObservedContainer[] = [runningContainer("shop", "web", { labels, state })];
   const model = {
     name: "shop",
     services: { web: web(service) },
@@ -155,6 +158,13 @@ describe("the order in which a service is replaced that asks for start-first", (
       }, { made: [{ ...old, name: "others" }] }]
     ) {
       assert.doesNotMatch(await planned(given), /can fail/);
+    }
+  });
+
+  it("does not promise that a container serves meanwhile which does not run", async () => {
+    const text = "it changed; replaced start-first; none of its containers runs now";
+    for (const state of ["restarting", "exited"] as const) {
+      assert.equal(await planned({ state, made: [old] }), text);
     }
   });
 
