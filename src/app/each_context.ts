@@ -1,9 +1,14 @@
-import { DEFAULT_CONTEXT, type TargetListener } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, type StackKey, type TargetListener } from "../model/mod.ts";
 import type { Ledger } from "../record/mod.ts";
 
 /** The contexts that have stacks of ours, and the default one. */
 export function contextsOf(ledger: Pick<Ledger, "currents">): ReadonlySet<string> {
   return new Set([DEFAULT_CONTEXT, ...ledger.currents().map(({ key }) => key.context)]);
+}
+
+/** A listener that hears which stacks a run has dealt with. */
+export function whenEnded(hear: (key: StackKey) => void): TargetListener {
+  return ({ key }) => ({ kind }) => void (kind === "ended" && hear(key));
 }
 
 /**
@@ -24,9 +29,9 @@ export async function forEachContext(
     if (!begun.has(context) && !signal.aborted) begun.set(context, work(context));
   };
   contextsOf(ledger).forEach(begin);
-  listeners.push(({ key }) => ({ kind }) =>
-    void (kind === "ended" && ledger.current(key) !== undefined && begin(key.context))
-  );
+  listeners.push(whenEnded((key) => {
+    if (ledger.current(key) !== undefined) begin(key.context);
+  }));
   await new Promise<void>((resolve) => {
     if (signal.aborted) return resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });

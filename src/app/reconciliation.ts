@@ -8,7 +8,7 @@ import type { Pipeline } from "../pipeline.ts";
 import type { Settings } from "../settings/mod.ts";
 import { Reconciler, type SharedEvents } from "../trigger/mod.ts";
 import type { Assembly } from "./assemble.ts";
-import { forEachContext } from "./each_context.ts";
+import { forEachContext, whenEnded } from "./each_context.ts";
 import type { System } from "./system.ts";
 
 /** Reconciliation of the stacks of all engines, and the listener that it hears of runs by. */
@@ -38,11 +38,7 @@ export function createReconciliation(
   },
 ): Reconciliation {
   const seen = new Set<string>();
-  if (!deploy.recoverOnStartup) {
-    listeners.push(({ key }) => ({ kind }) =>
-      void (kind === "ended" && seen.add(formatStackKey(key)))
-    );
-  }
+  if (!deploy.recoverOnStartup) listeners.push(whenEnded((key) => seen.add(formatStackKey(key))));
   const isKnown = (key: StackKey) => deploy.recoverOnStartup || seen.has(formatStackKey(key));
   const reconcilerOf = (context: string) =>
     new Reconciler({

@@ -1,13 +1,13 @@
 import {
   COMPOSE_LABELS,
   type ComposeModel,
-  LABELS,
-  MANAGER,
+  isOurs,
   type ObservedContainer,
   withoutEnd,
 } from "../model/mod.ts";
 import { type Claims, firstClash } from "./clashing.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
+import { resourceName } from "./resources.ts";
 
 /** The claims of a service of a rendered model. A range of ports is left to the engine. */
 export function claimsOf(model: ComposeModel, name: string): Claims {
@@ -31,7 +31,7 @@ export function claimsOf(model: ComposeModel, name: string): Claims {
 function addressesOf(model: ComposeModel, service: JsonObject): string[] {
   return Object.entries(objectAt(service, "networks")).flatMap(([key, endpoint]) => {
     if (!isObject(endpoint)) return [];
-    const network = textAt(objectAt(objectAt(model, "networks"), key), "name") || key;
+    const network = resourceName(model, "networks", key);
     const addresses = [textAt(endpoint, "ipv4_address"), textAt(endpoint, "ipv6_address")];
     return addresses.filter((each) => each !== "").map((each) => `${network} ${each}`);
   });
@@ -43,7 +43,7 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
     if (source === "" || mount["read_only"] === true) return [];
     if (textAt(mount, "type") === "bind") return [withoutEnd(source, "/") || "/"];
     if (textAt(mount, "type") !== "volume") return [];
-    return [textAt(objectAt(objectAt(model, "volumes"), source), "name") || source];
+    return [resourceName(model, "volumes", source)];
   });
 }
 
@@ -79,7 +79,7 @@ function projectText(container: ObservedContainer): string {
 /** What to do when another stack of ours is in the way, which may be waiting for this one. */
 function adviceFor({ labels }: ObservedContainer): string {
   const stack = labels[COMPOSE_LABELS.project];
-  if (labels[LABELS.manager] !== MANAGER || stack === undefined) return "";
+  if (!isOurs({ labels }) || stack === undefined) return "";
   return `; it waits until ${stack} lets go, and when ${stack} waits for this stack in turn, ` +
     "give one of them something else for one commit";
 }

@@ -23,9 +23,9 @@ export function containing(wanted: readonly string[]): (text: string) => boolean
 }
 
 /** Texts in order, without those that begin with another one: whoever contains them contains that. */
-function withoutLonger(texts: readonly string[]): readonly string[] {
+export function withoutLonger(texts: readonly string[]): readonly string[] {
   const kept: string[] = [];
-  for (const each of texts.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)) {
+  for (const each of texts.toSorted()) {
     const last = kept.at(-1);
     if (last === undefined || !each.startsWith(last)) kept.push(each);
   }

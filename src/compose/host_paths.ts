@@ -13,14 +13,13 @@ import { insideTree } from "./tree_paths.ts";
 import { buildPaths } from "./build_paths.ts";
 import { refusedTemplates, volumesOf } from "./volume_paths.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
+import { resourcesOf } from "./resources.ts";
 
 /** The first config or secret in use that somebody else has to make, by its path in the model. */
 export function externalObject(model: ComposeModel): string | undefined {
   for (const kind of ["configs", "secrets"] as const) {
-    for (const [name, resource] of Object.entries(objectAt(model, kind))) {
-      if (isObject(resource) && resource["external"] === true && isUsed(model, kind, name)) {
-        return `${kind}.${name}`;
-      }
+    for (const { key, external } of resourcesOf(model, kind)) {
+      if (external && isUsed(model, kind, key)) return `${kind}.${key}`;
     }
   }
   return undefined;
@@ -64,12 +63,10 @@ export function followedPaths(
     refused.push(...readPaths(service, model, add).map(of));
   }
   for (const kind of ["configs", "secrets"] as const) {
-    for (const [name, resource] of Object.entries(objectAt(model, kind))) {
-      const file = isObject(resource) ? textAt(resource, "file") : "";
-      if (isAbsolute(file)) {
-        const by = isStack ? "us" as const : "engine" as const;
-        paths.push({ what: `${kind}.${name}`, path: resolve(file), by });
-      }
+    for (const { key, definition } of resourcesOf(model, kind)) {
+      const file = textAt(definition, "file");
+      if (!isAbsolute(file)) continue;
+      paths.push({ what: `${kind}.${key}`, path: resolve(file), by: isStack ? "us" : "engine" });
     }
   }
   if (isStack) refused.push(...refusedTemplates(model));

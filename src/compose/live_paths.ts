@@ -1,4 +1,5 @@
 import { join } from "node:path/posix";
+import { withoutLonger } from "./contained.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
 /** Which paths of a release are served from `live/`, and what has to be there. */
@@ -52,11 +53,7 @@ export function livePaths(
 function overlapping(others: readonly string[]): (path: string) => boolean {
   // With its end, a path comes before everything inside of it, and nothing else comes between.
   const withEnd = (path: string) => path === "." ? "" : `${path}/`;
-  const outermost: string[] = [];
-  for (const each of others.map(withEnd).sort()) {
-    const above = outermost.at(-1);
-    if (above === undefined || !each.startsWith(above)) outermost.push(each);
-  }
+  const outermost = withoutLonger(others.map(withEnd));
   return (path) => {
     const wanted = withEnd(path);
     let [from, to] = [0, outermost.length];

@@ -6,6 +6,7 @@ import {
   LABELS,
   type LiveManifest,
   MANAGER,
+  recordOf,
   type Release,
   type ReleaseService,
   type Revision,
@@ -196,7 +197,7 @@ function withLabels(
   const resources = (kind: "networks" | "volumes") => {
     if (!isObject(model[kind])) return {};
     const entries = Object.entries(objectAt(model, kind)).map(([name, resource]) => {
-      const own = isObject(resource) ? resource : {};
+      const own = recordOf(resource);
       const foreign = own["external"] === true || parts.foreignResources.has(String(own["name"]));
       // A label added to a network that exists would make newer compose versions replace it.
       return [name, foreign ? unclaimed(resource) : labelled(own, {})];

@@ -24,6 +24,7 @@ export * from "./normal_model.ts";
 export * from "./project_size.ts";
 export * from "./pull_policy.ts";
 export * from "./registry_secrets.ts";
+export * from "./resources.ts";
 export * from "./rewrite_model.ts";
 export * from "./side_images.ts";
 export * from "./start_first.ts";

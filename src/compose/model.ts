@@ -1,17 +1,22 @@
-import { type ComposeModel, isObject, type JsonObject, own } from "../model/mod.ts";
+import {
+  type ComposeModel,
+  isObject,
+  type JsonObject,
+  listOf,
+  own,
+  recordOf,
+} from "../model/mod.ts";
 
-export { isObject, type JsonObject };
+export { isObject, type JsonObject, recordOf };
 
 /** The object under `key`, or an empty one. */
 export function objectAt(value: JsonObject, key: string): JsonObject {
-  const found = own(value, key);
-  return isObject(found) ? found : {};
+  return recordOf(own(value, key));
 }
 
 /** The objects in the list under `key`; anything else in it is left out. */
 export function objectsAt(value: JsonObject, key: string): JsonObject[] {
-  const found = own(value, key);
-  return Array.isArray(found) ? found.filter(isObject) : [];
+  return listOf(own(value, key)).filter(isObject);
 }
 
 /** The text under `key`, or an empty one. */

@@ -8,7 +8,8 @@ import {
   soundsSecret,
   worthHiding,
 } from "../system/mod.ts";
-import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "./model.ts";
+import { isObject, type JsonObject, servicesOf, textAt } from "./model.ts";
+import { resourcesOf } from "./resources.ts";
 
 /** Maps whose names are their author's own, so that a name tells what the value is. */
 export const NAMED_VALUES: ReadonlySet<string> = new Set([
@@ -99,9 +100,7 @@ export function secretsInVariables(
   variables: Readonly<Record<string, string>>,
 ): string[] {
   const asSecret = new Set(
-    Object.values(objectAt(model, "secrets")).flatMap((secret) =>
-      isObject(secret) ? [textAt(secret, "environment")] : []
-    ),
+    resourcesOf(model, "secrets").map(({ definition }) => textAt(definition, "environment")),
   );
   return Object.entries(variables).flatMap(([name, value]) => [
     ...(asSecret.has(name) ? secretParts(value) : namedSecretParts(name, value)),
@@ -133,10 +132,10 @@ function withoutNames(texts: readonly string[], model: ComposeModel): string[] {
 /** What a model calls its things. */
 function namesIn(model: ComposeModel): string[] {
   const services = servicesOf(model);
-  const resources = ["networks", "volumes", "configs", "secrets"].flatMap((kind) =>
-    Object.entries(objectAt(model, kind)).flatMap((
-      [key, each],
-    ) => [key, ...namesAt(each, ["name"])])
+  const resources = (["networks", "volumes", "configs", "secrets"] as const).flatMap((kind) =>
+    resourcesOf(model, kind).flatMap((
+      { key, definition },
+    ) => [key, ...namesAt(definition, ["name"])])
   );
   return [
     ...namesAt(model, ["name"]),

@@ -13,6 +13,7 @@ import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
 import { sideImages } from "./side_images.ts";
 import type { TreeUse } from "./tree_paths.ts";
+import { resourceName } from "./resources.ts";
 
 /** Inputs of the digests of a release. */
 export interface DigestInputs {
@@ -102,7 +103,7 @@ function releaseService(
 
 function placeOf(definition: JsonObject, model: ComposeModel): ServicePlace {
   const names = Object.keys(objectAt(definition, "networks")).map((key) =>
-    textAt(objectAt(objectAt(model, "networks"), key), "name") || key
+    resourceName(model, "networks", key)
   );
   return { containerName: textAt(definition, "container_name"), networks: names.sort() };
 }

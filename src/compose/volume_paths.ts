@@ -1,19 +1,19 @@
 import { isAbsolute, resolve } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
-import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
+import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
+import { resourcesOf } from "./resources.ts";
 
 /** The volumes of a project that lie on the host, whose paths are added to `paths`. */
 export function volumesOf(model: ComposeModel, paths: FollowedPath[]): FollowedPaths["volumes"] {
-  return Object.entries(objectAt(model, "volumes")).map(([key, volume]) => {
-    const definition = isObject(volume) ? volume : {};
+  return resourcesOf(model, "volumes").map(({ key, name, definition }) => {
     const options = objectAt(definition, "driver_opts");
     const device = deviceOf(options);
     if (device !== undefined) paths.push({ what: `volumes.${key}`, path: device, by: "engine" });
     for (const path of pathsInOptions(options)) {
       paths.push({ what: `volumes.${key}.driver_opts`, path, by: "engine", everywhere: true });
     }
-    return { what: `volumes.${key}`, name: textAt(definition, "name") || key };
+    return { what: `volumes.${key}`, name };
   });
 }
 

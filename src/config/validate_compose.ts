@@ -3,11 +3,10 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   type Deployment,
-  isObject,
   isStackwrightError,
-  type JsonObject,
   MIGRATION_LABEL_PREFIX,
   type Problem,
+  recordOf,
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
@@ -145,12 +144,12 @@ function withoutPrefix(name: string): string {
 /** The labels of each service, written as a map or as a list. */
 function labelsOf(text: string): [string, Readonly<Record<string, string>>][] {
   return parseYaml(text, { merge: true }).flatMap((document) => {
-    const services = mapOf(mapOf(document.toJS())["services"]);
+    const services = recordOf(recordOf(document.toJS())["services"]);
     return Object.entries(services).map(([name, service]): [string, Record<string, string>] => {
-      const labels = mapOf(service)["labels"];
+      const labels = recordOf(service)["labels"];
       const entries = Array.isArray(labels)
         ? labels.map(splitLabel)
-        : Object.entries(mapOf(labels));
+        : Object.entries(recordOf(labels));
       const texts = entries.map(([label, value]) => [label, String(value ?? "")] as const);
       return [name, Object.fromEntries(texts)];
     });
@@ -160,10 +159,6 @@ function labelsOf(text: string): [string, Readonly<Record<string, string>>][] {
 function splitLabel(text: unknown): [string, string] {
   const [name = "", ...value] = String(text).split("=");
   return [name, value.join("=")];
-}
-
-function mapOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 /** Paths of the compose files of a deployment that are looked into: all that are named, or the first. */

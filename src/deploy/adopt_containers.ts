@@ -2,8 +2,7 @@ import { join } from "node:path";
 import type { ContainerRecipe } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
-  LABELS,
-  MANAGER,
+  isOurs,
   messageOf,
   type ObservedStack,
   type Progress,
@@ -80,7 +79,7 @@ async function recipesOf(
   { containers }: ObservedStack,
   signal: AbortSignal,
 ): Promise<ContainerRecipe[]> {
-  const foreign = containers.filter(({ labels }) => labels[LABELS.manager] !== MANAGER);
+  const foreign = containers.filter((each) => !isOurs(each));
   const found = await Promise.all(
     foreign.map(({ id }) => engine.containerRecipe(id, signal)),
   );
@@ -105,7 +104,7 @@ async function putRecipesBack(
 ): Promise<string[]> {
   const now = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
   // No release of ours is good yet, so all of ours are of the one that failed.
-  for (const { id } of now.filter(({ labels }) => labels[LABELS.manager] === MANAGER)) {
+  for (const { id } of now.filter(isOurs)) {
     await engine.removeContainer(id, { force: true, volumes: false }, signal);
   }
   const ids = new Map<string, string>();

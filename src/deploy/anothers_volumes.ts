@@ -1,14 +1,15 @@
-import { isObject, objectAt, textAt } from "../compose/mod.ts";
+import {} from "../compose/mod.ts";
 import type { ResourceSummary } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
+  isOurs,
   LABELS,
-  MANAGER,
   type StackKey,
   StackwrightError,
 } from "../model/mod.ts";
 import type { Claimant } from "./ownership.ts";
+import { resourcesOf } from "../compose/resources.ts";
 
 /** Facts that tell whose volumes are. */
 export interface VolumeFacts {
@@ -31,16 +32,15 @@ export function requireOwnVolumes(
   { existing, ownerOf }: VolumeFacts,
   claimant: Claimant,
 ): void {
-  const byName = new Map(existing.map((each) => [each.name, each]));
-  for (const [name, wanted] of ownVolumes(model)) {
-    const volume = byName.get(wanted);
-    const stack = volume === undefined ? "" : stackOf(volume.labels);
-    if (volume === undefined || stack === "" || stack === key.name) continue;
-    const owner = ownerOf(stack) ?? madeBy(volume.labels);
+  const byName = new Map(existing.map(({ name, labels }) => [name, labels]));
+  for (const { key: name, name: volume } of ownVolumes(model)) {
+    const { stack, repository } = makerOf(byName.get(volume) ?? {});
+    if (stack === "" || stack === key.name) continue;
+    const owner = ownerOf(stack) ?? repository;
     if (owner === undefined || [claimant.source, claimant.repository].includes(owner)) continue;
     throw new StackwrightError(
       "conflict",
-      `volumes.${name}: volume ${volume.name} is stack ${stack}'s, which runs from ${owner}, so ` +
+      `volumes.${name}: volume ${volume} is stack ${stack}'s, which runs from ${owner}, so ` +
         `nothing was touched; give the volume another name, or say that it is shared on purpose: ` +
         `volumes.${name}.external: true`,
     );
@@ -49,24 +49,21 @@ export function requireOwnVolumes(
 
 /** The engine's names of the volumes that a model makes; those of others are not among them. */
 export function volumeNames(model: ComposeModel): string[] {
-  return ownVolumes(model).map(([, name]) => name);
+  return ownVolumes(model).map(({ name }) => name);
 }
 
-function ownVolumes(model: ComposeModel): [string, string][] {
-  return Object.entries(objectAt(model, "volumes")).flatMap(([key, definition]) =>
-    isObject(definition) && definition["external"] !== true
-      ? [[key, textAt(definition, "name")]]
-      : []
-  );
+function ownVolumes(model: ComposeModel) {
+  return resourcesOf(model, "volumes").filter(({ external }) => !external);
 }
 
-/** The stack, or else the project, that a volume was made for; empty when nobody says. */
-function stackOf(labels: Readonly<Record<string, string>>): string {
-  const ours = labels[LABELS.manager] === MANAGER ? labels[LABELS.deployment] : undefined;
-  return ours ?? labels[COMPOSE_LABELS.project] ?? "";
-}
-
-/** The repository that a volume was made for; those of nobody are left to compose's warning. */
-function madeBy(labels: Readonly<Record<string, string>>): string | undefined {
-  return labels[LABELS.manager] === MANAGER ? labels[LABELS.sourceName] : undefined;
+/**
+ * The stack, or else the project, that a volume was made for, empty when nobody says; and the
+ * repository: those of nobody are left to compose's warning.
+ */
+function makerOf(labels: Readonly<Record<string, string>>) {
+  const ours = isOurs({ labels }) ? labels : {};
+  return {
+    stack: ours[LABELS.deployment] ?? labels[COMPOSE_LABELS.project] ?? "",
+    repository: ours[LABELS.sourceName],
+  };
 }

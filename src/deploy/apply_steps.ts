@@ -1,4 +1,4 @@
-import { LABELS, MANAGER, type ReleaseService, type ServicePlan } from "../model/mod.ts";
+import { isOurs, type ReleaseService, type ServicePlan } from "../model/mod.ts";
 import { servicesOf } from "../compose/mod.ts";
 import type { UpArguments } from "./compose/command.ts";
 import { conditionsOf, type StartCondition } from "./conditions.ts";
@@ -118,7 +118,7 @@ function isReplace(kind: string): boolean {
  * wants to keep them, or a deployment was interrupted and is gone on with.
  */
 function orphans(input: ApplyInput, removed: readonly string[]): string[] {
-  const ours = input.containers.filter(({ labels }) => labels[LABELS.manager] === MANAGER);
+  const ours = input.containers.filter(isOurs);
   const names = [...new Set(ours.map((each) => each.service))];
   const wanted = servicesOf(input.model);
   return names.filter((name) => wanted[name] === undefined && !removed.includes(name));

@@ -1,6 +1,7 @@
 import type { NetworkFacts, ResourceSummary } from "../docker/engine.ts";
 import type { ComposeModel } from "../model/mod.ts";
-import { isObject, type JsonObject, objectAt, objectsAt, textAt } from "../compose/mod.ts";
+import { type JsonObject, objectAt, objectsAt, textAt } from "../compose/mod.ts";
+import { resourcesOf } from "../compose/resources.ts";
 
 /** A network of the project that the model defines differently from the one that exists. */
 export interface ChangedNetwork {
@@ -27,12 +28,10 @@ export function changedNetworks(
 ): ChangedNetwork[] {
   // Networks may share a name: the first one counts.
   const byName = new Map(existing.toReversed().map((each) => [each.name, each]));
-  return Object.entries(objectAt(model, "networks")).flatMap(([key, definition]) => {
-    const wanted = isObject(definition) ? definition : {};
-    if (wanted["external"] === true) return [];
-    const found = byName.get(textAt(wanted, "name"));
+  return resourcesOf(model, "networks").flatMap(({ key, name, external, definition }) => {
+    const found = external ? undefined : byName.get(name);
     if (found?.network === undefined) return [];
-    const changed = differences(wanted, found, found.network);
+    const changed = differences(definition, found, found.network);
     return changed.length === 0 ? [] : [{ key, name: found.name, id: found.id, changed }];
   });
 }

@@ -1,6 +1,7 @@
 import type { ResourceSummary } from "../docker/engine.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
-import { isObject, type JsonObject, objectAt, textAt } from "../compose/mod.ts";
+import { type JsonObject, objectAt, textAt } from "../compose/mod.ts";
+import { resourcesOf } from "../compose/resources.ts";
 
 /**
  * Refuses a model that defines a volume differently from the one that exists under its name. Docker
@@ -15,11 +16,9 @@ export function requireSameVolumes(
   existing: readonly ResourceSummary[],
 ): void {
   const byName = new Map(existing.map((each) => [each.name, each]));
-  for (const [key, definition] of Object.entries(objectAt(model, "volumes"))) {
-    const wanted = isObject(definition) ? definition : {};
-    if (wanted["external"] === true) continue;
-    const volume = byName.get(textAt(wanted, "name"));
-    const changed = volume === undefined ? [] : differences(wanted, volume);
+  for (const { key, name, external, definition } of resourcesOf(model, "volumes")) {
+    const volume = external ? undefined : byName.get(name);
+    const changed = volume === undefined ? [] : differences(definition, volume);
     if (volume === undefined || changed.length === 0) continue;
     throw new StackwrightError(
       "conflict",

@@ -2,8 +2,7 @@ import { join } from "node:path";
 import type { Engine } from "../docker/engine.ts";
 import {
   type ComposeModel,
-  LABELS,
-  MANAGER,
+  isOurs,
   type ObservedContainer,
   type ObservedStack,
 } from "../model/mod.ts";
@@ -35,7 +34,7 @@ export async function findOldData(
   { containers }: ObservedStack,
   signal: AbortSignal,
 ): Promise<OldData[]> {
-  const foreign = containers.filter(({ labels }) => labels[LABELS.manager] !== MANAGER);
+  const foreign = containers.filter((each) => !isOurs(each));
   if (foreign.length === 0) return [];
   const mounted = await Promise.all(foreign.map(async (container) => ({
     container,

@@ -2,9 +2,9 @@ import type { ResourceSummary } from "../docker/engine.ts";
 import {
   formatOwner,
   formatStackArguments,
+  isOurs,
   isSameOwner,
   LABELS,
-  MANAGER,
   type ObservedStack,
   type StackKey,
   type StackOwner,
@@ -47,7 +47,7 @@ export function ownerOf(labels: Readonly<Record<string, string>>): string | unde
  */
 export function ownership(key: StackKey, facts: OwnershipFacts, claimant: Claimant): Ownership {
   const { observed, volumes, recorded, adopted } = facts;
-  const managed = observed.containers.filter(({ labels }) => labels[LABELS.manager] === MANAGER);
+  const managed = observed.containers.filter(isOurs);
   requireRecorded(key, recorded, claimant);
   const stranger = managed.find(({ labels }) => ownerOf(labels) !== claimant.source);
   if (!adopted) {
@@ -88,7 +88,7 @@ export function notYours(key: StackKey, how: string, claimant: StackOwner): Stac
 
 /** Volumes carry the repository that was deployed, not the one with the configuration. */
 function isOfAnother(labels: Readonly<Record<string, string>>, claimant: Claimant): boolean {
-  if (labels[LABELS.manager] !== MANAGER) return false;
+  if (!isOurs({ labels })) return false;
   const name = labels[LABELS.sourceName];
   return name !== claimant.source && name !== claimant.repository;
 }

@@ -6,6 +6,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The value where it is a JSON object, otherwise an empty one. */
+export function recordOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The value where it is a list, otherwise an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** The member of a value, where it is an object that has one of that name. */
 export function memberOf(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined;
@@ -14,8 +24,7 @@ export function memberOf(value: unknown, key: string): unknown {
 /** The object that a text of JSON says; an empty one where it says something else, or nothing. */
 export function parseObject(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
+    return recordOf(JSON.parse(text));
   } catch {
     return {};
   }

@@ -40,6 +40,11 @@ export const LABELS = {
 /** Value of the manager label. */
 export const MANAGER = "stackwright";
 
+/** True for what Stackwright made, by its labels. */
+export function isOurs({ labels }: { readonly labels: Readonly<Record<string, string>> }): boolean {
+  return labels[LABELS.manager] === MANAGER;
+}
+
 /** The labels of compose that we rely on. */
 export const COMPOSE_LABELS = {
   project: "com.docker.compose.project",

@@ -12,10 +12,9 @@ import {
   COMPOSE_LABELS,
   type ComposeModel,
   formatOwner,
+  isOurs,
   isSameOwner,
   isStackwrightError,
-  LABELS,
-  MANAGER,
   type ObservedContainer,
   type ObservedStack,
   ownerFrom,
@@ -100,10 +99,6 @@ export async function ownershipOf(
     if (!adopted) requireNotOfPeer(key, observed, claimant);
     return found;
   });
-}
-
-function isOurs({ labels }: Owned["parts"][number]): boolean {
-  return labels[LABELS.manager] === MANAGER;
 }
 
 /**

@@ -1,6 +1,6 @@
 import {
+  isOurs,
   LABELS,
-  MANAGER,
   type ObservedContainer,
   type ObservedStack,
   type Plan,
@@ -24,7 +24,7 @@ export function decide(asked: DecideInput): Plan {
   const services = [...desired, ...decideOrphans(input)];
   const changes = services.filter((each) => each.action !== "keep");
   // A container that nobody of ours made is no drift; it goes when a release is rolled out anyway.
-  const reasons = changes.filter((each) => each.action !== "remove" || isOurs(each.name, input));
+  const reasons = changes.filter((each) => each.action !== "remove" || hasOurs(each.name, input));
   if (reasons.length === 0) {
     const kept = services.map((each) => each.action === "remove" ? keepForeign(each) : each);
     return { kind: "skip", reason: "no_changes", message: "no changes", services: kept };
@@ -103,7 +103,7 @@ function decideOrphans(input: DecideInput): ServicePlan[] {
   if (!input.policy.removeOrphans) return takenBack(surplus, input.takenBack ?? []);
   const orphans = new Set(surplus.map((each) => each.service));
   // A stack that nobody managed is adopted as it is: what its owner left there stays this time.
-  if (input.previous === undefined && !all.some(isManaged)) {
+  if (input.previous === undefined && !all.some(isOurs)) {
     return [...orphans].map((name) => keepForeign({ name, action: "remove", because: [] }));
   }
   return [...orphans].sort().map((name) => ({
@@ -141,10 +141,6 @@ function everything({ containers, idle = [] }: ObservedStack) {
   return [...containers, ...idle];
 }
 
-function isOurs(service: string, input: DecideInput): boolean {
-  return everything(input.observed).some((each) => each.service === service && isManaged(each));
-}
-
-function isManaged({ labels }: Pick<ObservedContainer, "labels">): boolean {
-  return labels[LABELS.manager] === MANAGER;
+function hasOurs(service: string, input: DecideInput): boolean {
+  return everything(input.observed).some((each) => each.service === service && isOurs(each));
 }

@@ -1,7 +1,6 @@
 import {
   type Drift,
-  LABELS,
-  MANAGER,
+  isOurs,
   missingNetworks,
   type ObservedContainer,
   type ObservedStack,
@@ -20,7 +19,7 @@ export function listedDrift(
 ): Drift[] {
   const known = new Set(services.map((each) => each.name));
   const strange = containers.filter(({ service, labels }) =>
-    !known.has(service) && labels[LABELS.manager] !== MANAGER
+    !known.has(service) && !isOurs({ labels })
   );
   return [
     ...services.flatMap((service) =>

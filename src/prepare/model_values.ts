@@ -1,5 +1,5 @@
 import type { ComposeProject } from "../deploy/mod.ts";
-import { isObject, objectAt, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
+import { objectAt, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
 import {
   type ComposeInvocation,
   type ComposeModel,
@@ -10,6 +10,7 @@ import { interpolate } from "./interpolate.ts";
 import { requireShort } from "./long_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { envFilesIn, type Trees } from "./render_project.ts";
+import { resourcesOf } from "../compose/resources.ts";
 
 /** Sources of the values of a model. */
 export interface ValueSources {
@@ -91,10 +92,10 @@ function wantedVariables(model: ComposeModel) {
         ...objectsAt(objectAt(service, "build"), kind),
       ]).map((each) => textAt(each, "source")),
     );
-  return ["configs", "secrets"].flatMap((kind) => {
+  return (["configs", "secrets"] as const).flatMap((kind) => {
     const inUse = used(kind);
-    return Object.entries(objectAt(model, kind)).flatMap(([key, resource]) => {
-      const name = isObject(resource) ? textAt(resource, "environment") : "";
+    return resourcesOf(model, kind).flatMap(({ key, definition }) => {
+      const name = textAt(definition, "environment");
       return name === "" ? [] : [{ what: `${kind}.${key}`, name, isUsed: inUse.has(key) }];
     });
   });

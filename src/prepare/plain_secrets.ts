@@ -2,8 +2,6 @@ import { basename, join } from "node:path";
 import {
   dotenvEntries,
   insideTree,
-  isObject,
-  objectAt,
   objectsAt,
   secretsInLargeModel,
   secretsInVariables,
@@ -30,6 +28,7 @@ import {
   writtenSecrets,
 } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
+import { resourcesOf } from "../compose/resources.ts";
 
 type Parts = Pick<PrepareParts, "files" | "secrets">;
 
@@ -176,8 +175,8 @@ export class PlainSecrets {
 
 /** Files of `secrets:`, and what is mounted to where secrets lie in containers. */
 function secretFiles(model: ComposeModel): string[] {
-  const declared = Object.values(objectAt(model, "secrets")).map((secret) =>
-    isObject(secret) ? textAt(secret, "file") : ""
+  const declared = resourcesOf(model, "secrets").map(({ definition }) =>
+    textAt(definition, "file")
   );
   const mounted = Object.values(servicesOf(model)).flatMap((service) =>
     objectsAt(service, "volumes").filter((volume) =>

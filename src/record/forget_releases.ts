@@ -5,6 +5,8 @@ import { keyIn, type LedgerDatabase } from "./ledger_database.ts";
 export const RELEASES_PER_STACK = 100;
 /** Good releases that differ and are remembered beyond those: what a person may go back to. */
 const GOOD_RELEASES = 10;
+/** Tables that have rows of a stack which is gone. */
+const OF_STACK = ["pins", "failures", "stops", "holds", "intents", "decisions", "releases"];
 /** Time for which what is left of a stack that was destroyed is remembered, in milliseconds. */
 const GONE_MS = 90 * 24 * 3600 * 1000;
 
@@ -63,9 +65,7 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
     now - GONE_MS,
   );
   for (const row of gone) {
-    for (
-      const table of ["pins", "failures", "stops", "holds", "intents", "decisions", "releases"]
-    ) {
+    for (const table of OF_STACK) {
       database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, keyIn(row));
     }
   }

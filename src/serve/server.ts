@@ -122,6 +122,8 @@ class RunningServer implements Server {
         const now = await tlsPairStamp(tls, tls.files);
         if (now === seen || now === "") continue;
         const pair = await readTlsPair(tls, tls.files);
+        // Somebody is still writing: the next look finds what is there then.
+        if (await tlsPairStamp(tls, tls.files) !== now) continue;
         await this.#renew(pair);
         seen = now;
         log.info("serving with the new TLS certificate", { file: tls.certFile });

@@ -1,5 +1,5 @@
 import type { ContainerEvent } from "../docker/mod.ts";
-import { COMPOSE_LABELS, LABELS, MANAGER, type ReconciliationEvent } from "../model/mod.ts";
+import { COMPOSE_LABELS, isOurs, LABELS, type ReconciliationEvent } from "../model/mod.ts";
 
 /** Something that happened to a container, or a service, of a stack. */
 export interface ContainerNews {
@@ -42,7 +42,7 @@ export function newsOf(
       ...(attributes["updatestate.new"] === undefined ? {} : { isVerdict: true }),
     };
   }
-  const stack = attributes[LABELS.manager] === MANAGER ? attributes[LABELS.deployment] ?? "" : "";
+  const stack = isOurs({ labels: attributes }) ? attributes[LABELS.deployment] ?? "" : "";
   if (stack === "" || attributes[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true") return undefined;
   const events = eventsOf(action, detail, attributes["signal"] ?? "");
   const drifts = DRIFTS.includes(action);

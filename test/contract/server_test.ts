@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { copyFile, writeFile } from "node:fs/promises";
+import { copyFile, utimes, writeFile } from "node:fs/promises";
 import { createServer as createPlainServer } from "node:net";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { after, before, describe, it } from "node:test";
 import { createServer, type Handler, type ServerOptions } from "../../src/serve/mod.ts";
-import { systemClock, systemFiles } from "../../src/system/mod.ts";
+import { type Files, systemClock, systemFiles } from "../../src/system/mod.ts";
 import { healthTarget, probe } from "../../src/system/http_probe.ts";
 import { settle } from "../fakes/fake_clock.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
@@ -300,6 +300,37 @@ describe("createServer() with TLS", () => {
     await install("two");
     while (!log.lines.some(({ level }) => level === "info")) await settle();
     await served(server.port, "two");
+    await server.shutdown(1_000);
+  });
+
+  it("exchanges a pair once that is still being written when it is read", async () => {
+    await install("one");
+    const log = createRecordingLog();
+    const used = files("used.crt", "used.key");
+    let [installed, touched, looks] = [false, false, 0];
+    const watched: Files = {
+      ...systemFiles,
+      async readIfExists(path) {
+        const bytes = await systemFiles.readIfExists(path);
+        if (installed && !touched && path === used.keyFile) {
+          touched = true;
+          await utimes(path, 1, 1);
+        }
+        return bytes;
+      },
+      async realPath(path) {
+        if (path === used.certFile) looks++;
+        return await systemFiles.realPath(path);
+      },
+    };
+    const server = await start({ log, tls: { ...used, files: watched } });
+    installed = true;
+    await install("two");
+    const exchanges = () => log.lines.filter(({ level }) => level === "info").length;
+    while (!touched || exchanges() === 0) await settle();
+    const before = looks;
+    while (looks < before + 4) await settle();
+    assert.equal(exchanges(), 1);
     await server.shutdown(1_000);
   });
 

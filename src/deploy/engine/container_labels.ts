@@ -1,5 +1,5 @@
-import { COMPOSE_LABELS, type ComposeModel, LABELS } from "../../model/mod.ts";
-import { isObject, type JsonObject, labelsOf, objectAt, servicesOf } from "../../compose/model.ts";
+import { COMPOSE_LABELS, type ComposeModel, LABELS, recordOf } from "../../model/mod.ts";
+import { type JsonObject, labelsOf, objectAt, servicesOf } from "../../compose/model.ts";
 import { configHash } from "./config_hash.ts";
 import { withId } from "./host_body.ts";
 
@@ -75,7 +75,7 @@ function withoutOurLabels(service: JsonObject): JsonObject {
 
 function dependencies(service: JsonObject): string {
   return Object.entries(objectAt(service, "depends_on")).map(([name, how]) => {
-    const { condition, restart } = isObject(how) ? how : {};
+    const { condition, restart } = recordOf(how);
     return `${name}:${condition ?? "service_started"}:${restart === true}`;
   }).join(",");
 }

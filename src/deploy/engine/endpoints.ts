@@ -1,16 +1,10 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { EndpointBody } from "../../docker/create_bodies.ts";
-import { type ComposeModel, filled } from "../../model/mod.ts";
-import {
-  isObject,
-  type JsonObject,
-  labelsOf,
-  objectAt,
-  servicesOf,
-  textAt,
-} from "../../compose/model.ts";
+import { filled, listOf } from "../../model/mod.ts";
+import { type JsonObject, labelsOf, objectAt, servicesOf, textAt } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { numberOf } from "./units.ts";
+import { resourceName } from "../../compose/resources.ts";
 
 /** Parts of a container's endpoints in its networks. */
 export type EndpointParts = Pick<ContainerParts, "model" | "service" | "number" | "api">;
@@ -25,7 +19,7 @@ export function endpointsOf(parts: EndpointParts): Record<string, EndpointBody> 
   const address = textAt(service, "mac_address");
   return Object.fromEntries(
     networksByPriority(service).map((key, index) => [
-      networkName(parts.model, key),
+      resourceName(parts.model, "networks", key),
       endpoint(service, key, { ...parts, address: index === 0 ? address : "" }),
     ]),
   );
@@ -38,21 +32,14 @@ export function networksByPriority(service: JsonObject): string[] {
   return Object.keys(networks).sort((a, b) => priority(b) - priority(a) || (a < b ? -1 : 1));
 }
 
-/** The name under which the engine knows a network of the model. */
-export function networkName(model: ComposeModel, key: string): string {
-  return textAt(objectAt(objectAt(model, "networks"), key), "name") || key;
-}
-
 function endpoint(
   service: JsonObject,
   key: string,
   parts: EndpointParts & { readonly address: string },
 ): EndpointBody {
   const { model, number, api } = parts;
-  const own = objectAt(service, "networks")[key];
-  const wanted = isObject(own) ? own : {};
-  const list = (name: string) =>
-    Array.isArray(wanted[name]) ? (wanted[name] as unknown[]).map(String) : [];
+  const wanted = objectAt(objectAt(service, "networks"), key);
+  const list = (name: string) => listOf(wanted[name]).map(String);
   const priority = numberOf(wanted["gw_priority"]) ?? 0;
   const mac = textAt(wanted, "mac_address") || parts.address;
   const container = textAt(service, "container_name") ||

@@ -9,7 +9,8 @@ import { withPlainDollars } from "./plain_dollars.ts";
 import { rollServices } from "./roll_services.ts";
 import { startContainers } from "./start_containers.ts";
 import { swapContainers } from "./swap_containers.ts";
-import { isObject, objectAt, textAt } from "../../compose/mod.ts";
+import { isObject } from "../../compose/mod.ts";
+import { resourcesOf } from "../../compose/resources.ts";
 
 /**
  * A backend that makes networks, volumes and containers through the Engine API, in the order and with
@@ -86,10 +87,9 @@ const SHORTEST_MS = 1000;
 function asExternal(model: ComposeModel): ComposeModel {
   const external = (kind: "networks" | "volumes") => {
     if (!isObject(model[kind])) return {};
-    const entries = Object.keys(model[kind]).map((key) => {
-      const name = textAt(objectAt(objectAt(model, kind), key), "name") || key;
-      return [key, { name, external: true }];
-    });
+    const entries = resourcesOf(model, kind).map((
+      { key, name },
+    ) => [key, { name, external: true }]);
     return { [kind]: Object.fromEntries(entries) };
   };
   return { ...model, ...external("networks"), ...external("volumes") };

@@ -10,7 +10,6 @@ import { addressKeepers } from "./gate.ts";
 import {
   askedOrder,
   filesVolumes,
-  isObject,
   type JsonObject,
   objectAt,
   objectsAt,
@@ -19,6 +18,7 @@ import {
 } from "../../compose/mod.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { wantedNetworks, wantedVolumes } from "./resource_bodies.ts";
+import { type Resource, resourcesOf } from "../../compose/resources.ts";
 
 /**
  * Makes the networks and volumes that the changed services use and that are not there. One that is
@@ -36,8 +36,8 @@ export async function ensureResources(
   const volumes = wantedVolumes(model).filter(({ key }) => mounted.has(key));
   const newNetworks = without(networks, await engine.findNetworks(networks.map(nameOf), signal));
   const newVolumes = without(volumes, await engine.findVolumes(volumes.map(nameOf), signal));
-  for (const each of newNetworks) if (each.external) throw missing({ kind: "network", ...each });
-  for (const each of newVolumes) if (each.external) throw missing({ kind: "volume", ...each });
+  requireNone("network", newNetworks);
+  requireNone("volume", newVolumes);
   const rolled = joinedBy(services.filter((each) => askedOrder(each) === "start-first"));
   for (const { key, name, body } of newNetworks) {
     await engine.makeNetwork(body, signal);
@@ -74,36 +74,25 @@ export async function requireExternals(
   signal: AbortSignal,
 ): Promise<void> {
   const { joined, mounted } = usedBy(model, names);
-  const networks = externals(model, "network", joined).filter(({ name }) => !OWN.has(name));
-  // Copies of files are made later, when their images are there.
-  const copies = new Set(filesVolumes(model, names).map(({ name }) => name));
-  const volumes = externals(model, "volume", mounted).filter(({ name }) => !copies.has(name));
-  const have = [
-    ...networks.length === 0 ? [] : await engine.findNetworks(networks.map(nameOf), signal),
-    ...volumes.length === 0 ? [] : await engine.findVolumes(volumes.map(nameOf), signal),
-  ];
-  const known = new Set(have.flatMap(({ id, name }) => [id, name]));
-  const [first] = [...networks, ...volumes].filter(({ name }) => !known.has(name));
-  if (first !== undefined) throw missing(first);
-}
-
-/** A network or volume as the model calls it and as the engine does. */
-interface Resource {
-  readonly kind: string;
-  readonly key: string;
-  readonly name: string;
-}
-
-function externals(model: ComposeModel, kind: string, used: ReadonlySet<string>): Resource[] {
-  return Object.entries(objectAt(model, `${kind}s`)).flatMap(([key, value]) =>
-    used.has(key) && isObject(value) && value["external"] === true
-      ? [{ kind, key, name: textAt(value, "name") || key }]
-      : []
+  const networks = resourcesOf(model, "networks").filter(({ key, name, external }) =>
+    external && joined.has(key) && !OWN.has(name)
   );
+  // Copies of files are made later, when their images are there.
+  const copies = new Set(filesVolumes(model, names).map(nameOf));
+  const volumes = resourcesOf(model, "volumes").filter(({ key, name, external }) =>
+    external && mounted.has(key) && !copies.has(name)
+  );
+  const noNetworks = without(networks, await engine.findNetworks(networks.map(nameOf), signal));
+  const noVolumes = without(volumes, await engine.findVolumes(volumes.map(nameOf), signal));
+  requireNone("network", noNetworks);
+  requireNone("volume", noVolumes);
 }
 
-function missing({ kind, key, name }: Resource): StackwrightError {
-  return new StackwrightError(
+function requireNone(kind: string, lacking: readonly Omit<Resource, "definition">[]): void {
+  const first = lacking.find(({ external }) => external);
+  if (first === undefined) return;
+  const { key, name } = first;
+  throw new StackwrightError(
     "deploy_failed",
     `${kind}s.${key}: ${kind} ${name} is declared external and does not exist, so nothing was ` +
       `touched; make it first (docker ${kind} create ${name}), or take external away`,

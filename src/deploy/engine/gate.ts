@@ -2,7 +2,8 @@ import { compareVersions } from "../../docker/api_version.ts";
 import type { ContainerWish, EndpointBody } from "../../docker/create_bodies.ts";
 import type { ContainerEndpoint, Engine, ResourceSummary } from "../../docker/engine.ts";
 import { type ComposeModel, isStackwrightError, LABELS } from "../../model/mod.ts";
-import { isObject, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
+import { objectAt, objectsAt, textAt } from "../../compose/mod.ts";
+import { resourcesOf } from "../../compose/resources.ts";
 
 /**
  * Engines that give a container any address of a network, whoever chose its range. Some before did,
@@ -33,13 +34,10 @@ export function addressKeepers(
 
 /** Names of the networks whose ranges a model chooses. */
 function withChosenRanges(model: ComposeModel): string[] {
-  return Object.entries(objectAt(model, "networks")).flatMap(([key, value]) => {
-    const network = isObject(value) ? value : {};
-    const pools = objectsAt(objectAt(network, "ipam"), "config");
-    const isChosen = network["external"] !== true && pools.length > 0 &&
-      pools.every((each) => textAt(each, "subnet") !== "");
-    return isChosen ? [textAt(network, "name") || key] : [];
-  });
+  return resourcesOf(model, "networks").filter(({ external, definition }) => {
+    const pools = objectsAt(objectAt(definition, "ipam"), "config");
+    return !external && pools.length > 0 && pools.every((each) => textAt(each, "subnet") !== "");
+  }).map(({ name }) => name);
 }
 
 /** A container that nobody finds in those networks by a name of its service. */

@@ -1,6 +1,6 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { HostBody, PortBody } from "../../docker/create_bodies.ts";
-import { filled } from "../../model/mod.ts";
+import { filled, listOf } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -10,9 +10,10 @@ import {
   textAt,
 } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
-import { networkName, networksByPriority } from "./endpoints.ts";
+import { networksByPriority } from "./endpoints.ts";
 import { mountBodies } from "./mount_bodies.ts";
 import { resourceLimits } from "./resource_limits.ts";
+import { resourceName } from "../../compose/resources.ts";
 
 /** The share of its host that a service's container gets. */
 export function hostBody(service: JsonObject, parts: ContainerParts): HostBody {
@@ -57,7 +58,7 @@ export function hostBody(service: JsonObject, parts: ContainerParts): HostBody {
 function list(service: JsonObject, key: string): string[] {
   const value = service[key];
   if (typeof value === "string") return [value];
-  return Array.isArray(value) ? value.map(String) : [];
+  return listOf(value).map(String);
 }
 
 function flag(service: JsonObject, key: string): boolean | undefined {
@@ -73,7 +74,7 @@ function networkMode(service: JsonObject, { model, idOf }: ContainerParts): stri
   const mode = textAt(service, "network_mode");
   if (mode !== "") return withId(mode, idOf);
   const [first] = networksByPriority(service);
-  return first === undefined ? undefined : networkName(model, first);
+  return first === undefined ? undefined : resourceName(model, "networks", first);
 }
 
 /** The engine knows no services, only the container of one. */

@@ -11,6 +11,7 @@ import {
 import type { ContainerParts } from "./container_parts.ts";
 import { fileUses, isValue } from "./injected_files.ts";
 import { numberOf } from "./units.ts";
+import { resourceName } from "../../compose/resources.ts";
 
 /** The name of a volume that the engine made up. */
 const MADE_UP = /^[0-9a-f]{64}$/;
@@ -91,7 +92,7 @@ function createsPath(volume: JsonObject): boolean {
 /** The name under which the engine knows a volume of the model. */
 function volumeName(model: JsonObject, source: string): string | undefined {
   if (source === "") return undefined;
-  return textAt(objectAt(objectAt(model, "volumes"), source), "name") || source;
+  return resourceName(model, "volumes", source);
 }
 
 function asMount(volume: JsonObject, { model }: ContainerParts): MountBody {

@@ -1,23 +1,11 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { NetworkBody, VolumeBody } from "../../docker/create_bodies.ts";
 import { COMPOSE_LABELS, type ComposeModel, filled } from "../../model/mod.ts";
-import {
-  isObject,
-  type JsonObject,
-  labelsOf,
-  objectAt,
-  objectsAt,
-  textAt,
-} from "../../compose/model.ts";
+import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/model.ts";
+import { type Resource, resourcesOf } from "../../compose/resources.ts";
 
-/** A network or volume of a rendered model. */
-export interface WantedResource<Body> {
-  /** Its key in the model. */
-  readonly key: string;
-  /** Its name on the engine. */
-  readonly name: string;
-  /** Whether it has to be there already, whoever made it. */
-  readonly external: boolean;
+/** A network or volume of a rendered model, as the engine is asked for it. */
+export interface WantedResource<Body> extends Omit<Resource, "definition"> {
   readonly body: Body;
 }
 
@@ -26,10 +14,10 @@ export function wantedNetworks(
   model: ComposeModel,
   api: string,
 ): WantedResource<NetworkBody>[] {
-  return entries(model, "networks").map(({ key, name, definition }) => ({
+  return resourcesOf(model, "networks").map(({ key, name, external, definition }) => ({
     key,
     name,
-    external: definition["external"] === true,
+    external,
     body: networkBody(definition, {
       api,
       name,
@@ -40,11 +28,11 @@ export function wantedNetworks(
 
 /** The volumes of a model, likewise. */
 export function wantedVolumes(model: ComposeModel): WantedResource<VolumeBody>[] {
-  return entries(model, "volumes").map(({ key, name, definition }) => {
+  return resourcesOf(model, "volumes").map(({ key, name, external, definition }) => {
     return {
       key,
       name,
-      external: definition["external"] === true,
+      external,
       body: {
         Name: name,
         ...filled({
@@ -54,13 +42,6 @@ export function wantedVolumes(model: ComposeModel): WantedResource<VolumeBody>[]
         Labels: { ...labelsOf(definition), ...ownLabels(model, COMPOSE_LABELS.volume, key) },
       },
     };
-  });
-}
-
-function entries(model: ComposeModel, kind: "networks" | "volumes") {
-  return Object.entries(objectAt(model, kind)).map(([key, value]) => {
-    const definition = isObject(value) ? value : {};
-    return { key, name: textAt(definition, "name") || key, definition };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Engine } from "../../docker/engine.ts";
 import type { ObjectKind, SwarmObject, SwarmService } from "../../docker/swarm.ts";
-import { LABELS, MANAGER } from "../../model/mod.ts";
+import { isOurs, LABELS } from "../../model/mod.ts";
 import type { Retention } from "./stack_words.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
@@ -21,7 +21,7 @@ export function prunable(
 ): SwarmObject[] {
   if (retention < 0) return [];
   const ours = objects.filter(({ labels }) =>
-    labels[LABELS.manager] === MANAGER && labels[LABELS.name] !== undefined
+    isOurs({ labels }) && labels[LABELS.name] !== undefined
   );
   const groups = Map.groupBy(ours, ({ labels }) => labels[LABELS.name] ?? "");
   return [...groups.values()].flatMap((group) =>

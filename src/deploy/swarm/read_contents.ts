@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import type { ObjectKind } from "../../docker/swarm.ts";
 import { type ComposeModel, own, StackwrightError } from "../../model/mod.ts";
-import { isObject, objectAt, textAt } from "../../compose/mod.ts";
+import { textAt } from "../../compose/mod.ts";
 import type { Files } from "../../system/mod.ts";
 import { LONGEST_CONTENT, tooLong } from "./stack_objects.ts";
+import { resourcesOf } from "../../compose/resources.ts";
 
 /** Sources of the contents of configs and secrets. */
 export interface ContentSources {
@@ -29,13 +30,10 @@ export async function readContents(
 ): Promise<(kind: ObjectKind, key: string) => Uint8Array> {
   const contents = new Map<string, Uint8Array>();
   for (const kind of ["configs", "secrets"] as const) {
-    for (const [key, value] of Object.entries(objectAt(model, kind))) {
-      if (!isObject(value) || value["external"] === true) continue;
-      const most = LONGEST_CONTENT[kind];
-      contents.set(
-        `${kind} ${key}`,
-        await contentOf(`${kind}.${key}`, value, { ...sources, most }),
-      );
+    for (const { key, external, definition } of resourcesOf(model, kind)) {
+      if (external) continue;
+      const parts = { ...sources, most: LONGEST_CONTENT[kind] };
+      contents.set(`${kind} ${key}`, await contentOf(`${kind}.${key}`, definition, parts));
     }
   }
   return (kind, key) => contents.get(`${kind} ${key}`) ?? new Uint8Array();

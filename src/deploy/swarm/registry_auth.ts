@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import { isObject, objectAt, textAt } from "../../compose/mod.ts";
+import { objectAt, textAt } from "../../compose/mod.ts";
 import { registryOf } from "../compose/registry_hint.ts";
+import { parseObject } from "../../model/mod.ts";
 
 const HUB = "https://index.docker.io/v1/";
 
@@ -17,7 +18,7 @@ export function credentialHelper(
 ): CredentialHelper | undefined {
   const registry = registryOf(image);
   const server = registry === "docker.io" ? HUB : registry;
-  const client = parsed(configuration ?? "");
+  const client = parseObject(configuration ?? "");
   const helper = textAt(objectAt(client, "credHelpers"), server) || textAt(client, "credsStore");
   return /^[\w.-]+$/.test(helper) ? { program: `docker-credential-${helper}`, server } : undefined;
 }
@@ -27,7 +28,7 @@ export function helperConfiguration(
   answer: string,
   { server }: CredentialHelper,
 ): string | undefined {
-  const given = parsed(answer);
+  const given = parseObject(answer);
   const [username, secret] = [textAt(given, "Username"), textAt(given, "Secret")];
   if (secret === "") return undefined;
   const login = username === "<token>" ? { identitytoken: secret } : { username, password: secret };
@@ -40,7 +41,7 @@ export function helperConfiguration(
  */
 export function registryAuth(configuration: string | undefined, image: string): string {
   const registry = registryOf(image);
-  const auths = objectAt(parsed(configuration ?? ""), "auths");
+  const auths = objectAt(parseObject(configuration ?? ""), "auths");
   const names = registry === "docker.io"
     ? [HUB, "index.docker.io", "docker.io"]
     : [registry, `https://${registry}`, `https://${registry}/`, `http://${registry}`];
@@ -61,13 +62,4 @@ export function registryAuth(configuration: string | undefined, image: string): 
   // With its padding: without it an engine takes the header for none, and says so to nobody.
   return Buffer.from(JSON.stringify(credentials)).toString("base64")
     .replaceAll("+", "-").replaceAll("/", "_");
-}
-
-function parsed(text: string) {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

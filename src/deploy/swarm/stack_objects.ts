@@ -4,10 +4,11 @@ import type { ObjectKind } from "../../docker/swarm.ts";
 import type { NetworkBody } from "../../docker/create_bodies.ts";
 import type { ObjectBody } from "../../docker/swarm_bodies.ts";
 import { type ComposeModel, LABELS, MANAGER, StackwrightError } from "../../model/mod.ts";
-import { isObject, type JsonObject, labelsOf, objectAt, textAt } from "../../compose/mod.ts";
+import { type JsonObject, labelsOf, textAt } from "../../compose/mod.ts";
 import { wantedNetworks, type WantedResource } from "../engine/resource_bodies.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 import { withoutCompose } from "./task_mounts.ts";
+import { resourcesOf } from "../../compose/resources.ts";
 
 /** A config or secret of a stack. */
 export interface WantedObject {
@@ -45,10 +46,9 @@ export const LONGEST_CONTENT: Readonly<Record<ObjectKind, number>> = {
  */
 export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedObject[] {
   return (["configs", "secrets"] as const).flatMap((kind) =>
-    Object.entries(objectAt(model, kind)).map(([key, value]) => {
-      const definition = isObject(value) ? value : {};
+    resourcesOf(model, kind).map(({ key, external, definition }) => {
       const base = objectBase(definition, key, parts.stack);
-      if (definition["external"] === true) return { kind, key, name: base };
+      if (external) return { kind, key, name: base };
       const bytes = parts.contentOf(kind, key);
       const text = Buffer.from(bytes).toString("base64");
       requireFits(kind, key, base, bytes);

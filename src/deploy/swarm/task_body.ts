@@ -9,11 +9,11 @@ import {
   servicesOf,
   textAt,
 } from "../../compose/mod.ts";
-import { networkName } from "../engine/endpoints.ts";
 import { amountOf, nanoCpus, nanoseconds, numberOf } from "../engine/units.ts";
 import type { StackParts } from "./stack_parts.ts";
 import { texts } from "./swarm_keys.ts";
 import { taskContainer } from "./task_container.ts";
+import { resourceName } from "../../compose/resources.ts";
 
 /** The body of which each task of a service is made. */
 export function taskBody(name: string, parts: StackParts): TaskBody {
@@ -99,7 +99,7 @@ function attachments(name: string, service: JsonObject, { model }: StackParts) {
   return Object.keys(objectAt(service, "networks")).sort().map((key) => {
     const wanted = objectAt(objectAt(service, "networks"), key);
     return {
-      Target: networkName(model, key),
+      Target: resourceName(model, "networks", key),
       Aliases: [...new Set([name, ...texts(wanted, "aliases")])],
       ...filled({ DriverOpts: labelsOf({ labels: objectAt(wanted, "driver_opts") }) }),
     };

@@ -25,6 +25,7 @@ import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
 import { inTheWay } from "../in_the_way.ts";
 import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
+import { resourceName } from "../../compose/resources.ts";
 
 type UpdateEngine = Pick<Engine, "imageVolumes" | "listImages">;
 type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "listNetworks">;
@@ -165,9 +166,8 @@ async function addressLosers(
 
 /** Names of the networks that a service is in. */
 function networksOf(model: ComposeModel, name: string): string[] {
-  const all = objectAt(model, "networks");
   return Object.keys(objectAt(servicesOf(model)[name] ?? {}, "networks"))
-    .map((key) => textAt(objectAt(all, key), "name") || key);
+    .map((key) => resourceName(model, "networks", key));
 }
 
 function leftToCompose(model: ComposeModel, name: string): string | undefined {

@@ -23,11 +23,13 @@ interface Question<Answer> {
   askers: number;
 }
 
+type Rounds<Answer> = WeakMap<object, Map<string, Question<Answer>>>;
+
 /** Makes it, with no question under way. */
 export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
   /** Those that were not asked yet. */
   const open = new Map<string, Question<Answer>>();
-  const rounds = new WeakMap<object, Map<string, Question<Answer>>>();
+  const rounds: Rounds<Answer> = new WeakMap();
   const begin = (key: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
     const given = new AbortController();
     const later = async () => {
@@ -62,10 +64,7 @@ export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
   };
 }
 
-function known<Answer>(
-  rounds: WeakMap<object, Map<string, Question<Answer>>>,
-  round: object,
-): Map<string, Question<Answer>> {
+function known<Answer>(rounds: Rounds<Answer>, round: object): Map<string, Question<Answer>> {
   const found = rounds.get(round) ?? new Map<string, Question<Answer>>();
   rounds.set(round, found);
   return found;

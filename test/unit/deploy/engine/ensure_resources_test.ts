@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { requireExternals } from "../../../../src/deploy/engine/ensure_resources.ts";
+import type { ResourceSummary } from "../../../../src/docker/engine.ts";
+import { StackwrightError } from "../../../../src/model/mod.ts";
+
+const never = new AbortController().signal;
+const model = {
+  services: {
+    web: { networks: { front: null }, volumes: [{ type: "volume", source: "data", target: "/d" }] },
+    other: { networks: { elsewhere: null } },
+  },
+  networks: {
+    front: { name: "shared", external: true },
+    elsewhere: { name: "elsewhere", external: true },
+  },
+  volumes: { data: { name: "shared", external: true } },
+};
+
+function engineWith(networks: readonly ResourceSummary[], volumes: readonly ResourceSummary[]) {
+  return {
+    findNetworks: () => Promise.resolve([...networks]),
+    findVolumes: () => Promise.resolve([...volumes]),
+  };
+}
+
+function named(name: string, id = name): ResourceSummary {
+  return { id, name, driver: "", labels: {} };
+}
+
+describe("requireExternals()", () => {
+  const missing = (what: string) => (error: unknown) =>
+    error instanceof StackwrightError && error.code === "deploy_failed" &&
+    error.message.startsWith(`${what} is declared external and does not exist`);
+
+  it("is content with what the services use", async () => {
+    const engine = engineWith([named("shared")], [named("shared")]);
+    await requireExternals(engine, model, ["web"], never);
+  });
+
+  it("knows a network by its id", async () => {
+    const engine = engineWith([named("front", "shared")], [named("shared")]);
+    await requireExternals(engine, model, ["web"], never);
+  });
+
+  it("names a network that is not there", async () => {
+    const engine = engineWith([], [named("shared")]);
+    const asked = requireExternals(engine, model, ["web"], never);
+    await assert.rejects(asked, missing("networks.front: network shared"));
+  });
+
+  it("takes no network for a volume of its name", async () => {
+    const engine = engineWith([named("shared")], []);
+    const asked = requireExternals(engine, model, ["web"], never);
+    await assert.rejects(asked, missing("volumes.data: volume shared"));
+  });
+});
