@@ -17,7 +17,7 @@ interface Room {
 /** The rooms, and the files of src/ that are rooms of their own (`pipeline.ts` is `pipeline`). */
 export const ROOMS: Readonly<Record<string, Room>> = {
   model: room(""),
-  system: room("model", "@logtape/logtape"),
+  system: room("model"),
   settings: room("model config", "zod yaml"),
   config: room("model", "re2js zod yaml"),
   source: room("model config system"),

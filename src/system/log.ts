@@ -1,11 +1,5 @@
-import {
-  configureSync,
-  getLogger,
-  type LogLevel as LibraryLevel,
-  type Sink,
-} from "@logtape/logtape";
 import { createTimeFormat } from "./time_format.ts";
-import { formatLine } from "./log_line.ts";
+import { formatLine, type LineLevel } from "./log_line.ts";
 import type { LogLevel, LogOptions } from "./log_options.ts";
 
 /**
@@ -27,77 +21,62 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-/**
- * Sets the logging library up and returns the log. Call it once a process: the library is configured
- * for the whole process, and a second call replaces what the first one set up.
- */
+/** A log that writes lines of `options.level` and above. */
 export function createLog(options: LogOptions): Log {
   const formatInstant = createTimeFormat(options.timeZone);
-  const sink: Sink = (record) => {
-    const time = formatInstant(new Date(record.timestamp));
-    options.write(formatLine(record, time, options));
+  const write = (level: LineLevel, message: string, fields: LogFields) => {
+    try {
+      options.write(formatLine({ level, message, fields }, formatInstant(new Date()), options));
+    } catch {
+      // What was to be told is lost; what is being done goes on.
+    }
   };
-  configureSync({
-    reset: true,
-    sinks: { out: sink },
-    loggers: [
-      { category: LOGGER, sinks: ["out"], lowestLevel: libraryLevel(options.level) },
-      { category: ["logtape", "meta"], sinks: ["out"], lowestLevel: "error" },
-    ],
-  });
-  return new WrittenLog({}, options.level);
+  return new WrittenLog({}, LEVELS.indexOf(options.level), write);
 }
+
+/** The levels that can be left out, the least first. */
+const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 /** One for all lines that share their fixed fields; made for every request, so it holds no closures. */
 class WrittenLog implements Log {
   readonly #fixed: LogFields;
-  readonly #lowest: LogLevel;
+  /** Place of the lowest level that is written. */
+  readonly #lowest: number;
+  readonly #write: (level: LineLevel, message: string, fields: LogFields) => void;
 
-  constructor(fixed: LogFields, lowest: LogLevel) {
+  constructor(
+    fixed: LogFields,
+    lowest: number,
+    write: (level: LineLevel, message: string, fields: LogFields) => void,
+  ) {
     this.#fixed = fixed;
     this.#lowest = lowest;
+    this.#write = write;
   }
 
   debug(message: string, fields?: LogFields | (() => LogFields)): void {
-    if (this.#lowest !== "debug") return;
-    this.#write("debug", message, typeof fields === "function" ? fields() : fields);
+    if (this.#lowest > 0) return;
+    const shown = typeof fields === "function" ? fields() : fields;
+    this.#write("debug", message, { ...this.#fixed, ...shown });
   }
 
   info(message: string, fields?: LogFields): void {
-    this.#write("info", message, fields);
+    if (this.#lowest <= 1) this.#write("info", message, { ...this.#fixed, ...fields });
   }
 
   warning(message: string, fields?: LogFields): void {
-    this.#write("warning", message, fields);
+    if (this.#lowest <= 2) this.#write("warning", message, { ...this.#fixed, ...fields });
   }
 
   error(message: string, fields?: LogFields): void {
-    this.#write("error", message, fields);
+    this.#write("error", message, { ...this.#fixed, ...fields });
   }
 
   critical(message: string, fields?: LogFields): void {
-    this.#write("fatal", message, fields);
+    this.#write("critical", message, { ...this.#fixed, ...fields });
   }
 
   with(fields: LogFields): Log {
-    return new WrittenLog({ ...this.#fixed, ...fields }, this.#lowest);
+    return new WrittenLog({ ...this.#fixed, ...fields }, this.#lowest, this.#write);
   }
-
-  #write(
-    level: "debug" | "info" | "warning" | "error" | "fatal",
-    message: string,
-    fields: LogFields | undefined,
-  ): void {
-    // The library expands {placeholders} in messages; ours are finished text.
-    const text = message.includes("{") || message.includes("}")
-      ? message.replaceAll("{", "{{").replaceAll("}", "}}")
-      : message;
-    getLogger(LOGGER)[level](text, { ...this.#fixed, ...fields });
-  }
-}
-
-const LOGGER = ["stackwright"];
-
-function libraryLevel(level: LogLevel): LibraryLevel {
-  return level === "warn" ? "warning" : level;
 }

@@ -1,21 +1,33 @@
-import type { LogRecord } from "@logtape/logtape";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { redactTexts } from "./redact_texts.ts";
 import { NO_STACK, stackAsOwner } from "./redactor.ts";
 import { visible } from "./visible.ts";
 import type { LogOptions } from "./log_options.ts";
 
+/** Levels as lines name them. */
+export type LineLevel = "debug" | "info" | "warning" | "error" | "critical";
+
+/** What a line says. */
+interface Said {
+  readonly level: LineLevel;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
 function inLine(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** One line of the log, with its line break. */
-export function formatLine(record: LogRecord, time: string, options: LogOptions): string {
-  const level = record.level === "fatal" ? "critical" : record.level;
-  const about = aboutOf(record.properties);
+export function formatLine(
+  { level, message: told, fields: given }: Said,
+  time: string,
+  options: LogOptions,
+): string {
+  const about = aboutOf(given);
   const redact = (text: string) => options.redactor.redact(text, about);
-  const message = redact(record.message.join(""));
-  const texts = Object.entries(record.properties).map(([name, value]) => [name, printable(value)]);
+  const message = redact(told);
+  const texts = Object.entries(given).map(([name, value]) => [name, printable(value)]);
   const fields = redactTexts(Object.fromEntries(texts), redact);
   if (options.format === "json") {
     return JSON.stringify({ time, level, msg: message, ...fields }) + "\n";
@@ -38,7 +50,7 @@ function aboutOf({ context, stack: name }: Readonly<Record<string, unknown>>): s
 }
 
 /** Priorities of syslog(3) for our levels. */
-const PRIORITIES: Readonly<Record<string, number>> = {
+const PRIORITIES: Readonly<Record<LineLevel, number>> = {
   debug: 7,
   info: 6,
   warning: 4,

@@ -221,11 +221,25 @@ describe("createLog as JSON", () => {
     }
   });
 
-  it("a second createLog() takes the place of the first", () => {
-    const first = written((log) => {
-      assert.equal(written(() => log.info("m")).length, 1);
+  it("two logs write their own lines, each from its own level on", () => {
+    const levels = ["debug", "info", "warning", "error", "critical"] as const;
+    const all = written((log) => {
+      const errors = written((other) => levels.forEach((level) => other[level]("theirs")), {
+        level: "error",
+      });
+      assert.deepEqual(errors.map((line) => JSON.parse(line).level), ["error", "critical"]);
+      levels.forEach((level) => log[level]("ours"));
     });
-    assert.deepEqual(first, []);
+    assert.deepEqual(all.map((line) => [JSON.parse(line).level, JSON.parse(line).msg]), [
+      ...levels.map((level) => [level, "ours"]),
+    ]);
+  });
+
+  it("a line that cannot be written keeps nobody from going on", () => {
+    const write = () => {
+      throw new Error("the pipe is broken");
+    };
+    assert.deepEqual(written((log) => log.error("m"), { write }), []);
   });
 
   const awkward: [string, unknown][] = [
