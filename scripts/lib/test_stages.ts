@@ -161,8 +161,8 @@ function inTheBackground(stage: Stage): Stage {
   return { ...stage, argv: ["nice", "-n", "5", ...stage.argv] };
 }
 
-/** A fifth of the mutated texts that readers of texts have to survive. */
-const FEWER_TEXTS = { FUZZ_TIMES: "1" };
+/** A fifth of the mutated texts that readers of texts have to survive, and of the length of hostile ones. */
+const FEWER_TEXTS = { FUZZ_TIMES: "1", HOSTILE_LENGTH: "200000" };
 
 function plain(group: Group, name: string, argv: readonly string[]): Stage {
   return { group, name, runner: "plain", argv };

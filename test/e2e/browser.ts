@@ -50,7 +50,12 @@ export async function startBrowser(program: string): Promise<Browser> {
     "--remote-debugging-port=0",
     `--user-data-dir=${profile}`,
     "about:blank",
-  ], { stdio: ["ignore", "ignore", "pipe"], detached: true });
+  ], {
+    stdio: ["ignore", "ignore", "pipe"],
+    detached: true,
+    // It is killed, and would leave a directory for its lock there.
+    env: { ...process.env, TMPDIR: profile },
+  });
   const address = await listeningAt(child);
   return {
     visit: (url, ready) => visit(new URL(address).host, url, ready),

@@ -102,7 +102,7 @@ for (const program of [DENO_PROGRAM, ...executables()]) {
         await assertNoFileTells(dataDir);
       } finally {
         await service.stop();
-        await Promise.all([byToken.close(), byUrl.close(), engine.close()]);
+        await Promise.all([byToken.close(), byUrl.close(), engine.close(), compose.close()]);
         await rm(directory, { recursive: true, force: true });
       }
     });

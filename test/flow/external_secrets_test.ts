@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import { describe, it } from "node:test";
-import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { type OpenBaoServer, startOpenBaoServer } from "../fakes/openbao_server.ts";
 import { run as runCommandLine } from "../unit/cli/command_line.ts";
 import { command } from "./commands.ts";
@@ -228,16 +226,7 @@ describe("stackwright plan", () => {
       await commit(world, FILES, CONFIGURATION);
       await pollTo(world, "succeeded");
       store.write("kv/shop", SECOND);
-      const compose = await createComposeCommand(composePlugins()[0] ?? "");
-      const env = {
-        ...settings(store),
-        PATH: process.env["PATH"] ?? "",
-        HOME: compose.configDirectory,
-        DATA_DIR: world.dataDir,
-        DOCKER_HOST: world.proxy.host,
-        DOCKER_CONFIG: compose.configDirectory,
-        ALLOW_LOCAL_REPOSITORY_URL: "true",
-      };
+      const env = { ...world.env, HOME: world.env["DOCKER_CONFIG"] ?? "" };
       world.proxy.reset();
       const plain = await runCommandLine(["plan", "--ref", "main", world.repository.url], { env });
       assert.equal(plain.code, 2, plain.err);

@@ -100,7 +100,11 @@ export class Compose {
 
   /** Builds images. Throws `build_failed`. */
   async build(call: ComposeCall, build: BuildArguments, signal: AbortSignal): Promise<void> {
-    await this.#act("build_failed", call, buildArguments(call.project, build), signal);
+    // Where programs put what is theirs alone for a while: compose leaves every inline Dockerfile there.
+    await this.#inScratch(async (directory) => {
+      const args = buildArguments(call.project, build);
+      await this.#act("build_failed", call, args, signal, { env: { TMPDIR: directory } });
+    });
   }
 
   /** Makes and starts containers. Throws `deploy_failed`; some of them may have been changed then. */
@@ -110,7 +114,7 @@ export class Compose {
     signal: AbortSignal,
   ): Promise<void> {
     const args = upArguments(call.project, up);
-    await this.#act("deploy_failed", call, args, signal, up.timeoutMs);
+    await this.#act("deploy_failed", call, args, signal, { timeoutMs: up.timeoutMs });
   }
 
   async #program(): Promise<string> {
@@ -127,7 +131,7 @@ export class Compose {
 
   /** What compose prints of a project. Its files are looked for from its directory. */
   async #render(call: ComposeCall, signal: AbortSignal): Promise<string> {
-    const { programEnvironment, scratch: { files, prefix } } = this.#parts;
+    const { programEnvironment, scratch: { files } } = this.#parts;
     const program = await this.#program();
     const { environment, byFile } = renderVariables(programEnvironment, call.variables);
     const command = (envFiles: readonly string[]): Command => ({
@@ -146,12 +150,20 @@ export class Compose {
     if (Object.keys(byFile).length === 0) {
       return await this.#run("render_failed", call, command(envFiles), signal);
     }
-    const directory = await files.makeTemporaryDirectory(prefix);
-    try {
+    return await this.#inScratch(async (directory) => {
       const file = join(directory, "values.env");
       await files.write(file, dotenvText(byFile), { mode: 0o600 });
       // First for the other files, which may use the values, and last because these win.
       return await this.#run("render_failed", call, command([file, ...envFiles, file]), signal);
+    });
+  }
+
+  /** Works with a private directory, which is gone afterwards with what is in it. */
+  async #inScratch<T>(work: (directory: string) => Promise<T>): Promise<T> {
+    const { files, prefix } = this.#parts.scratch;
+    const directory = await files.makeTemporaryDirectory(prefix);
+    try {
+      return await work(directory);
     } finally {
       await files.remove(directory);
     }
@@ -163,7 +175,7 @@ export class Compose {
     call: ComposeCall,
     args: ComposeArguments,
     signal: AbortSignal,
-    timeoutMs?: number,
+    more: Partial<Pick<Command, "env" | "timeoutMs">> = {},
   ): Promise<void> {
     const { log, quiet, programEnvironment, onMutation, logins, scratch } = this.#parts;
     const progress = log.with({ stack: call.project.name });
@@ -175,12 +187,12 @@ export class Compose {
     );
     const program = await this.#program();
     onMutation?.();
-    const run = async (more: Readonly<Record<string, string>>) =>
+    const run = async (forLogins: Readonly<Record<string, string>>) =>
       void await this.#run(failure, call, {
         argv: [program, ...args],
-        env: { ...environment, ...more },
         endsWithUs: true,
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...more,
+        env: { ...environment, ...more.env, ...forLogins },
         stdin: JSON.stringify(model),
         // What an image prints while it is built comes with it, and has no end.
         keptBytes: KEPT_BYTES,

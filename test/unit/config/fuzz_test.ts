@@ -32,6 +32,8 @@ interface Target {
 
 /** 5 gives 50,000 texts; FUZZ_TIMES asks for more of them, or fewer: the usual run has a fifth. */
 const TIMES = Number(env["FUZZ_TIMES"] ?? 5);
+/** No text of these sizes may keep everything else waiting for so long. */
+const SLOW_MS = 1_000;
 const POLL = {
   url: "https://example.org/acme/shop.git",
   reference: "main",
@@ -185,22 +187,30 @@ describe("parsers on mutated texts", () => {
       const random = randomFrom(20261121);
       const rounds = target.rounds * TIMES;
       let refused = 0;
-      let slowest = 0;
       for (let round = 0; round < rounds; round++) {
         let text = target.seeds[round % target.seeds.length] ?? "";
         if (target.json === true) text = JSON.stringify(reshape(JSON.parse(text), random));
         else for (let times = random(4); times >= 0; times--) text = mutate(text, random);
         const start = performance.now();
         const outcome = attempt(target, text);
-        slowest = Math.max(slowest, performance.now() - start);
+        const isSlow = performance.now() - start >= SLOW_MS;
         if (outcome === "refused") refused++;
         else if (outcome !== "taken") assert.fail(`${outcome} for ${shrink(target, text)}`);
-        assert.ok(slowest < 1_000, `${slowest} ms for ${JSON.stringify(text)}`);
+        if (isSlow) assert.ok(quickest(target, text) < SLOW_MS, `slow: ${JSON.stringify(text)}`);
       }
       assert.ok(refused < rounds, "nothing gets past the first look: the mutations are too coarse");
     });
   }
 });
+
+/** The time of the quickest of several attempts: the machine may be busy with something else. */
+function quickest(target: Target, text: string): number {
+  return Math.min(...Array.from({ length: 5 }, () => {
+    const start = performance.now();
+    attempt(target, text);
+    return performance.now() - start;
+  }));
+}
 
 /** "taken", "refused", or what is wrong with the failure. */
 function attempt(target: Target, text: string): string {

@@ -172,6 +172,14 @@ describe("Compose and the programs it runs", () => {
     assert.equal(existsSync(dirname(file)), false);
   });
 
+  it("builds with a private directory for temporary files that is gone afterwards", async () => {
+    const { compose, asked } = scripted({ code: 1 });
+    await messageOf(compose.build(CALL, BUILD, SIGNAL), "build_failed");
+    const directory = asked[0]?.env?.["TMPDIR"] ?? "";
+    assert.ok(directory.startsWith(SCRATCH.prefix), directory);
+    assert.equal(existsSync(directory), false);
+  });
+
   it("collects garbage seldom where it is told that no file names a variable of that", async () => {
     const { compose, asked } = scripted({ stdout: "{}" });
     await compose.render(CALL, SIGNAL);
