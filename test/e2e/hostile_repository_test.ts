@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import process from "node:process";
 import { after, before, describe, it } from "node:test";
 import { createRepository } from "../fakes/git_repository.ts";
 import { composeFile, configFile, type Part, service } from "../flow/compose_text.ts";
+import { listeningCompose, OURS, STEERING, subcommand } from "../flow/listening_compose.ts";
 import {
   bytesBelow,
   CANARY,
@@ -13,6 +14,7 @@ import {
   makePrey,
   type NamedAttack,
   one,
+  OURS as OURS_MOUNTED,
   PATH_ATTACKS,
   type Prey,
   TOKEN,
@@ -81,12 +83,24 @@ async function applyInside(project: string): Promise<Ended> {
   return await new ServiceProcess({ title: "docker", argv: ["docker"] }, argv, {}).ended;
 }
 
+/** A mirror below a directory. */
+async function mirrorBelow(directory: string): Promise<string> {
+  const heads = (await readdir(directory, { recursive: true })).filter((path) =>
+    basename(path) === "HEAD"
+  );
+  assert.ok(heads[0] !== undefined, "there is no mirror");
+  return join(directory, dirname(heads[0]));
+}
+
 function refused(ended: Ended, says: RegExp): void {
   const shown = `${ended.stdout}${ended.stderr}`;
   assert.equal(ended.code, 1, shown);
   assert.match(shown, says);
   assert.ok(!shown.includes(CANARY) && !shown.includes(TOKEN), "the canary was shown");
 }
+
+/** What says whose something is, as only we may say it. */
+const FORGED = { "stackwright.source.configuration": "host/evil" };
 
 describe("a hostile repository before the executable", { skip }, () => {
   let good: string;
@@ -100,9 +114,12 @@ describe("a hostile repository before the executable", { skip }, () => {
     await symlink(world.dataDir, join(made.outside, "to-data"));
     prey = { ...made, dataDir: world.dataDir };
     const first = await commitAndApply({
-      "compose.yaml": composeFile({ web: service({ volumes: ["./state:/state", "data:/data"] }) }, {
-        volumes: { data: {} },
-      }),
+      "compose.yaml": composeFile({
+        web: service({
+          volumes: ["./state:/state", "data:/data"],
+          labels: FORGED,
+        }),
+      }, { volumes: { data: { labels: FORGED } } }),
       "state/kept": "one",
     });
     assert.equal(first.code, 0, first.stderr);
@@ -111,6 +128,14 @@ describe("a hostile repository before the executable", { skip }, () => {
   after(async () => {
     await world.close();
     await rm(prey.outside, { recursive: true });
+  });
+
+  it("says nothing about itself in labels that are ours", async () => {
+    const web = await docker(world, "inspect", `${world.stack}-web-1`);
+    const data = await docker(world, "volume", "inspect", `${world.stack}_data`);
+    assert.match(web, /"stackwright.source.configuration": "local\//);
+    assert.match(data, /"stackwright.source.name": "local\//);
+    assert.doesNotMatch(web + data, /host\/evil/);
   });
 
   for (const attack of chosen(PATH_ATTACKS)) {
@@ -130,34 +155,41 @@ describe("a hostile repository before the executable", { skip }, () => {
 
   it("starts no program by a dotenv file, the configuration or a shell's functions", async () => {
     await world.repository.reset(good);
+    const config = join(prey.outside, "docker");
+    const { started } = await listeningCompose(config);
     const evil = join(prey.outside, "evil.sh");
-    const steering = {
-      AWS_CONFIG_FILE: join(prey.outside, "aws"),
-      BASH_ENV: evil,
-      ENV: evil,
-      GIT_SSH_COMMAND: evil,
-      DOCKER_HOST: "tcp://127.0.0.1:9",
-      LD_PRELOAD: evil,
-      BUILDX_CONFIG: prey.outside,
-    };
-    await writeFile(join(prey.outside, "aws"), `[default]\ncredential_process = ${evil}\n`);
+    const steering = { ...STEERING, BASH_ENV: evil, ENV: evil, GIT_SSH_COMMAND: evil };
     const lines = Object.entries(steering).map(([name, value]) => `${name}=${value}\n`);
     const shell = { "BASH_FUNC_read%%": `() { ${evil}; }`, SHELLOPTS: "xtrace", PS4: `$(${evil})` };
-    const build = {
-      context: ".",
-      dockerfile_inline: `FROM ${IMAGE}\n`,
-      cache_from: ["type=s3,region=eu-central-1,bucket=b"],
-    };
+    const build = { context: ".", dockerfile_inline: `FROM ${IMAGE}\nARG WORD=none\n` };
+    const web = { ...service({ build, secrets: ["token"] }), image: "swt-steered:1" };
     const ended = await commitAndApply(
       {
-        "compose.yaml": composeFile({ web: { ...service({ build }), image: undefined } }),
-        ".env": lines.join(""),
+        // The second service has a key for which compose is called.
+        "compose.yaml": composeFile({ web, other: service({ links: ["web"] }) }, {
+          secrets: { token: { environment: "AWS_SECRET_ACCESS_KEY" } },
+        }),
+        ".env": `${lines.join("")}AWS_SECRET_ACCESS_KEY=of-the-repository\n`,
       },
-      { environment: { AWS_SDK_LOAD_CONFIG: "1" } },
-      shell,
+      {
+        environment: { BASH_ENV: evil, SHELLOPTS: "xtrace", PS4: `$(${evil})` },
+        build: { args: { WORD: "word-of-the-build" } },
+      },
+      { ...shell, DOCKER_CONFIG: config },
     );
-    assert.match(`${ended.stdout}${ended.stderr}`, /deploy|build|cache/i);
+    // Not by another engine, which the dotenv file names.
+    assert.equal(ended.code, 0, ended.stderr);
     assert.equal(existsSync(proof), false, "a program of the repository's choice was started");
+    const calls = await started();
+    assert.deepEqual([...new Set(calls.map(subcommand))].sort(), ["build", "config", "up"]);
+    for (const call of calls) {
+      assert.ok(call.by.startsWith("stackwright"), `${call.by} stands before ${call.args}`);
+      assert.deepEqual(call.names.filter((name) => !OURS.test(name)), [], call.args);
+      assert.doesNotMatch(call.args, /word-of-the-build/);
+      assert.equal(/ --env-file \S*\/\.env /.test(call.args), subcommand(call) === "config");
+    }
+    await docker(world, "rm", "--force", `${world.stack}-web-1`);
+    await docker(world, "image", "rm", "--force", "swt-steered:1");
   });
 
   it("starts no program by files that look like another repository to buildx", async () => {
@@ -184,13 +216,17 @@ describe("a hostile repository before the executable", { skip }, () => {
   });
 
   const refusals: [string, Part, RegExp][] = [
-    ["a remote build context", { build: "https://example.org/x.git" }, /build/],
+    [
+      "a remote build context",
+      { build: "https://example.org/x.git" },
+      /build context from elsewhere/,
+    ],
     ["a seccomp profile behind a line break", {
       security_opt: ["seccomp=x\n/../../../etc/passwd"],
-    }, /seccomp|security_opt/],
+    }, /seccomp profile by a relative path/],
     ["a quoted destination of a build cache", {
       build: { context: ".", cache_to: ['type=local,"dest=/etc/x"'] },
-    }, /cache_to|lies? outside|leads? out/],
+    }, /cache_to with a directory/],
     ["a build context that buildx evaluates", {
       build: { context: ".%{if true}.%{endif}/.%{if true}.%{endif}/etc" },
     }, /context with \$\{ or %\{/],
@@ -207,6 +243,68 @@ describe("a hostile repository before the executable", { skip }, () => {
     });
   }
 
+  it("names no variable that only a shell could read", async () => {
+    await world.repository.reset(good);
+    const environment = { "BASH_FUNC_read%%": "() { id; }" };
+    const files = { "compose.yaml": composeFile({ web: service() }) };
+    refused(await commitAndApply(files, { environment }), /BASH_FUNC_read%%.* is no name of a var/);
+  });
+
+  it("reads no mirror of another source as its submodule", async () => {
+    // It lies beside the data directory, so that relative URLs lead there.
+    const thief = await createRepository(dirname(world.dataDir));
+    await thief.commit({
+      ".stackwright.yaml": configFile({ name: `${world.stack}-thief` }),
+      "compose.yaml": composeFile({ web: service() }),
+    });
+    const mirror = await mirrorBelow(join(world.dataDir, "sources"));
+    for (const url of [`../${relative(dirname(world.dataDir), mirror)}`, mirror]) {
+      await thief.submodule("evil", url, good);
+      refused(await apply(thief.url), /submodule evil: /);
+    }
+    // Nor what lies elsewhere on this machine.
+    const far = await createRepository(join(prey.outside, "far"));
+    await far.commit({
+      ".stackwright.yaml": configFile({ name: `${world.stack}-far` }),
+      "compose.yaml": composeFile({ web: service() }),
+    });
+    for (const url of [world.repository.path, relative(far.path, world.repository.path)]) {
+      await far.submodule("evil", url, good);
+      refused(await apply(far.url), /submodule evil: .* is a path on this machine/);
+    }
+  });
+
+  it("gets no mount of our data from another project's container", async () => {
+    await world.repository.reset(good);
+    const name = `${world.stack}-prey`;
+    await docker(world, "create", "--name", name, "--volume", `${world.dataDir}:/x`, IMAGE);
+    try {
+      const web = service({ volumes_from: [`container:${name}:ro`] });
+      refused(await commitAndApply({ "compose.yaml": composeFile({ web }) }), OURS_MOUNTED);
+    } finally {
+      await docker(world, "rm", "--force", name);
+    }
+  });
+
+  it("sends nothing to a terminal that steers it", async () => {
+    await world.repository.reset(good);
+    const command = ["sh", "-c", "printf '\\033]0;evil\\007bad\\n'; exit 3"];
+    const failed = await commitAndApply(
+      { "compose.yaml": composeFile({ web: service({ command }) }) },
+      {},
+      { LOG_FORMAT: "text" },
+    );
+    assert.equal(failed.code, 1, failed.stdout);
+    assert.ok(PROGRAM);
+    const told = await new ServiceProcess(PROGRAM, ["explain", world.stack], world.env).ended;
+    assert.equal(told.code, 0, told.stderr);
+    for (const shown of [failed.stderr, told.stdout]) {
+      assert.match(shown, /\\u001b\]0;evil\\u0007bad/);
+      // deno-lint-ignore no-control-regex
+      assert.doesNotMatch(`${shown}${failed.stdout}`, /[\u001b\u0007]/);
+    }
+  });
+
   it("takes over nothing of a stack whose containers are gone", async () => {
     await world.repository.reset(good);
     await apply();
@@ -217,6 +315,10 @@ describe("a hostile repository before the executable", { skip }, () => {
       "compose.yaml": JSON.stringify(one({ volumes: ["data:/data"] }, { volumes: { data: {} } })),
     });
     refused(await apply(thief.url), /stackwright adopt/);
+    // Also where no ledger knows the stack: its volumes say whose it is.
+    const empty = join(prey.outside, "empty");
+    await mkdir(empty);
+    refused(await apply(thief.url, { DATA_DIR: empty }), /stackwright adopt/);
     assert.deepEqual(await ids(world), {});
     const back = await apply();
     assert.equal(back.code, 0, back.stderr);
@@ -259,6 +361,9 @@ describe("a hostile repository before the executable", { skip }, () => {
         "compose.yaml": composeFile({ web: service() }),
         ".env": `A=b${" ".repeat(80_000)}c\n`,
       }],
+      ["a file of megabytes", {
+        "compose.yaml": Array.from({ length: 250_000 }, (_, n) => `k${n}: 1\n`).join(""),
+      }],
       ["20,000 keys", {
         "compose.yaml": `services:\n${
           Array.from({ length: 20_000 }, (_, n) => `  s${n}: 1\n`).join("")
@@ -268,8 +373,17 @@ describe("a hostile repository before the executable", { skip }, () => {
   ) {
     it(`${title} is answered`, async () => {
       await world.repository.reset(good);
-      const { code, stderr } = await commitAndApply(files);
-      assert.ok(code === 0 || code === 1, stderr);
+      await world.repository.commit({
+        ".stackwright.yaml": configFile({ name: world.stack }),
+        ...files,
+      });
+      assert.ok(PROGRAM);
+      // The kernel ends what thinks for long: an apply takes half a second of a processor.
+      const bounded = ["-c", 'ulimit -t 10; exec "$@"', "sh", ...PROGRAM.argv, "apply", "--json"];
+      const program = { title: "sh", argv: ["/bin/sh"] } as const;
+      const ended = new ServiceProcess(program, [...bounded, world.repository.url], world.env);
+      const { code, signal, stderr } = await ended.ended;
+      assert.ok(code === 0 || code === 1, `${code} ${signal} ${stderr}`);
     });
   }
 });

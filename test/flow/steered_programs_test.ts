@@ -1,44 +1,15 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
-import { findComposeProgram } from "../../src/deploy/mod.ts";
-import { systemFiles } from "../../src/system/mod.ts";
-import { composePlugins } from "../fakes/compose_command.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { command } from "./commands.ts";
+import { listeningCompose, OURS, type Started, STEERING, subcommand } from "./listening_compose.ts";
 import { commit, docker, ids, inWorld, pollTo, readInside } from "./steps.ts";
 import { engines, IMAGE, type World } from "./world.ts";
-
-/** One start of compose: what it was to do, and the names of the variables it was started with. */
-interface Started {
-  readonly args: string;
-  readonly names: readonly string[];
-}
-
-/** What every start of compose may have of ours. */
-const OURS = new RegExp(
-  "^(?:PATH|HOME|TMPDIR|XDG_RUNTIME_DIR|SSL_CERT_(?:FILE|DIR)|PWD|SHLVL|_|OLDPWD" +
-    "|DOCKER_(?:HOST|CONFIG|API_VERSION|CERT_PATH|TLS_VERIFY|CLI_PLUGIN_ORIGINAL_CLI_COMMAND)" +
-    "|COMPOSE_EXPERIMENTAL_(?:GIT|OCI)_REMOTE|BUILDX_(?:BAKE_ENTITLEMENTS_FS|GIT_INFO)|GIT_DIR" +
-    "|GOGC|GOMEMLIMIT|STACKWRIGHT_VALUE_[A-Z_]*)$",
-);
-
-/** What a dotenv file of an attacker sets; all of it may be used inside a container. */
-const STEERING: Readonly<Record<string, string>> = {
-  AWS_CONFIG_FILE: "/evil/aws",
-  AWS_REGION: "eu-central-1",
-  BASH_ENV: "/evil/bash",
-  BUILDX_BUILDER: "evil",
-  DOCKER_HOST: "tcp://127.0.0.1:9",
-  GODEBUG: "x=1",
-  HTTPS_PROXY: "http://127.0.0.1:9",
-  LD_PRELOAD: "/evil/lib.so",
-  SSL_CERT_FILE: "/evil/ca.pem",
-};
 
 /** Those that are ours where a compose file asks for them. */
 const WINS_HERE = ["DOCKER_HOST", "SSL_CERT_FILE"];
@@ -176,10 +147,6 @@ describe("a secret of a variable that nothing sets", () => {
     }));
 });
 
-function subcommand({ args }: Pick<Started, "args">): string {
-  return / (config|pull|build|up)(?: |$)/.exec(args)?.[1] ?? "";
-}
-
 async function environmentOf(world: World, name: string): Promise<Record<string, string>> {
   const id = (await ids(world))[`${name}-1`] ?? "";
   const text = await docker(world, "inspect", "--format", "{{json .Config.Env}}", id);
@@ -195,24 +162,7 @@ async function withListening(
   test: (world: World, started: () => Promise<Started[]>) => Promise<void>,
 ): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "swt-steered-"));
-  const real = composePlugins()[0] || await findComposeProgram(systemFiles, process.env);
-  const record = join(directory, "calls");
-  const program = join(directory, "cli-plugins/docker-compose");
-  await mkdir(join(directory, "cli-plugins"));
-  await writeFile(
-    program,
-    `#!/bin/sh\n{ echo "args $*"; /usr/bin/env; } >> '${record}'\nexec '${real}' "$@"\n`,
-  );
-  await chmod(program, 0o755);
-  const started = async () => {
-    const text = await readFile(record, "utf8").catch(() => "");
-    await rm(record, { force: true });
-    return text.split(/^args (?=compose --ansi)/m).slice(1).map((call) => {
-      const [args = "", ...lines] = call.split("\n");
-      const names = lines.filter((line) => line.includes("=")).map((line) => line.split("=")[0]);
-      return { args, names: names.filter((name) => name !== undefined) };
-    });
-  };
+  const { started } = await listeningCompose(directory);
   try {
     await inWorld(engine, (world) => test(world, started), {
       DOCKER_CONFIG: directory,
