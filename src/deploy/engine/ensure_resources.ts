@@ -19,12 +19,14 @@ import {
 import type { EngineWork } from "./engine_work.ts";
 import { wantedNetworks, wantedVolumes } from "./resource_bodies.ts";
 import { type Resource, resourcesOf } from "../../compose/resources.ts";
+import { withoutNetworks } from "./without_networks.ts";
 
 /**
  * Makes the networks and volumes that the changed services use and that are not there. One that is
- * there stays as it is, whoever made it.
+ * there stays as it is, whoever made it. Networks are made all or none.
  *
- * Throws `deploy_failed`, before anything is made, where an external one is missing.
+ * Throws `deploy_failed`, before anything is made, where an external one is missing, and where the engine
+ * has no addresses left for a network.
  */
 export async function ensureResources(
   { parts: { engine }, changes, model, api, tell }: EngineWork,
@@ -39,10 +41,16 @@ export async function ensureResources(
   requireNone("network", newNetworks);
   requireNone("volume", newVolumes);
   const rolled = joinedBy(services.filter((each) => askedOrder(each) === "start-first"));
-  for (const { key, name, body } of newNetworks) {
-    await engine.makeNetwork(body, signal);
-    if (rolled.has(key)) await chooseRange(engine, { name, body, api }, signal);
-    tell(`Network ${name} Created`);
+  const made: string[] = [];
+  try {
+    for (const { key, name, body } of newNetworks) {
+      await engine.makeNetwork(body, signal);
+      made.push(name);
+      if (rolled.has(key)) await chooseRange(engine, { name, body, api }, signal);
+      tell(`Network ${name} Created`);
+    }
+  } catch (error) {
+    throw await withoutNetworks(engine, made, error, signal);
   }
   for (const { name, body } of newVolumes) {
     await engine.makeVolume(body, signal);

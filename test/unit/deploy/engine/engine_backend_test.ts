@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Changes, createEngineBackend } from "../../../../src/deploy/mod.ts";
-import { isStackwrightError } from "../../../../src/model/mod.ts";
+import { isStackwrightError, StackwrightError } from "../../../../src/model/mod.ts";
 import { systemClock } from "../../../../src/system/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
@@ -63,6 +63,33 @@ describe("the engine's backend", () => {
       "make shop-web-1",
     ]);
     assert.deepEqual(composed, []);
+  });
+
+  it("takes networks back when the engine has no addresses for all, and says who has them", async () => {
+    const { engine, up } = createWorld();
+    const has = (project: string, name: string) => ({
+      ...{ id: `${name}-id`, name, driver: "bridge", options: {} },
+      labels: { "com.docker.compose.project": project },
+    });
+    engine.networks.push(has("big", "big_a"), has("big", "big_b"), has("small", "small_a"));
+    const { makeNetwork } = engine;
+    engine.makeNetwork = async (body, signal) => {
+      if (body.Name === "shop_b") {
+        throw new StackwrightError(
+          "engine_refused",
+          "engine refused POST /networks/create: 400 all predefined address pools have been fully subnetted",
+        );
+      }
+      return await makeNetwork.call(engine, body, signal);
+    };
+    const two = { a: { name: "shop_a" }, b: { name: "shop_b" } };
+    const services = { web: { image: "app:1", networks: { a: null, b: null } } };
+    await assert.rejects(up({ services, networks: two }), (error) => {
+      assert.ok(isStackwrightError(error, "deploy_failed"));
+      assert.match(error.message, /no range of addresses.*3 networks big has 2, small has 1/);
+      return true;
+    });
+    assert.deepEqual(engine.calls, ["make network shop_a", "remove network shop_a"]);
   });
 
   it("touches what runs only when its successor is there, and takes its name last", async () => {
