@@ -16,7 +16,7 @@ export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/adm
 export type { Conclude, Execute, Performers } from "./intake/perform.ts";
 
 /** Milliseconds for which active runs may go on after a shutdown began. */
-export const SHUTDOWN_GRACE_MS = 10_000;
+const SHUTDOWN_GRACE_MS = 10_000;
 
 /** Longest time that aborted work may take to put things down before shutdown goes on without it. */
 const SETTLE_MS = 2_000;

@@ -21,7 +21,7 @@ const ownerView = z.strictObject({
 });
 
 /** The change of a stack's owner. */
-export const adoptionView = z.strictObject({
+const adoptionView = z.strictObject({
   owner: ownerView,
   before: ownerView.optional().describe("Whose it was; absent when that was not known."),
 });

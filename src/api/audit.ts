@@ -2,7 +2,7 @@ import { type StackKey, toStackwrightError } from "../model/mod.ts";
 import type { Call } from "./operation.ts";
 
 /** Something a caller wants done to a project or a stack. */
-export interface Audit {
+interface Audit {
   readonly action: string;
   readonly what: "project" | "stack";
   readonly key: StackKey;

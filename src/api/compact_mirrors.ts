@@ -12,7 +12,7 @@ const trigger = "mirror_compaction";
 const DEFAULT_MAX_BYTES = 268_435_456;
 
 /** The end of a compaction that was asked for. */
-export const compactionView = runResult.extend({
+const compactionView = runResult.extend({
   busy: z.boolean().describe(
     "Another compaction is under way: nothing was started, and this is it.",
   ),

@@ -45,7 +45,7 @@ export const deploymentView = z.strictObject({
 });
 
 /** A page of stacks. */
-export const deploymentsView = z.strictObject({
+const deploymentsView = z.strictObject({
   deployments: z.array(deploymentView),
   counts: z.strictObject(
     Object.fromEntries(STACK_STATES.map((state) => [state, z.int()])) as Record<
@@ -56,8 +56,7 @@ export const deploymentsView = z.strictObject({
   next: z.string().optional().describe("`after` of the next page, when there is one."),
 });
 
-/** See {@link deploymentsView}. */
-export type DeploymentsView = z.output<typeof deploymentsView>;
+type DeploymentsView = z.output<typeof deploymentsView>;
 /** See {@link deploymentView}. */
 export type DeploymentView = z.output<typeof deploymentView>;
 

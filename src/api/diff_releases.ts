@@ -12,7 +12,7 @@ const DEFAULT_DIFF_LINES = 1000;
 const MOST_DIFF_LINES = 5000;
 
 /** A page of the difference of two releases. */
-export const diffView = z.strictObject({
+const diffView = z.strictObject({
   equal: z.boolean(),
   diff: z.string().describe(
     "Lines of a unified diff of the masked models as their author would write them, and of the files and images beside them.",

@@ -20,16 +20,14 @@ export const holdView = z.strictObject({
   until: timestamp.optional().describe("When it ends by itself."),
 });
 
-/** See {@link holdView}. */
-export type HoldView = z.output<typeof holdView>;
+type HoldView = z.output<typeof holdView>;
 
 /** The answer of resuming: whether the stack was held. */
-export const resumeView = z.strictObject({
+const resumeView = z.strictObject({
   resumed: z.boolean().describe("False when nobody held it."),
 });
 
-/** Parts for holding stacks. */
-export interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
+interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
   readonly clock: Clock;
 }
 

@@ -63,8 +63,7 @@ export const jobView = z.strictObject({
   last_run: runView.nullable().describe("Its last run, while that is known."),
 });
 
-/** See {@link jobView}. */
-export type JobView = z.output<typeof jobView>;
+type JobView = z.output<typeof jobView>;
 
 /** Runs that are looked at for the last one of each job. */
 const MOST_RUNS = 200;

@@ -11,7 +11,7 @@ const DEFAULT_DECISION_LIMIT = 20;
 const MOST_DECISIONS = 100;
 
 /** A page of the decisions about a stack. */
-export const decisionsView = z.strictObject({
+const decisionsView = z.strictObject({
   decisions: z.array(decisionView),
   next: z.int().optional().describe("`before` of the next page, when there is one."),
 });

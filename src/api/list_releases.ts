@@ -11,7 +11,7 @@ const DEFAULT_RELEASE_LIMIT = 50;
 const MOST_RELEASES = 200;
 
 /** A page of the releases of a stack. */
-export const releasesView = z.strictObject({
+const releasesView = z.strictObject({
   releases: z.array(releaseView),
   next: z.int().optional().describe("`before` of the next page, when there is one."),
 });

@@ -15,14 +15,13 @@ export const TAGS = [
   "Webhooks",
 ] as const;
 
-/** One member of {@link TAGS}. */
-export type Tag = (typeof TAGS)[number];
+type Tag = (typeof TAGS)[number];
 
 /**
  * Powers that operations take: `read` is for what only looks, `logs` for what containers print,
  * which may hold anything, `act` for what changes something.
  */
-export const POWERS = ["read", "logs", "act"] as const;
+const POWERS = ["read", "logs", "act"] as const;
 
 /** One member of {@link POWERS}. */
 export type Power = (typeof POWERS)[number];

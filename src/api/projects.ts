@@ -50,8 +50,7 @@ export const containerView = z.strictObject({
   LocalVolumes: z.int().describe("How many volumes of the engine itself it mounts."),
 });
 
-/** See {@link projectView}. */
-export type ProjectView = z.output<typeof projectView>;
+type ProjectView = z.output<typeof projectView>;
 /** See {@link containerView}. */
 export type ContainerView = z.output<typeof containerView>;
 

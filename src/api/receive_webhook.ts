@@ -38,8 +38,7 @@ export interface WebhookOperation extends OperationFacts<WebhookResult> {
   call(request: WebhookDelivery, options: { readonly wait: boolean }): Promise<WebhookResult>;
 }
 
-/** Parts for receiving webhooks. */
-export interface WebhookParts {
+interface WebhookParts {
   readonly intake: Intake;
 }
 

@@ -59,8 +59,7 @@ export const decisionView = z.strictObject({
 
 /** See {@link releaseView}. */
 export type ReleaseView = z.output<typeof releaseView>;
-/** See {@link currentView}. */
-export type CurrentView = z.output<typeof currentView>;
+type CurrentView = z.output<typeof currentView>;
 /** See {@link decisionView}. */
 export type DecisionView = z.output<typeof decisionView>;
 

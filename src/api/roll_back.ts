@@ -8,7 +8,7 @@ import { BY_HAND, runResult, runWork, type RunWorkParts, waitInput } from "./run
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
 /** Result of a rollback. */
-export const rollbackResult = runResult.extend({
+const rollbackResult = runResult.extend({
   release: z.int().describe("Number of the release that is put back."),
 });
 

@@ -11,7 +11,7 @@ import { type Operation, readInput } from "./operation.ts";
 import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
 
 /** Reads the body of a poll request. Throws `bad_request` with its problems. */
-export type ParsePollRequest = (value: unknown) => SourceRequest[];
+type ParsePollRequest = (value: unknown) => SourceRequest[];
 
 /** Parts for running polls. */
 export interface RunPollsParts extends RunWorkParts {

@@ -7,10 +7,9 @@ import { createRunView, type RunView, runView } from "./run_view.ts";
 /** Runs a list has when nobody says how many. */
 const DEFAULT_RUN_LIMIT = 50;
 /** Most runs a list has; a greater limit means this one. */
-export const MOST_RUNS = 200;
+const MOST_RUNS = 200;
 
-/** Parts of the operations on runs. */
-export interface RunParts {
+interface RunParts {
   readonly runs: RunStore;
   /** IANA zone of the timestamps. */
   readonly timeZone: string;

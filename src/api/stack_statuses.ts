@@ -186,7 +186,7 @@ export function heldBack(
  * True for a stack without a release that is gone rather than new: destroyed, or not looked at any
  * more.
  */
-export function isOver(decision: RecordedDecision | undefined, now: number): boolean {
+function isOver(decision: RecordedDecision | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
   const { kind, reason, outcome } = decision;
   // A first deployment that failed is what somebody asks about.

@@ -7,7 +7,7 @@ import { BY_HAND, type RunResult, runResult, runWork, type RunWorkParts } from "
 import { outdated, type SyncStackParts } from "./sync_stack.ts";
 
 /** The input that names a source, as somebody who stands beside a checkout of it does. */
-export const sourceInput = z.strictObject({
+const sourceInput = z.strictObject({
   url: z.string().min(1).describe("Clone URL, or path on this machine."),
   identity: z.string().optional().describe("Name of the repository that `url` is a copy of."),
   reference: z.string().min(1),
@@ -17,7 +17,7 @@ export const sourceInput = z.strictObject({
 const stackName = { context: z.string(), name: z.string() };
 
 /** The plan of one of the stacks of a source, with what it is about. */
-export const plannedStackView = z.strictObject({
+const plannedStackView = z.strictObject({
   id: z.string().describe("The same while what is wanted and what runs are the same."),
   ...stackName,
   plan: z.strictObject({
@@ -31,7 +31,7 @@ export const plannedStackView = z.strictObject({
 });
 
 /** A stack that cannot be planned, and why. */
-export const unplannedStackView = z.strictObject({
+const unplannedStackView = z.strictObject({
   ...stackName,
   code: z.enum(ERROR_CODES),
   message: z.string(),
@@ -46,7 +46,7 @@ export const unplannedStackView = z.strictObject({
 });
 
 /** The plans of a source on the wire. */
-export const sourcePlanView = z.strictObject({
+const sourcePlanView = z.strictObject({
   stacks: z.array(plannedStackView),
   failures: z.array(unplannedStackView),
 });
@@ -64,8 +64,7 @@ export type SourceInput = z.input<typeof sourceInput>;
 export type PlannedStackView = z.output<typeof plannedStackView>;
 /** See {@link unplannedStackView}. */
 export type UnplannedStackView = z.output<typeof unplannedStackView>;
-/** See {@link sourcePlanView}. */
-export type SourcePlanView = z.output<typeof sourcePlanView>;
+type SourcePlanView = z.output<typeof sourcePlanView>;
 /** See {@link agreedPlans}. */
 export type AgreedPlans = z.output<typeof agreedPlans>;
 

@@ -31,7 +31,7 @@ export interface SyncStackParts extends RunWorkParts, Pick<StackParts, "ledger">
 }
 
 /** The plan of one stack on the wire. */
-export const planView = z.strictObject({
+const planView = z.strictObject({
   plan_id: z.string().describe("The same while what is wanted and what runs are the same."),
   kind: z.enum(["skip", "deploy", "destroy"]),
   reason: z.string().optional().describe("Why nothing would be done."),

@@ -37,14 +37,14 @@ const decisionView = z.strictObject({
 });
 
 /** The answer about sync windows. */
-export const syncWindowsView = z.strictObject({
+const syncWindowsView = z.strictObject({
   time: timestamp,
   windows: z.array(windowView),
   decision: decisionView.optional().describe("For what repository, deployment and context name."),
 });
 
 /** The sync windows on the wire. */
-export type SyncWindowsView = z.output<typeof syncWindowsView>;
+type SyncWindowsView = z.output<typeof syncWindowsView>;
 
 const selector = z.string().optional();
 

@@ -5,7 +5,7 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
 
 /** The answer of unpinning: whether the stack was pinned. */
-export const unpinView = z.strictObject({
+const unpinView = z.strictObject({
   unpinned: z.boolean().describe("False when nothing held it at an earlier release."),
 });
 

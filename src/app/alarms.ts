@@ -6,7 +6,7 @@ import { OpeningAlarm, RetryAlarm } from "../trigger/mod.ts";
 import type { System } from "./system.ts";
 
 /** Alarms for failed releases, after a pause, and for what a sync window held back. */
-export interface Alarms {
+interface Alarms {
   /** Takes note of the end of a run. */
   note(run: Run, work: Work): void;
   /** Submits what windows held back, from now on. */

@@ -67,7 +67,7 @@ export interface Assembly {
 }
 
 /** Differences from the usual assembly. */
-export interface AssemblyOptions {
+interface AssemblyOptions {
   /**
    * An empty directory of the caller: mirrors, trees and a copy of the ledger go there, and the data
    * directory is only read, also where there is none yet.

@@ -7,8 +7,7 @@ import { createHost, type HostParts } from "./host.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
 
-/** Parts that hosts are made from, besides their engines. */
-export interface HostsParts extends Omit<HostParts, "engine" | "context"> {
+interface HostsParts extends Omit<HostParts, "engine" | "context"> {
   readonly engines: Engines;
 }
 

@@ -10,8 +10,7 @@ import type { Clock, Ids, Log, Meter } from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
 import { JobScheduler, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
 
-/** Ports of the jobs of all engines. */
-export interface JobBoardParts {
+interface JobBoardParts {
   readonly engines: Pick<Engines, "of">;
   /** What the engine of a context tells. */
   readonly events: (context: string) => SharedEvents;
@@ -47,7 +46,7 @@ export class JobBoards {
 }
 
 /** The jobs of an engine: when they run, what became of them, and who runs them. */
-export class JobBoard {
+class JobBoard {
   readonly #context: string;
   readonly scheduler: JobScheduler;
   readonly #parts: JobBoardParts;

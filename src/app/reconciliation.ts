@@ -12,7 +12,7 @@ import { forEachContext, whenEnded } from "./each_context.ts";
 import type { System } from "./system.ts";
 
 /** Reconciliation of the stacks of all engines, and the listener that it hears of runs by. */
-export interface Reconciliation {
+interface Reconciliation {
   /**
    * Works until the signal aborts, from when it is `able` to; on the default context from when that is
    * `settled`.

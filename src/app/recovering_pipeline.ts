@@ -4,7 +4,7 @@ import { abortable, type Clock, LONGEST_WAIT_MS, within } from "../system/mod.ts
 import type { Assembly } from "./assemble.ts";
 
 /** A pipeline that finishes interrupted work by itself. */
-export interface RecoveringPipeline extends Pipeline {
+interface RecoveringPipeline extends Pipeline {
   /** Resolves when nothing that was interrupted is being finished. */
   recovered(): Promise<void>;
 }

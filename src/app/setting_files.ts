@@ -8,8 +8,7 @@ import {
 } from "../settings/mod.ts";
 import type { Commands, Redactor } from "../system/mod.ts";
 
-/** Ports for reading setting files. */
-export interface SettingFilesParts {
+interface SettingFilesParts {
   readonly env: Environment;
   /** Reads a file as it is. */
   readonly readFile: ReadFile;

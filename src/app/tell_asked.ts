@@ -4,7 +4,7 @@ import { createTeller } from "../tell/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
 /** Something that a person asks to be done to what runs. */
-export interface Asked {
+interface Asked {
   readonly action: ProjectAction | StackAction | "remove";
   readonly work: () => Promise<void>;
 }

@@ -9,7 +9,7 @@ import type { Arguments } from "./arguments.ts";
 import type { CommandIo } from "./io.ts";
 
 /** A repository that a person names. */
-export interface Named {
+interface Named {
   /** Directory of a checkout or of a bare repository, or URL of a repository. */
   readonly repository: string;
   /** Working directory that `repository` is relative to. */

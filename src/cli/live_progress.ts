@@ -2,7 +2,7 @@ import type { RunTarget } from "../model/mod.ts";
 import type { CommandIo } from "./io.ts";
 
 /** Tells a person who waits what is being done. */
-export interface LiveProgress {
+interface LiveProgress {
   /** What is done for the command as a whole. */
   step(text: string): void;
   /** What is done to one stack. */

@@ -1,12 +1,12 @@
 /** As much of a runtime's stream as output needs. */
-export interface OutputStream {
+interface OutputStream {
   /** Calls `done` when the system has taken the text, or never will. Some runtimes throw instead. */
   write(text: string, done: (error?: Error | null) => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
 }
 
 /** Output that can be waited for. */
-export interface Output {
+interface Output {
   /** Hands a text over; the system may take it much later, when its reader is slow. */
   write(text: string): void;
   /**

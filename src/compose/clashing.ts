@@ -14,7 +14,7 @@ export interface Claims {
 }
 
 /** A service, and what it holds or needs. */
-export interface ServiceClaims {
+interface ServiceClaims {
   readonly name: string;
   readonly claims: Claims;
 }

@@ -1,5 +1,5 @@
 /** One variable that a dotenv file sets. */
-export interface DotenvEntry {
+interface DotenvEntry {
   readonly name: string;
   /** Without quotes and escapes; variables in it are not replaced. */
   readonly value: string;

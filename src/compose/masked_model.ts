@@ -7,8 +7,7 @@ import { NAMED_VALUES } from "./model_secrets.ts";
 /** Length from which a secret is looked for inside other texts. */
 const SHORTEST_PART = 4;
 
-/** Options of masking a model. */
-export interface MaskOptions {
+interface MaskOptions {
   /** Keyed digest of a text. */
   digest(text: string): string;
   /** Values that must not be shown wherever they stand. */

@@ -2,7 +2,7 @@ import type { ComposeModel } from "../model/mod.ts";
 import { type JsonObject, objectAt, recordOf, textAt } from "./model.ts";
 
 /** Kinds of what a model defines beside its services, which use it by its key. */
-export type ResourceKind = "networks" | "volumes" | "configs" | "secrets";
+type ResourceKind = "networks" | "volumes" | "configs" | "secrets";
 
 /** A resource of a model, by its key there and its name on the engine. */
 export interface Resource {

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "./model
 import { insideTree } from "./tree_paths.ts";
 
 /** The paths of a rendered model after rewriting. */
-export interface StablePaths {
+interface StablePaths {
   /** Directory the model was rendered against. */
   readonly tree: string;
   /** Directory of the stack as the engine's host sees it; holds `current` and `live`. */

@@ -16,7 +16,7 @@ import type { TreeUse } from "./tree_paths.ts";
 import { resourceName } from "./resources.ts";
 
 /** Inputs of the digests of a release. */
-export interface DigestInputs {
+interface DigestInputs {
   /** As rendered: for the number of replicas. */
   readonly rendered: ComposeModel;
   /** With stable paths: what containers are told. */

@@ -2,7 +2,7 @@ import type { ComposeModel } from "../model/mod.ts";
 import { servicesOf, textsOf } from "./model.ts";
 
 /** Others whose volumes the containers of a service mount as well. */
-export interface VolumesFrom {
+interface VolumesFrom {
   /** Services of the project, also those whose volumes come by way of another one. */
   readonly services: readonly string[];
   /** Containers that the service itself names. */

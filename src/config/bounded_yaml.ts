@@ -90,7 +90,7 @@ function beginsAlias(text: string, at: number): boolean {
 }
 
 /** Options that the documents of a text are read with, beside those that are safe. */
-export type YamlOptions = Pick<
+type YamlOptions = Pick<
   ParseOptions & DocumentOptions & SchemaOptions,
   "lineCounter" | "merge"
 >;

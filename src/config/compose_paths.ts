@@ -176,13 +176,13 @@ function mapOf(value: unknown, file: string, what: string): Record<string, unkno
 }
 
 /** The items of a list; one value that stands alone is the only one. */
-export function listOf(value: unknown): unknown[] {
+function listOf(value: unknown): unknown[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];
 }
 
 /** True when a value of YAML is a mapping. */
-export function isMap(value: unknown): value is Record<string, unknown> {
+function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) &&
     !(value instanceof Uint8Array) && !(value instanceof Date);
 }

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path/posix";
 import { type ComposeInclude, type ComposePaths, composePaths } from "./compose_paths.ts";
 
 /** References by which a compose file makes compose read more, as its author wrote them. */
-export interface ComposeReferences {
+interface ComposeReferences {
   /** Further compose files, relative to the directory of this one: `include` and `extends.file`. */
   readonly composeFiles: readonly string[];
   /** Other files: `env_file`, `label_file`, the `env_file` of an include or the `.env` beside it. */

@@ -5,7 +5,7 @@ import { joinPath, type ProblemSink } from "./problem_sink.ts";
 import { booleanOf, firstMessage, leafValue, plainValue } from "./leaf_value.ts";
 
 /** The value that a schema read from a located one. */
-export interface Decoded<T> {
+interface Decoded<T> {
   /** The value without its nulls; only to be used while the sink is clean. */
   readonly value: T;
   /**

@@ -6,8 +6,7 @@ import { parseLocatedYaml } from "./located_yaml.ts";
 import { invalidInput, ProblemSink } from "./problem_sink.ts";
 import { type DeploymentDocument, DeploymentReader } from "./deployment_reader.ts";
 
-/** Options for reading a configuration file. */
-export interface ParseOptions {
+interface ParseOptions {
   /** Path for messages; its name also tells a file of the migration. */
   readonly file: string;
   /** True for settings and authenticated requests, false for everything out of a repository. */

@@ -1,5 +1,5 @@
 /** Compose files of the published default, in lookup order. */
-export const PUBLISHED_COMPOSE_FILES = [
+const PUBLISHED_COMPOSE_FILES = [
   "compose.yaml",
   "compose.yml",
   "container-compose.yml",

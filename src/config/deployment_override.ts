@@ -5,7 +5,7 @@ import type { DeploymentDocument } from "./deployment_reader.ts";
 const PROTECTED = ["source", "reference", "repository_url", "auto_discovery", "git_depth"];
 
 /** An override applied to what was inherited. */
-export interface Overridden {
+interface Overridden {
   /** To be checked with `checkDeployment`, now that it is complete. */
   readonly deployment: Deployment;
   /** Keys of the override that were ignored because they are protected. */

@@ -8,7 +8,7 @@ const IGNORED = new Set([".git", ".github", ".vscode", ".idea", "node_modules"])
  * The directories in which stacks are looked for. Paths are POSIX and relative to the root, `.` is
  * the root.
  */
-export interface DiscoveryScope {
+interface DiscoveryScope {
   readonly workingDir: string;
   /** Levels below the working directory; 0 is unlimited. */
   readonly depth: number;

@@ -23,7 +23,7 @@ export interface DiscoveredDeployment {
 }
 
 /** A directory that is a stack and cannot be deployed as it is. */
-export interface FailedDirectory {
+interface FailedDirectory {
   readonly directory: string;
   /** The name it would have had. */
   readonly name: string;
@@ -39,7 +39,7 @@ export interface ExpandedDiscovery {
 }
 
 /** Findings of a discovery. */
-export interface DiscoveryFindings {
+interface DiscoveryFindings {
   readonly directories: readonly DiscoveredDirectory[];
   /** Texts of the overrides by path; one that is no file is missing. */
   readonly overrides: ReadonlyMap<string, string>;

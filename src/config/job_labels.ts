@@ -11,13 +11,13 @@ import { LONGEST_STOP } from "./reconciliation_options.ts";
 import { checkScheduleShape } from "./schedule_shape.ts";
 
 /** Ways to run a job: its own container is started, or one that is made for the run. */
-export const JOB_MODES = ["restart", "one_off"] as const;
+const JOB_MODES = ["restart", "one_off"] as const;
 
 /** Ends of a run of which somebody is told. */
-export const JOB_NOTIFICATIONS = ["all", "none", "success", "failure"] as const;
+const JOB_NOTIFICATIONS = ["all", "none", "success", "failure"] as const;
 
 /** A service that a job stops while it runs. */
-export interface StopService {
+interface StopService {
   readonly project: string;
   readonly service: string;
 }

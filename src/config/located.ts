@@ -11,13 +11,13 @@ export interface Position {
 export type Located = LocatedScalar | LocatedList | LocatedMap | LocatedNull;
 
 /** Nothing: `null`, `~` or an empty place. Means "not set" wherever it may stand. */
-export interface LocatedNull {
+interface LocatedNull {
   readonly kind: "null";
   readonly at: Position | undefined;
 }
 
 /** A single value. */
-export interface LocatedScalar {
+interface LocatedScalar {
   readonly kind: "scalar";
   readonly value: string | number | boolean;
   /** What the author typed, so that `010` and `1.10` stay what they are. */
@@ -28,7 +28,7 @@ export interface LocatedScalar {
 }
 
 /** A sequence. */
-export interface LocatedList {
+interface LocatedList {
   readonly kind: "list";
   readonly items: readonly Located[];
   readonly at: Position | undefined;

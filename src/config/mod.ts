@@ -16,7 +16,7 @@ export * from "./deployment_override.ts";
 export { checkDeployment } from "./check_deployment.ts";
 export { duplicateStacks } from "./duplicate_stacks.ts";
 export { isProjectName, normaliseName } from "./project_name.ts";
-export { isDefaultEnvFile, sideFileBase, type SideFilePlace, sideFilePlace } from "./side_files.ts";
+export { isDefaultEnvFile, sideFileBase, sideFilePlace } from "./side_files.ts";
 export { deploymentSchema, type WrittenDeployment } from "./deployment_schema.ts";
 export * from "./discover.ts";
 export * from "./expand_discovery.ts";

@@ -10,7 +10,7 @@ import { scheduling, type TimingOptions } from "./poll_timing.ts";
 import type { PollEntry } from "./poll_entry.ts";
 
 /** Place of an entry, and how it is read. */
-export interface EntryOptions extends TimingOptions {
+interface EntryOptions extends TimingOptions {
   readonly where: string;
   readonly index: number;
 }

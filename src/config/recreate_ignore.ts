@@ -6,7 +6,7 @@ import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
  * Kinds of things that an author may name: mounted configs and secrets by name, bind mounts by
  * their target path.
  */
-export const IGNORE_SCOPES = ["configs", "secrets", "bindMounts"] as const;
+const IGNORE_SCOPES = ["configs", "secrets", "bindMounts"] as const;
 
 /** One scope of {@link IGNORE_SCOPES}. */
 export type IgnoreScope = (typeof IGNORE_SCOPES)[number];
@@ -20,7 +20,7 @@ export interface RecreateIgnore {
 }
 
 /** The two labels as a service carries them. */
-export interface RecreateIgnoreLabels {
+interface RecreateIgnoreLabels {
   /** `stackwright.deployment.recreate.ignore`: a YAML map from scope to a list, or to nothing for all. */
   readonly ignore: string | undefined;
   /** `stackwright.deployment.recreate.ignore.signal`. */

@@ -12,7 +12,7 @@ export function sideFileBase(deployment: Deployment, file: string): string {
 }
 
 /** Place of a dotenv or secrets file of a deployment. */
-export interface SideFilePlace {
+interface SideFilePlace {
   /** The source of the configuration, or the one that is deployed; often they are the same. */
   readonly from: "configuration" | "deployed";
   /** Relative to the root of that source. */

@@ -24,8 +24,7 @@ export interface SyncWindow {
   readonly manualSync: boolean;
 }
 
-/** Options for reading sync windows. */
-export interface SyncWindowOptions {
+interface SyncWindowOptions {
   /** Name of the input in messages: a file, or the variable that holds the text. */
   readonly file: string;
   /** IANA zone of windows that name none. */

@@ -14,15 +14,14 @@ import {
 import { composeFindings } from "./compose_findings.ts";
 import { missingFiles } from "./missing_files.ts";
 
-/** Options for validating a checkout. */
-export interface ValidateOptions {
+interface ValidateOptions {
   /** Directory of the configuration files, `.` when absent. */
   readonly baseDir?: string;
   readonly allowLocalRepositoryUrl?: boolean;
 }
 
 /** Findings of a validation. */
-export interface Validation {
+interface Validation {
   /** What is declared, a discovery being what it finds. */
   readonly stacks: readonly DeclaredStack[];
   /** Configuration files that were read, those of discovered directories included. */

@@ -17,7 +17,7 @@ import { nearestKey } from "./nearest_key.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 
 /** Faults in compose files, and what they use that is refused where they are deployed. */
-export interface ComposeFindings {
+interface ComposeFindings {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   /** What the file names; nothing where it cannot be read. */
@@ -25,7 +25,7 @@ export interface ComposeFindings {
 }
 
 /** A file of the checkout that a compose file names and compose cannot do without. */
-export interface ComposeReference {
+interface ComposeReference {
   /** The key that names it. */
   readonly key: "include" | "include.env_file" | "extends" | "env_file";
   /** From the root of the checkout. */

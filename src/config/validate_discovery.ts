@@ -18,7 +18,7 @@ export interface DeclaredStack {
 }
 
 /** The stack that a document declares. */
-export interface Declared {
+interface Declared {
   readonly stacks: readonly DeclaredStack[];
   /** Overrides that were read. */
   readonly overrides: readonly string[];

@@ -15,8 +15,7 @@ import type { OldDataParts } from "./copy_old_data.ts";
 import type { RolloutResult } from "./rollout_words.ts";
 import { stackDirectories } from "./stack_files.ts";
 
-/** Ports for adopting containers. */
-export interface AdoptionParts extends OldDataParts {
+interface AdoptionParts extends OldDataParts {
   readonly options: OldDataParts["options"] & {
     /** Whether a failed release is replaced by what ran before. */
     readonly rollback: boolean;
@@ -24,7 +23,7 @@ export interface AdoptionParts extends OldDataParts {
 }
 
 /** A rollout that may replace containers which nobody of ours made. */
-export interface Adoption {
+interface Adoption {
   readonly release: Release;
   readonly observed: ObservedStack;
   readonly progress: Progress;

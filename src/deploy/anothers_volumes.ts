@@ -11,8 +11,7 @@ import {
 import type { Claimant } from "./ownership.ts";
 import { resourcesOf } from "../compose/resources.ts";
 
-/** Facts that tell whose volumes are. */
-export interface VolumeFacts {
+interface VolumeFacts {
   /** Volumes of the engine that have the name of one in the model. */
   readonly existing: readonly Pick<ResourceSummary, "name" | "labels">[];
   /** The source that a stack of this engine belongs to, as far as that is recorded. */

@@ -20,7 +20,7 @@ import { waitHealthy } from "./wait_healthy.ts";
 import { watchPeriod } from "./watch_period.ts";
 
 /** Looks while a plan is applied. */
-export interface Watch {
+interface Watch {
   /** Whether services that depend on the changed ones have to go on working. */
   readonly watchesKept: boolean;
   /** Told before each step which running containers it may stop. */

@@ -27,7 +27,7 @@ export interface ApplyInput extends Neighbours {
 }
 
 /** The steps of a plan: those before the release is judged healthy, and those after. */
-export interface ApplySteps {
+interface ApplySteps {
   readonly before: readonly ApplyStep[];
   readonly after: readonly ApplyStep[];
 }

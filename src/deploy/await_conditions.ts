@@ -6,7 +6,7 @@ import { type Looks, withLooks } from "./looks.ts";
 import type { HealthWait } from "./wait_healthy.ts";
 
 /** A wait: for what, and how long. */
-export interface ConditionWait extends Omit<HealthWait, "services" | "watchMs"> {
+interface ConditionWait extends Omit<HealthWait, "services" | "watchMs"> {
   readonly conditions: readonly StartCondition[];
 }
 

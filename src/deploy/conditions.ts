@@ -17,13 +17,13 @@ export interface StartCondition {
 }
 
 /** The state of conditions. */
-export type ConditionState =
+type ConditionState =
   | { readonly kind: "met" }
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "failed"; readonly container: ObservedContainer; readonly why: string };
 
 /** The services whose dependents do not wait for them. */
-export interface Unawaited {
+interface Unawaited {
   readonly desired: readonly ReleaseService[];
   /** Services that ran before, so that they run although deployments do not start them. */
   readonly running: ReadonlySet<string>;

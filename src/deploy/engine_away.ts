@@ -8,8 +8,7 @@ const PAUSE_MS = { first: 500, longest: 10_000 } as const;
 /** What compose says when it does not reach the engine. */
 const NOT_REACHED = /cannot connect to the docker daemon|error during connect/i;
 
-/** Parts for waiting for an engine. */
-export interface EngineWaitParts {
+interface EngineWaitParts {
   readonly engine: Pick<Engine, "info">;
   readonly clock: Clock;
   readonly log: Log;

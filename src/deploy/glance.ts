@@ -17,8 +17,7 @@ const LEAST_STACKS = 4;
 /** How old what was seen may be, in milliseconds: others than us change containers, too. */
 const OLDEST_MS = 2_000;
 
-/** Parts for looking at what runs. */
-export interface GlanceParts {
+interface GlanceParts {
   readonly host: { readonly engine: Engine };
   readonly stackLock: Pick<WatchedLock, "mark" | "wasReleasedSince">;
   readonly clock: Clock;

@@ -38,7 +38,7 @@ export function keptDependents(
 const CHECK_INTERVAL_MS = 30_000;
 
 /** The result of one look at services. */
-export interface KeptLook {
+interface KeptLook {
   readonly now: Readiness;
   /** The containers whose restarts count from here on. */
   readonly counted: readonly ContainerDetails[];

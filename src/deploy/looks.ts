@@ -8,8 +8,7 @@ export const SAMPLE_INTERVAL_MS = 1000;
 /** The events after which something may be as it is waited for, or cannot become so any more. */
 const ACTIONS = ["start", "die", "health_status", "destroy", "pause", "unpause", "rename"];
 
-/** Parts of the moments to look at a stack. */
-export interface LookParts {
+interface LookParts {
   readonly engine: Pick<Engine, "containerEvents">;
   readonly clock: Clock;
   readonly key: StackKey;

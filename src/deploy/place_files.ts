@@ -24,8 +24,7 @@ import { tarOf } from "./engine/tar.ts";
 import { batches, PLACE } from "./file_batches.ts";
 import { RealTree } from "./real_tree.ts";
 
-/** Parts for copying files to an engine on another machine. */
-export interface PlaceFilesParts {
+interface PlaceFilesParts {
   readonly engine: Engine;
   readonly files: Files;
   readonly clock: Pick<Clock, "now">;
@@ -33,7 +32,7 @@ export interface PlaceFilesParts {
 }
 
 /** Files that containers are to see on an engine that does not share ours. */
-export interface FilesToPlace {
+interface FilesToPlace {
   readonly release: Release;
   /** Directory that the files lie in, encrypted ones in the clear. */
   readonly tree: string;

@@ -30,7 +30,7 @@ export interface ProjectSummary {
 }
 
 /** Things to remove of a project besides its containers and networks. */
-export interface ProjectRemoval {
+interface ProjectRemoval {
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
 }
@@ -40,8 +40,7 @@ export type ProjectEngine =
   & Engine
   & Pick<EngineClient, "describeContainers">;
 
-/** Parts for acting on projects. */
-export interface ProjectParts {
+interface ProjectParts {
   /** The engine of a context. Throws `bad_request` for one that is not there. */
   readonly engine: (context: string) => Promise<ProjectEngine>;
   readonly clock: Clock;

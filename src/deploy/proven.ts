@@ -8,7 +8,7 @@ import type { Alarm, Looks } from "./looks.ts";
 const STEADY_MS = 10_000;
 
 /** Proofs that containers which run have to give. */
-export interface Proofs {
+interface Proofs {
   /** Milliseconds for which a container of a service has to run where no health check speaks for it. */
   readonly watchMs: (service: string) => number;
   /** Whether what the health check of a container says is about now. */

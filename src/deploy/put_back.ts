@@ -25,8 +25,7 @@ const MOST_RETURNS = 10;
 /** Milliseconds before the second attempt; twice as many before the third. */
 const FIRST_PAUSE_MS = 1000;
 
-/** Facts about the rollout that failed. */
-export interface Failure {
+interface Failure {
   readonly error: StackwrightError;
   /** Ids of containers that it may have told the engine to stop. */
   readonly endangered: Set<string>;

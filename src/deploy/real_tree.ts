@@ -3,7 +3,7 @@ import { insideTree } from "../compose/mod.ts";
 import type { Files } from "../system/mod.ts";
 
 /** The place that a path leads to once its links are resolved. */
-export interface RealPlace {
+interface RealPlace {
   /** The place itself; `undefined` when nothing is there, or a link leads to nothing. */
   readonly real: string | undefined;
   /** The same below the tree, `.` for its root; `undefined` also for what links lead out of it. */

@@ -6,7 +6,7 @@ import type { ContainerDetails } from "../docker/engine.ts";
 export const MOST_RESTARTS = 3;
 
 /** The result of one look at containers. */
-export interface RestartLook {
+interface RestartLook {
   /** Ids of those that the engine restarted while they were watched. */
   readonly restarted: ReadonlySet<string>;
   /** The first that was restarted {@link MOST_RESTARTS} times. */

@@ -14,14 +14,14 @@ import { LiveDirectory } from "./live_directory.ts";
 import { type KeptFiles, ReplacedFiles } from "./replaced_files.ts";
 
 /** Directories of a stack below a data directory. */
-export interface StackDirectories {
+interface StackDirectories {
   readonly stack: string;
   readonly current: string;
   readonly live: string;
 }
 
 /** Notes that a tree is about to be put in place; what it returns is called when it is. */
-export type NoteSwitch = (tree: string) => () => void;
+type NoteSwitch = (tree: string) => () => void;
 
 /** The directories of a stack in a data directory. */
 export function stackDirectories(dataDir: string, key: StackKey): StackDirectories {

@@ -1,12 +1,12 @@
 /** A change of one service that compose makes. */
-export interface Change {
+interface Change {
   readonly name: string;
   /** Changes of one kind can be made by one call. */
   readonly kind: string;
 }
 
 /** Changes that one call makes. */
-export interface ChangeGroup {
+interface ChangeGroup {
   readonly kind: string;
   readonly names: readonly string[];
 }

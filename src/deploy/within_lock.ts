@@ -2,7 +2,7 @@ import { formatStackKey, type StackKey, StackwrightError } from "../model/mod.ts
 import { type Clock, type KeyedLock, withDeadline } from "../system/mod.ts";
 
 /** Something that a person asks to be done to what runs under a name. */
-export interface Bounded {
+interface Bounded {
   readonly key: StackKey;
   /** What it is called in errors: `project`, `stack`. */
   readonly what: string;

@@ -13,8 +13,7 @@ export interface MutatingCall {
   readonly path: string;
 }
 
-/** Parts of an engine API. */
-export interface ApiOptions {
+interface ApiOptions {
   /** `DOCKER_API_VERSION`; empty: agree with the engine. */
   readonly apiVersion?: string;
   /** Told of every mutating call before it is sent. */
@@ -24,7 +23,7 @@ export interface ApiOptions {
 }
 
 /** The engine's version, as it says itself. */
-export interface EngineVersion {
+interface EngineVersion {
   readonly version: string;
   /** API version both sides speak. */
   readonly apiVersion: string;

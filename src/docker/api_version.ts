@@ -6,7 +6,7 @@ export const NEWEST_API = "1.48";
 export const OLDEST_API = "1.41";
 
 /** Versions an engine says it speaks. */
-export interface EngineVersions {
+interface EngineVersions {
   readonly newest: string;
   /** Absent where the engine does not say. */
   readonly oldest?: string;

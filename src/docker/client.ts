@@ -19,8 +19,7 @@ import { createSshForward, type SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
 import { asRecord, asText, type JsonRecord } from "./json.ts";
 
-/** Parts and options of an engine client. */
-export interface EngineOptions extends Omit<TransportOptions, "forward"> {
+interface EngineOptions extends Omit<TransportOptions, "forward"> {
   /** Address; without it `DOCKER_HOST` of {@link EngineOptions.env}, else the default socket. */
   readonly host?: string;
   /** The same, already read; goes before it. */

@@ -19,7 +19,7 @@ import { parseContainerStatus } from "./status.ts";
 import { boundPorts, networksOf } from "./observed_container.ts";
 
 /** The engine's own, of a container that says nothing. */
-export const DEFAULT_GRACE_SECONDS = 10;
+const DEFAULT_GRACE_SECONDS = 10;
 
 /** The details of a container, from what the engine says of it. */
 export function detailed(answer: JsonRecord): ContainerDetails {

@@ -6,7 +6,7 @@ import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
 
 /** A port of a container, and where the host offers it. */
-export interface ContainerPort {
+interface ContainerPort {
   /** Address of the host; empty when it is not published. */
   readonly address: string;
   readonly targetPort: number;

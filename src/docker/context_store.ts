@@ -6,7 +6,7 @@ import { type EngineEndpoint, parseEndpoint } from "./endpoint.ts";
 import { asRecord, asText, type Json } from "./json.ts";
 
 /** The container contexts that the engine's command line knows, read anew at each call. */
-export interface ContextStore {
+interface ContextStore {
   /** Names of all contexts, sorted; those that cannot be read are left out. */
   names(): Promise<string[]>;
   /**
@@ -17,7 +17,7 @@ export interface ContextStore {
 }
 
 /** Names of contexts that the command line takes; no path could be made of it. */
-export const CONTEXT_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.+-]+$/;
+const CONTEXT_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.+-]+$/;
 
 const CERTIFICATES = ["ca.pem", "cert.pem", "key.pem"] as const;
 

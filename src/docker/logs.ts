@@ -1,7 +1,7 @@
 import { StackwrightError } from "../model/mod.ts";
 
 /** A piece of output and where it was written to. */
-export interface LogChunk {
+interface LogChunk {
   readonly stream: "stdout" | "stderr";
   readonly bytes: Uint8Array;
 }

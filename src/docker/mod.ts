@@ -5,8 +5,8 @@
 export { EngineApi, type MutatingCall } from "./api.ts";
 export { type ApiRequest } from "./api_request.ts";
 export * from "./api_version.ts";
-export { createEngine, type EngineClient, type EngineOptions } from "./client.ts";
-export type { ContainerPort, ContainerSummary } from "./container_summary.ts";
+export { createEngine, type EngineClient } from "./client.ts";
+export type { ContainerSummary } from "./container_summary.ts";
 export { isOneOff, isSwarmTask } from "./containers.ts";
 export * from "./context_store.ts";
 export * from "./endpoint.ts";

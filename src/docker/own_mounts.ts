@@ -2,7 +2,7 @@ import { type EngineApi, pathName } from "./api.ts";
 import { asList, asRecord, asText } from "./json.ts";
 
 /** One mount of a container: where it is inside, and what it is on the engine's host. */
-export interface OwnMount {
+interface OwnMount {
   readonly destination: string;
   readonly source: string;
 }

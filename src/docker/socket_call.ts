@@ -1,7 +1,6 @@
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 
-/** Parts of a call over a socket, besides the request. */
-export interface SocketCall {
+interface SocketCall {
   readonly socketPath: string;
   /** Longest time until the head of the answer, in milliseconds. */
   readonly answerMs: number;

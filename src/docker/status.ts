@@ -1,7 +1,7 @@
 import type { ContainerHealth, ContainerState, ObservedContainer } from "../model/mod.ts";
 
 /** State, health and exit code, as the texts of a listed container tell them. */
-export type ContainerStatus = Pick<ObservedContainer, "state" | "health" | "exitCode">;
+type ContainerStatus = Pick<ObservedContainer, "state" | "health" | "exitCode">;
 
 const STATES: readonly ContainerState[] = [
   "created",

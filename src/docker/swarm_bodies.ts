@@ -131,7 +131,7 @@ export interface TaskMountBody {
 }
 
 /** Resources that a task may use at most, or is promised. */
-export interface ResourceBody {
+interface ResourceBody {
   readonly NanoCPUs?: number;
   readonly MemoryBytes?: number;
   readonly Pids?: number;
@@ -141,7 +141,7 @@ export interface ResourceBody {
 }
 
 /** On which nodes tasks may run. */
-export interface PlacementBody {
+interface PlacementBody {
   readonly Constraints?: readonly string[];
   readonly Preferences?: readonly { readonly Spread: { readonly SpreadDescriptor: string } }[];
   readonly MaxReplicas?: number;
@@ -149,7 +149,7 @@ export interface PlacementBody {
 }
 
 /** A network of a task. */
-export interface AttachmentBody {
+interface AttachmentBody {
   readonly Target: string;
   readonly Aliases?: readonly string[];
   readonly DriverOpts?: Readonly<Record<string, string>>;
@@ -178,7 +178,7 @@ export interface UpdateBody {
 }
 
 /** Ports and addresses by which a service is reached. */
-export interface EndpointSpecBody {
+interface EndpointSpecBody {
   readonly Mode?: "vip" | "dnsrr";
   readonly Ports?: readonly {
     readonly Name?: string;

@@ -2,7 +2,7 @@ import type { Run } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 
 /** A run that the client who waits for it can cancel. */
-export interface Cancellable {
+interface Cancellable {
   readonly runs: Pick<RunStore, "subscribe">;
   readonly id: string;
   readonly client: AbortSignal;

@@ -9,8 +9,7 @@ export interface EndParts {
   readonly log: Log;
 }
 
-/** Facts about the end of a run. */
-export interface EndFacts extends RunEnd {
+interface EndFacts extends RunEnd {
   /** Whether what failed was logged already, by the targets that failed. */
   readonly isTold?: boolean;
 }

@@ -21,7 +21,7 @@ import { type EndParts, endRun } from "./end_run.ts";
  * or, for work of several sources, an `AggregateError` of one error for each failed source. Work that
  * is about no targets returns what its run amounts to.
  */
-export type Perform<Kind extends Work["kind"]> = (
+type Perform<Kind extends Work["kind"]> = (
   work: WorkOf<Kind>,
   reporter: RunReporter,
   signal: AbortSignal,
@@ -52,7 +52,7 @@ export interface PerformParts extends EndParts {
 }
 
 /** Work with the run that was opened for it. */
-export interface OpenedWork {
+interface OpenedWork {
   readonly id: string;
   readonly work: Work;
 }

@@ -58,7 +58,7 @@ export interface Problem {
 }
 
 /** Details of an error besides code and message. */
-export interface ErrorDetails {
+interface ErrorDetails {
   /** The lower-level failure; kept for logs, never shown whole to a client. */
   readonly cause?: unknown;
   /** Every problem of an input that was refused, in reading order. */

@@ -39,7 +39,7 @@ export function own<T>(record: Readonly<Record<string, T>>, name: string): T | u
 }
 
 /** An object whose members may be left out. */
-export type Filled<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type Filled<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /**
  * The members of an object that say something, for who takes those that are not there as told: without

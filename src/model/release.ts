@@ -31,7 +31,7 @@ export interface ServicePlace {
 /**
  * Mounted files whose changes a service wants to see without being replaced (`recreate.ignore`).
  */
-export interface InPlaceFiles {
+interface InPlaceFiles {
   /** Content by path in the tree, as in {@link ReleaseService.inputs}. */
   readonly files: Readonly<Record<string, string>>;
   /** Signal that tells the service of a change; absent when it finds out by itself. */

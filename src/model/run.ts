@@ -8,7 +8,7 @@ export const RUN_STATUSES = ["accepted", "running", "succeeded", "failed", "skip
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /** States of one target inside a run. */
-export type TargetStatus = "pending" | "running" | "succeeded" | "failed" | "skipped";
+type TargetStatus = "pending" | "running" | "succeeded" | "failed" | "skipped";
 
 /** One stack in one context that a run was about. */
 export interface RunTarget {

@@ -90,7 +90,7 @@ export interface Rollback extends Started {
 }
 
 /** Bring back what is missing of the release that a stack has, whatever its source says by now. */
-export interface Restore extends Started {
+interface Restore extends Started {
   readonly kind: "restore";
   readonly key: StackKey;
   /** A sentence for people. */
@@ -98,7 +98,7 @@ export interface Restore extends Started {
 }
 
 /** Finish what an ended process left open. */
-export interface Recovery extends Started {
+interface Recovery extends Started {
   readonly kind: "recovery";
 }
 
@@ -114,8 +114,7 @@ export interface RunJob extends Started {
 /** Ways to make a mirror smaller: by encoding every object anew, or by joining packs as they are. */
 export const COMPACTION_MODES = ["repack", "copy"] as const;
 
-/** One member of {@link COMPACTION_MODES}. */
-export type CompactionMode = (typeof COMPACTION_MODES)[number];
+type CompactionMode = (typeof COMPACTION_MODES)[number];
 
 /** Make mirrors of Git repositories smaller. */
 export interface Compaction extends Started {

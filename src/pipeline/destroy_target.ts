@@ -18,7 +18,7 @@ import { repositoryOf } from "./resolve_revision.ts";
 import { requireOwner, type SourceIdentity } from "./stack_owner.ts";
 
 /** Things that a destroy removes besides containers and networks. */
-export type DestroyWhat = {
+type DestroyWhat = {
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
   /** Whether the volumes of a stack of a swarm stay; a destroy by its configuration deletes them. */
@@ -54,7 +54,7 @@ export function destroyerOf(target: Target): SourceIdentity {
 }
 
 /** A destroy that was asked for: why, by whom, and what ran then. */
-export interface ToDestroy {
+interface ToDestroy {
   readonly by: SourceIdentity;
   readonly because: string;
   readonly removeVolumes: boolean;

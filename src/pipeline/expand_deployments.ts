@@ -56,7 +56,7 @@ export interface Expansion {
 }
 
 /** A configuration to expand. */
-export interface ToExpand extends RequestOfRound {
+interface ToExpand extends RequestOfRound {
   readonly declared: readonly DeclaredDeployment[];
   /** Where the configuration was read. */
   readonly configuration: Revision;

@@ -16,7 +16,7 @@ import type { Commands, Limiter, Slot, WatchedLock } from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
 
 /** Settings of the pipeline, beyond those of preparing. */
-export interface PipelineOptions extends PrepareOptions {
+interface PipelineOptions extends PrepareOptions {
   /** Folder inside a source where configuration files are looked for; `/` is its root. */
   readonly configBaseDir: string;
   /** Whether repositories may name repositories on this machine (`ALLOW_LOCAL_REPOSITORY_URL`). */

@@ -35,7 +35,7 @@ export interface PlannedStack extends StackKey {
 }
 
 /** A stack that cannot be planned, and keeps no other from it. */
-export interface UnplannedStack extends StackKey {
+interface UnplannedStack extends StackKey {
   readonly error: StackwrightError;
 }
 

@@ -78,7 +78,7 @@ export async function imagesToRemove(
  * one that is being deployed ran or names. A service without a container ran nothing, and its image
  * is needed all the same.
  */
-export function neededImages(
+function neededImages(
   ledger: Pick<Ledger, "currents" | "history" | "releasesUnderWay">,
   present: readonly ImageSummary[],
   { retention, but }: { readonly retention: number; readonly but?: StackKey },

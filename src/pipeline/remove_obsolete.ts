@@ -33,7 +33,7 @@ import { deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 
 /** A run, as far as obsolete stacks depend on it. */
-export interface ObsoleteRun {
+interface ObsoleteRun {
   readonly request: SourceRequest;
   readonly configuration: Revision;
   readonly expansion: Expansion;
@@ -45,7 +45,7 @@ export interface ObsoleteRun {
 export type Removal = ObsoleteVerdict & { readonly kind: "remove" };
 
 /** The plan for stacks that nothing names any more. */
-export interface ObsoletePlan {
+interface ObsoletePlan {
   readonly owner: DiscoveryOwner;
   readonly removals: readonly Removal[];
   readonly kept: readonly (ObsoleteVerdict & { readonly kind: "keep" })[];

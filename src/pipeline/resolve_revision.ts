@@ -31,7 +31,7 @@ export interface RequestOfRound {
 }
 
 /** The revision to work with, and why it may be an old one. */
-export interface Looked {
+interface Looked {
   readonly revision: Revision;
   /** Why the source could not be asked: then `revision` is what it said last. */
   readonly away?: StackwrightError;
@@ -72,7 +72,7 @@ export function requestLocation({ kind, url, identity }: SourceRequest): SourceL
 }
 
 /** A deployment, and the configuration that asks for it. */
-export interface Asked extends RequestOfRound {
+interface Asked extends RequestOfRound {
   readonly deployment: Deployment;
   /** Where the configuration was read. */
   readonly configuration: Revision;

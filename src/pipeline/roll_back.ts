@@ -25,7 +25,7 @@ import { newestRevision } from "./resolve_revision.ts";
 const MOST_LOOKED_AT = 100;
 
 /** A person's wish to have a release back. */
-export interface RollbackRequest {
+interface RollbackRequest {
   /** A release of `history`; without it, the good one before the current. */
   readonly number: number | undefined;
   /** Why, in the words of whoever asks; may be empty. */

@@ -26,7 +26,7 @@ import { partsFor, type PipelineParts } from "./parts.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Results of the runs of jobs, in memory. */
-export interface JobResults {
+interface JobResults {
   /** Remembers how the last run of a job ended; without a code nobody knows. */
   set(key: StackKey, service: string, exitCode: number | undefined): void;
 }

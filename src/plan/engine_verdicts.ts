@@ -1,7 +1,6 @@
 import type { EngineVerdict, ReleaseService } from "../model/mod.ts";
 
-/** Facts by which an update is judged that a swarm ended by itself. */
-export interface VerdictInput {
+interface VerdictInput {
   readonly verdict: EngineVerdict;
   /** The release that is deployed. */
   readonly current: { readonly number: number; readonly services: readonly ReleaseService[] };
@@ -15,7 +14,7 @@ export interface VerdictInput {
 }
 
 /** Words about it, and whether the deployed release failed by it. */
-export interface ToldVerdict {
+interface ToldVerdict {
   readonly message: string;
   readonly fails: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Drift, DriftPolicy, FoundDrift } from "../model/mod.ts";
 
 /** Judgement on drift that was found. */
-export interface JudgedDrift {
+interface JudgedDrift {
   /** What is to be mended: what a new container did not change is not replaced time and again. */
   readonly mended: readonly Drift[];
   /** What was not there before and only inspecting shows. */

@@ -80,8 +80,7 @@ function judge({ newer, ...stack }: ObsoleteCandidate, input: ObsoleteInput): Ob
 /** Up to this many stacks are removed without asking again. */
 const MOST_UNASKED_REMOVALS = 5;
 
-/** Facts that removals are permitted by. */
-export interface RemovalRequest {
+interface RemovalRequest {
   /** What would be removed now. */
   readonly removals: readonly StackKey[];
   /** Number of discovered stacks that the owner has, those included. */

@@ -1,7 +1,7 @@
 import type { Origin, RetryOptions } from "../model/mod.ts";
 
 /** The failure that stands between a release and another attempt. */
-export interface KnownFailure {
+interface KnownFailure {
   /** Digest of the release that failed. */
   readonly release: string;
   readonly failures: number;
@@ -29,7 +29,7 @@ export type RetryDecision =
   | { readonly kind: "wait"; readonly reason: "budget_exhausted" };
 
 /** Shortest and longest pause between automatic attempts of one bad release, in seconds. */
-export const BACK_OFF_SECONDS = { first: 10, longest: 15 * 60 } as const;
+const BACK_OFF_SECONDS = { first: 10, longest: 15 * 60 } as const;
 
 /**
  * Decides whether a release that failed before may be tried again. Another release starts fresh, and a manual attempt is always made.

@@ -1,7 +1,7 @@
 import type { Origin, RunTarget, Trigger } from "../model/mod.ts";
 
 /** The outcome of a run as a whole. */
-export interface RunConclusion {
+interface RunConclusion {
   readonly status: "succeeded" | "failed" | "skipped";
   readonly message: string;
 }
@@ -21,7 +21,7 @@ export interface RunContext {
 }
 
 /** A failure message, taken apart: a short stable text, and what it is about. */
-export interface FailureParts {
+interface FailureParts {
   readonly headline: string;
   /** Empty when there is nothing more to say. */
   readonly detail: string;

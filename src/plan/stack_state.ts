@@ -27,8 +27,7 @@ export type StackState = (typeof STACK_STATES)[number];
 /** Healths of the containers of a stack, taken together. */
 export const STACK_HEALTHS = ["healthy", "starting", "unhealthy", "stopped", "unknown"] as const;
 
-/** One member of {@link STACK_HEALTHS}. */
-export type StackHealth = (typeof STACK_HEALTHS)[number];
+type StackHealth = (typeof STACK_HEALTHS)[number];
 
 /** Everything a stack is judged by. */
 export interface StackFacts {

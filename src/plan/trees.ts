@@ -1,5 +1,5 @@
 /** A tree on disk. */
-export interface StoredTree {
+interface StoredTree {
   /** Its directory. */
   readonly path: string;
   /** Time at which somebody asked for it last. */
@@ -7,7 +7,7 @@ export interface StoredTree {
 }
 
 /** A tree that the containers of a stack saw from one moment on. */
-export interface TreeSpan {
+interface TreeSpan {
   readonly path: string;
   readonly beganAt: Date;
   /** Time at which it was certainly in place; absent when that is not known. */

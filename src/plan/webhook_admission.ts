@@ -2,7 +2,7 @@ import { passesWebhookFilter, shortReference } from "../config/mod.ts";
 import type { DeclaredDeployment, Plan, Revision, SourceRequest } from "../model/mod.ts";
 
 /** The subject of a webhook, and one deployment of its configuration. */
-export interface WebhookTarget {
+interface WebhookTarget {
   readonly request: SourceRequest;
   /** What the reference of the webhook leads to now. */
   readonly revision: Revision;

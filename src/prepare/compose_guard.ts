@@ -8,7 +8,7 @@ import type { Files } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
 
 /** A project about to be rendered. Paths are absolute. */
-export interface GuardedProject {
+interface GuardedProject {
   readonly tree: string;
   /** Base of the paths in the project's own files; compose must be started there. */
   readonly directory: string;
@@ -16,8 +16,7 @@ export interface GuardedProject {
   readonly envFiles: readonly string[];
 }
 
-/** Parts of the guard. */
-export interface GuardParts {
+interface GuardParts {
   readonly files: Files;
   /** Texts with their variables replaced, exactly as compose does it for the project. */
   interpolate(texts: readonly string[]): Promise<readonly string[]>;

@@ -7,7 +7,7 @@ import type { Source, TreeEntry } from "../source/source.ts";
 import type { Files } from "../system/mod.ts";
 
 /** Files of a tree that a deployment uses. */
-export interface RevealJob {
+interface RevealJob {
   readonly revision: Revision;
   /** Directory of the tree. */
   readonly tree: string;
@@ -40,8 +40,7 @@ export interface EncryptedFiles {
   reveal(job: RevealJob, signal: AbortSignal): Promise<Revealed>;
 }
 
-/** Parts of {@link createEncryptedFiles}. */
-export interface EncryptedFilesParts {
+interface EncryptedFilesParts {
   /** The source itself, which reads encrypted files as they are. */
   readonly source: Source;
   readonly sops: Sops;

@@ -65,8 +65,7 @@ export const UNTOUCHED_IMAGES: Images = {
   credentials: () => Promise.resolve(""),
 };
 
-/** Parts that get images onto an engine. */
-export interface ImagesParts extends Measured {
+interface ImagesParts extends Measured {
   readonly engine: Engine;
   readonly compose: Compose;
   readonly files: Files;

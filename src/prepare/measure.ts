@@ -8,7 +8,7 @@ export interface Measured {
 }
 
 /** The end of something that was measured. */
-export type MeasuredOutcome = "ok" | "error";
+type MeasuredOutcome = "ok" | "error";
 
 /** Runs work and tells how long it took, in seconds, and how it ended. */
 export async function measure<T>(
@@ -62,6 +62,6 @@ export async function stage<T>(
 }
 
 /** Seconds since an instant. */
-export function seconds(since: Date, clock: Clock): number {
+function seconds(since: Date, clock: Clock): number {
   return (clock.now().getTime() - since.getTime()) / 1000;
 }

@@ -13,7 +13,7 @@ import { envFilesIn, type Trees } from "./render_project.ts";
 import { resourcesOf } from "../compose/resources.ts";
 
 /** Sources of the values of a model. */
-export interface ValueSources {
+interface ValueSources {
   readonly model: ComposeModel;
   readonly project: ComposeProject;
   readonly variables: Readonly<Record<string, string>>;

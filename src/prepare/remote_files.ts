@@ -19,7 +19,7 @@ import type { PrepareParts } from "./parts.ts";
 const SUBPATH_API = "1.45";
 
 /** Files of its repository that a deployment to another machine uses. */
-export interface RemoteFiles {
+interface RemoteFiles {
   readonly model: ComposeModel;
   readonly tree: string;
   readonly uses: readonly TreeUse[];

@@ -9,7 +9,7 @@ import type { Revealed } from "./encrypted_files.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** Paths that compose reads from a tree, as far as they are known. */
-export interface InputsToReveal {
+interface InputsToReveal {
   readonly revision: Revision;
   readonly tree: string;
   /** Links resolved; `.` when it may be any file. */
@@ -70,8 +70,7 @@ function findCipherText(value: unknown, path: readonly string[]): readonly strin
 /** Shortest text that is kept as a secret of a release. */
 const SHORTEST = 6;
 
-/** Facts about the secrets of a release when it is made. */
-export interface ReleaseSecrets {
+interface ReleaseSecrets {
   /** Decrypted texts; those that stand in the model are kept. */
   readonly decrypted: readonly string[];
   /** Texts of plain files; all of them are kept. */

@@ -8,7 +8,7 @@ interface Made extends Pick<ReleaseService, "name" | "image"> {
 }
 
 /** Answers of {@link Engine.imageListed} for the images on an engine, by the names services give them. */
-export type PresentImages = ReadonlyMap<string, number>;
+type PresentImages = ReadonlyMap<string, number>;
 
 /** The images of services that are on an engine; each is asked about once. */
 export async function presentImages(

@@ -3,7 +3,7 @@ import { own, type Release, StackwrightError } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** Services of a stack whose images are looked up. */
-export interface ImagesToResolve {
+interface ImagesToResolve {
   readonly release: Pick<Release, "key" | "services">;
   /** Names of the services; none of the others is looked up. */
   readonly services: readonly string[];

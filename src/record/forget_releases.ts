@@ -2,7 +2,7 @@ import type { StackKey } from "../model/mod.ts";
 import { keyIn, type LedgerDatabase } from "./ledger_database.ts";
 
 /** Releases of a stack that are remembered whatever became of them. */
-export const RELEASES_PER_STACK = 100;
+const RELEASES_PER_STACK = 100;
 /** Good releases that differ and are remembered beyond those: what a person may go back to. */
 const GOOD_RELEASES = 10;
 /** Tables that have rows of a stack which is gone. */

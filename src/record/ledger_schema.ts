@@ -204,7 +204,7 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Brings a database to {@link SCHEMA_VERSION}, by all steps that it lacks or by none.

@@ -19,8 +19,7 @@ import { RunArchive } from "./run_archive.ts";
 import { ShownTrees } from "./shown_trees.ts";
 import { Stops } from "./stops.ts";
 
-/** Parts of the ledger. */
-export interface LedgerParts {
+interface LedgerParts {
   /** Seals what may hold secrets. */
   readonly key: InstanceKey;
   readonly clock: Clock;

@@ -15,7 +15,7 @@ export interface Pin {
 }
 
 /** A release that a person does not want: a commit that leads to the same is held back like it. */
-export interface RefusedRelease {
+interface RefusedRelease {
   /** Digest of the release. */
   readonly digest: string;
   readonly closure: InputClosure;

@@ -13,7 +13,7 @@ import { createSeries } from "./series.ts";
 import { stackFamilies, type StackFigures } from "./stack_families.ts";
 
 /** Prefix of the names of our metrics; those of the process carry none, as usual. */
-export const METRIC_PREFIX = "service_";
+const METRIC_PREFIX = "service_";
 
 /** A meter whose measurements can be read. */
 export interface Prometheus extends Meter {

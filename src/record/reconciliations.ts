@@ -13,7 +13,7 @@ import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 
 /** A container that was restarted because it was unhealthy. */
-export interface RestartedContainer {
+interface RestartedContainer {
   readonly key: StackKey;
   /** Digest of the release it belongs to: another release begins anew. */
   readonly release: string;

@@ -7,7 +7,7 @@ type Labels = Readonly<Record<string, string>>;
 export const MOST_SERIES = 5_000;
 
 /** The measurements of one metric, by label values. */
-export interface Series {
+interface Series {
   /** Adds to the value under these labels, or records it where the metric is a histogram. */
   add(labels: Labels, value: number): void;
   /** What there is now, in the order in which label values were first seen. */

@@ -2,7 +2,7 @@ import type { StackKey } from "../model/mod.ts";
 import { keyIn, type LedgerDatabase } from "./ledger_database.ts";
 
 /** A tree that the containers of a stack saw, or see. */
-export interface ShownTree {
+interface ShownTree {
   readonly key: StackKey;
   /** Directory of the tree, relative to the data directory. */
   readonly tree: string;

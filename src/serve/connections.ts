@@ -7,7 +7,7 @@ export interface Connection {
 }
 
 /** A request on its way in. */
-export interface Receiving {
+interface Receiving {
   /** Whether all of it has come. */
   readonly complete: boolean;
 }

@@ -43,7 +43,7 @@ type AnswerBody =
   };
 
 /** The request that an answer is to. */
-export interface AnswerTo {
+interface AnswerTo {
   readonly method: string;
   readonly requestId: string;
   readonly redactor: Redactor;

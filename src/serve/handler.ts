@@ -16,7 +16,7 @@ import { createRouter, type Router } from "./router.ts";
 import { type ReceiveWebhooks, webhookRoutes } from "./webhooks.ts";
 
 /** The sender of a request. */
-export interface Peer {
+interface Peer {
   /** Network address of the other end of the connection. */
   readonly remote: string;
 }
@@ -27,8 +27,7 @@ export type Handler = (request: HttpRequest, peer: Peer) => Promise<Response>;
 /** The least that unsigned bodies share; with a large MAX_PAYLOAD_SIZE it is eight of those. */
 const UNSIGNED_BYTES = 32 * 1024 * 1024;
 
-/** Ports of the handler. */
-export interface HandlerParts extends Omit<ToolRouteParts, keyof ToolParts> {
+interface HandlerParts extends Omit<ToolRouteParts, keyof ToolParts> {
   /** Without any the routes under `/v1/api` do not exist. */
   readonly apiKeys: ApiKeys;
   /** Without it the routes of webhooks do not exist. */

@@ -37,7 +37,7 @@ export interface ListenAddress {
 }
 
 /** The handler that is served, and the limits of clients. */
-export interface Service {
+interface Service {
   readonly handler: Handler;
   readonly limits: ServerLimits;
 }

@@ -3,7 +3,7 @@ import type { Handler } from "./handler.ts";
 import { SharedResponse } from "./wire_response.ts";
 
 /** The port that the metrics come from. */
-export interface MetricsText {
+interface MetricsText {
   readonly contentType: string;
   text(): Promise<string>;
 }

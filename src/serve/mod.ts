@@ -4,10 +4,10 @@
  */
 export { API_KEY_HEADER } from "./authenticate.ts";
 export { type Documents, openApiDocumentsOf } from "./documents.ts";
-export { createHandler, type Handler, type HandlerParts, type Peer } from "./handler.ts";
+export { createHandler, type Handler } from "./handler.ts";
 export type { ToolParts } from "./mcp/tool_route.ts";
-export { createMetricsHandler, type MetricsText } from "./metrics.ts";
+export { createMetricsHandler } from "./metrics.ts";
 export { WEBHOOK_REFUSALS, WEBHOOK_SENDERS, WEBHOOK_SUCCESS } from "./webhook_facts.ts";
-export { type ReceiveWebhooks, WEBHOOK_PATH } from "./webhooks.ts";
+export { type ReceiveWebhooks } from "./webhooks.ts";
 export { SERVER_LIMITS, type ServerLimits } from "./server_limits.ts";
-export { createServer, type Server, type ServerOptions, type TlsOptions } from "./server.ts";
+export { createServer, type Server, type ServerOptions } from "./server.ts";

@@ -27,13 +27,13 @@ export interface Exchange {
 }
 
 /** Methods that routes have. */
-export type Method = "GET" | "HEAD" | "POST" | "DELETE";
+type Method = "GET" | "HEAD" | "POST" | "DELETE";
 
 /**
  * Callers that may use a route. `key` routes exist only with an API secret and want it in every
  * request; `webhook` routes exist only with a webhook secret and look after it themselves.
  */
-export type Access = "public" | "key" | "webhook";
+type Access = "public" | "key" | "webhook";
 
 /** One method and path over an operation. */
 export interface Route {
@@ -73,7 +73,7 @@ export interface RouteFacts {
 export interface OperationRoute extends Route, RouteFacts {}
 
 /** Methods, with a stroke between them, and the path of a route: `GET|HEAD /v1/health`. */
-export type RouteName = `${Method}${"" | `|${Method}`} ${string}`;
+type RouteName = `${Method}${"" | `|${Method}`} ${string}`;
 
 /** Facts that make a route over an operation, beside its name. */
 export interface RouteTable<Output>

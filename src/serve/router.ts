@@ -1,12 +1,12 @@
 /** One path and method, and what is there. `{name}` is a segment of any text but an empty one. */
-export interface RouteEntry<T> {
+interface RouteEntry<T> {
   readonly method: string;
   readonly path: string;
   readonly value: T;
 }
 
 /** The finding of a router. */
-export type RouteMatch<T> =
+type RouteMatch<T> =
   | {
     readonly kind: "found";
     readonly value: T;

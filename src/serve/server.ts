@@ -7,7 +7,7 @@ import { SERVER_LIMITS, type ServerLimits } from "./server_limits.ts";
 import { readTlsPair, type TlsPair, type TlsPairFiles, tlsPairStamp } from "./tls_pair.ts";
 
 /** HTTPS, with a pair that may be replaced while the server runs. */
-export interface TlsOptions extends TlsPairFiles {
+interface TlsOptions extends TlsPairFiles {
   readonly files: Files;
   /** Milliseconds between looks at the files; 10 s by default. */
   readonly checkEveryMs?: number;

@@ -28,7 +28,7 @@ export interface ReceiveWebhooks {
 }
 
 /** Path of the webhooks; with a segment more it names a configuration target. */
-export const WEBHOOK_PATH = "/v1/webhook";
+const WEBHOOK_PATH = "/v1/webhook";
 
 /** The routes on which pushes are announced. */
 export function webhookRoutes(receive: ReceiveWebhooks): OperationRoute[] {

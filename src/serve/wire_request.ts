@@ -14,8 +14,7 @@ export interface Incoming {
   resume(): unknown;
 }
 
-/** Facts about a request beside its message. */
-export interface RequestParts {
+interface RequestParts {
   /** Makes what is aborted when the client goes away before it has its answer. */
   readonly signal: () => AbortSignal;
   /** Called once, when somebody begins to read the body: clients may wait for being asked. */

@@ -7,8 +7,7 @@ export interface Outgoing {
   off(event: "close", listener: () => void): unknown;
 }
 
-/** Options for sending an answer. */
-export interface SendOptions {
+interface SendOptions {
   /** Milliseconds within which the client must take in each piece. */
   readonly stallMs: number;
   /** Whether this is the last answer of its connection. */

@@ -10,5 +10,5 @@ export * from "./read_settings.ts";
 export * from "./secret_values.ts";
 export * from "./settings.ts";
 export * from "./settings_table.ts";
-export { type SettingRow, type SettingType } from "./setting_row.ts";
+export { type SettingRow } from "./setting_row.ts";
 export type { Environment, ReadFile } from "./variable_reader.ts";

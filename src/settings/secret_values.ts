@@ -43,7 +43,7 @@ export function secretValues(settings: Settings): string[] {
 }
 
 /** A setting as it is written, before anybody knows whether it is right. */
-export interface WrittenSetting {
+interface WrittenSetting {
   readonly text: string;
   /** Whether all of it is a secret; else it may have some inside. */
   readonly isSecret: boolean;

@@ -1,5 +1,5 @@
 /** The form that the text of a setting must have. */
-export type SettingType =
+type SettingType =
   | "boolean"
   | "integer"
   | "duration"

@@ -8,12 +8,12 @@ export * from "./git/credentials.ts";
 export { createGitSource, type GitSourceWithTrees } from "./git_source.ts";
 export { type GitSourceParts } from "./git_source_options.ts";
 export { type GitSourceOptions } from "./git_source_options.ts";
-export { createGitHubTokens, type GitHubTokens } from "./git/github_tokens.ts";
+export { createGitHubTokens } from "./git/github_tokens.ts";
 export { createLayout, type GitLayout } from "./trees/layout.ts";
 export { compactMirrors, mirrorsOf } from "./compact_mirrors.ts";
 export type { MirrorStore, StoredMirror } from "./git/mirror_store.ts";
 export { inlineDeploymentsFor } from "./inline_deployments.ts";
-export { parseReference, type Reference } from "./git/reference.ts";
+export { parseReference } from "./git/reference.ts";
 export {
   parseRepositoryUrl,
   type RepositoryScheme,
@@ -21,7 +21,7 @@ export {
 } from "./git/repository_url.ts";
 export * from "./source.ts";
 export { sourceByKind } from "./source_by_kind.ts";
-export type { StoredTree, TreeStore } from "./trees/tree_store.ts";
+export type { TreeStore } from "./trees/tree_store.ts";
 export { sameHostAndPath, sameRepository, sourceLocation } from "./source_name.ts";
 export {
   createUrlRewriter,

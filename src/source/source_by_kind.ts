@@ -2,7 +2,7 @@ import { type SourceKind, type SourceLocation, StackwrightError } from "../model
 import type { Source } from "./source.ts";
 
 /** Sources by their kind; a kind that is missing is one that nothing reads yet. */
-export type Sources = { readonly [Kind in SourceKind]?: Source };
+type Sources = { readonly [Kind in SourceKind]?: Source };
 
 /** Words for what a source of a kind is, and for what is read of it. */
 const WORDS: Readonly<Record<SourceKind, readonly [string, string]>> = {

@@ -22,7 +22,7 @@ export function sourceLocation(kind: SourceKind, url: string): SourceLocation {
 }
 
 /** The name of the source a parsed URL leads to. Throws `bad_request` for a host called `local`. */
-export function repositoryName(url: RepositoryUrl): string {
+function repositoryName(url: RepositoryUrl): string {
   if (url.scheme === "file") return `${LOCAL}${url.path}`;
   if (url.host === LOCAL) {
     // Its mirror would be that of a repository on this machine, which the author may not read.

@@ -31,7 +31,7 @@ export function boundProgram(
 }
 
 /** All that a program printed. */
-export interface PrintedOutput {
+interface PrintedOutput {
   readonly stdout: Uint8Array;
   readonly stderr: string;
 }

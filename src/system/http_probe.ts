@@ -3,7 +3,7 @@ import { request as requestSecure } from "node:https";
 import { StackwrightError } from "../model/mod.ts";
 
 /** The answer of a server. */
-export interface ProbeResult {
+interface ProbeResult {
   /** HTTP status. */
   readonly status: number;
   /** The start of the body, at most 4 KiB. */
@@ -11,7 +11,7 @@ export interface ProbeResult {
 }
 
 /** The address at which the server of this host listens. */
-export interface ProbeTarget {
+interface ProbeTarget {
   /** Address or name to connect to. */
   readonly host: string;
   readonly port: number;

@@ -50,7 +50,7 @@ export function createLimiter(slots: number, patience?: Patience): Limiter {
 }
 
 /** The time for which who names himself waits for a slot. */
-export interface Patience {
+interface Patience {
   readonly clock: Clock;
   readonly milliseconds: number;
 }

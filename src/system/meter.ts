@@ -128,7 +128,7 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS;
 
 /** Names of the metrics of one kind. */
-export type MetricNamed<Kind extends MetricDefinition["kind"]> = {
+type MetricNamed<Kind extends MetricDefinition["kind"]> = {
   [Name in MetricName]: (typeof METRICS)[Name]["kind"] extends Kind ? Name : never;
 }[MetricName];
 

@@ -6,7 +6,7 @@
  */
 
 /** One name with its value. */
-export interface NamedValue {
+interface NamedValue {
   readonly name: string;
   readonly value: string;
 }

@@ -6,10 +6,10 @@ import type { Files } from "./files.ts";
 import { type ProcessOwner, systemProcessOwner } from "./process_owner.ts";
 
 /** Purposes of private directories outside of the data directory. */
-export type ScratchPurpose = "git" | "plan" | "render" | "ssh";
+type ScratchPurpose = "git" | "plan" | "render" | "ssh";
 
 /** The parent of such directories, the system's by default, and whose they are. */
-export interface ScratchPlace {
+interface ScratchPlace {
   readonly directory?: string;
   /** This process by default. */
   readonly owner?: ProcessOwner;

@@ -8,8 +8,7 @@ import type { Meter } from "./meter.ts";
  */
 export const LONGEST_WAIT_MS = 15 * 60 * 1000;
 
-/** Ports for acquiring a slot. */
-export interface SlotParts {
+interface SlotParts {
   readonly meter: Meter;
   readonly clock: Clock;
   /** Bounds everything that only reads and prepares. */
@@ -19,7 +18,7 @@ export interface SlotParts {
 }
 
 /** Names that work for a slot is counted and told by. */
-export interface SlotHolder {
+interface SlotHolder {
   readonly repository: string;
   /** What asks for it, where that is of another source: who waits does so by the name of this one. */
   readonly configuration?: { readonly source: { readonly name: string } } | undefined;

@@ -9,8 +9,7 @@ import {
 import type { DecisionLog } from "../record/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 
-/** Ports of the listener that records decisions. */
-export interface DecisionListenerParts {
+interface DecisionListenerParts {
   readonly decisions: Pick<DecisionLog, "add" | "end">;
   readonly clock: Clock;
   readonly log: Log;

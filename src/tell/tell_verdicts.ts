@@ -10,8 +10,7 @@ import type { Clock, Log, Meter } from "../system/mod.ts";
 import { stackLabels } from "./stack_labels.ts";
 import { reconciliationTeller } from "./reconciliation_teller.ts";
 
-/** Parts for telling what a swarm did by itself. */
-export interface VerdictParts {
+interface VerdictParts {
   readonly ledger: Pick<Ledger, "failures" | "reconciliations">;
   readonly listeners: readonly TargetListener[];
   readonly meter: Meter;
@@ -20,7 +19,7 @@ export interface VerdictParts {
 }
 
 /** Verdicts of a swarm on services of one stack, with what is known of the stack. */
-export interface VerdictNews {
+interface VerdictNews {
   /** The release that is deployed. */
   readonly current: RecordedRelease;
   /** Those that nobody was told of yet. */

@@ -2,7 +2,7 @@ import type { ContainerEvent } from "../docker/mod.ts";
 import { COMPOSE_LABELS, isOurs, LABELS, type ReconciliationEvent } from "../model/mod.ts";
 
 /** Something that happened to a container, or a service, of a stack. */
-export interface ContainerNews {
+interface ContainerNews {
   /** Name of the stack. */
   readonly stack: string;
   /** Its id, or that of the service. */

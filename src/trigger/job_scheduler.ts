@@ -29,8 +29,7 @@ export interface ScheduledJob {
   readonly executions: readonly string[];
 }
 
-/** Ports of the scheduler. */
-export interface JobSchedulerParts {
+interface JobSchedulerParts {
   readonly find: (signal: AbortSignal) => Promise<readonly ScheduledJob[]>;
   /** What the engine tells, until the scheduler's signal aborts. */
   readonly events: Pick<SharedEvents, "follow">;
@@ -44,7 +43,7 @@ export interface JobSchedulerParts {
 }
 
 /** Times of a job's last and next run. */
-export interface JobTimes {
+interface JobTimes {
   readonly lastRunAt?: Date;
   readonly nextRunAt?: Date;
   readonly isRunning: boolean;

@@ -3,8 +3,7 @@ import type { Deferred, DeferredDeployments } from "../record/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
 
-/** Ports of the alarm. */
-export interface OpeningAlarmParts {
+interface OpeningAlarmParts {
   readonly deferred: Pick<DeferredDeployments, "all" | "putOff">;
   /** Lets work in. Throws `shutting_down`. */
   readonly submit: (work: Sync) => void;

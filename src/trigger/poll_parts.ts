@@ -3,7 +3,7 @@ import type { Clock, Log } from "../system/mod.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
 
 /** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
-export type Submit = (work: Sync) => { readonly finished: Promise<Run> };
+type Submit = (work: Sync) => { readonly finished: Promise<Run> };
 
 /** Ports of polls. */
 export interface PollParts {

@@ -12,8 +12,7 @@ import type { Clock, Log } from "../system/mod.ts";
 import { newsOf } from "./container_news.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
-/** Ports of the reconciler. */
-export interface ReconcilerParts {
+interface ReconcilerParts {
   /** The context whose engine it is. */
   readonly context: string;
   /** What the engine tells, until the signal of {@link Reconciler.run} aborts. */

@@ -9,8 +9,7 @@ import {
 import type { Clock, Log } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
 
-/** Ports of the alarm. */
-export interface RetryAlarmParts {
+interface RetryAlarmParts {
   /** Looks at a source again, as a webhook would have it looked at. Throws `shutting_down`. */
   readonly submit: (source: SourceRequest) => void;
   /** Whether a stack still waits for its retry: nothing else settled it, and nobody holds it. */

@@ -1,7 +1,7 @@
 import { type EventStreamParts, followEvents } from "./event_stream.ts";
 
 /** Somebody who is told what happens at an engine; neither function may throw. */
-export type EventListener = Pick<EventStreamParts, "onEvent" | "onGap">;
+type EventListener = Pick<EventStreamParts, "onEvent" | "onGap">;
 
 /** The events of one engine, by one stream for all who want to know, from when the first one does. */
 export class SharedEvents {

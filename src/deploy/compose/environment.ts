@@ -104,7 +104,7 @@ const MOST_TEXT = 512 * 1024;
  * Variables of a rendering: what is harmless to a program and short goes by its environment, the
  * rest by a file.
  */
-export interface RenderVariables {
+interface RenderVariables {
   readonly environment: Readonly<Record<string, string>>;
   /** To be given as a dotenv file, which compose only reads when it has been started. */
   readonly byFile: Readonly<Record<string, string>>;
@@ -138,7 +138,7 @@ export function renderVariables(
 }
 
 /** A rendered model and the environment to carry it out with. */
-export interface ActingCall {
+interface ActingCall {
   readonly environment: Readonly<Record<string, string>>;
   readonly model: ComposeModel;
 }

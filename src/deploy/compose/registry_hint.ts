@@ -1,7 +1,7 @@
 import { memberOf } from "../../model/mod.ts";
 
 /** The engine client's configuration, as far as it decides about registries. */
-export interface ClientConfiguration {
+interface ClientConfiguration {
   /** Path of the file, for people. */
   readonly path: string;
   /** Its text; `undefined` when there is no file. */

@@ -6,7 +6,7 @@ import type { EngineWork } from "./engine_work.ts";
 const AT_ONCE = 4;
 
 /** Work for each service. */
-export interface AlongDependencies {
+interface AlongDependencies {
   readonly work: (name: string) => Promise<void>;
   readonly signal: AbortSignal;
 }

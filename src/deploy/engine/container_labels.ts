@@ -9,8 +9,7 @@ export function knowsImagesByContent(version: string): boolean {
   return major > 5 || (major === 5 && minor >= 4);
 }
 
-/** Parts of a container's labels. */
-export interface LabelParts {
+interface LabelParts {
   /** Rendered, with plain dollars. */
   readonly model: ComposeModel;
   readonly project: string;

@@ -6,8 +6,7 @@ import type { ContainerParts } from "./container_parts.ts";
 import { numberOf } from "./units.ts";
 import { resourceName } from "../../compose/resources.ts";
 
-/** Parts of a container's endpoints in its networks. */
-export type EndpointParts = Pick<ContainerParts, "model" | "service" | "number" | "api">;
+type EndpointParts = Pick<ContainerParts, "model" | "service" | "number" | "api">;
 
 /**
  * A container's places by the name of the network, the first one first: the one whose gateway and

@@ -58,7 +58,7 @@ export function withoutAliases(wish: ContainerWish, networks: ReadonlySet<string
 }
 
 /** One reconnection. */
-export interface Rejoining {
+interface Rejoining {
   readonly network: string;
   readonly container: string;
   readonly now: ContainerEndpoint | undefined;

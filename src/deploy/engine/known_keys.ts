@@ -1,7 +1,7 @@
 import { isObject } from "../../compose/model.ts";
 
 /** Parts of a value that are understood: all of it, the named keys of an object, or of each object in it. */
-export type Shape = "all" | { readonly keys: Keys } | { readonly each: Keys };
+type Shape = "all" | { readonly keys: Keys } | { readonly each: Keys };
 /** Keys of an object with what is understood of each. */
 export type Keys = Readonly<Record<string, Shape>>;
 

@@ -26,7 +26,7 @@ export interface Successor {
 }
 
 /** A container that was made and has not run yet. */
-export type MadeContainer = Pick<Successor, "service" | "id" | "name"> & {
+type MadeContainer = Pick<Successor, "service" | "id" | "name"> & {
   /** Its number among those of its service. */
   readonly number: number;
 };

@@ -119,7 +119,7 @@ export const SERVICE_KEYS: Keys = {
 };
 
 /** The keys of a network and of a volume of the project that are understood. */
-export const NETWORK_KEYS: Keys = {
+const NETWORK_KEYS: Keys = {
   ...all("name", "external", "driver", "driver_opts", "internal", "attachable"),
   ...all("enable_ipv4", "enable_ipv6", "labels"),
   ipam: {
@@ -129,7 +129,7 @@ export const NETWORK_KEYS: Keys = {
     },
   },
 };
-export const VOLUME_KEYS: Keys = all("name", "external", "driver", "driver_opts", "labels");
+const VOLUME_KEYS: Keys = all("name", "external", "driver", "driver_opts", "labels");
 
 /**
  * Tells why a service cannot be made by us: the path of the first key or value of a rendered model

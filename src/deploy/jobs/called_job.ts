@@ -15,7 +15,7 @@ const MOST_RELEASES = 5;
 type Recorded = Pick<Release, "services"> & { readonly status: string };
 
 /** Port for what is recorded of a stack's releases, as far as it tells what their author wrote. */
-export interface RecordedJobs<R extends Recorded> {
+interface RecordedJobs<R extends Recorded> {
   current(key: StackKey): R | undefined;
   /** The newest releases of a stack, newest first. */
   history(key: StackKey, count: number): readonly R[];

@@ -8,8 +8,7 @@ import { makeExecution, stopsOf } from "./execution.ts";
 import type { FoundJob } from "./found_job.ts";
 import type { JobEngine, JobOrder } from "./job_run.ts";
 
-/** Facts of one run of a job in a container, and the ports it works with. */
-export interface ContainerJobFacts {
+interface ContainerJobFacts {
   readonly engine: EngineClient;
   readonly clock: Clock;
   readonly found: FoundJob;

@@ -2,8 +2,7 @@ import type { ContainerRecipe, Engine } from "../../docker/engine.ts";
 import { COMPOSE_LABELS, JOB_INFIX, LABELS, StackwrightError } from "../../model/mod.ts";
 import { asRecord, asText } from "../../docker/json.ts";
 
-/** Facts for the name of a container that is made for one run, and for its memory. */
-export interface ExecutionFacts {
+interface ExecutionFacts {
   readonly runId: string;
   /** Ids of containers that are started again when it has ended. */
   readonly stops: readonly string[];

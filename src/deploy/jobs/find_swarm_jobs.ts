@@ -57,7 +57,7 @@ export async function activeSwarmJobs(
 }
 
 /** Whether a service was made for one run of a job. */
-export function isSwarmExecution({ name, labels }: SwarmService): boolean {
+function isSwarmExecution({ name, labels }: SwarmService): boolean {
   return name.includes(JOB_INFIX) && labels[LABELS.jobRun] !== undefined;
 }
 

@@ -11,8 +11,7 @@ export interface StoppedService {
   readonly replicas: number;
 }
 
-/** Facts about one run of a job, as the service that is made for it remembers them. */
-export interface SwarmExecution {
+interface SwarmExecution {
   readonly runId: string;
   readonly stops: readonly StoppedService[];
   /** Number of tasks that have to end well, at the same time; of a job that runs once, not on every node. */
@@ -120,7 +119,7 @@ export function stopsOfService(labels: Readonly<Record<string, string>>): Stoppe
 }
 
 /** State of a run at one look. */
-export type SwarmRunState =
+type SwarmRunState =
   | { readonly kind: "running"; readonly why: string }
   /** `why` is what the engine says of a task that ended without an exit code. */
   | { readonly kind: "ended"; readonly code: number; readonly why: string };

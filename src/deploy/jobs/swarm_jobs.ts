@@ -21,8 +21,7 @@ const STOP_SECONDS = 60;
 /** Number of times that a service is posted again because somebody else changed it in between. */
 const MOST_POSTS = 3;
 
-/** Facts of one run of a job in a swarm, and the ports it works with. */
-export interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "log" | "spec" | "progress"> {
+interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "log" | "spec" | "progress"> {
   readonly swarm: EngineClient["swarm"];
   /** The service of the job. */
   readonly service: SwarmService;

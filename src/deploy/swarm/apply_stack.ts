@@ -7,7 +7,7 @@ import { STACK_LABELS } from "./stack_parts.ts";
 import { waitConverged } from "./wait_converged.ts";
 
 /** A plan for a stack that is carried out. */
-export interface StackWork {
+interface StackWork {
   readonly next: StackRelease;
   readonly services: readonly ServicePlan[];
   /** Services that must run although nothing is done to them now. */

@@ -10,8 +10,7 @@ const MOST_LOOKS = 240;
 /** Number of times that something is removed again that is still in use by tasks which just ended. */
 const MOST_TRIES = 10;
 
-/** Ports for removing a stack. */
-export interface DestroyParts {
+interface DestroyParts {
   readonly engine: Engine;
   readonly clock: Clock;
 }

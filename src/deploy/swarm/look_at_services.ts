@@ -8,7 +8,7 @@ import { objectBase } from "./stack_objects.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 
 /** A release of a stack, and the image that each of its services runs, as far as that is known. */
-export type StackInUse = Pick<Release, "key" | "model" | "services"> & {
+type StackInUse = Pick<Release, "key" | "model" | "services"> & {
   readonly images: Readonly<Record<string, string>>;
 };
 

@@ -12,7 +12,7 @@ import type { WantedStack } from "./stack_of.ts";
 const MOST_POSTS = 3;
 
 /** Services of a stack that are about to be made or changed. */
-export interface ToPost {
+interface ToPost {
   readonly stack: WantedStack;
   readonly next: StackRelease;
   readonly object: StackParts["object"];

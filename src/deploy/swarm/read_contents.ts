@@ -7,7 +7,7 @@ import { LONGEST_CONTENT, tooLong } from "./stack_objects.ts";
 import { resourcesOf } from "../../compose/resources.ts";
 
 /** Sources of the contents of configs and secrets. */
-export interface ContentSources {
+interface ContentSources {
   readonly files: Pick<Files, "readPlain" | "realPath" | "stat">;
   /** Directory of the release's tree. */
   readonly tree: string;

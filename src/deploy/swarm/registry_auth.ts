@@ -6,7 +6,7 @@ import { parseObject } from "../../model/mod.ts";
 const HUB = "https://index.docker.io/v1/";
 
 /** A program that keeps credentials, and what it knows those of a registry by. */
-export interface CredentialHelper {
+interface CredentialHelper {
   readonly program: string;
   readonly server: string;
 }

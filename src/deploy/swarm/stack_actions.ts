@@ -18,7 +18,7 @@ export type StackOrder =
   | { readonly action: "run"; readonly at: Date };
 
 /** The body that an action makes of a service, or why it is not for it. */
-export type StackChange = { readonly body: JsonRecord } | { readonly skipped: string };
+type StackChange = { readonly body: JsonRecord } | { readonly skipped: string };
 
 /** The change that an order makes to a service; everything else stays as it was posted. */
 export function changeOf(service: SwarmService, order: StackOrder): StackChange {
@@ -49,7 +49,7 @@ export function changeOf(service: SwarmService, order: StackOrder): StackChange 
 }
 
 /** The same with a number by which a swarm sees that tasks are to be replaced. */
-export function forced(spec: JsonRecord): JsonRecord {
+function forced(spec: JsonRecord): JsonRecord {
   const template = asRecord(spec["TaskTemplate"]);
   const ForceUpdate = (asNumber(template["ForceUpdate"]) ?? 0) + 1;
   return { ...spec, TaskTemplate: { ...template, ForceUpdate } };

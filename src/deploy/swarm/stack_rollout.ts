@@ -17,7 +17,7 @@ import { stackOf } from "./stack_of.ts";
 const MOST_ATTEMPTS = 3;
 
 /** A rollout of a stack. */
-export interface StackRollout
+interface StackRollout
   extends Pick<Rollout, "services" | "verify" | "liveNow" | "timeoutSeconds" | "rollback"> {
   readonly next: StackRelease;
   /** What runs now, as far as it is known; absent on a first deployment. */

@@ -27,8 +27,7 @@ import {
 /** Number of times that a service is read and posted again because somebody else changed it in between. */
 const MOST_POSTS = 3;
 
-/** Parts for acting on stacks. */
-export interface StacksParts {
+interface StacksParts {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly stackLock: KeyedLock;

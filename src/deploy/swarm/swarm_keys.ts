@@ -26,7 +26,7 @@ export const MEANINGLESS_KEYS: Readonly<Record<string, string>> = {
 };
 
 /** The keys of a service that become part of a task, or of the service around it. */
-export const SWARM_SERVICE_KEYS: Keys = {
+const SWARM_SERVICE_KEYS: Keys = {
   ...all(...Object.keys(MEANINGLESS_KEYS)),
   ...all("image", "platform", "command", "entrypoint", "environment", "env_file", "hostname"),
   ...all("user", "working_dir", "tty", "stdin_open", "stop_signal", "stop_grace_period"),

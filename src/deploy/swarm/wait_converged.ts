@@ -11,7 +11,7 @@ const GOOD_LOOKS = 3;
 const INTERVAL_MS = 1000;
 
 /** Services that are waited for, all at once. */
-export interface ConvergenceWait {
+interface ConvergenceWait {
   readonly engine: Pick<Engine, "swarm">;
   readonly clock: Clock;
   readonly stack: string;

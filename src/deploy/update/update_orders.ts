@@ -30,8 +30,7 @@ import { resourceName } from "../../compose/resources.ts";
 type UpdateEngine = Pick<Engine, "imageVolumes" | "listImages">;
 type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "listNetworks">;
 
-/** Facts for the question how services are updated. */
-export interface UpdateQuestion {
+interface UpdateQuestion {
   readonly release: Pick<Release, "model" | "services">;
   /** What is done to each service. */
   readonly services: readonly ServicePlan[];

@@ -2,7 +2,7 @@ import type { HttpAnswer, HttpClient, HttpRequest } from "../../system/mod.ts";
 import { unresolved } from "./provider.ts";
 
 /** An answer in JSON. */
-export interface JsonAnswer {
+interface JsonAnswer {
   readonly status: number;
   readonly value: unknown;
 }

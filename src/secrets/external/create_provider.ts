@@ -9,8 +9,7 @@ import { patientHttp } from "./patient_http.ts";
 import type { SecretProvider } from "./provider.ts";
 import { createWebhookStores } from "./webhook.ts";
 
-/** Ports of providers. */
-export interface ProviderParts {
+interface ProviderParts {
   readonly http: HttpClient;
   readonly clock: Clock;
   /** Between 0 and 1, for pauses that do not coincide. */

@@ -8,7 +8,7 @@ import { createLimiter, type Redactor, secretParts } from "../../system/mod.ts";
 import { Memo, type SecretProvider, unresolved } from "./provider.ts";
 
 /** The variables of a deployment that come from a secret store. */
-export interface DeclaredSecrets {
+interface DeclaredSecrets {
   /** Name of the deployment, for messages. */
   readonly deployment: string;
   /** From the name of a variable to where its value is. */
@@ -41,8 +41,7 @@ export interface ExternalSecrets {
   hides(text: string, about: string): boolean;
 }
 
-/** Ports for resolving secrets. */
-export interface ExternalSecretsOptions {
+interface ExternalSecretsOptions {
   /** `undefined` when the instance has none: then every reference fails. */
   readonly provider: SecretProvider | undefined;
   readonly redactor: Redactor;

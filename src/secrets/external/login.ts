@@ -9,13 +9,13 @@ export interface Grant {
 }
 
 /** The token of a provider's login. */
-export interface Login {
+interface Login {
   /** Begins to use it: what one user asks for logs in once at most. */
   open(): LoginUser;
 }
 
 /** One user of a {@link Login}. */
-export interface LoginUser {
+interface LoginUser {
   /** Does something with the token. One that is refused is not used again by others. */
   with<T>(signal: AbortSignal, work: (token: string) => Promise<T>): Promise<T>;
 }

@@ -1,5 +1,5 @@
 export { createAwsSecrets } from "./aws_sm.ts";
 export { createAzureKeyVault } from "./azure_kv.ts";
-export { createSecretProvider, type ProviderParts } from "./create_provider.ts";
+export { createSecretProvider } from "./create_provider.ts";
 export * from "./external_secrets.ts";
-export type { SecretProvider, SecretReader } from "./provider.ts";
+export type { SecretProvider } from "./provider.ts";

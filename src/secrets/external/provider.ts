@@ -9,7 +9,7 @@ export interface SecretProvider {
 }
 
 /** Reads secrets for as long as what was read may be taken as still true: for one run. */
-export interface SecretReader {
+interface SecretReader {
   /**
    * The value a reference stands for. Throws `secret_unresolved` with the reason, which names neither
    * value nor credentials, and what the HTTP client throws.

@@ -9,7 +9,7 @@ export interface TemplateValues {
 }
 
 /** Makes a value fit for the place it is put into; `before` is the literal text in front of it. */
-export type Escape = (value: string, before: string) => string;
+type Escape = (value: string, before: string) => string;
 
 /** The text of a template. Throws `secret_unresolved` for a field that has no value. */
 export function renderTemplate(

@@ -9,7 +9,7 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
 /** A value or comment as the cipher gave it back. */
-export interface OpenedValue {
+interface OpenedValue {
   readonly type: PlainValue["type"] | "comment";
   readonly bytes: Uint8Array;
 }

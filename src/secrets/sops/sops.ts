@@ -36,8 +36,7 @@ export interface Sops {
   ): Promise<PlainFile | undefined>;
 }
 
-/** Ports of {@link createSops}. */
-export interface SopsParts {
+interface SopsParts {
   /** Text with age identities, a line each; `undefined` without any. */
   readonly ageKey: string | undefined;
   readonly program: SopsProgram;

@@ -30,8 +30,7 @@ export interface SopsProgram {
   readonly vaultAddress: string | undefined;
 }
 
-/** Ports for running the program. */
-export interface ProgramParts {
+interface ProgramParts {
   readonly commands: Commands;
   /** Our environment; the program gets the part of it that concerns keys. */
   readonly env: Environment;

@@ -34,7 +34,7 @@ export interface SopsText {
 }
 
 /** A comment that is encrypted. */
-export interface SopsComment {
+interface SopsComment {
   /** Where it may belong: its cipher text is bound to the keys above it. */
   readonly paths: readonly (readonly string[])[];
   readonly text: string;

@@ -3,7 +3,7 @@ import type { Call, Operation, Power, RunResult } from "../../api/mod.ts";
 import { aboutWhom } from "../route.ts";
 
 /** Hints for whoever lets an agent call a tool; the names are the protocol's. */
-export interface ToolHints {
+interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint?: boolean;
   readonly idempotentHint?: boolean;
@@ -36,7 +36,7 @@ export interface Tool {
 }
 
 /** Hints of tools that only look. */
-export const LOOKS: ToolHints = { readOnlyHint: true, openWorldHint: false };
+const LOOKS: ToolHints = { readOnlyHint: true, openWorldHint: false };
 /** Hints of tools that may take something away. */
 export const CHANGES: ToolHints = {
   readOnlyHint: false,
@@ -45,8 +45,7 @@ export const CHANGES: ToolHints = {
   openWorldHint: false,
 };
 
-/** Facts that make a tool over an operation. */
-export interface ToolTable<Output> {
+interface ToolTable<Output> {
   readonly name: string;
   readonly operation: Operation<Output>;
   /** Instead of the operation's summary. */

@@ -11,7 +11,7 @@ import { createToolServer } from "./tool_server.ts";
 import { createTools } from "./tools.ts";
 
 /** Path of the tool server. */
-export const TOOL_PATH = "/mcp";
+const TOOL_PATH = "/mcp";
 
 /** Ports of the tool server beside those that all routes have. */
 export interface ToolParts {

@@ -9,8 +9,7 @@ import { refusalOf } from "../problem.ts";
 import type { RunningCalls } from "./running_calls.ts";
 import type { Tool, ToolInput, ToolResult } from "./tool.ts";
 
-/** Ports of the tool server. */
-export interface ToolServerParts {
+interface ToolServerParts {
   readonly tools: readonly Tool[];
   /** Version of the program, which the server tells clients. */
   readonly version: string;
@@ -24,7 +23,7 @@ export interface ToolServerParts {
 }
 
 /** One message of a client. */
-export interface ToolMessage {
+interface ToolMessage {
   /** The request it came with; its body is not read. */
   readonly request: Request;
   /** The body, as JSON. */

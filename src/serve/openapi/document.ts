@@ -15,8 +15,7 @@ export interface DocumentedOperation {
   readonly operation: { readonly operationId: string } & JsonSchema;
 }
 
-/** Parts of a document. */
-export interface DocumentParts {
+interface DocumentParts {
   readonly title: string;
   readonly description: string;
   /** Version of the program. */

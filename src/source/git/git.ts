@@ -58,7 +58,7 @@ export interface GitParts {
 }
 
 /** A question for references. */
-export interface RefsQuestion {
+interface RefsQuestion {
   readonly url: RepositoryUrl;
   /** Full names; all references when there are none. */
   readonly names: readonly string[];

@@ -127,7 +127,7 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
 };
 
 /** A failure of git, for an error. */
-export interface FailedGit {
+interface FailedGit {
   /** `fetching refs/heads/main of github.com/o/r`. */
   readonly doing: string;
   readonly failure: GitFailure;

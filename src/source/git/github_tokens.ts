@@ -5,7 +5,7 @@ import { apiBase, askGitHub, denied, numberAt, textAt, unexpected } from "./gith
 import { signedClaim } from "./github_claim.ts";
 
 /** Makes short-lived tokens for repositories in the name of a GitHub App. */
-export interface GitHubTokens {
+interface GitHubTokens {
   /**
    * A token that may read one repository. Kept until five minutes before it expires; callers who ask
    * at once share one request.
@@ -16,8 +16,7 @@ export interface GitHubTokens {
   token(app: GitHubApp, url: RepositoryUrl, signal: AbortSignal): Promise<string>;
 }
 
-/** Parts for making tokens. */
-export interface GitHubTokensParts {
+interface GitHubTokensParts {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly redactor: Redactor;

@@ -8,7 +8,7 @@ const HELPER = '!f() { test "$1" = get && ' +
   'printf \'username=%s\\npassword=%s\\n\' "$STACKWRIGHT_GIT_USER" "$STACKWRIGHT_GIT_PASSWORD"; }; f';
 
 /** Settings for reaching a remote over HTTP. */
-export interface HttpAccess
+interface HttpAccess
   extends Pick<AccessOptions, "httpProxy" | "httpsProxy" | "noProxy" | "caFile"> {
   /** Whether the certificate of the host is not checked. */
   readonly unchecked: boolean;

@@ -2,7 +2,7 @@ import { type Packet, readPackets, writePackets } from "./pkt_line.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 
 /** The answer of a server that is asked for what it has, in protocol 2 or in an older one. */
-export type Advertisement =
+type Advertisement =
   | { readonly version: 2; readonly capabilities: readonly string[] }
   /** It told all that it has at once. */
   | { readonly version: 0; readonly refs: RemoteRefs };

@@ -14,7 +14,7 @@ import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
 /** The commit that a reference names now. */
-export interface Resolved {
+interface Resolved {
   /** Full where known. */
   readonly reference: string;
   readonly id: string;

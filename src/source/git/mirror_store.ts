@@ -32,7 +32,7 @@ export interface CompactedMirror {
 }
 
 /** Order for compacting mirrors. */
-export type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
+type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
 
 /** The mirrors below a data directory. */
 export interface MirrorStore {

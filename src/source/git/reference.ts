@@ -3,7 +3,7 @@ import { editDistance } from "../../config/mod.ts";
 import { StackwrightError } from "../../model/mod.ts";
 
 /** The meaning of a reference text. */
-export type Reference =
+type Reference =
   | { readonly kind: "commit"; readonly id: string }
   | { readonly kind: "head" }
   /** Full names on the remote in the order they are tried. */

@@ -5,7 +5,7 @@ import type { ReaderParts } from "./object_session.ts";
 import { createRepository, type Repository } from "./repository.ts";
 
 /** Parts for opening repositories; the limits are those of their object readers. */
-export type RepositoriesParts =
+type RepositoriesParts =
   & Pick<ReaderParts, "idleMs" | "answerMs" | "largest">
   & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock">;
 

@@ -8,8 +8,7 @@ import { only, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { type PackQuestion, packRequest, readPack } from "./small_pack.ts";
 
-/** Parts for asking over HTTP. */
-export interface SmartHttpParts {
+interface SmartHttpParts {
   readonly http: HttpClient;
   readonly access: GitAccess;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 /** Settings of one ssh program. */
-export interface SshSettings {
+interface SshSettings {
   /** Path of the key file. */
   readonly key: string;
   readonly knownHosts: string;

@@ -12,7 +12,7 @@ import { requireSuccess } from "../git/git_result.ts";
 const DEEPEST_SUBMODULE = 10;
 
 /** The root of a submodule, as its parent has it. */
-export interface ModuleRoot {
+interface ModuleRoot {
   /** From the root of the parent. */
   readonly path: string;
   /** The commit it is pinned to. */

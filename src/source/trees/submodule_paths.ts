@@ -58,11 +58,10 @@ export class SubmodulePaths {
   }
 }
 
-/** Options of reaching submodules for reading. */
-export type ModuleOptions = Omit<ExpandOptions, "onUnknown">;
+type ModuleOptions = Omit<ExpandOptions, "onUnknown">;
 
 /** The source of a commit. */
-export type CommitSource = ExpandOptions["source"];
+type CommitSource = ExpandOptions["source"];
 
 /** The first submodule on a path. */
 async function moduleOn(

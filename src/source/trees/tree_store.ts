@@ -5,7 +5,7 @@ import type { Files, KeyedLock } from "../../system/mod.ts";
 import { onDisk } from "../disk_error.ts";
 
 /** A tree of a revision on disk. */
-export interface StoredTree {
+interface StoredTree {
   /** Its directory. */
   readonly path: string;
   /** Time at which it was asked for last, by any process. */
@@ -26,8 +26,7 @@ export interface TreeStore {
   remove(path: string, usedBefore: Date, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Parts of a tree store. */
-export interface TreeStoreParts {
+interface TreeStoreParts {
   readonly files: Files;
   /** Absolute path of the data directory. */
   readonly dataDir: string;
