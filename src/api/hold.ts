@@ -104,7 +104,11 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\
 function untilFrom(text: string, now: Date): Date {
   const until = instantOf(text, now);
   if (until !== undefined && until > now) return until;
-  const what = until === undefined ? "neither a time nor a duration" : "not in the future";
+  const what = UNITLESS.test(text)
+    ? "a number without a unit"
+    : until === undefined
+    ? "neither a time nor a duration"
+    : "not in the future";
   throw new StackwrightError(
     "bad_request",
     `until is ${text}, which is ${what}: give a time with its offset ` +
@@ -112,7 +116,11 @@ function untilFrom(text: string, now: Date): Date {
   );
 }
 
+/** Elsewhere that is seconds; who holds a stack thinks of hours. */
+const UNITLESS = /^\s*[+-]?\d+\s*$/;
+
 function instantOf(text: string, now: Date): Date | undefined {
+  if (UNITLESS.test(text)) return undefined;
   if (INSTANT.test(text)) return new Date(text);
   try {
     return new Date(now.getTime() + parseDuration(text) * 1000);

@@ -1,9 +1,11 @@
 import * as z from "zod";
 import { MOST_POLL_REQUESTS, pollEntrySchema } from "../config/mod.ts";
 import {
+  DEFAULT_CONTEXT,
   isStackwrightError,
   type Problem,
   type SourceRequest,
+  stackKey,
   StackwrightError,
 } from "../model/mod.ts";
 import { parseReference, sourceLocation } from "../source/mod.ts";
@@ -16,6 +18,10 @@ type ParsePollRequest = (value: unknown) => SourceRequest[];
 /** Parts for running polls. */
 export interface RunPollsParts extends RunWorkParts {
   readonly parsePollRequest: ParsePollRequest;
+  /** Whether a context is there, also one that cannot be used. */
+  readonly hasContext: (context: string) => Promise<boolean>;
+  /** Names of the contexts there are. */
+  readonly contexts: () => Promise<readonly string[]>;
 }
 
 const input = z.strictObject({
@@ -46,6 +52,7 @@ export function runPollsOperation(parts: RunPollsParts): Operation<RunResult> {
     call: async (value, call) => {
       const { configs, wait } = readInput(envelope, value);
       const sources = readSources(configs, parts.parsePollRequest);
+      await requireContexts(sources, parts);
       const work = { kind: "sync", trigger: "poll", origin: "manual", sources } as const;
       return await runWork({ work, wait, started: "poll jobs started" }, parts, call);
     },
@@ -88,6 +95,25 @@ function problemsOf({ kind, url, reference }: SourceRequest, index: number): Pro
       return [{ file: "request body", path: `[${index}].${key}`, message: error.message }];
     }
   });
+}
+
+/** Contexts of inline deployments; those of a repository are looked for when it was fetched. */
+async function requireContexts(
+  sources: readonly SourceRequest[],
+  { hasContext, contexts }: RunPollsParts,
+): Promise<void> {
+  const problems: Problem[] = [];
+  for (const [source, { deployments }] of sources.entries()) {
+    for (const [index, { deployment }] of deployments.entries()) {
+      const { context } = stackKey(deployment.context, "");
+      if (context === DEFAULT_CONTEXT || await hasContext(context)) continue;
+      const names = [...new Set(await contexts())].join(", ");
+      const message = `unknown context: ${context}; expected one of ${names}`;
+      const path = `[${source}].deployments[${index}].context`;
+      problems.push({ file: "request body", path, message });
+    }
+  }
+  if (problems.length > 0) throw withIndex(new StackwrightError("bad_request", "", { problems }));
 }
 
 function withIndex(error: StackwrightError): StackwrightError {

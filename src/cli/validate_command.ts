@@ -1,7 +1,7 @@
 import { basename, join, posix, resolve } from "node:path";
 import { type DeclaredStack, MOST_BYTES, validateCheckout } from "../config/mod.ts";
 import { formatProblem, messageOf, type Problem, StackwrightError } from "../model/mod.ts";
-import { ignoredFields, requireSupported } from "../plan/mod.ts";
+import { requireSupported } from "../plan/mod.ts";
 import { systemFiles, writtenSecrets } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
@@ -14,7 +14,7 @@ Checks every .stackwright*.yaml of the checkout (the current directory unless gi
 is none .doco-cd*.yml: syntax, keys and values with their positions, that compose files and dotenv
 files exist, also those that compose files name, names that occur twice; and with auto-discovery the
 directories it finds, each with the file of its own merged. What compose files say is not checked:
-that takes compose, and plan. Warns of what this version would refuse to deploy.
+that takes compose, and plan. Warns of what has no effect.
 
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 
@@ -47,10 +47,10 @@ Exits 0 when everything is right, 1 when something is not.
       read,
       list: (path) => listFiles(root, path),
     }, { baseDir });
-    const { files, problems, stacks } = result;
+    const { files, stacks, warnings } = result;
+    const problems = [...result.problems, ...stacks.flatMap(notSupported)];
     const valid = problems.length === 0;
     const deployments = stacks.length;
-    const warnings = [...result.warnings, ...stacks.flatMap(notSupported)];
     if (json) {
       io.out(JSON.stringify({ valid, files, deployments, problems, warnings }) + "\n");
     } else {
@@ -67,15 +67,13 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** What would be refused on every engine: it is valid, and this version cannot deploy it. */
-function notSupported({ deployment, given, place }: DeclaredStack): Problem[] {
-  const less = ignoredFields(deployment, given)
-    .map((message) => ({ ...place("name"), message }));
+/** What would be refused on every engine: this version cannot deploy it. */
+function notSupported({ deployment, place }: DeclaredStack): Problem[] {
   try {
     requireSupported(deployment);
-    return less;
+    return [];
   } catch (error) {
-    return [...less, { ...place("name"), message: messageOf(error) }];
+    return [{ ...place("source"), message: messageOf(error) }];
   }
 }
 

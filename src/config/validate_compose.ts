@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { isNode, LineCounter } from "yaml";
 import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
@@ -7,6 +8,7 @@ import {
   MIGRATION_LABEL_PREFIX,
   type Problem,
   recordOf,
+  upperCaseName,
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
@@ -51,7 +53,11 @@ export function validateCompose(
     });
     const labels = labelFindings(text, file);
     const references = referencesOf(paths, base);
-    return { problems: [...problems, ...labels.problems], warnings: labels.warnings, references };
+    return {
+      problems: [...problems, ...imageProblems(text, file), ...labels.problems],
+      warnings: labels.warnings,
+      references,
+    };
   } catch (error) {
     if (!isStackwrightError(error, "config_invalid")) throw error;
     return { problems: error.problems, warnings: [], references: [] };
@@ -83,6 +89,25 @@ function referencesOf(
 
 /** A path with a variable, or one that does not begin in the checkout. */
 const UNKNOWN = /\$|^[/~]/;
+
+/** Names of images that no engine takes; what a variable becomes is known where it is deployed. */
+function imageProblems(text: string, file: string): Problem[] {
+  const lineCounter = new LineCounter();
+  return parseYaml(text, { merge: true, lineCounter }).flatMap((document) => {
+    const services = recordOf(recordOf(document.toJS())["services"]);
+    return Object.entries(services).flatMap(([service, value]) => {
+      const image = recordOf(value)["image"];
+      if (typeof image !== "string" || image.includes("$")) return [];
+      const message = upperCaseName(image);
+      if (message === undefined) return [];
+      const node = document.getIn(["services", service, "image"], true);
+      const range = isNode(node) ? node.range : undefined;
+      const at = range ? lineCounter.linePos(range[0]) : undefined;
+      const place = at === undefined ? {} : { line: at.line, column: at.col };
+      return [{ file, path: `services.${service}.image`, ...place, message }];
+    });
+  });
+}
 
 function labelFindings(text: string, file: string): Omit<ComposeFindings, "references"> {
   const problems: Problem[] = [];

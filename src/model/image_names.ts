@@ -21,3 +21,19 @@ export function imagesOf(
 ): readonly NamedImage[] {
   return [...imagesBeside(service), { name: service.name, image: service.image }];
 }
+
+/**
+ * A sentence about a reference whose name has capital letters, which engines refuse; `undefined` for
+ * any other. Those of a registry's address and of a tag are fine.
+ */
+export function upperCaseName(reference: string): string | undefined {
+  const [named = ""] = reference.split("@");
+  const slash = named.indexOf("/");
+  // As engines tell an address from the first part of a name: they take `Docker/app` for one, too.
+  const isAddress = slash > 0 && /[.:A-Z]|^localhost$/.test(named.slice(0, slash));
+  const path = isAddress ? named.slice(slash + 1) : named;
+  const name = path.slice(0, path.includes(":") ? path.lastIndexOf(":") : undefined);
+  if (!/[A-Z]/.test(name)) return undefined;
+  const [shown, better] = [name, name.toLowerCase()].map((each) => each.slice(0, 200));
+  return `${shown} is no name of an image: it has to be in lower case, ${better}`;
+}

@@ -16,6 +16,7 @@ import {
   type ComposeModel,
   isStackwrightError,
   StackwrightError,
+  upperCaseName,
 } from "../model/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
@@ -88,6 +89,7 @@ export async function renderTarget(
   const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
   requireSize(model, target);
+  requireImageNames(model, target);
   await plain.hideModel(model, invocation);
   const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree, signal);
@@ -199,6 +201,16 @@ function requireSize(model: ComposeModel, { key, swarm }: ResolvedTarget): void 
   const tooLarge = tooLargeProject(model, { isStack: swarm !== undefined });
   if (tooLarge === undefined) return;
   throw new StackwrightError("config_invalid", `deployment ${key.name}: ${tooLarge}`);
+}
+
+/** Throws `config_invalid` for images that engines refuse by their names, in words of their own. */
+function requireImageNames(model: ComposeModel, { key }: ResolvedTarget): void {
+  const found = Object.entries(servicesOf(model)).flatMap(([service, definition]) => {
+    const why = upperCaseName(textAt(definition, "image"));
+    return why === undefined ? [] : [`services.${service}.image: ${why}`];
+  });
+  if (found.length === 0) return;
+  throw new StackwrightError("config_invalid", `deployment ${key.name}: ${found.join("; ")}`);
 }
 
 /** Jobs that cannot run as they are written fail the deployment: nobody would see it until they are due. */

@@ -49,7 +49,11 @@ describe("the operations on one stack", () => {
     const { parts, clock, call } = createWorld();
     const operation = holdOperation({ ...parts, clock });
     for (
-      const [until, what] of [["soon", "neither a time nor a duration"], ["-1h", "not in the"]]
+      const [until, what] of [
+        ["soon", "neither a time nor a duration"],
+        ["-1h", "not in the"],
+        ["36", "a number without a unit"],
+      ]
     ) {
       await assert.rejects(operation.call({ name: "shop", until }, call), (error) => {
         assert.ok(isStackwrightError(error) && error.code === "bad_request");

@@ -52,16 +52,19 @@ describe("stackwright validate", () => {
     });
   }
 
-  it("validate warns of what this version would refuse to deploy, with exit code 0", async () => {
+  it("validate finds what this version cannot deploy, and warns of what has no effect", async () => {
     const files = {
       ...compose,
-      ".stackwright.yaml": "name: a\n---\nname: b\nsource: oci\n",
+      ".stackwright.yaml": "name: a\noci: {}\n---\nname: b\nsource: oci\n",
     };
     await withFiles(files, async (directory) => {
       const { code, out, err } = await run(["validate", directory]);
-      assert.equal(code, EXIT.ok);
-      assert.match(out, /^valid: 2 deployment/);
-      assert.match(err, /^warning: \.stackwright\.yaml:3:7 .*does not act on source: oci yet/);
+      assert.equal(code, EXIT.failed);
+      assert.equal(out, "1 problem found\n");
+      const [problem = "", ...warnings] = err.trim().split("\n");
+      assert.match(problem, /^\.stackwright\.yaml:5:9 .*does not act on source: oci yet/);
+      assert.ok(warnings.every((each) => each.startsWith("warning: ")), err);
+      assert.match(warnings.join("\n"), /oci: ignored: /);
     });
   });
 

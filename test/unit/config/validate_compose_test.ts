@@ -31,6 +31,19 @@ describe("validateCompose()", () => {
     });
   }
 
+  it("finds names of images that no engine takes, with their position", () => {
+    const text = "services:\n  web:\n    image: ghcr.io/Acme/shop:1\n  db: {image: 'a/b:V1'}\n";
+    assert.deepEqual(validateCompose(text, { file: "c.yaml", base: "." }).problems, [{
+      file: "c.yaml",
+      path: "services.web.image",
+      line: 3,
+      column: 12,
+      message: "Acme/shop is no name of an image: it has to be in lower case, acme/shop",
+    }]);
+    const variable = validateCompose("services: {a: {image: $A/B}}", { file: "c", base: "." });
+    assert.deepEqual(variable.problems, []);
+  });
+
   it("warns of a label with our prefix that is none of ours, and of no other", () => {
     const labels = [
       "stackwright.deployment.autostrt: x",
