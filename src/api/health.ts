@@ -29,6 +29,9 @@ export interface HealthParts {
  * shutdown has not begun.
  */
 export function healthOperation(parts: HealthParts): Operation<HealthView> {
+  let underWay: Promise<HealthView> | undefined;
+  // Nobody needs a key to ask: the engine is asked once for all who ask meanwhile.
+  const look = () => underWay ??= checkHealth(parts).finally(() => underWay = undefined);
   return defineOperation({
     id: "getHealth",
     summary: "Verify access to the container engine.",
@@ -37,13 +40,13 @@ export function healthOperation(parts: HealthParts): Operation<HealthView> {
     input: z.strictObject({}),
     output: healthView,
     errors: [],
-  }, (_input, call) => checkHealth(parts, call.signal));
+  }, look);
 }
 
-async function checkHealth(parts: HealthParts, signal: AbortSignal): Promise<HealthView> {
+async function checkHealth(parts: HealthParts): Promise<HealthView> {
   if (!parts.isOpen()) return { details: "unhealthy", error: "application is shutting down" };
   try {
-    await withinTime(parts, signal);
+    await withinTime(parts);
     return { details: "healthy" };
   } catch (error) {
     // What an unknown error says is for the log of whoever threw it.
@@ -55,12 +58,14 @@ async function checkHealth(parts: HealthParts, signal: AbortSignal): Promise<Hea
   }
 }
 
-async function withinTime({ checkEngine, clock }: HealthParts, caller: AbortSignal) {
+async function withinTime({ checkEngine, clock }: HealthParts): Promise<void> {
+  // Whoever asks may go away: others wait for the same look.
+  const nobody = new AbortController().signal;
   const late = () =>
     new StackwrightError(
       "timeout",
       `the container engine did not answer within ${LONGEST_CHECK_MS / 1000} s`,
     );
   const limit = { clock, milliseconds: LONGEST_CHECK_MS, late };
-  await withDeadline(limit, (signal) => abortable(checkEngine(signal), signal), caller);
+  await withDeadline(limit, (signal) => abortable(checkEngine(signal), signal), nobody);
 }

@@ -13,6 +13,7 @@ import { type Refusal, refusalOf } from "./problem.ts";
 import { restRoutes } from "./rest.ts";
 import type { Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
+import { Turns } from "./turns.ts";
 import { type ReceiveWebhooks, webhookRoutes } from "./webhooks.ts";
 
 /** The sender of a request. */
@@ -63,7 +64,9 @@ export function createHandler(parts: HandlerParts): Handler {
   const most = parts.unsignedBytes ?? Math.max(UNSIGNED_BYTES, 8 * parts.maxPayload);
   const { maxPayload, clock } = parts;
   const unsigned = { maxPayload, clock, budget: new BodyBudget(most) };
-  return (request, peer) => handle(request, peer, { parts, router, authenticate, unsigned });
+  const readers = new Turns({ most: 1, rests: true });
+  const equipment = { parts, router, authenticate, unsigned, readers };
+  return (request, peer) => handle(request, peer, equipment);
 }
 
 interface Equipment {
@@ -72,6 +75,8 @@ interface Equipment {
   readonly authenticate: Authenticate;
   /** For bodies that are read before it is known who sent them. */
   readonly unsigned: BodyLimits;
+  /** For whoever may only look, and may look at much: what others do goes on meanwhile. */
+  readonly readers: Turns;
 }
 
 async function handle(request: HttpRequest, peer: Peer, equipment: Equipment): Promise<Response> {
@@ -124,7 +129,7 @@ function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
 /** Checks in this order: path, method, key, then what the route wants. */
 async function answerTo(
   { request, peer, log }: Turn,
-  { parts, router, authenticate, unsigned }: Equipment,
+  { parts, router, authenticate, unsigned, readers }: Equipment,
 ): Promise<Answer> {
   const match = router.match(request.method, pathOf(request.url));
   if (match.kind === "not_found") return refuse({ status: 404, error: "not found" });
@@ -138,6 +143,7 @@ async function answerTo(
     powers = authenticate(request);
     if (powers.size === 0) return refuse({ status: 401, error: "invalid api key" });
     if (!powers.has(match.value.power)) return refuse(tooLittlePower(match.value.power));
+    if (!powers.has("act")) await readers.take();
   }
   return await match.value.answer({
     params: match.params,

@@ -12,6 +12,7 @@ import type { Handler } from "./handler.ts";
 import type { HttpRequest } from "./http_request.ts";
 import type { ServerLimits } from "./server_limits.ts";
 import type { TlsPair } from "./tls_pair.ts";
+import { Turns } from "./turns.ts";
 import { toRequest } from "./wire_request.ts";
 import { type Outgoing, sendResponse } from "./wire_response.ts";
 
@@ -59,6 +60,7 @@ export async function listen(address: ListenAddress, service: Service): Promise<
     connections,
     answers,
     last: new WeakMap<Socket, Promise<void>>(),
+    turns: new Turns({ most: 8, rests: false }),
   };
   const server = create(address.pair, service.limits);
   // Bun tells of a connection only when something came by it; before that only time ends it.
@@ -136,11 +138,12 @@ interface Equipment extends Service {
   readonly answers: BodyBudget;
   /** The end of the latest request of each connection. */
   readonly last: WeakMap<Socket, Promise<void>>;
+  readonly turns: Turns;
 }
 
 async function serve(turn: Turn, equipment: Equipment): Promise<void> {
   const { incoming, incoming: { socket }, outgoing } = turn;
-  const { connections, limits, answers, last } = equipment;
+  const { connections, limits, answers, last, turns } = equipment;
   if (!connections.begin(socket, incoming)) return void socket.destroy();
   outgoing.once("close", () => {
     const more = connections.end(socket, incoming);
@@ -153,6 +156,7 @@ async function serve(turn: Turn, equipment: Equipment): Promise<void> {
   const ended = Promise.withResolvers<void>();
   last.set(socket, ended.promise);
   await before;
+  await turns.take();
   const share = answers.open();
   share.onDrop(() => socket.destroy());
   try {

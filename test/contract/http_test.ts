@@ -105,6 +105,45 @@ describe("GET /v1/health", () => {
       assert.equal(response.status, 405);
       assert.equal(response.headers.get("allow"), "GET, HEAD");
     }));
+
+  it("asks the engine once for all who ask meanwhile, and again for who comes later", async () => {
+    const answers: (() => void)[] = [];
+    const checkEngine = () => new Promise<void>((resolve) => answers.push(resolve));
+    await withService({ checkEngine }, async ({ handler }) => {
+      const ask = () => handler(new Request("http://localhost/v1/health"), { remote: "" });
+      const first = Array.from({ length: 100 }, ask);
+      await settle();
+      assert.equal(answers.length, 1);
+      answers[0]?.();
+      for (const each of await Promise.all(first)) assert.equal(each.status, 200);
+      const later = ask();
+      await settle();
+      assert.equal(answers.length, 2);
+      answers[1]?.();
+      assert.equal((await later).status, 200);
+    });
+  });
+
+  it("lets others have their turn between what a reader asks for", async () => {
+    let begun = 0;
+    const deployments = () => {
+      begun++;
+      return Promise.resolve([]);
+    };
+    await withService({ deployments }, async ({ handler }) => {
+      const ask = (key: string) => {
+        const headers = { "x-api-key": key };
+        const request = new Request("http://localhost/v1/api/deployments", { headers });
+        return handler(request, { remote: "" });
+      };
+      const readers = Array.from({ length: 300 }, () => ask(READ_SECRET));
+      // Who may do all does not wait for those who may only look.
+      await ask(API_SECRET);
+      assert.ok(begun < 100, `${begun} began in one go`);
+      for (const each of await Promise.all(readers)) assert.equal(each.status, 200);
+      assert.equal(begun, 301);
+    });
+  });
 });
 
 describe("every route under /v1/api", () => {
