@@ -97,7 +97,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       // What a flow says of both engines, the fake one shows in half the time; it has a contract suite.
       ...flowTests(flows(root)).map((stage) => ({
         ...stage,
-        sample: { FLOW_ENGINES: "fake", WALK_STEPS: "100", SWEEP: "sample" },
+        sample: { FLOW_ENGINES: "fake", WALK_STEPS: "60", SWEEP: "sample" },
       })),
     ],
   ];
@@ -161,8 +161,8 @@ function inTheBackground(stage: Stage): Stage {
   return { ...stage, argv: ["nice", "-n", "5", ...stage.argv] };
 }
 
-/** A fifth of the mutated texts that readers of texts have to survive, and of the length of hostile ones. */
-const FEWER_TEXTS = { FUZZ_TIMES: "1", HOSTILE_LENGTH: "200000" };
+/** A fifth of the mutated texts that readers have to survive, and of the length of hostile ones. */
+const FEWER_TEXTS = { FUZZ_TIMES: "1", HOSTILE_LENGTH: "200000", SYNC_WINDOW_CASES: "100" };
 
 function plain(group: Group, name: string, argv: readonly string[]): Stage {
   return { group, name, runner: "plain", argv };

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -41,7 +42,12 @@ export class ServiceProcess {
   constructor(program: Program, args: readonly string[], env: Readonly<Record<string, string>>) {
     const [file, ...first] = program.argv;
     this.#child = spawn(file, [...first, ...args], {
-      env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/root", ...env },
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: process.env["HOME"] ?? "/root",
+        TMPDIR: tmpdir(),
+        ...env,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child.stdout?.on("data", (chunk: Uint8Array) => this.#stdout += text(chunk));

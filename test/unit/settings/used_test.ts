@@ -88,12 +88,13 @@ const VALUES: Readonly<Record<string, readonly [string, string]>> = {
 
 describe("every setting", () => {
   const rows = SETTINGS_TABLE as readonly SettingRow[];
+  let texts: readonly string[] | undefined;
   for (const row of rows) {
     it(`${row.name} is read by the program, or is said to be not there yet`, async () => {
       if (NOT_YET.some((each) => each.name === row.name)) return;
       const leaves = changedBy(row);
       assert.notDeepEqual(leaves, [], "setting it changes nothing");
-      const texts = await programTexts();
+      texts ??= await programTexts();
       for (const leaf of leaves) assert.ok(isRead(leaf, texts), `nobody reads settings.${leaf}`);
     });
   }
