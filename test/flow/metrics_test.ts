@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, inWorld, pollTo } from "./steps.ts";
 import type { World } from "./world.ts";
@@ -61,6 +62,38 @@ describe("metrics", () => {
       for (const gauge of ["deployments_active", "deployments_queued", "pre_deployments_active"]) {
         assert.equal(sum(await read(world, `service_${gauge}`)), 0, gauge);
       }
+    }));
+
+  it("tell rollbacks and removals, and what failed of them, which explain tells too", () =>
+    inWorld("fake", async (world) => {
+      const shop = (number: string) => ({
+        "compose.yaml": composeFile({ web: service({ labels: { number } }) }),
+      });
+      for (const number of ["1", "2"]) {
+        await commit(world, shop(number));
+        await pollTo(world, "succeeded");
+      }
+      const counts = async () =>
+        await Promise.all(
+          ["deployments", "deployment_errors"].map(async (name) =>
+            sum(await read(world, `service_${name}_total`))
+          ),
+        );
+      assert.deepEqual(await counts(), [2, 0]);
+      const rollback = `/v1/api/deployment/${world.stack}/rollback?wait=true`;
+      const answer = await world.request(rollback, { method: "POST", body: "{}" });
+      assert.equal(answer.status, 200, await answer.text());
+      assert.deepEqual(await counts(), [3, 0]);
+
+      await commit(world, {}, { destroy: true });
+      world.proxy.reset({ kind: "error", at: 1, among: "mutating", lasts: true });
+      await pollTo(world, "failed");
+      world.proxy.reset();
+      assert.deepEqual(await counts(), [4, 1]);
+      const { out } = await commandTo(world, 0, ["explain", world.stack]);
+      assert.match(out, /: destroy: destroy web\n.*\n +outcome: failed: engine refused POST/);
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await counts(), [5, 1]);
     }));
 
   it("need no key, are only on their own port, and take no name from strangers", () =>
