@@ -161,19 +161,25 @@ describe("hostile clients before the executable", { skip }, () => {
 
   it("do not decide what is said of others by what their repositories call secrets", async () => {
     const thief = await createRepository(join(world.dataDir, "../thief"));
-    const words = ["succeeded", "skipped", "info", world.stack, '","level":"', "{", "default"];
+    const said = ["changes", "digest", "unchanged", "deployment", "services"];
+    const structural = ["succeeded", "skipped", "info", world.stack, "default", '","level":"', "{"];
+    const words = [...said, ...structural];
     const names = words.map((word, at) => `A${at}_PASSWORD='${word}'\n`);
     await commit(thief, `${world.stack}-thief`, names.join(""));
     const theirs = await poll(thief.url);
     assert.equal(theirs.status, "succeeded", JSON.stringify(theirs));
+    assert.match(JSON.stringify(theirs), /first \*\*\*/, "this test has nothing to show otherwise");
     await commit(world.repository, world.stack, "A=changed\n");
     const run = await poll(repositoryOf(polled));
     assert.ok(["succeeded", "skipped"].includes(run.status), JSON.stringify(run));
     assert.deepEqual(run.deployments?.map((each) => each.stack), [world.stack]);
+    assert.match(JSON.stringify(run), /no changes.*digest \w+ is unchanged/);
     const stacks = JSON.stringify(await ask("/v1/api/deployments"));
     assert.ok(stacks.includes(`"${world.stack}"`), stacks);
     const lines = running.stderr.trim().split("\n").map((line) => JSON.parse(line));
-    assert.ok(lines.some((line) => line.stack === world.stack), "ours in the log");
+    const ours = lines.filter((line) => line.stack === world.stack);
+    assert.ok(ours.length > 0, "nothing about ours is in the log");
+    assert.doesNotMatch(JSON.stringify(ours), /\*\*\*/);
     for (const { level, time } of lines) {
       assert.match(level, /^(?:debug|info|warning|error|critical)$/);
       assert.ok(Number.isFinite(Date.parse(time)), time);
