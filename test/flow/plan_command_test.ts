@@ -187,6 +187,14 @@ describe("stackwright plan", () => {
       }
     }));
 
+  it("takes the path of a bare repository for what is committed there", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("one"));
+      const bare = await commandTo(world, 2, ["plan", "--json", world.repository.path]);
+      const byUrl = await commandTo(world, 2, ["plan", "--json", world.repository.url]);
+      assert.deepEqual(JSON.parse(bare.out), JSON.parse(byUrl.out));
+    }));
+
   it("says 1 and where when the configuration or the compose file is wrong", () =>
     inWorld("fake", async (world) => {
       await world.repository.commit({ ".stackwright.yaml": "name: x\nnmae: y\n" });
