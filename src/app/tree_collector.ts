@@ -7,7 +7,7 @@ import { contextsOf } from "./each_context.ts";
 import type { Engines } from "./engines.ts";
 import type { System } from "./system.ts";
 
-/** For who only looks, and for who wants to keep everything. */
+/** A collector that removes nothing: for who only looks, and for who wants to keep everything. */
 export const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
 
 /** Removes trees that no release of any context on this machine needs. */

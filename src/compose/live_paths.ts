@@ -2,7 +2,7 @@ import { join } from "node:path/posix";
 import { withoutLonger } from "./contained.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
-/** Which paths of a release are served from `live/`, and what has to be there. */
+/** Paths of a release that are served from `live/`, and what has to be there. */
 export interface LivePaths {
   /** Whether containers see a path from `live` rather than from `current`. */
   isLive(path: string): boolean;

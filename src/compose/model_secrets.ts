@@ -94,7 +94,7 @@ export function externalSecretsIn(
   return secretVariables.flatMap((name) => environment[name] ?? []);
 }
 
-/** Which of the variables that a model is rendered with are secrets: by name, and by their use as one. */
+/** The secrets among the variables that a model is rendered with: by name, and by their use as one. */
 export function secretsInVariables(
   model: ComposeModel,
   variables: Readonly<Record<string, string>>,

@@ -20,7 +20,7 @@ export interface ContainerEvent {
   readonly time: bigint;
 }
 
-/** Which events to listen to. */
+/** A choice of the events to listen to. */
 export interface EventOptions {
   readonly labels: LabelFilter;
   /** Whether those of services of a swarm come, too: they carry no labels, so all do without labels. */

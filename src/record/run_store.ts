@@ -18,7 +18,7 @@ export interface RunEnd {
   readonly message: string;
 }
 
-/** Which runs to list. */
+/** A choice of the runs to list. */
 export interface RunFilter {
   /** Most runs to return, at least 1. */
   readonly limit: number;

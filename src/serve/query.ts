@@ -59,7 +59,7 @@ export function seconds(most: number, what = "project"): QueryReader {
   };
 }
 
-/** Parameter of the contract that is common to what manages something, whether or not it waits. */
+/** Parameter that whatever manages something takes with doco-cd, whether or not it waits. */
 const COMMON = ["timeout"];
 
 /**

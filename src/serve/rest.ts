@@ -206,7 +206,7 @@ function compactionAnswer({ busy, ...result }: CompactionView): Answer {
     : runAnswer(result);
 }
 
-/** The origin of a deployment that is asked about: a mistake in it has the contract's words. */
+/** The origin of a deployment that is asked about: a mistake in it has the words of doco-cd. */
 function origin(query: URLSearchParams, name: string): string | undefined {
   const given = (query.get(name) ?? "").trim().toLowerCase();
   if (given === "") return undefined;

@@ -20,7 +20,7 @@ import {
   startHttpService,
 } from "./http_service.ts";
 
-/** The tools of the contract, and three more that look. */
+/** The tools that doco-cd has, and three more that look. */
 const TOOLS = [
   "compact_mirrors",
   "control_project",

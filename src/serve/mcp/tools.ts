@@ -75,7 +75,7 @@ function runTools({ listRuns, getRun, runPolls }: Operations): Tool[] {
   ];
 }
 
-/** The last two and the list are beyond the contract: eyes for an agent before it has hands. */
+/** The last two and the list are beyond what doco-cd has: eyes for an agent before it has hands. */
 function deploymentTools(operations: Operations): Tool[] {
   const { syncWindows, listDeployments, planStack, getDeployment } = operations;
   const windowsInput = (syncWindows.input as z.ZodObject).omit({ origin: true }).extend({

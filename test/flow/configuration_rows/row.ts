@@ -3,7 +3,7 @@ import type { FakeFile } from "../../fakes/git_repository.ts";
 import { ids, label, pollTo, replaced } from "../steps.ts";
 import type { RunBody, World } from "../world.ts";
 
-/** One row of the contract's tables, or one rule of the notes, and what shows that it holds. */
+/** One row of the tables of what configurations may say, or one rule about them, and what shows that it holds. */
 export interface Row {
   /** Where the rule is written. */
   readonly rule: string;
