@@ -30,6 +30,7 @@ export function createSource(
       http,
       submodules: git.cloneSubmodules,
       mostBytes: git.maxBytes,
+      mostProcessorSeconds: git.maxCpuSeconds,
       rewrites: git.urlRewrites,
       githubToken: (app, url, signal) => tokens.token(app, url, signal),
       httpProxy: proxy.http ?? "",

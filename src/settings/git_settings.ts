@@ -26,6 +26,8 @@ export function gitSettings(reader: VariableReader) {
     cloneSubmodules: reader.boolean("GIT_CLONE_SUBMODULES"),
     /** Most bytes of one fetch, and of the files of one tree; 0 is no limit. */
     maxBytes: reader.integer("GIT_MAX_BYTES"),
+    /** Most processor time of each program of a fetch, in seconds; 0 is no limit. */
+    maxCpuSeconds: reader.integer("GIT_MAX_CPU_SECONDS"),
     sshPrivateKey: reader.text("SSH_PRIVATE_KEY"),
     sshPrivateKeyPassphrase: reader.text("SSH_PRIVATE_KEY_PASSPHRASE"),
     sshKnownHostsFile: reader.text("SSH_KNOWN_HOSTS_FILE"),

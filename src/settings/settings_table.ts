@@ -107,6 +107,13 @@ export const SETTINGS_TABLE = [
     "Most bytes that are fetched at once, and of the files of one commit; 0 is no limit.",
     NATURAL,
   ),
+  row(
+    "GIT_MAX_CPU_SECONDS",
+    "integer",
+    "300",
+    "Most seconds of processor time of each program of a fetch; 0 is no limit.",
+    NATURAL,
+  ),
   row("SSH_PRIVATE_KEY", "secret", "", "Private key for Git over SSH.", FILE),
   row("SSH_PRIVATE_KEY_PASSPHRASE", "secret", "", "Passphrase of the private key.", FILE),
   row("SSH_KNOWN_HOSTS_FILE", "path", "", "Host keys to accept; then no other key is."),

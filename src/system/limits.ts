@@ -5,7 +5,7 @@ export interface Limits {
    * each.
    */
   readonly mostMemory?: number;
-  /** Time on processors in seconds; then it is killed. */
+  /** Time on processors in seconds; then it is ended with SIGXCPU, and killed a second later. */
   readonly mostProcessorSeconds?: number;
   /** Bytes of one file that it writes; then it is ended with SIGXFSZ. */
   readonly mostFileBytes?: number;
@@ -33,7 +33,9 @@ export function limited(
   if (hasPrlimit) {
     const options = [
       ...(mostMemory === undefined ? [] : [`--data=${mostMemory}`, `--stack=${STACK_BYTES}`]),
-      ...(mostProcessorSeconds === undefined ? [] : [`--cpu=${mostProcessorSeconds}`]),
+      ...(mostProcessorSeconds === undefined
+        ? []
+        : [`--cpu=${mostProcessorSeconds}:${mostProcessorSeconds + 1}`]),
       ...(mostFileBytes === undefined ? [] : [`--fsize=${mostFileBytes}`]),
     ];
     // No limit leaves an image of the program's memory behind.

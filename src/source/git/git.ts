@@ -42,7 +42,7 @@ export interface GitOptions {
   readonly mostBytes: number;
   /** Memory of a git that talks to a remote: references, which it could list without end, are kept. */
   readonly mostMemory: number;
-  /** Seconds on processors that each program of a fetch may take. */
+  /** Seconds on processors that each program of a fetch may take; 0 is no limit. */
   readonly mostProcessorSeconds: number;
   /** What asks for references over HTTP; without it git does. */
   readonly http: HttpClient | undefined;
@@ -129,7 +129,8 @@ export class Git {
     const args = ["index-pack", "--stdin", "--fix-thin", "--strict"];
     const command = gitCommand(await this.#surroundings(), { args, gitDir, stdin: pack });
     const { mostProcessorSeconds: most } = this.#parts.options;
-    const bounds = { ...this.#bounds(), mostProcessorSeconds: Math.min(most, SMALL_PACK_SECONDS) };
+    const seconds = Math.min(most || Infinity, SMALL_PACK_SECONDS);
+    const bounds = { ...this.#bounds(), mostProcessorSeconds: seconds };
     const { failure } = await this.#run({ ...command, ...bounds }, signal);
     if (failure !== undefined) this.#smart?.leave(url);
     return failure === undefined;
@@ -183,9 +184,13 @@ export class Git {
   /** Bounds of a program that takes what a remote sends. */
   #bounds(): Pick<Command, "timeoutMs" | keyof Limits> {
     const { remoteTimeoutMs, mostBytes, mostMemory, mostProcessorSeconds } = this.#parts.options;
-    const bounds = { timeoutMs: remoteTimeoutMs, mostMemory, mostProcessorSeconds };
-    // The kernel ends who writes more into one file, and a fetch writes one pack.
-    return mostBytes === 0 ? bounds : { ...bounds, mostFileBytes: mostBytes };
+    return {
+      timeoutMs: remoteTimeoutMs,
+      mostMemory,
+      ...(mostProcessorSeconds === 0 ? {} : { mostProcessorSeconds }),
+      // The kernel ends who writes more into one file, and a fetch writes one pack.
+      ...(mostBytes === 0 ? {} : { mostFileBytes: mostBytes }),
+    };
   }
 
   /** Starts a program that answers questions about one repository. */

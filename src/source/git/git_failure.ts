@@ -18,11 +18,13 @@ export type GitFailure =
 /** Tried from top to bottom: several lines of one failure may match, the first says most. */
 const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
   ["memory", /^(?:fatal|error): Out of memory, /m],
-  // Index-pack is killed when its file would be larger than it may be, or when it takes too long; when
-  // it fails it says why.
+  // Nobody but the kernel kills it so, and its own bounds end it in other ways.
+  ["memory", /index-pack died of signal 9\b/],
+  // Index-pack is ended when its file would be larger than it may be, or when it takes too long; when
+  // it fails it says why. What ended it is not always told.
   [
     "too_large",
-    /(?:died of signal 25|index-pack died of signal (?:9|24))\b|File too large|^fatal: fetch-pack: invalid index-pack output\s*$/,
+    /(?:died of signal 25|index-pack died of signal 24)\b|File too large|^fatal: fetch-pack: invalid index-pack output\s*$/,
   ],
   ["disk", /No space left on device|Read-only file system|Disk quota exceeded/i],
   [
@@ -117,10 +119,11 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
     "the host whether its key changed; if it did, take its line out of known_hosts in the data " +
     "directory (ssh-keygen -R HOST -f FILE), or put the new key into SSH_KNOWN_HOSTS_FILE",
   locked: "another process works on this mirror, or died doing so; it is tried again",
-  memory: "what the remote sends takes more memory than git may have",
+  memory: "what the remote sends takes more memory than git may have, or than the machine has left",
   no_such_ref: "the reference does not exist there",
   other: "git gave no known reason",
-  too_large: "what came at once is larger than GIT_MAX_BYTES, or took too long to look at",
+  too_large: "what came at once is larger than GIT_MAX_BYTES, or took longer to look at than " +
+    "GIT_MAX_CPU_SECONDS",
   transient: "the network or the server failed, which may pass",
   unreachable: "check the URL, and whether these credentials may see the repository",
   unwanted: "the commit does not exist there",
@@ -184,10 +187,18 @@ export function tooLarge(
     readonly mostProcessorSeconds: number;
   },
 ): StackwrightError {
-  const bytes = mostBytes === 0 ? "" : `has more than the ${mostBytes} bytes of GIT_MAX_BYTES, or `;
+  const reasons = [
+    ...(mostBytes === 0 ? [] : [`has more than the ${mostBytes} bytes of GIT_MAX_BYTES`]),
+    ...(seconds === 0
+      ? []
+      : [`takes more than the ${seconds} seconds of processor time of GIT_MAX_CPU_SECONDS`]),
+    "takes more memory than the machine has left",
+  ];
   return new StackwrightError(
     "source_invalid",
-    `fetching was ended: what the remote sends at once ${bytes}takes more than ${seconds} seconds of ` +
-      "processor time to look at; fetch less of its history (git_depth), or take large files out of it",
+    `fetching was ended: what the remote sends at once ${
+      reasons.join(", or ")
+    }; fetch less of its ` +
+      "history (git_depth), take large files out of it, or allow more",
   );
 }

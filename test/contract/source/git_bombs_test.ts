@@ -128,7 +128,8 @@ describe("a commit of a few objects that means very many files", () => {
       await repository.commit({ "large": new Uint8Array(randomBytes(2 * MOST)) });
       const limit = {
         code: "source_invalid",
-        message: /1048576 bytes of GIT_MAX_BYTES, or takes/,
+        message:
+          /1048576 bytes of GIT_MAX_BYTES, or takes more than the 300 seconds .* GIT_MAX_CPU_SECONDS, or/,
       };
       await assert.rejects(bounded.resolve(repository.url, "main"), limit);
       assert.deepEqual(await left(), []);
@@ -214,7 +215,10 @@ describe("a remote that sends a few bytes which take minutes to look at", () => 
     const { port } = server.address() as AddressInfo;
     await assert.rejects(
       bounded.resolve(`http://127.0.0.1:${port}/a.git`, "main"),
-      { code: "source_invalid", message: /takes more than 1 seconds of processor time/ },
+      {
+        code: "source_invalid",
+        message: /takes more than the 1 seconds of processor time of GIT_MAX_CPU_SECONDS/,
+      },
     );
   });
 });

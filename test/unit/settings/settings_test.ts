@@ -80,6 +80,7 @@ const DEFAULTS: Settings = {
     cloneDepth: 0,
     cloneSubmodules: true,
     maxBytes: 4 * 1024 ** 3,
+    maxCpuSeconds: 300,
     sshPrivateKey: undefined,
     sshPrivateKeyPassphrase: undefined,
     sshKnownHostsFile: undefined,
@@ -213,6 +214,7 @@ describe("readSettings", () => {
     }],
     [{ GIT_CLONE_DEPTH: "5" }, { git: { ...git, cloneDepth: 5 } }],
     [{ GIT_MAX_BYTES: "0" }, { git: { ...git, maxBytes: 0 } }],
+    [{ GIT_MAX_CPU_SECONDS: "900" }, { git: { ...git, maxCpuSeconds: 900 } }],
     [{ GIT_CLONE_SUBMODULES: "0" }, { git: { ...git, cloneSubmodules: false } }],
     [{ SSH_PRIVATE_KEY: "k", SSH_PRIVATE_KEY_PASSPHRASE_FILE: "/secret" }, {
       git: { ...git, sshPrivateKey: "k", sshPrivateKeyPassphrase: "from file" },

@@ -27,7 +27,7 @@ describe("limited()", () => {
       "--core=0",
       "--data=5",
       "--stack=1048576",
-      "--cpu=6",
+      "--cpu=6:7",
       "--fsize=7",
       ...argv,
     ]);

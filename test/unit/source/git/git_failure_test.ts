@@ -44,7 +44,8 @@ describe("classifyFailure()", () => {
         "too_large",
         "fatal: write error: File too large\nfatal: fetch-pack: invalid index-pack output",
       ],
-      ["too_large", "error: index-pack died of signal 9\nfatal: index-pack failed"],
+      ["memory", "error: index-pack died of signal 9\nfatal: index-pack failed"],
+      ["too_large", "error: index-pack died of signal 24\nfatal: index-pack failed"],
       [
         "too_large",
         "Receiving objects: 100% (1/1), done.\nResolving deltas:   1% (4/400)\r" +
