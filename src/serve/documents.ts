@@ -21,11 +21,14 @@ export function openApiDocumentsOf(operations: Operations, version: string): Doc
   };
 }
 
+/** What makes each file that pages load, by its name. */
+type Assets = Readonly<Record<string, () => Promise<Answer>>>;
+
 /**
  * The routes of the OpenAPI documents and their pages. All a page needs is in the
  * program; it asks no other host for anything.
  */
-export function documentRoutes({ rest, webhooks }: Documents): Route[] {
+export function documentRoutes({ rest, webhooks }: Documents, files: Assets = ASSETS): Route[] {
   const assets = new Map<string, Promise<Answer>>();
   return [
     documentRoute("/openapi/rest.json", rest),
@@ -35,7 +38,7 @@ export function documentRoutes({ rest, webhooks }: Documents): Route[] {
     pageRoute("/docs/webhooks/", "Stackwright webhooks", "/openapi/webhooks.json"),
     get(
       "/docs/assets/{name}",
-      async ({ params }) => await assetAnswer(params["name"] ?? "", assets),
+      async ({ params }) => await assetAnswer(files, params["name"] ?? "", assets),
     ),
   ];
 }
@@ -92,7 +95,7 @@ const START = `SwaggerUIBundle({
 `;
 
 /** Loaded when a page is asked for the first time: most processes never need the megabytes. */
-const ASSETS: Readonly<Record<string, () => Promise<Answer>>> = {
+const ASSETS: Assets = {
   async "pages.js"() {
     const { default: script } = await import("swagger-ui-dist/swagger-ui-bundle.js", {
       with: { type: "text" },
@@ -108,13 +111,25 @@ const ASSETS: Readonly<Record<string, () => Promise<Answer>>> = {
   "start.js": () => Promise.resolve(asset("text/javascript; charset=utf-8", START)),
 };
 
-/** Made once: megabytes take milliseconds to encode, and who asks for them needs no key. */
-async function assetAnswer(name: string, made: Map<string, Promise<Answer>>): Promise<Answer> {
-  const make = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+/**
+ * Made once: megabytes take milliseconds to encode, and who asks for them needs no key. What could not
+ * be made is tried again for the next who asks.
+ */
+async function assetAnswer(
+  files: Assets,
+  name: string,
+  made: Map<string, Promise<Answer>>,
+): Promise<Answer> {
+  const make = Object.hasOwn(files, name) ? files[name] : undefined;
   if (make === undefined) return { kind: "refusal", refusal: { status: 404, error: "not found" } };
   const answer = made.get(name) ?? make();
   made.set(name, answer);
-  return await answer;
+  try {
+    return await answer;
+  } catch (error) {
+    made.delete(name);
+    throw error;
+  }
 }
 
 function asset(contentType: string, body: string): Answer {
