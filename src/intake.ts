@@ -7,7 +7,7 @@ import type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/adm
 import { cancelBetween } from "./intake/cancel_between.ts";
 import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
-import { createPace, type Pace } from "./intake/pace.ts";
+import { type Calm, createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
 import { type Run, sourcesOf, StackwrightError, type Work } from "./model/mod.ts";
 import { type Clock, type Ids, NO_STACK, redactTexts } from "./system/mod.ts";
@@ -50,8 +50,8 @@ interface Waiting {
 /** Time at which a piece of work begins. */
 interface Turn {
   readonly slot: LaneSlot | undefined;
-  /** Whether the burst it came in has to be over. */
-  readonly waits: boolean;
+  /** What it waits for of the burst it came in. */
+  readonly waits: Calm | undefined;
 }
 
 class Gate implements Intake {
@@ -72,7 +72,7 @@ class Gate implements Intake {
     return this.#closing === undefined;
   }
 
-  arrive(): boolean {
+  arrive(): Calm {
     return this.#pace.arrive();
   }
 
@@ -103,7 +103,7 @@ class Gate implements Intake {
     if (!this.open) throw new StackwrightError("shutting_down", "application is shutting down");
   }
 
-  #start(work: Work, { signal, repository, lane, waits = false }: SubmitOptions): Admission {
+  #start(work: Work, { signal, repository, lane, waits }: SubmitOptions): Admission {
     const { runs, ids, redactor } = this.#parts;
     const known = repository === undefined
       ? {}
@@ -112,7 +112,9 @@ class Gate implements Intake {
     const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
     const controller = new AbortController();
     const item: Waiting = { id: run.id, work, client: signal, finished: Promise.resolve(run) };
-    const slot = lane === undefined ? undefined : this.#lanes.enter(lane, item, waits);
+    const slot = lane === undefined
+      ? undefined
+      : this.#lanes.enter(lane, item, waits !== undefined);
     item.finished = this.#inTurn(item, { slot, waits }, controller)
       .finally(runs.hold(run.id));
     this.#active.add(run.id, { controller, finished: item.finished });
@@ -125,7 +127,7 @@ class Gate implements Intake {
       const { signal } = controller;
       await slot?.turn(signal);
       // Shutdown wakes it; performing it then ends at once.
-      if (waits) await this.#pace.calm(signal);
+      if (waits !== undefined) await this.#pace.calm(waits, signal);
       slot?.begin();
       stopListening?.();
       return await this.#perform(item, controller);

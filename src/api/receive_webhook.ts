@@ -4,6 +4,7 @@ import {
   CANCELLED_BY_CLIENT,
   CANCELLED_BY_SHUTDOWN,
   type Intake,
+  type SubmitOptions,
 } from "../intake.ts";
 import {
   requestKey,
@@ -82,7 +83,7 @@ async function receive(
     const run = parts.intake.skip({ trigger: "webhook", repository, target, message });
     return { outcome: "skipped", message, ...facts(run) };
   }
-  const waits = !parts.intake.arrive();
+  const waits = parts.intake.arrive();
   const admissions = request.sources.map((source) => submitWebhook(source, parts, waits));
   const [first] = admissions;
   if (first === undefined) throw new Error("BUG: a webhook without sources");
@@ -102,14 +103,14 @@ function facts({ id, repository }: Run): Pick<WebhookResult, "job_id" | "reposit
 export function submitWebhook(
   source: SourceRequest,
   { intake }: WebhookParts,
-  waits: boolean,
+  waits?: SubmitOptions["waits"],
 ): Admission {
   const repository = source.identity ?? sourceLocation(source.kind, source.url).name;
   return intake.submit(
     { kind: "sync", trigger: "webhook", origin: "automatic", sources: [source] },
     {
       repository,
-      waits,
+      ...(waits === undefined ? {} : { waits }),
       lane: `webhook ${requestKey(source, repository.toLowerCase())}`,
     },
   );

@@ -21,7 +21,7 @@ export function createAlarms(
   signal: AbortSignal,
 ): Alarms {
   const retry = new RetryAlarm({
-    submit: (source) => void submitWebhook(source, { intake: intake() }, false),
+    submit: (source) => void submitWebhook(source, { intake: intake() }),
     // What succeeded meanwhile, or what a person holds, is not waited for any more.
     isOpen: (key) =>
       ledger.failures.get(key) !== undefined && ledger.pins.get(key) === undefined &&

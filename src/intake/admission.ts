@@ -1,5 +1,6 @@
 import type { Run, Trigger, Work } from "../model/mod.ts";
 import type { RunFacts } from "../record/mod.ts";
+import type { Calm } from "./pace.ts";
 
 /** Work that was let in. */
 export interface Admission {
@@ -22,8 +23,8 @@ export interface SubmitOptions {
    * the source after all that was asked for before; whoever comes while one waits gets its run.
    */
   readonly lane?: string;
-  /** Begins when the burst that it came in is over; whoever asks for the same until then joins it. */
-  readonly waits?: boolean;
+  /** Begins when it is so calm; whoever asks for the same until then joins it. */
+  readonly waits?: Calm;
 }
 
 /** A trigger that asked for nothing that could be done. */
@@ -36,10 +37,10 @@ export interface NothingToDo extends RunFacts {
 /** The one gate through which work enters. */
 export interface Intake {
   /**
-   * Notes a request of a kind that may come in bursts; says whether it is the first one, whose work
-   * begins at once. That of the others `waits`.
+   * Notes a request of a kind that may come in bursts; says what its work `waits` for: that of one that
+   * comes alone for a moment.
    */
-  arrive(): boolean;
+  arrive(): Calm;
   /**
    * Opens a run and starts the work behind it, or joins the run that waits in the work's lane; of
    * the work in a lane the newest counts. Without a `signal` only shutdown cancels it; that of a

@@ -37,7 +37,7 @@ const deploy = (...sources: SourceRequest[]) => ({ kind: "deploy" as const, sour
 const shop = { context: "default", stack: "shop", status: "succeeded" } as const;
 
 describe("receiveWebhook", () => {
-  it("begins with the first webhook at once, and with the others when no more come", async () => {
+  it("begins with one that comes alone after a moment, and with the others when no more come", async () => {
     const begun: string[] = [];
     const { receive, clock } = createWorld(({ sources: [first] }) => {
       begun.push(first?.reference ?? "");
@@ -48,7 +48,7 @@ describe("receiveWebhook", () => {
         wait: false,
       });
     await push("a", "b");
-    await settle();
+    await clock.advance(1);
     assert.deepEqual(begun, ["a", "b"], "all that the first one is about");
     await push("c");
     const joined = await push("c");
@@ -58,7 +58,7 @@ describe("receiveWebhook", () => {
     assert.deepEqual(begun, ["a", "b", "c"]);
     assert.equal(joined.job_id, "run-3");
     await push("d");
-    await settle();
+    await clock.advance(1);
     assert.deepEqual(begun, ["a", "b", "c", "d"]);
   });
 
@@ -82,7 +82,7 @@ describe("receiveWebhook", () => {
   });
 
   it("answers with the reference that failed when it waits for several", async () => {
-    const { receive } = createWorld(({ sources }, reporter) => {
+    const { receive, clock } = createWorld(({ sources }, reporter) => {
       if (sources[0]?.reference === "refs/tags/v1") {
         throw new StackwrightError("reference_not_found", "there is no v1");
       }
@@ -91,7 +91,9 @@ describe("receiveWebhook", () => {
     });
     const sources = ["refs/heads/main", "refs/tags/v1", "refs/heads/x"];
     const request = deploy(...sources.map((reference) => source({ reference })));
-    const { outcome, message, job_id } = await receive.call(request, { wait: true });
+    const answer = receive.call(request, { wait: true });
+    await clock.advance(1);
+    const { outcome, message, job_id } = await answer;
     assert.deepEqual([outcome, message, job_id], ["failed", "there is no v1", "run-2"]);
   });
 
@@ -107,10 +109,11 @@ describe("receiveWebhook", () => {
   ];
   for (const [what, other, joins] of others) {
     it(`${joins ? "joins" : "does not join"} the run that waits for ${what}`, async () => {
-      const { receive } = createWorld(() => new Promise(() => {}));
+      const { receive, clock } = createWorld(() => new Promise(() => {}));
       const jobs = [];
       for (const each of [first, first, other]) {
         jobs.push((await receive.call(deploy(each), { wait: false })).job_id);
+        await clock.advance(1);
       }
       assert.deepEqual(jobs, ["run-1", "run-2", joins ? "run-2" : "run-3"]);
     });

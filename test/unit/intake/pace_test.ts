@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createPace, LONGEST_BURST_MS, QUIET_MS } from "../../../src/intake/pace.ts";
+import { createPace, LONGEST_BURST_MS, MOMENT_MS, QUIET_MS } from "../../../src/intake/pace.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
 function createSite() {
@@ -20,31 +20,55 @@ async function isCalm(wait: Promise<void>): Promise<boolean> {
 }
 
 describe("the pace", () => {
-  it("lets who comes alone begin at once", async () => {
+  it("lets who comes alone begin after a moment", async () => {
     const { pace, clock } = createSite();
-    assert.equal(pace.arrive(), true);
-    await clock.advance(QUIET_MS);
-    assert.equal(pace.arrive(), true);
+    for (const time of ["first", "again when the burst of one is over"]) {
+      assert.equal(pace.arrive(), "moment", time);
+      const calm = pace.calm("moment", never);
+      assert.equal(await isCalm(calm), false);
+      await clock.advance(MOMENT_MS);
+      assert.equal(await isCalm(calm), true);
+      await clock.advance(QUIET_MS - MOMENT_MS);
+    }
+  });
+
+  it("lets the first one wait as long as those that came in the same moment", async () => {
+    const { pace, clock } = createSite();
+    const waits = [pace.arrive(), pace.arrive()];
+    assert.deepEqual(waits, ["moment", "end"]);
+    const calm = waits.map((each) => pace.calm(each, never));
+    await clock.advance(2 * QUIET_MS - 1);
+    assert.deepEqual([await isCalm(calm[0]!), await isCalm(calm[1]!)], [false, false]);
+    await clock.advance(1);
+    assert.deepEqual([await isCalm(calm[0]!), await isCalm(calm[1]!)], [true, true]);
+  });
+
+  it("lets nobody wait for who came later than in a moment", async () => {
+    const { pace, clock } = createSite();
+    const first = pace.calm(pace.arrive(), never);
+    await clock.advance(MOMENT_MS);
+    const second = pace.calm(pace.arrive(), never);
+    assert.deepEqual([await isCalm(first), await isCalm(second)], [true, false]);
   });
 
   it("makes a burst wait until nobody comes any more", async () => {
     const { pace, clock } = createSite();
-    assert.deepEqual([1, 2, 3].map(() => pace.arrive()), [true, false, false]);
-    const calm = pace.calm(never);
+    assert.deepEqual([1, 2, 3].map(() => pace.arrive()), ["moment", "end", "end"]);
+    const calm = pace.calm("end", never);
     await clock.advance(QUIET_MS);
     assert.equal(await isCalm(calm), false, "others came in this time");
     await clock.advance(QUIET_MS - 1);
     assert.equal(await isCalm(calm), false);
     await clock.advance(1);
     assert.equal(await isCalm(calm), true);
-    assert.equal(await isCalm(pace.calm(never)), true, "nothing is left of it");
+    assert.equal(await isCalm(pace.calm("end", never)), true, "nothing is left of it");
   });
 
   it("goes on though requests never stop", async () => {
     const { pace, clock } = createSite();
     pace.arrive();
     pace.arrive();
-    const calm = pace.calm(never);
+    const calm = pace.calm("end", never);
     for (let time = 0; time < LONGEST_BURST_MS; time += 10) {
       assert.equal(await isCalm(calm), false, `after ${time} ms`);
       pace.arrive();
@@ -57,9 +81,9 @@ describe("the pace", () => {
     const { pace, clock, closing } = createSite();
     pace.arrive();
     pace.arrive();
-    assert.equal(await isCalm(pace.calm(AbortSignal.abort())), true);
+    assert.equal(await isCalm(pace.calm("end", AbortSignal.abort())), true);
     const client = new AbortController();
-    const [one, other] = [pace.calm(client.signal), pace.calm(never)];
+    const [one, other] = [pace.calm("end", client.signal), pace.calm("end", never)];
     client.abort();
     assert.deepEqual([await isCalm(one), await isCalm(other)], [true, false]);
     closing.abort();
