@@ -1,10 +1,24 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { ContainerSummary, EngineClient } from "../docker/mod.ts";
-import { formatStackKey, LABELS, messageOf, type StackKey, stackKey } from "../model/mod.ts";
+import {
+  formatStackKey,
+  LABELS,
+  messageOf,
+  type StackKey,
+  stackKey,
+  StackwrightError,
+} from "../model/mod.ts";
 import { obsoleteTrees, type TreeHolders } from "../plan/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { TreeStore } from "../source/mod.ts";
-import type { Clock, Files, Log } from "../system/mod.ts";
+import {
+  type Clock,
+  createLimiter,
+  type Files,
+  type Log,
+  sleepingUntil,
+  withDeadline,
+} from "../system/mod.ts";
 
 /** Removes the trees that nothing needs any more. */
 export interface TreeCollector {
@@ -45,6 +59,10 @@ const IN_USE_MS = 60 * 60 * 1000;
  * collectable any sooner than after an hour.
  */
 const PAUSE_MS = 10 * 60 * 1000;
+/** Containers of which engines are asked at once. */
+const ASKED_AT_ONCE = 8;
+/** Milliseconds in which engines are to tell of all of them. */
+const ANSWER_MS = 30_000;
 const ABSENT = new Set(["created", "exited", "dead", "removing"]);
 
 /** Makes the collector of trees. */
@@ -124,25 +142,63 @@ function firstOfEachDigest(releases: readonly RecordedRelease[]): RecordedReleas
 async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Promise<TreeHolders[]> {
   const { engines, ledger, dataDir } = parts;
   const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();
+  const seen: Seeing[] = [];
   for (const engine of await engines(signal)) {
     const all = await engine.describeContainers({}, signal);
     for (const container of all.filter((each) => !ABSENT.has(each.state))) {
       const keys = stacksSeen(container, parts);
-      if (keys.length === 0) continue;
-      const details = await engine.inspectContainer(container.id, signal);
-      // One that is gone by now holds nothing.
-      if (details === undefined) continue;
-      for (const key of keys) {
-        const id = formatStackKey(key);
-        const known = started.get(id) ?? { key, startedAt: [] };
-        started.set(id, { key, startedAt: [...known.startedAt, details.startedAt] });
-      }
+      if (keys.length > 0) seen.push({ engine, id: container.id, keys });
+    }
+  }
+  const starts = await startsOf(parts, seen, signal);
+  for (const { id, keys } of seen) {
+    // One that is gone by now holds nothing.
+    if (!starts.has(id)) continue;
+    for (const key of keys) {
+      const name = formatStackKey(key);
+      const known = started.get(name) ?? { key, startedAt: [] };
+      known.startedAt.push(starts.get(id));
+      started.set(name, known);
     }
   }
   return [...started.values()].map(({ key, startedAt }) => ({
     spans: ledger.shownTrees.of(key).map((each) => ({ ...each, path: join(dataDir, each.tree) })),
     startedAt,
   }));
+}
+
+/** A container that sees files of stacks. */
+interface Seeing {
+  readonly engine: Pick<EngineClient, "inspectContainer">;
+  readonly id: string;
+  readonly keys: readonly StackKey[];
+}
+
+/**
+ * The times at which containers were started, by their ids, without those that are gone. An engine may
+ * never answer about a single container, such as one that is being started with a log driver that waits
+ * for its server: of those that are not told in time it is `undefined`.
+ */
+async function startsOf(
+  { clock }: Pick<TreeCollectorParts, "clock">,
+  containers: readonly Seeing[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Date | undefined>> {
+  const starts = new Map<string, Date | undefined>(containers.map(({ id }) => [id, undefined]));
+  const limiter = createLimiter(ASKED_AT_ONCE);
+  const ask = ({ engine, id }: Seeing, within: AbortSignal) =>
+    limiter.run(async () => {
+      const details = await engine.inspectContainer(id, within);
+      if (details === undefined) starts.delete(id);
+      else starts.set(id, details.startedAt);
+    }, within);
+  const late = () => new StackwrightError("timeout", "an engine does not tell of its containers");
+  const deadline = { clock: sleepingUntil(clock), milliseconds: ANSWER_MS, late };
+  const all = (within: AbortSignal) =>
+    Promise.allSettled(containers.map((each) => ask(each, within)));
+  await withDeadline(deadline, all, signal);
+  signal.throwIfAborted();
+  return starts;
 }
 
 /** The stacks whose `current` a container has mounted, by path or behind a named volume. */

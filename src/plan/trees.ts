@@ -37,22 +37,26 @@ const CLOCK_DIFFERENCE_MS = 5_000;
 
 /**
  * The trees that may be removed: no release needs them, no running container can have been started
- * while they were in place, nobody asked for them lately. When it is not known what a container
- * holds, nothing is. The newest tree beside each other is kept: the next one is made from it.
+ * while they were in place, nobody asked for them lately. When it is not known when a container was
+ * started, none of its stack's sources is; when nothing is known of what it may hold, nothing is. The
+ * newest tree beside each other is kept: the next one is made from it.
  */
 export function obsoleteTrees(facts: TreeFacts): string[] {
   const held = new Set<string>();
-  for (const holders of facts.holders) {
-    for (const startedAt of holders.startedAt) {
-      const seen = startedAt === undefined ? [] : treesSeen(holders.spans, startedAt);
+  const unclear = new Set<string>();
+  for (const { spans, startedAt } of facts.holders) {
+    for (const each of startedAt) {
+      const seen = each === undefined ? spans.map(({ path }) => path) : treesSeen(spans, each);
       if (seen.length === 0) return [];
-      seen.forEach((each) => held.add(each));
+      if (each === undefined) seen.forEach((path) => unclear.add(directoryOf(path)));
+      else seen.forEach((path) => held.add(path));
     }
   }
   const newest = newestOfEachDirectory(facts.stored);
   return facts.stored
     .filter(({ path, usedAt }) =>
-      usedAt < facts.usedBefore && !facts.needed.has(path) && !held.has(path) && !newest.has(path)
+      usedAt < facts.usedBefore && !facts.needed.has(path) && !held.has(path) &&
+      !unclear.has(directoryOf(path)) && !newest.has(path)
     )
     .map((each) => each.path);
 }
@@ -74,9 +78,14 @@ function treesSeen(spans: readonly TreeSpan[], startedAt: Date): string[] {
 function newestOfEachDirectory(stored: readonly StoredTree[]): ReadonlySet<string> {
   const newest = new Map<string, StoredTree>();
   for (const tree of stored) {
-    const directory = tree.path.slice(0, tree.path.lastIndexOf("/"));
+    const directory = directoryOf(tree.path);
     const known = newest.get(directory);
     if (known === undefined || known.usedAt < tree.usedAt) newest.set(directory, tree);
   }
   return new Set([...newest.values()].map((each) => each.path));
+}
+
+/** The directory of all trees of a source. */
+function directoryOf(tree: string): string {
+  return tree.slice(0, tree.lastIndexOf("/"));
 }

@@ -41,3 +41,19 @@ function sleepOnce(milliseconds: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", onAbort, { once: true });
   });
 }
+
+/** A clock whose sleep ends when `clock` shows that much later, however long that one sleeps for it. */
+export function sleepingUntil(clock: Clock): Clock {
+  return {
+    now: () => clock.now(),
+    async sleep(milliseconds, signal) {
+      const end = clock.now().getTime() + milliseconds;
+      for (let left = milliseconds; left > 0; left = end - clock.now().getTime()) {
+        await clock.sleep(Math.max(left, SHORTEST_MS), signal);
+      }
+    },
+  };
+}
+
+/** Milliseconds that are slept at least, so that the end is not spun towards. */
+const SHORTEST_MS = 1000;

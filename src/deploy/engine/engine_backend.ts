@@ -1,5 +1,5 @@
 import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
-import { type Clock, withDeadline } from "../../system/mod.ts";
+import { sleepingUntil, withDeadline } from "../../system/mod.ts";
 import { type Backend, composeBackend } from "../backend.ts";
 import type { EngineBackendParts, EngineWork } from "./engine_work.ts";
 import { ensureResources } from "./ensure_resources.ts";
@@ -66,22 +66,6 @@ function deadline({ parts, changes }: EngineWork) {
       ),
   };
 }
-
-/** A clock whose sleep ends when it shows that much later, however long the other one takes for that. */
-function sleepingUntil(clock: Clock): Clock {
-  return {
-    now: () => clock.now(),
-    async sleep(milliseconds, signal) {
-      const end = clock.now().getTime() + milliseconds;
-      for (let left = milliseconds; left > 0; left = end - clock.now().getTime()) {
-        await clock.sleep(Math.max(left, SHORTEST_MS), signal);
-      }
-    },
-  };
-}
-
-/** Milliseconds that are slept at least, so that the end is not spun towards. */
-const SHORTEST_MS = 1000;
 
 /** A model whose networks and volumes exist, so that whoever applies it neither makes nor changes them. */
 function asExternal(model: ComposeModel): ComposeModel {

@@ -51,4 +51,51 @@ describe("createTreeCollector()", () => {
     await collect();
     assert.equal(looks(), 2);
   });
+
+  it("removes what others do not need beside a container of which the engine tells nothing", async () => {
+    const clock = createFakeClock();
+    const trees = (source: string) =>
+      ["a", "b"].map((each, index) => ({
+        path: `/data/sources/${source}/trees/${each}`,
+        usedAt: new Date(index),
+      }));
+    const removed: string[] = [];
+    const silent = {
+      ...{ id: "1", state: "restarting", labels: {} },
+      mounts: ["/data/releases/default/silent/current/x"],
+    };
+    const span = { tree: "sources/silent/trees/b", beganAt: new Date(0), doneAt: new Date(0) };
+    const parts = {
+      trees: {
+        list: () => Promise.resolve([...trees("silent"), ...trees("other")]),
+        pathOf: () => "/data/none",
+        remove(path: string) {
+          removed.push(path);
+          return Promise.resolve(true);
+        },
+      },
+      engines: () =>
+        Promise.resolve([{
+          describeContainers: () => Promise.resolve([silent]),
+          inspectContainer: (_id: string, signal: AbortSignal) =>
+            new Promise((_, reject) =>
+              signal.addEventListener("abort", () => reject(signal.reason))
+            ),
+        }]),
+      ledger: {
+        releasesUnderWay: () => [],
+        currents: () => [],
+        shownTrees: { of: () => [span], forget: () => {} },
+      },
+      files: { list: () => Promise.resolve([]) },
+      ...{ clock, log: createRecordingLog(), dataDir: "/data", hostDataDir: "/data" },
+    };
+    const collector = createTreeCollector(parts as unknown as TreeCollectorParts);
+    const done = collector.collect(signal);
+    for (let seconds = 0; seconds < 60 && removed.length === 0; seconds++) {
+      await clock.advance(1000);
+    }
+    await done;
+    assert.deepEqual(removed, ["/data/sources/other/trees/a"]);
+  });
 });

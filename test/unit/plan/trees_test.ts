@@ -44,7 +44,7 @@ describe("obsoleteTrees()", () => {
     ["removes nothing when a container started before anything that is known", {
       holders: holders(50),
     }, ""],
-    ["removes nothing when it is not known when a container started", {
+    ["removes nothing of a source when it is not known when a container of its stack started", {
       holders: holders(150, undefined),
     }, ""],
     ["removes nothing when nothing is known of a stack that has containers", {
@@ -56,6 +56,15 @@ describe("obsoleteTrees()", () => {
   for (const [title, more, expected] of cases) {
     it(title, () => assert.equal(names(obsoleteTrees(facts(more))), expected));
   }
+
+  it("removes trees of others when it is not known when a container of one stack started", () => {
+    const other = ["x", "y"].map((name, index) => ({
+      path: `/data/sources/other/trees/${name}`,
+      usedAt: at(index),
+    }));
+    const stored = [...facts({}).stored, ...other];
+    assert.equal(names(obsoleteTrees(facts({ stored, holders: holders(undefined) }))), "x");
+  });
 
   it("keeps the newest tree of every source", () => {
     const stored = ["one", "two"].flatMap((source, index) =>
