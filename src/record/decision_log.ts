@@ -1,3 +1,4 @@
+import { forgetGoneStacks } from "./forget_releases.ts";
 import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts";
 import { redactTexts } from "../system/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
@@ -5,6 +6,8 @@ import type { RedactAbout } from "./redact_about.ts";
 
 /** Decisions kept for each stack. */
 export const DECISIONS_PER_STACK = 100;
+/** Entries after which it is looked for stacks that nobody speaks of any more. */
+const LOOK_EVERY = 100;
 
 /** A decision as it was recorded; equal ones in a row are one entry. */
 export interface RecordedDecision extends TargetDecision {
@@ -51,6 +54,7 @@ export class DecisionLog {
       );
       id = this.#newest();
       this.#forget(key);
+      if (id % LOOK_EVERY === 0) forgetGoneStacks(this.#database, at.getTime());
     });
     return id;
   }

@@ -5,10 +5,17 @@ import { keyIn, type LedgerDatabase } from "./ledger_database.ts";
 const RELEASES_PER_STACK = 100;
 /** Good releases that differ and are remembered beyond those: what a person may go back to. */
 const GOOD_RELEASES = 10;
-/** Tables that have rows of a stack which is gone. */
-const OF_STACK = ["pins", "failures", "stops", "holds", "intents", "decisions", "releases"];
+/** Tables that may have rows of a stack without a release; what trees it saw stays. */
+const OF_STACK = [
+  ...["pins", "failures", "stops", "holds", "deferred", "owners", "refused_owners"],
+  ...["reconciliations", "drift", "restarts", "intents", "decisions", "releases"],
+];
 /** Time for which what is left of a stack that was destroyed is remembered, in milliseconds. */
 const GONE_MS = 90 * 24 * 3600 * 1000;
+/** The same of one to which nothing was ever done. */
+const NEVER_MS = 7 * 24 * 3600 * 1000;
+/** Stacks without a release that are remembered at all: who writes a repository names as many as they like. */
+export const MOST_GONE = 1_000;
 
 /**
  * Forgets the oldest releases of a stack and their intents. The current one stays, the one it is
@@ -51,20 +58,27 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
 }
 
 /**
- * Forgets the stacks that were destroyed long ago, all but what trees they saw. Belongs inside a
- * transaction of the ledger; `now` is in milliseconds since 1970.
+ * Forgets stacks without a release: those that were destroyed long ago, those that nobody speaks of any
+ * more, and the oldest beyond {@link MOST_GONE}; all but what trees they saw. What waits for a window, or
+ * is held by a person, is not forgotten for its age. Belongs inside a transaction of the ledger; `now` is
+ * in milliseconds since 1970.
  */
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
-    `SELECT i.context, i.name FROM intents i
-     LEFT JOIN stacks s ON s.context = i.context AND s.name = i.name
+    `SELECT g.context, g.name, max(g.at) AS at, max(g.kept) AS kept FROM (
+       SELECT d.context, d.name, d.last_at AS at, ? AS kept FROM decisions d
+       JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id
+       UNION ALL SELECT context, name, coalesce(closed_at, ?), ? FROM intents
+       UNION ALL SELECT context, name, 0, ? FROM deferred
+       UNION ALL SELECT context, name, 0, ? FROM holds) g
+     LEFT JOIN stacks s ON s.context = g.context AND s.name = g.name
      WHERE s.release_id IS NULL
-     GROUP BY i.context, i.name
-     HAVING max(coalesce(i.closed_at, ?)) < ?`,
-    now,
-    now - GONE_MS,
+     GROUP BY g.context, g.name ORDER BY at DESC`,
+    ...[NEVER_MS, now, GONE_MS, now, now],
   );
-  for (const row of gone) {
+  for (const [index, row] of gone.entries()) {
+    const isOld = Number(row["at"]) < now - Number(row["kept"]);
+    if (!isOld && index < MOST_GONE) continue;
     for (const table of OF_STACK) {
       database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, keyIn(row));
     }

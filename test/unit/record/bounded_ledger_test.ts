@@ -7,6 +7,7 @@ import { type Release, stackKey } from "../../../src/model/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import { createIds } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { MOST_GONE } from "../../../src/record/forget_releases.ts";
 import { releaseOf } from "./releases.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -114,6 +115,47 @@ describe("a bounded ledger", () => {
       deploy(ledger, releaseOf(other, "a"));
       ledger.destroyed(ledger.beginDestroy(other, {}), "destroyed");
       assert.deepEqual([gone, other, WEB].map((each) => numbers(ledger, each).length), [0, 1, 1]);
+    }));
+
+  it("remembers a thousand names of stacks that were never deployed, for a week", () =>
+    withLedger(async (ledger, { clock }) => {
+      const say = (name: string) => {
+        const key = stackKey("", name);
+        const failed = {
+          kind: "error",
+          message: "no such file",
+          changes: [],
+          services: [],
+        } as const;
+        const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
+        ledger.decisions.add(key, { ...about, ...failed }, clock.now());
+      };
+      const names = () => ledger.decisions.latest().map(({ key }) => key.name);
+      deploy(ledger, releaseOf(WEB, "a"));
+      say("web");
+      const interrupted = stackKey("", "interrupted");
+      ledger.beginDeploy(releaseOf(interrupted, "a"));
+      const failure = { release: "x", message: "no", at: clock.now(), automatic: true };
+      ledger.failures.fail(stackKey("", "x1"), failure);
+      await clock.advance(1000);
+      for (let name = 0; name < 1300; name++) {
+        if (name % 50 === 0) await clock.advance(1);
+        say(`x${name}`);
+        if (name % 50 === 0) say("followed");
+      }
+      const known = names();
+      assert.ok(known.length <= MOST_GONE + 102, `${known.length}`);
+      for (const name of ["web", "followed", "x1299"]) assert.ok(known.includes(name), name);
+      assert.equal(ledger.failures.get(stackKey("", "x1")), undefined);
+      assert.equal(ledger.openIntents().length, 1);
+
+      const held = stackKey("", "x1298");
+      ledger.holds.set(held, { reason: "no", heldAt: clock.now() });
+      await clock.advance(8 * DAY_MS);
+      for (let name = 0; name < 100; name++) say(`y${name}`);
+      const later = names();
+      assert.ok(later.includes("x1298") && later.includes("web"));
+      assert.ok(!later.includes("x1299") && later.length <= 104, `${later.length}`);
     }));
 
   it("stays under 100 MB in a year of polls every minute with 200 stacks", () =>
