@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { describedOperations } from "../../src/api/mod.ts";
 import type { Execute } from "../../src/intake.ts";
 import { type RunTarget, StackwrightError } from "../../src/model/mod.ts";
+import { restRoutes } from "../../src/serve/rest.ts";
 import { settle } from "../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
 import {
@@ -202,6 +204,30 @@ describe("every route under /v1/api", () => {
       });
     }
     assert.equal((await service.open("/v1/api/runs", { headers })).status, 200);
+  });
+
+  it("every route but that of health wants a key, and the one that may only read changes nothing", async () => {
+    /** What looks although it is asked for with POST. */
+    const looking = ["POST /v1/api/deployment/{name}/plan"];
+    const routes = restRoutes(describedOperations()).filter(({ access }) => access !== "public");
+    assert.ok(routes.length >= 30, "this test has nothing to show otherwise");
+    for (const { methods, path } of routes) {
+      for (const method of methods) {
+        const at = path.replace("{action}", "stop").replace(/\{\w+\}/g, "nobody");
+        const body = method === "POST" ? { body: "{}" } : {};
+        const ask = async (headers: Record<string, string>) => {
+          const response = await service.open(at, { method, headers, ...body });
+          await response.arrayBuffer();
+          return response.status;
+        };
+        const title = `${method} ${path}`;
+        assert.equal(await ask({}), 401, title);
+        const status = await ask({ "x-api-key": READ_SECRET });
+        if (method === "GET" || looking.includes(title)) {
+          assert.ok(![401, 403].includes(status), `${title} is ${status}`);
+        } else assert.equal(status, 403, title);
+      }
+    }
   });
 
   it("unknown paths are 404 in the envelope", async () => {
