@@ -41,8 +41,17 @@ function describe(detail: DeploymentDetail, time: (text: string) => string): str
     const { last_failed_at: at, failures, message } = failure;
     lines.push(`last failure ${time(at)} (${times(failures)}): ${message}`);
   }
-  lines.push(...detail.decisions.flatMap((each) => describeDecision(each, time)));
+  const decisions = detail.decisions.filter((each, at, all) => !isToldBy(all[at + 1], each));
+  lines.push(...decisions.flatMap((each) => describeDecision(each, time)));
   return lines.join("\n") + "\n";
+}
+
+/** True for the error that ended the attempt before it: that one's outcome says the same. */
+function isToldBy(
+  before: DecisionView | undefined,
+  { kind, message, times }: DecisionView,
+): boolean {
+  return kind === "error" && times === 1 && before?.outcome?.message === message;
 }
 
 function heldBy({ pin, hold }: DeploymentDetail, time: (text: string) => string): string[] {
