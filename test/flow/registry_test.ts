@@ -110,6 +110,15 @@ describe("a private registry and the real engine", { skip }, () => {
     assert.ok(!shown.includes(registry.password) && !shown.includes(registry.auth.auth));
   });
 
+  it("takes the logins of DOCKER_AUTH_CONFIG before those that are there, and tells nobody", async () => {
+    await configure({ auths: { [registry.host]: { auth: btoa("swt:wrong") } } });
+    await world.restart({ DOCKER_AUTH_CONFIG: JSON.stringify(withLogin()) });
+    await deploy();
+    await pollTo(world, "succeeded");
+    const shown = JSON.stringify(world.lines);
+    assert.ok(!shown.includes(registry.password) && !shown.includes(registry.auth.auth));
+  });
+
   for (const kind of ["credHelpers", "credsStore"] as const) {
     it(`asks the program of ${kind}, and names it when it is not there`, async () => {
       await configure(

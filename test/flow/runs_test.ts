@@ -339,6 +339,9 @@ describe("work at the same time", () => {
         ["succeeded", "failed", "succeeded"],
       );
       assert.match(run.message ?? "", /gone\.yaml/);
+      const errors = world.lines.filter(({ level }) => level === "error");
+      assert.deepEqual(errors.map(({ fields }) => fields["stack"]), [`${world.stack}-b`]);
+      assert.equal(world.lines.filter((each) => /gone/.test(each.message)).length, 1, "said once");
     } finally {
       await world.close();
     }
