@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
-import { messageOf, type SourceRequest } from "../model/mod.ts";
+import { messageOf, type SourceRequest, utf8 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { checkContexts } from "./check_contexts.ts";
 import { tryDataDirectory } from "./data_directory.ts";
@@ -103,7 +103,7 @@ async function programSays(
     timeoutMs: LIMIT_MS,
   }, signal);
   const text = (bytes: Uint8Array | string) =>
-    (typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes)).trim();
+    (typeof bytes === "string" ? bytes : utf8(bytes)).trim();
   if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}: ${text(stderr)}`);
   return text(stdout).replace(/^git version /, "");
 }

@@ -4,17 +4,14 @@ import {
   type ExternalSecrets,
 } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { createHttpClient, type HttpClient } from "../system/mod.ts";
+import { createHttpClient, type HttpClient, readText } from "../system/mod.ts";
 import type { System } from "./system.ts";
 
 /** A client for other servers, with the proxies of the settings and the certificates of the system. */
 export async function httpClient(settings: Settings, { env, files }: System): Promise<HttpClient> {
   const caFile = env["SSL_CERT_FILE"] ?? "";
-  const bytes = caFile === "" ? undefined : await files.readIfExists(caFile);
-  return createHttpClient({
-    proxy: settings.proxy,
-    caCertificates: bytes === undefined ? undefined : new TextDecoder().decode(bytes),
-  });
+  const caCertificates = caFile === "" ? undefined : await readText(files, caFile);
+  return createHttpClient({ proxy: settings.proxy, caCertificates });
 }
 
 /** The external secrets of the settings' provider; without one every reference is an error. */

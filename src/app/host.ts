@@ -17,6 +17,7 @@ import {
   LONGEST_WAIT_MS,
   type Meter,
   readMachineFacts,
+  readText,
   scratchPrefix,
 } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
@@ -134,9 +135,8 @@ async function proxies(
     readonly address: string;
   },
 ): Promise<Record<string, string>> {
-  const bytes = await files.readIfExists(clientConfigFile).catch(() => undefined);
-  if (bytes === undefined) return {};
-  const text = new TextDecoder().decode(bytes);
+  const text = await readText(files, clientConfigFile).catch(() => undefined);
+  if (text === undefined) return {};
   secrets.hide(registrySecrets(text));
   return proxyVariables(text, address);
 }

@@ -6,7 +6,7 @@ import {
   ownContainerId,
 } from "../docker/mod.ts";
 import { type ObservedContainer, StackwrightError } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import { type Files, readText } from "../system/mod.ts";
 
 /** Ports for asking an engine about the container that this process runs in. */
 interface OwnParts {
@@ -25,8 +25,8 @@ export async function findOwnContainer(
 }
 
 async function ownId({ files }: OwnParts): Promise<string | undefined> {
-  const mountInfo = await files.readIfExists("/proc/self/mountinfo");
-  return mountInfo && ownContainerId(new TextDecoder().decode(mountInfo));
+  const mountInfo = await readText(files, "/proc/self/mountinfo");
+  return mountInfo === undefined ? undefined : ownContainerId(mountInfo);
 }
 
 /**

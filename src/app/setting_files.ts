@@ -1,4 +1,4 @@
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { messageOf, StackwrightError, utf8 } from "../model/mod.ts";
 import { createSops, createSopsProgram } from "../secrets/mod.ts";
 import {
   type Environment,
@@ -39,7 +39,7 @@ export async function settingFiles(
     if (text === undefined) continue;
     try {
       const plain = await sops.decrypt(path, new TextEncoder().encode(text), signal);
-      if (plain !== undefined) read.set(path, new TextDecoder().decode(plain.bytes));
+      if (plain !== undefined) read.set(path, utf8(plain.bytes));
     } catch (error) {
       signal.throwIfAborted();
       read.set(path, new StackwrightError("settings_invalid", messageOf(error), { cause: error }));

@@ -6,7 +6,7 @@ import {
   type TargetView,
 } from "../api/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
-import { systemFiles } from "../system/mod.ts";
+import { readText, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { namedBy, requestOf, warnOfPolledDeployments } from "./checkout.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
@@ -55,10 +55,10 @@ function textOf(target: TargetView): string {
 
 async function readPlan(io: CommandIo, file: string): Promise<AgreedPlans> {
   const path = resolve(io.cwd, file);
-  const bytes = await systemFiles.readIfExists(path);
-  if (bytes === undefined) throw new StackwrightError("not_found", `there is no plan at ${path}`);
+  const text = await readText(systemFiles, path);
+  if (text === undefined) throw new StackwrightError("not_found", `there is no plan at ${path}`);
   try {
-    return agreedPlans.parse(JSON.parse(new TextDecoder().decode(bytes)));
+    return agreedPlans.parse(JSON.parse(text));
   } catch (cause) {
     throw new StackwrightError(
       "bad_request",

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { SourceInput } from "../api/mod.ts";
 import type { System } from "../app.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { StackwrightError, utf8 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 import type { Log } from "../system/mod.ts";
@@ -100,5 +100,5 @@ async function git(
       `${directory} is no Git repository: ${stderr.trim()}`,
     );
   }
-  return code === 0 ? new TextDecoder().decode(stdout).trim() : "";
+  return code === 0 ? utf8(stdout).trim() : "";
 }

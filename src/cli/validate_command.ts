@@ -1,6 +1,6 @@
 import { basename, join, posix, resolve } from "node:path";
 import { type DeclaredStack, MOST_BYTES, validateCheckout } from "../config/mod.ts";
-import { formatProblem, messageOf, type Problem, StackwrightError } from "../model/mod.ts";
+import { formatProblem, messageOf, type Problem, StackwrightError, utf8 } from "../model/mod.ts";
 import { requireSupported } from "../plan/mod.ts";
 import { systemFiles, writtenSecrets } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
@@ -30,7 +30,7 @@ Exits 0 when everything is right, 1 when something is not.
     const read = async (path: string) => {
       const bytes = await systemFiles.readIfExists(join(root, path));
       if (bytes === undefined) return undefined;
-      const text = new TextDecoder().decode(bytes);
+      const text = utf8(bytes);
       // What is wrong is described with the values that are there.
       if (bytes.length <= MOST_BYTES) {
         writtenSecrets(text).forEach((each) => io.redactor.add(each));

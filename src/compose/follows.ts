@@ -1,5 +1,5 @@
-import { SHARES } from "../model/mod.ts";
-import { isObject, type JsonObject, textAt } from "./model.ts";
+import { listOf, SHARES } from "../model/mod.ts";
+import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
 
 /**
  * The services whose replacement must replace this one too, with the reason. Compose versions differ
@@ -8,8 +8,7 @@ import { isObject, type JsonObject, textAt } from "./model.ts";
  */
 export function followsOf(service: JsonObject): Record<string, string> {
   const follows: Record<string, string> = {};
-  const dependencies = isObject(service["depends_on"]) ? service["depends_on"] : {};
-  for (const [name, dependency] of Object.entries(dependencies)) {
+  for (const [name, dependency] of Object.entries(objectAt(service, "depends_on"))) {
     if (isObject(dependency) && dependency["restart"] === true) {
       follows[name] = `depends on ${name} with restart: true`;
     }
@@ -20,7 +19,7 @@ export function followsOf(service: JsonObject): Record<string, string> {
     const name = /^service:(.+)$/.exec(textAt(service, key))?.[1];
     if (name !== undefined) follows[name] = `${SHARES} ${what} namespace of ${name}`;
   }
-  for (const each of Array.isArray(service["volumes_from"]) ? service["volumes_from"] : []) {
+  for (const each of listOf(service["volumes_from"])) {
     const [name] = String(each).split(":");
     if (name && name !== "container") follows[name] = `mounts the volumes of ${name}`;
   }
@@ -29,7 +28,7 @@ export function followsOf(service: JsonObject): Record<string, string> {
 
 /** The services that must be handled before this one: its dependencies and those it follows. */
 export function dependenciesOf(service: JsonObject): string[] {
-  const dependencies = isObject(service["depends_on"]) ? Object.keys(service["depends_on"]) : [];
+  const dependencies = Object.keys(objectAt(service, "depends_on"));
   return [...new Set([...dependencies, ...Object.keys(followsOf(service))])].sort();
 }
 

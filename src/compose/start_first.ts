@@ -2,6 +2,7 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   type ComposeModel,
+  listOf,
   own,
   StackwrightError,
 } from "../model/mod.ts";
@@ -134,7 +135,7 @@ function writing(service: JsonObject): string | undefined {
     const target = textAt(objectsAt(service, "volumes")[index] ?? {}, "target");
     return `volumes.${index} (${target}) may be written to`;
   }
-  const from = Array.isArray(service["volumes_from"]) ? service["volumes_from"].map(String) : [];
+  const from = listOf(service["volumes_from"]).map(String);
   const written = from.find((each) => !each.endsWith(":ro"));
   return written === undefined ? undefined : `volumes_from ${written} may be written to`;
 }

@@ -1,5 +1,11 @@
 import { type Document, LineCounter, type Node, visit } from "yaml";
-import { messageOf, type Problem, type StackwrightError } from "../model/mod.ts";
+import {
+  isObject,
+  type JsonObject,
+  messageOf,
+  type Problem,
+  type StackwrightError,
+} from "../model/mod.ts";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 import { invalidInput } from "./problem_sink.ts";
 import { yamlMessage } from "./yaml_message.ts";
@@ -55,17 +61,17 @@ export function composePaths(text: string, file: string): ComposePaths {
   for (const document of documentsOf(text, file)) {
     if (document === null || document === undefined) continue;
     const root = mapOf(document, file, "the file");
-    for (const include of listOf(root["include"])) found.includes.push(includeOf(include, file));
+    for (const include of itemsOf(root["include"])) found.includes.push(includeOf(include, file));
     const services = root["services"] ?? {};
     for (const [name, value] of Object.entries(mapOf(services, file, "services"))) {
       const service = mapOf(value ?? {}, file, `services.${name}`);
       const base = service["extends"];
-      if (isMap(base)) found.extended.push(...texts(base["file"], file, "extends.file"));
+      if (isObject(base)) found.extended.push(...texts(base["file"], file, "extends.file"));
       for (const key of ["env_file", "label_file"]) {
-        for (const each of listOf(service[key])) {
-          const named = texts(isMap(each) ? each["path"] : each, file, key);
+        for (const each of itemsOf(service[key])) {
+          const named = texts(isObject(each) ? each["path"] : each, file, key);
           found.files.push(...named);
-          const isOptional = isMap(each) && each["required"] === false;
+          const isOptional = isObject(each) && each["required"] === false;
           if (!isOptional && service["profiles"] === undefined) found.needed.push(...named);
         }
       }
@@ -82,7 +88,7 @@ export function composePaths(text: string, file: string): ComposePaths {
 }
 
 function includeOf(include: unknown, file: string): ComposeInclude {
-  if (!isMap(include)) {
+  if (!isObject(include)) {
     return { paths: texts(include, file, "include"), envFiles: [], projectDirectory: "" };
   }
   return {
@@ -163,26 +169,20 @@ function refused(file: string, problem: Omit<Problem, "file">): StackwrightError
 
 /** The texts of a value that is one or a list of them. Anything that is not plainly a text is refused. */
 function texts(value: unknown, file: string, what: string): string[] {
-  return listOf(value).flatMap((each) => {
+  return itemsOf(value).flatMap((each) => {
     if (each === null || each === undefined) return [];
     if (typeof each === "string") return each === "" ? [] : [each];
     throw refused(file, { path: what, message: "expected a path as text" });
   });
 }
 
-function mapOf(value: unknown, file: string, what: string): Record<string, unknown> {
-  if (isMap(value)) return value;
+function mapOf(value: unknown, file: string, what: string): JsonObject {
+  if (isObject(value)) return value;
   throw refused(file, { path: what, message: "expected a map" });
 }
 
 /** The items of a list; one value that stands alone is the only one. */
-function listOf(value: unknown): unknown[] {
+function itemsOf(value: unknown): unknown[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];
-}
-
-/** True when a value of YAML is a mapping. */
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) &&
-    !(value instanceof Uint8Array) && !(value instanceof Date);
 }

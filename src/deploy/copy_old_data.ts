@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { messageOf, type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
+import { messageOf, type Progress, type StackKey, StackwrightError, utf8 } from "../model/mod.ts";
 import type { OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
 import type { Engine } from "../docker/engine.ts";
@@ -119,7 +119,7 @@ async function runCopy(
   const env = PROGRAMS;
   const size = async (path: string) => {
     const { code, stdout } = await commands.run({ argv: ["du", "-sk", "--", path], env }, signal);
-    const kilobytes = Number(/^\d+/.exec(new TextDecoder().decode(stdout))?.[0] ?? 0);
+    const kilobytes = Number(/^\d+/.exec(utf8(stdout))?.[0] ?? 0);
     return code === 0 ? Math.ceil(kilobytes / 1024) : 0;
   };
   const total = await size(from);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { LiveManifest, Release } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import { type Files, readText } from "../system/mod.ts";
 import type { KeptFiles } from "./replaced_files.ts";
 import { canonicalJson } from "../compose/mod.ts";
 
@@ -61,10 +61,9 @@ export async function readFilesRecord(
   files: Files,
   stack: string,
 ): Promise<FilesRecord | undefined> {
-  const bytes = await files.readIfExists(join(stack, FILE));
-  if (bytes === undefined) return undefined;
+  const text = await readText(files, join(stack, FILE));
   try {
-    const { live, shows, current, kept } = JSON.parse(new TextDecoder().decode(bytes));
+    const { live, shows, current, kept } = JSON.parse(text ?? "");
     if (typeof live?.files !== "object" || !Array.isArray(live.directories)) return undefined;
     return {
       live,

@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { parseJson, StackwrightError } from "../model/mod.ts";
 import { asRecord, asText } from "./json.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 import type { ApiRequest } from "./api_request.ts";
@@ -25,11 +25,7 @@ const WANTS_TLS = "Client sent an HTTP request to an HTTPS server.";
 /** A proxy in front of the engine refuses with a page for people; only the engine's own words count. */
 function messageIn(text: string): string {
   if (text.trim() === WANTS_TLS) return `${WANTS_TLS} It wants certificates: ca, cert and key`;
-  try {
-    return asText(asRecord(JSON.parse(text))["message"]).trim();
-  } catch {
-    return "";
-  }
+  return asText(asRecord(parseJson(text))["message"]).trim();
 }
 
 /** The text of an answer, up to a limit in bytes. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { messageOf, StackwrightError } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import { messageOf, parseJson, StackwrightError } from "../model/mod.ts";
+import { type Files, readText } from "../system/mod.ts";
 import { type EngineEndpoint, parseEndpoint } from "./endpoint.ts";
-import { asRecord, asText, type Json } from "./json.ts";
+import { asRecord, asText } from "./json.ts";
 
 /** The container contexts that the engine's command line knows, read anew at each call. */
 interface ContextStore {
@@ -71,7 +71,11 @@ interface ContextCertificates {
  * Throws `settings_invalid` for what names no engine, or one that could not be told from another.
  */
 export function readContext(text: string, { tls, files }: ContextCertificates): EngineEndpoint {
-  const endpoint = asRecord(asRecord(asRecord(parse(text))["Endpoints"])["docker"]);
+  const metadata = parseJson(text);
+  if (metadata === undefined) {
+    throw new StackwrightError("settings_invalid", "its meta.json is no JSON");
+  }
+  const endpoint = asRecord(asRecord(asRecord(metadata)["Endpoints"])["docker"]);
   const host = asText(endpoint["Host"]);
   if (host === "") throw new StackwrightError("settings_invalid", "it names no engine");
   if (endpoint["SkipTLSVerify"] === true) {
@@ -87,25 +91,8 @@ export function readContext(text: string, { tls, files }: ContextCertificates): 
 }
 
 function nameIn(text: string | undefined, id: string | undefined): string {
-  try {
-    const name = asText(asRecord(parse(text ?? ""))["Name"]);
-    return CONTEXT_NAME.test(name) && idOf(name) === id ? name : "";
-  } catch {
-    return "";
-  }
-}
-
-function parse(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw new StackwrightError("settings_invalid", "its meta.json is no JSON");
-  }
-}
-
-async function readText(files: Files, path: string): Promise<string | undefined> {
-  const bytes = await files.readIfExists(path);
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  const name = asText(asRecord(parseJson(text ?? ""))["Name"]);
+  return CONTEXT_NAME.test(name) && idOf(name) === id ? name : "";
 }
 
 function idOf(name: string): string {

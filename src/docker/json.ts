@@ -1,3 +1,5 @@
+import { listOf, recordOf } from "../model/mod.ts";
+
 /** Anything JSON can say. */
 export type Json =
   | null
@@ -11,15 +13,13 @@ export type Json =
 export type JsonRecord = { readonly [key: string]: Json | undefined };
 
 /** `value` if it is an object, else an empty one: the engine sends null for "nothing". */
-export function asRecord(value: Json | undefined): JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? value as JsonRecord
-    : {};
+export function asRecord(value: unknown): JsonRecord {
+  return recordOf(value) as JsonRecord;
 }
 
 /** `value` if it is a list, else an empty one. */
 export function asList(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
+  return listOf(value) as readonly Json[];
 }
 
 /** `value` if it is a text, else an empty one. */

@@ -1,9 +1,10 @@
 /** A JSON object of unknown shape. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** True when a value is a JSON object. */
+/** True when a value is an object as JSON has it; bytes and instants, which YAML has too, are none. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) &&
+    !(value instanceof Uint8Array) && !(value instanceof Date);
 }
 
 /** The value where it is a JSON object, otherwise an empty one. */
@@ -21,13 +22,18 @@ export function memberOf(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined;
 }
 
+/** The value that a text of JSON says; `undefined`, which JSON cannot say, where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The object that a text of JSON says; an empty one where it says something else, or nothing. */
 export function parseObject(text: string): JsonObject {
-  try {
-    return recordOf(JSON.parse(text));
-  } catch {
-    return {};
-  }
+  return recordOf(parseJson(text));
 }
 
 /**

@@ -1,3 +1,17 @@
+/** The text that bytes are in UTF-8, with a sign in place of what is none; empty without any. */
+export function utf8(bytes?: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+/** The text that bytes are in UTF-8; `undefined` for what is none. */
+export function strictUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The order of texts by their code units, the same everywhere, for sorting. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

@@ -15,6 +15,7 @@ import {
   stackKey,
   StackwrightError,
   toStackwrightError,
+  utf8,
 } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
@@ -195,7 +196,7 @@ async function readTexts(
   const texts = new Map<string, string>();
   for (const file of files) {
     const bytes = await source.read(revision, file, signal);
-    if (bytes !== undefined) texts.set(file, new TextDecoder().decode(bytes));
+    if (bytes !== undefined) texts.set(file, utf8(bytes));
   }
   return texts;
 }

@@ -13,6 +13,7 @@ import {
   StackwrightError,
   type Sync,
   type Trigger,
+  utf8,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 import { preparing, writtenSecrets } from "../system/mod.ts";
@@ -133,7 +134,7 @@ async function readConfigFile(
     if (isMigrationFile(name)) {
       tellMigrated(parts, revision, `${file}; its name here is ${names[0]}`);
     }
-    const text = new TextDecoder().decode(bytes);
+    const text = utf8(bytes);
     // What is wrong is described with the values that are there; nothing of a larger file is.
     if (bytes.length <= MOST_BYTES) {
       parts.secrets.hide(writtenSecrets(text), `source ${revision.source.name}`);

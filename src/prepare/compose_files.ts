@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { composeReferences, isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
-import { type Deployment, type Revision, StackwrightError } from "../model/mod.ts";
+import { type Deployment, type Revision, StackwrightError, utf8 } from "../model/mod.ts";
 import type { Source } from "../source/source.ts";
 
 /** The files of a source that rendering a deployment reads. Paths are relative to the root. */
@@ -134,7 +134,7 @@ async function follow(
       state.wide = true;
       continue;
     }
-    const found = composeReferences(new TextDecoder().decode(bytes));
+    const found = composeReferences(utf8(bytes));
     state.wide ||= found.wide;
     state.outside ||= found.outside;
     const resolve = (path: string) => inSource(base, path, `${path}, named by ${file}`);

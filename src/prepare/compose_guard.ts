@@ -4,7 +4,7 @@ import { MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import { type Files, readText } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
 
 /** A project about to be rendered. Paths are absolute. */
@@ -93,9 +93,9 @@ class Guard {
         `the compose file ${name} has ${size} bytes, the most that is read is ${MOST_BYTES}`,
       );
     }
-    const bytes = await this.#parts.files.readIfExists(at.file);
-    if (bytes === undefined) return;
-    const found = composePaths(new TextDecoder().decode(bytes), name);
+    const text = await readText(this.#parts.files, at.file);
+    if (text === undefined) return;
+    const found = composePaths(text, name);
     const values = await this.#values(at, [
       ...found.files,
       ...found.extended,

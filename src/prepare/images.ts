@@ -19,9 +19,10 @@ import {
   type ReleaseService,
   type StackKey,
   StackwrightError,
+  utf8,
 } from "../model/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
-import { type Commands, type Files, type Log, withDeadline } from "../system/mod.ts";
+import { type Commands, type Files, type Log, readText, withDeadline } from "../system/mod.ts";
 import { type Measured, operation } from "./measure.ts";
 
 /** Services of one stack whose images are wanted on the engine. */
@@ -119,7 +120,7 @@ async function credentials(
       timeoutMs: HELPER_LIMIT_MS,
       mostBytes: 1 << 20,
     }, signal);
-    const answer = new TextDecoder().decode(stdout);
+    const answer = utf8(stdout);
     const known = code === 0 ? helperConfiguration(answer, helper) : undefined;
     if (known === undefined) {
       parts.log.debug(`${program} knows no credentials of ${server}: exit code ${code}`);
@@ -238,8 +239,7 @@ async function nameAgain(
  * before each use, since people log in while we run.
  */
 async function clientConfiguration(parts: ImagesParts): Promise<string | undefined> {
-  const bytes = await parts.files.readIfExists(parts.clientConfigFile).catch(() => undefined);
-  const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  const text = await readText(parts.files, parts.clientConfigFile).catch(() => undefined);
   if (text !== undefined) parts.secrets.hide(registrySecrets(text));
   return parts.logins === undefined ? text : mergedLogins(text, parts.logins);
 }

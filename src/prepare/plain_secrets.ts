@@ -22,6 +22,7 @@ import {
   isSecretVariable,
   MOST_OF_AN_OWNER,
   namedSecretParts,
+  readText,
   secretParts,
   secretsOfFile,
   stackAsOwner,
@@ -166,8 +167,7 @@ export class PlainSecrets {
     const real = await this.#parts.files.realPath(path);
     const info = real === undefined ? undefined : await this.#parts.files.stat(real);
     if (real === undefined || info?.kind !== "file") return undefined;
-    const bytes = info.size > largest ? undefined : await this.#parts.files.readIfExists(real);
-    const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+    const text = info.size > largest ? undefined : await readText(this.#parts.files, real);
     this.#namesCollector ||= text === undefined || COLLECTOR.test(text);
     return text;
   }

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { parseSecretFile, sideFilePlace } from "../config/mod.ts";
-import { type SecretReference, StackwrightError } from "../model/mod.ts";
+import { type SecretReference, StackwrightError, utf8 } from "../model/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
@@ -53,5 +53,5 @@ async function readSecretFile(
     const why = `no such file in ${at.source.name}: ${file} (looked for ${path})`;
     throw new StackwrightError("config_invalid", `${where}: ${why}`);
   }
-  return parseSecretFile(new TextDecoder().decode(bytes), path);
+  return parseSecretFile(utf8(bytes), path);
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { PrepareParts } from "./parts.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
+import { readText } from "../system/mod.ts";
 
 /** A line of a dotenv file that sets a variable; one without a value takes it from outside. */
 const SETTING = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:]/gm;
@@ -30,8 +31,7 @@ export async function variablesBesideFiles(
   const passed = { ...parts.options.passedVariables };
   if (Object.keys(passed).length > 0) {
     for (const file of envFiles) {
-      const bytes = await parts.files.readIfExists(join(tree, file));
-      const text = new TextDecoder().decode(bytes ?? new Uint8Array());
+      const text = await readText(parts.files, join(tree, file)) ?? "";
       for (const [, name] of text.matchAll(SETTING)) delete passed[name ?? ""];
     }
   }

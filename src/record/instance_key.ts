@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
-import { StackwrightError } from "../model/mod.ts";
+import { StackwrightError, utf8 } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
 /** Name of the key file in the data directory. It belongs in the backup, beside the ledger. */
@@ -55,7 +55,7 @@ export class InstanceKey {
       const decipher = createDecipheriv("aes-256-gcm", this.#sealKey, nonce);
       decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
       const opened = concat([decipher.update(body), decipher.final()]);
-      return new TextDecoder().decode(opened[0] === BRACE ? opened : inflateSync(opened));
+      return utf8(opened[0] === BRACE ? opened : inflateSync(opened));
     } catch (cause) {
       throw new StackwrightError(
         "ledger_unusable",
@@ -76,7 +76,7 @@ export class InstanceKey {
 export async function loadInstanceKey(files: Files, dataDir: string): Promise<InstanceKey> {
   const path = join(dataDir, INSTANCE_KEY_FILE);
   const existing = await files.readIfExists(path) ?? await makeKey(files, path);
-  const text = new TextDecoder().decode(existing).trim();
+  const text = utf8(existing).trim();
   if (!/^[0-9a-f]{64,}$/.test(text)) {
     throw new StackwrightError(
       "data_dir_unusable",

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { StackwrightError } from "../model/mod.ts";
+import { parseJson, StackwrightError, strictUtf8 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { BodyBudget, BodyShare } from "./body_budget.ts";
 import type { HttpRequest } from "./http_request.ts";
@@ -35,13 +35,11 @@ export async function readJson(
   const bytes = await readBytes(request, limits);
   if (bytes.length === 0 && empty !== undefined) return empty;
   if (bytes.length === 0) throw requestError(UNREADABLE, "the body is empty");
-  const text = decode(bytes);
-  try {
-    return JSON.parse(text);
-  } catch {
-    // What the parser says quotes the body, and bodies may hold secrets.
-    throw requestError(UNREADABLE, "the body is not exactly one JSON value");
-  }
+  const text = strictUtf8(bytes);
+  if (text === undefined) throw requestError(UNREADABLE, "the body is not UTF-8");
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  throw requestError(UNREADABLE, "the body is not exactly one JSON value");
 }
 
 /**
@@ -120,14 +118,6 @@ async function join(
     share?.took(next.value.length);
   }
   return Buffer.concat(chunks);
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw requestError(UNREADABLE, "the body is not UTF-8");
-  }
 }
 
 function tooLarge(most: number, error: string): StackwrightError {

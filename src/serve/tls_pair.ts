@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { messageOf, StackwrightError } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import { type Files, readText } from "../system/mod.ts";
 
 /** Paths of the certificate chain and its key, both PEM. */
 export interface TlsPairFiles {
@@ -20,8 +20,8 @@ export interface TlsPair {
  */
 export async function readTlsPair(paths: TlsPairFiles, files: Files): Promise<TlsPair> {
   const pair = {
-    cert: await readText(paths.certFile, "HTTP_TLS_CERT_FILE", files),
-    key: await readText(paths.keyFile, "HTTP_TLS_KEY_FILE", files),
+    cert: await textOf(paths.certFile, "HTTP_TLS_CERT_FILE", files),
+    key: await textOf(paths.keyFile, "HTTP_TLS_KEY_FILE", files),
   };
   const certificate = parse(paths.certFile, "certificate", () => new X509Certificate(pair.cert));
   const key = parse(paths.keyFile, "private key", () => createPrivateKey(pair.key));
@@ -45,10 +45,10 @@ export async function tlsPairStamp(paths: TlsPairFiles, files: Files): Promise<s
   return stamps.join("\n");
 }
 
-async function readText(path: string, setting: string, files: Files): Promise<string> {
+async function textOf(path: string, setting: string, files: Files): Promise<string> {
   try {
-    const bytes = await files.readIfExists(path);
-    if (bytes !== undefined) return new TextDecoder().decode(bytes);
+    const text = await readText(files, path);
+    if (text !== undefined) return text;
   } catch (error) {
     throw unusable(`${setting}: ${path} cannot be read: ${messageOf(error)}`, error);
   }

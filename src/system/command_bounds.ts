@@ -4,6 +4,7 @@ import type { Command } from "./command.ts";
 import { printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
 import { PRLIMIT } from "./limits.ts";
 import { watchMemory } from "./memory_watch.ts";
+import { utf8 } from "../model/mod.ts";
 
 /**
  * Calls `stop` with the reason when a program takes too much time or memory, or the signal aborts. The
@@ -61,7 +62,7 @@ export function collectOutput(
     };
   };
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
-  return () => ({ stdout: stdout(), stderr: new TextDecoder().decode(stderr()) });
+  return () => ({ stdout: stdout(), stderr: utf8(stderr()) });
 }
 
 /** Characters of a line that is under way: it is looked through again with every chunk. */

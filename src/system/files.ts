@@ -1,3 +1,5 @@
+import { utf8 } from "../model/mod.ts";
+
 /** Content of a file: as a whole, or piece by piece. */
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>;
 
@@ -66,4 +68,13 @@ export interface Files {
   touch(path: string): Promise<void>;
   /** Makes a new, empty directory whose name starts with `prefix`. */
   makeTemporaryDirectory(prefix: string): Promise<string>;
+}
+
+/** The text of a file, or `undefined` when there is none. */
+export async function readText(
+  files: Pick<Files, "readIfExists">,
+  path: string,
+): Promise<string | undefined> {
+  const bytes = await files.readIfExists(path);
+  return bytes && utf8(bytes);
 }

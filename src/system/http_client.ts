@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { messageOf, StackwrightError, utf8 } from "../model/mod.ts";
 import { createTransport, type HttpClientOptions } from "./http_transport.ts";
 import type { HttpAnswer, HttpClient, HttpRequest } from "./http_request.ts";
 
@@ -56,7 +56,7 @@ function answerOf({ status, headers }: Response, bytes: Uint8Array): HttpAnswer 
     header: (name) => headers.get(name) ?? undefined,
     bytes,
     get body() {
-      return new TextDecoder().decode(bytes);
+      return utf8(bytes);
     },
   };
 }

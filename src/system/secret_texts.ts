@@ -1,4 +1,4 @@
-import { percentDecoded } from "../model/mod.ts";
+import { parseJson, percentDecoded } from "../model/mod.ts";
 import { assignedLines, assignmentsIn, entriesIn, urlPasswordsIn } from "./named_values.ts";
 
 /**
@@ -155,12 +155,7 @@ export function looksRandom(value: string): boolean {
 }
 
 function jsonTexts(text: string): string[] {
-  if (!/^\s*[[{]/.test(text)) return [];
-  try {
-    return leaves(JSON.parse(text));
-  } catch {
-    return [];
-  }
+  return /^\s*[[{]/.test(text) ? leaves(parseJson(text)) : [];
 }
 
 /** The texts in a value. Without recursion: JSON nests deeper than functions call each other. */

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path/posix";
 import { messageOf } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import { type Files, readText } from "../system/mod.ts";
 
 /** Most names of references that are looked at one by one; beyond, their directories tell. */
 const MOST_NAMES = 2000;
@@ -39,19 +39,15 @@ async function gitDirectories(
   for (const place of [join(path, ".git"), path, `${path}.git`]) {
     const kind = (await files.stat(await files.realPath(place) ?? place))?.kind;
     if (kind === "file") {
-      const [, target = ""] = /^gitdir: (.+?)\s*$/m.exec(await text(files, place)) ?? [];
+      const [, target = ""] = /^gitdir: (.+?)\s*$/m.exec(await readText(files, place) ?? "") ?? [];
       const own = resolve(dirname(place), target);
-      const common = (await text(files, join(own, "commondir"))).trim();
+      const common = (await readText(files, join(own, "commondir")) ?? "").trim();
       return { own, shared: common === "" ? own : resolve(own, common) };
     }
     const isGit = kind === "directory" && await files.stat(join(place, "HEAD")) !== undefined;
     if (isGit) return { own: place, shared: place };
   }
   return undefined;
-}
-
-async function text(files: Files, path: string): Promise<string> {
-  return new TextDecoder().decode(await files.readIfExists(path) ?? new Uint8Array());
 }
 
 async function collect(files: Files, directory: string, lines: string[]): Promise<void> {

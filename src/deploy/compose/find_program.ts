@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import type { Files } from "../../system/mod.ts";
+import { type Files, readText } from "../../system/mod.ts";
+import { listOf, parseObject } from "../../model/mod.ts";
 
 /** Where docker looks for plugins after the directories of its configuration, in this order. */
 const SYSTEM_DIRECTORIES = [
@@ -47,13 +48,7 @@ async function pluginIn(files: Files, directory: string): Promise<string | undef
 
 /** `cliPluginsExtraDirs` of docker's configuration; what cannot be read is docker's to complain about. */
 async function extraDirectories(files: Files, configFile: string): Promise<string[]> {
-  try {
-    const bytes = await files.readIfExists(configFile);
-    const { cliPluginsExtraDirs } = JSON.parse(new TextDecoder().decode(bytes));
-    return Array.isArray(cliPluginsExtraDirs)
-      ? cliPluginsExtraDirs.filter((each) => typeof each === "string" && each.startsWith("/"))
-      : [];
-  } catch {
-    return [];
-  }
+  const text = await readText(files, configFile).catch(() => undefined);
+  return listOf(parseObject(text ?? "")["cliPluginsExtraDirs"])
+    .filter((each) => typeof each === "string").filter((each) => each.startsWith("/"));
 }

@@ -5,6 +5,7 @@ import {
   isStackwrightError,
   messageOf,
   StackwrightError,
+  utf8,
 } from "../../model/mod.ts";
 import type { Command } from "../../system/mod.ts";
 import {
@@ -70,7 +71,7 @@ export class Compose {
         }; install the compose plugin 2.26 or newer`,
       );
     }
-    return new TextDecoder().decode(result.stdout).trim();
+    return utf8(result.stdout).trim();
   }
 
   /**
@@ -214,7 +215,7 @@ export class Compose {
     }
     const log = this.#parts.log.with({ stack: call.project.name });
     for (const each of warnings(result.stderr)) log.warning(asWritten(each, call.project));
-    return new TextDecoder().decode(result.stdout);
+    return utf8(result.stdout);
   }
 }
 

@@ -1,4 +1,4 @@
-import { memberOf } from "../../model/mod.ts";
+import { memberOf, parseJson } from "../../model/mod.ts";
 
 /** The engine client's configuration, as far as it decides about registries. */
 interface ClientConfiguration {
@@ -50,10 +50,8 @@ function whatIsThere(registry: string, { path, text }: ClientConfiguration): str
   if (text === undefined) {
     return `there is no ${path} with credentials; mount one, or run '${remedy}' for its user`;
   }
-  let configuration: unknown;
-  try {
-    configuration = JSON.parse(text);
-  } catch {
+  const configuration = parseJson(text);
+  if (configuration === undefined) {
     return `${path} is not valid JSON, so no credentials were sent`;
   }
   const helper = entryOf(memberOf(configuration, "credHelpers"), registry) ??

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { objectAt } from "../../compose/mod.ts";
 import { parseObject } from "../../model/mod.ts";
-import type { Files } from "../../system/mod.ts";
+import { type Files, readText } from "../../system/mod.ts";
 
 /** Facts for giving a program further credentials for registries. */
 export interface RegistryLogins {
@@ -29,8 +29,7 @@ export async function withRegistryLogins<T>(
   const own = await files.makeTemporaryDirectory(prefix);
   try {
     const file = join(directory, "config.json");
-    const bytes = await files.readIfExists(file).catch(() => undefined);
-    const known = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+    const known = await readText(files, file).catch(() => undefined);
     await files.write(join(own, "config.json"), mergedLogins(known, logins), { mode: 0o600 });
     for (const name of await files.list(directory).catch(() => [])) {
       if (name !== "config.json") await files.replaceLink(join(directory, name), join(own, name));

@@ -1,6 +1,6 @@
 import type { ContainerBody, ContainerWish, EndpointBody } from "../../docker/create_bodies.ts";
 import { compareVersions } from "../../docker/api_version.ts";
-import { type ComposeModel, filled } from "../../model/mod.ts";
+import { type ComposeModel, filled, listOf } from "../../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { endpointsOf } from "./endpoints.ts";
@@ -87,7 +87,7 @@ function exposedPorts(service: JsonObject): string[] {
   const published = objectsAt(service, "ports").map((port) =>
     `${port["target"]}/${textAt(port, "protocol") || "tcp"}`
   );
-  const exposed = Array.isArray(service["expose"]) ? service["expose"] : [];
+  const exposed = listOf(service["expose"]);
   return [...new Set([...published, ...exposed.flatMap((each) => portsOf(String(each)))])];
 }
 

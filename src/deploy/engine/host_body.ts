@@ -102,7 +102,7 @@ function securityOptions(
 const UNCONFINED_PATHS = "systempaths=unconfined";
 
 function devices(service: JsonObject) {
-  const wanted = Array.isArray(service["devices"]) ? service["devices"] : [];
+  const wanted = listOf(service["devices"]);
   return wanted.map((each: unknown) => {
     // Compose before 2.30 prints what was written.
     const [source = "", target, permissions] = isObject(each)

@@ -1,4 +1,4 @@
-import type { ComposeModel } from "../../model/mod.ts";
+import { type ComposeModel, listOf } from "../../model/mod.ts";
 import { type FileUse, fileUses, isValue } from "./injected_files.ts";
 import { all, isFilled, type Keys, SHARED_KEYS, unknownKey } from "./known_keys.ts";
 import { LONGEST_PATH, pathBytes } from "./tar.ts";
@@ -152,7 +152,7 @@ export function notMappedResource(model: ComposeModel): string | undefined {
 
 /** What is written with keys that are known and still has to be left to compose. */
 function unknownValue(service: JsonObject, model: ComposeModel): string | undefined {
-  const list = (key: string) => Array.isArray(service[key]) ? service[key] as unknown[] : [];
+  const list = (key: string) => listOf(service[key]);
   if (textAt(service, "network_mode") === "" && !isFilled(service["networks"])) return "networks";
   const volumes = list("volumes").findIndex((each) =>
     !isObject(each) || !["bind", "volume", "tmpfs"].includes(textAt(each, "type"))

@@ -1,4 +1,5 @@
 import { isObject, objectAt } from "../../compose/mod.ts";
+import { parseObject } from "../../model/mod.ts";
 
 /** Variables of containers by the key of a proxy in the docker client's configuration. */
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -14,14 +15,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
  * engine at `host`, else those of `default`. A file that cannot be read gives none.
  */
 export function proxyVariables(text: string, host: string): Record<string, string> {
-  let configuration: unknown;
-  try {
-    configuration = JSON.parse(text);
-  } catch {
-    return {};
-  }
-  if (!isObject(configuration)) return {};
-  const proxies = objectAt(configuration, "proxies");
+  const proxies = objectAt(parseObject(text), "proxies");
   const chosen = isObject(proxies[host]) ? proxies[host] : objectAt(proxies, "default");
   return Object.fromEntries(
     Object.entries(VARIABLES).flatMap(([key, name]) => {

@@ -1,5 +1,12 @@
 import type { ContainerRecipe, Engine } from "../../docker/engine.ts";
-import { COMPOSE_LABELS, JOB_INFIX, LABELS, StackwrightError } from "../../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  JOB_INFIX,
+  LABELS,
+  listOf,
+  parseJson,
+  StackwrightError,
+} from "../../model/mod.ts";
 import { asRecord, asText } from "../../docker/json.ts";
 
 interface ExecutionFacts {
@@ -61,10 +68,6 @@ function executionRecipe(
 
 /** The containers that an execution is to start again, as its label says. */
 export function stopsOf(labels: Readonly<Record<string, string>>): string[] {
-  try {
-    const list: unknown = JSON.parse(labels[LABELS.jobStops] ?? "[]");
-    return Array.isArray(list) ? list.filter((each) => typeof each === "string") : [];
-  } catch {
-    return [];
-  }
+  const list = listOf(parseJson(labels[LABELS.jobStops] ?? ""));
+  return list.filter((each) => typeof each === "string");
 }

@@ -1,4 +1,4 @@
-import { messageOf, type Progress, StackwrightError } from "../../model/mod.ts";
+import { messageOf, type Progress, StackwrightError, utf8 } from "../../model/mod.ts";
 import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
 import type { FoundJob } from "./found_job.ts";
 
@@ -233,7 +233,7 @@ export class JobRun<Stopped> {
 /** What a run printed last, as the end of a sentence; empty where it printed nothing. */
 function lastOutput(lines: readonly string[]): string {
   const bytes = new TextEncoder().encode(lines.join("\n"));
-  const end = new TextDecoder().decode(bytes.slice(-KEPT_OUTPUT));
+  const end = utf8(bytes.slice(-KEPT_OUTPUT));
   // Half a word may be half a secret, which nobody knows as one.
   const text = (bytes.length > KEPT_OUTPUT ? end.replace(/^\S+/, "") : end).trim();
   return text === "" ? "" : `: ${text}`;

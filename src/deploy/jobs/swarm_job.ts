@@ -1,6 +1,13 @@
-import { asList, asNumber, asRecord, type JsonRecord } from "../../docker/json.ts";
+import { asList, asRecord, type JsonRecord } from "../../docker/json.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
-import { JOB_INFIX, LABELS, StackwrightError } from "../../model/mod.ts";
+import {
+  JOB_INFIX,
+  LABELS,
+  listOf,
+  parseJson,
+  recordOf,
+  StackwrightError,
+} from "../../model/mod.ts";
 import { currentTasks, isWanted } from "../swarm/observed_services.ts";
 import { withoutUpdates } from "../swarm/stack_actions.ts";
 import { EVERY_NODE, LAST_RUN } from "../swarm/stack_parts.ts";
@@ -105,17 +112,10 @@ export function rerunBody({ name, spec, mode }: SwarmService, at: Date): JsonRec
 
 /** The services that an execution is to start again, as its label says. */
 export function stopsOfService(labels: Readonly<Record<string, string>>): StoppedService[] {
-  try {
-    const list: unknown = JSON.parse(labels[LABELS.jobStops] ?? "[]");
-    return (Array.isArray(list) ? list : []).map(asRecord).flatMap((each) => {
-      const { id, replicas } = each;
-      return typeof id === "string" && asNumber(replicas) !== undefined
-        ? [{ id, replicas: Number(replicas) }]
-        : [];
-    });
-  } catch {
-    return [];
-  }
+  return listOf(parseJson(labels[LABELS.jobStops] ?? "")).map(recordOf)
+    .flatMap(({ id, replicas }) =>
+      typeof id === "string" && typeof replicas === "number" ? [{ id, replicas }] : []
+    );
 }
 
 /** State of a run at one look. */

@@ -1,4 +1,4 @@
-import type { ComposeModel } from "../../model/mod.ts";
+import { type ComposeModel, listOf } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -176,5 +176,5 @@ function isKnownOption(option: string): boolean {
 export function texts(service: JsonObject, key: string): string[] {
   const value = service[key];
   if (typeof value === "string") return [value];
-  return Array.isArray(value) ? value.filter((each) => !isObject(each)).map(String) : [];
+  return listOf(value).filter((each) => !isObject(each)).map(String);
 }

@@ -1,6 +1,7 @@
 import type { Engine } from "../../docker/engine.ts";
 import {
   type ComposeModel,
+  listOf,
   type ObservedStack,
   type Plan,
   type Release,
@@ -222,7 +223,7 @@ async function imageVolume(
   const service = servicesOf(model)[name] ?? {};
   if (sharesWrites(service)) return undefined;
   const mounted = objectsAt(service, "volumes").map((each) => textAt(each, "target"));
-  const temporary = Array.isArray(service["tmpfs"]) ? service["tmpfs"].map(String) : [];
+  const temporary = listOf(service["tmpfs"]).map(String);
   const covered = [...mounted, ...temporary.map((each) => each.split(":")[0])];
   const volumes = await engine.imageVolumes(imageReference(model, name), signal);
   const path = volumes.find((each) => !covered.includes(each));

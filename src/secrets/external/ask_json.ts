@@ -1,5 +1,6 @@
-import type { HttpAnswer, HttpClient, HttpRequest } from "../../system/mod.ts";
+import type { HttpClient, HttpRequest } from "../../system/mod.ts";
 import { unresolved } from "./provider.ts";
+import { parseJson } from "../../model/mod.ts";
 
 /** An answer in JSON. */
 interface JsonAnswer {
@@ -21,21 +22,13 @@ export async function askJson(
   const headers = { accept: "application/json", ...request.headers };
   const answer = await http.send({ ...request, headers }, signal);
   const { status } = answer;
-  if (expected.includes(status)) return { status, value: parsed(answer) };
+  if (expected.includes(status)) return { status, value: parseJson(answer.body) };
   if (status < 200 || status > 299) throw unresolved(statusReason(status, request));
-  const value = parsed(answer);
+  const value = parseJson(answer.body);
   if (value === undefined) {
     throw unresolved(`${originOf(request)} answered with something that is not JSON`);
   }
   return { status, value };
-}
-
-function parsed({ body }: HttpAnswer): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The meaning of a status for somebody who wants a secret. */

@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import type { Clock, HttpClient, HttpRequest } from "../../system/mod.ts";
 import { askJson, scalarText, statusReason, textAt, valueAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
+import { parseJson } from "../../model/mod.ts";
 
 const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
 
@@ -99,12 +100,8 @@ function secretText(value: unknown): string {
 }
 
 function keyOf(text: string, key: string): string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw unresolved(`the secret is not JSON, so it has no key ${key}`);
-  }
+  const value = parseJson(text);
+  if (value === undefined) throw unresolved(`the secret is not JSON, so it has no key ${key}`);
   return scalarText(valueAt(value, key), `key ${key} of the secret`);
 }
 

@@ -2,6 +2,7 @@ import type { ProviderOptions } from "../../config/mod.ts";
 import type { HttpClient } from "../../system/mod.ts";
 import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
+import { listOf } from "../../model/mod.ts";
 
 const SHAPE = "op://vault/item/[section/]field[?attribute=otp]";
 
@@ -75,7 +76,7 @@ function parseOnePasswordReference(text: string): OnePasswordReference {
 
 /** The id of the one entry of a list that has this id or name. */
 function idOf(list: unknown, key: string, name: string, what: string): string {
-  const entries = Array.isArray(list) ? list : [];
+  const entries = listOf(list);
   const byId = entries.filter((each) => textAt(each, "id") === name);
   const byName = entries.filter((each) => textAt(each, key) === name);
   const [found, second] = byId.length > 0 ? byId : byName;
@@ -103,6 +104,5 @@ function fieldOf(item: unknown, { section, field, otp }: OnePasswordReference): 
 }
 
 function listAt(value: unknown, key: string): readonly unknown[] {
-  const found = valueAt(value, key);
-  return Array.isArray(found) ? found : [];
+  return listOf(valueAt(value, key));
 }

@@ -5,6 +5,7 @@ import { readDotenvText, readIniText } from "./line_text.ts";
 import { isSopsMetadata } from "./metadata.ts";
 import { SopsFormatError, type SopsText } from "./sops_text.ts";
 import { readYamlText } from "./yaml_text.ts";
+import { strictUtf8 } from "../../model/mod.ts";
 
 const MARKS = ["sops", "ENC[AES256_GCM,"] as const;
 
@@ -23,7 +24,7 @@ export function mayBeEncrypted(bytes: Uint8Array): boolean {
  */
 export function readSopsText(name: string, bytes: Uint8Array): SopsText | undefined {
   if (!mayBeEncrypted(bytes)) return undefined;
-  const text = decoded(bytes);
+  const text = strictUtf8(bytes);
   if (text === undefined) return undefined;
   const candidates = readers(name, text);
   const tooMany = candidates.length === 0 ? undefined : tooManySigns(text);
@@ -49,12 +50,4 @@ function readers(name: string, text: string): Reader[] {
   if (/^sops_(?:mac|lastmodified)=/m.test(text)) return [readDotenvText];
   if (/^\[sops\]\s*$/m.test(text)) return [readIniText];
   return /\.ya?ml$/i.test(name) ? [readYamlText] : [];
-}
-
-function decoded(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

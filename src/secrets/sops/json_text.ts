@@ -8,6 +8,7 @@ import {
   type SopsLeaf,
   type SopsText,
 } from "./sops_text.ts";
+import { isObject, type JsonObject, memberOf, parseJson } from "../../model/mod.ts";
 
 interface Place extends SopsLeaf {
   readonly start: number;
@@ -56,18 +57,9 @@ export function asBinary(file: SopsText): SopsText | undefined {
   };
 }
 
-function metadataOf(text: string): Record<string, unknown> | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== "object" || value === null) return undefined;
-  const metadata = (value as Record<string, unknown>)["sops"];
-  return typeof metadata === "object" && metadata !== null && !Array.isArray(metadata)
-    ? metadata as Record<string, unknown>
-    : undefined;
+function metadataOf(text: string): JsonObject | undefined {
+  const metadata = memberOf(parseJson(text), "sops");
+  return isObject(metadata) ? metadata : undefined;
 }
 
 function spelled({ type, bytes }: PlainValue): string {

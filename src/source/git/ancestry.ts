@@ -1,4 +1,4 @@
-import { isStackwrightError } from "../../model/mod.ts";
+import { isStackwrightError, utf8 } from "../../model/mod.ts";
 import { requireSuccess } from "./git_result.ts";
 import { isDamaged } from "./git_failure.ts";
 import type { CommitPlace } from "./repository.ts";
@@ -77,7 +77,7 @@ async function isClose(
     if (each === wanted) return true;
     if (seen.size > MOST_CLOSE) continue;
     const object = await objects.read(`${each}^{commit}`, signal);
-    const [header = ""] = new TextDecoder().decode(object?.data).split("\n\n", 1);
+    const [header = ""] = utf8(object?.data).split("\n\n", 1);
     for (const [, parent = ""] of header.matchAll(/^parent ([0-9a-f]{40})$/gm)) seen.add(parent);
   }
   return false;
@@ -130,7 +130,7 @@ async function committedAt(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const object = await repository.objects.read(`${commit}^{commit}`, signal);
-  const [header = ""] = new TextDecoder().decode(object?.data).split("\n\n", 1);
+  const [header = ""] = utf8(object?.data).split("\n\n", 1);
   const time = /^committer .*> (\d+) [+-]\d{4}$/m.exec(header)?.[1];
   return time === undefined ? undefined : Number(time);
 }

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { utf8 } from "../../model/mod.ts";
 
 /** One object as git stores it. */
 export interface GitObject {
@@ -30,7 +31,7 @@ export class AnswerParser {
       if (this.#head === undefined) {
         const end = bytes.indexOf(0x0a);
         if (end < 0) return answers;
-        const line = new TextDecoder().decode(bytes.subarray(0, end));
+        const line = utf8(bytes.subarray(0, end));
         this.#keep(bytes.subarray(end + 1));
         const match = /^([0-9a-f]+) (commit|tree|blob|tag) (\d+)$/.exec(line);
         if (match === null) answers.push(undefined);

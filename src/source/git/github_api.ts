@@ -1,4 +1,4 @@
-import { memberOf, messageOf, StackwrightError } from "../../model/mod.ts";
+import { memberOf, messageOf, parseJson, StackwrightError } from "../../model/mod.ts";
 import type { HttpAnswer, HttpClient } from "../../system/mod.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
@@ -48,7 +48,7 @@ export async function askGitHub(
 }
 
 function read({ status, body }: HttpAnswer, url: RepositoryUrl): unknown {
-  const value = parse(body);
+  const value = parseJson(body);
   const said = textAt(value, "message").slice(0, 200);
   const because = said === "" ? "" : ` (${said})`;
   if (status >= 200 && status < 300) return value;
@@ -84,14 +84,6 @@ export function unexpected(url: RepositoryUrl, why: string): StackwrightError {
 
 function shown(url: RepositoryUrl): string {
   return `${url.host}/${url.path}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A member that is text; empty where it is none. */

@@ -1,10 +1,11 @@
 import { join } from "node:path/posix";
-import { shortId } from "../../model/mod.ts";
+import { shortId, utf8 } from "../../model/mod.ts";
 import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
 import { isDamaged } from "./git_failure.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
+import { readText } from "../../system/mod.ts";
 
 /** The content of a mirror. Asks the disk each time: other processes may fetch into it too. */
 export class MirrorContent {
@@ -56,13 +57,12 @@ export class MirrorContent {
     if (listing.failure !== undefined) {
       throw mirrorError(this.#parts, listing, `reading the history of ${shortId(id)}`);
     }
-    return reachedDepth(id, new TextDecoder().decode(listing.stdout), shallow);
+    return reachedDepth(id, utf8(listing.stdout), shallow);
   }
 
   /** git's list of the commits whose parents were not fetched; empty when all were. */
   async shallow(directory: string): Promise<string> {
-    const bytes = await this.#parts.files.readIfExists(join(directory, "shallow"));
-    return new TextDecoder().decode(bytes ?? new Uint8Array()).trim();
+    return (await readText(this.#parts.files, join(directory, "shallow")) ?? "").trim();
   }
 
   /** Whether nothing was fetched yet. */

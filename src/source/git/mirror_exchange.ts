@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { StackwrightError } from "../../model/mod.ts";
+import { StackwrightError, utf8 } from "../../model/mod.ts";
 import {
   fetchArgs,
   type FetchDepth,
@@ -128,7 +128,7 @@ export class MirrorExchange {
   async #commitIn(directory: string, name: string, signal: AbortSignal) {
     const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
     const result = await this.#parts.git.local({ args, gitDir: directory }, signal);
-    const id = new TextDecoder().decode(result.stdout).trim();
+    const id = utf8(result.stdout).trim();
     return result.failure === undefined && /^[0-9a-f]{40}$/.test(id) ? id : undefined;
   }
 

@@ -1,4 +1,4 @@
-import { isStackwrightError, type PollRound, StackwrightError } from "../../model/mod.ts";
+import { isStackwrightError, type PollRound, StackwrightError, utf8 } from "../../model/mod.ts";
 import { lsRemoteArgs } from "./git_command.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest } from "./mirror_parts.ts";
 import {
@@ -51,7 +51,7 @@ async function askAlone(
   const args = lsRemoteArgs(url.remote, patterns);
   const result = await parts.git.remote(url, { args, mostBytes: MOST_BYTES }, signal);
   if (result.failure !== undefined) throw mirrorError(parts, result, "asking for the references");
-  return parseRemoteRefs(new TextDecoder().decode(result.stdout));
+  return parseRemoteRefs(utf8(result.stdout));
 }
 
 /** The error for a missing reference, with what the remote has that is near. */

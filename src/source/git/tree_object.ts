@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { StackwrightError } from "../../model/mod.ts";
+import { StackwrightError, utf8 } from "../../model/mod.ts";
 import type { TreeEntry } from "../source.ts";
 
 /** One line of `git ls-tree -r -l`: an entry with the size of its content in bytes. */
@@ -95,7 +95,7 @@ function decodeListing(bytes: Uint8Array): string {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     // What cannot be decoded is replaced by one sign, which a name may hardly have otherwise.
-    const lines = new TextDecoder().decode(bytes).split("\0");
+    const lines = utf8(bytes).split("\0");
     const line = lines.find((each) => each.includes("\ufffd")) ?? "";
     const shown = JSON.stringify(line.slice(line.indexOf("\t") + 1).slice(0, 200));
     throw new StackwrightError(

@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path/posix";
-import { type SourceLocation, StackwrightError, toStackwrightError } from "../../model/mod.ts";
+import {
+  type SourceLocation,
+  StackwrightError,
+  toStackwrightError,
+  utf8,
+} from "../../model/mod.ts";
 import { parseSubmoduleConfig, submoduleUrl } from "../git/gitmodules.ts";
 import type { CommitPlace } from "../git/repository.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "../git/repository_url.ts";
@@ -145,7 +150,7 @@ async function readConfig(
     throw invalid(part, `cannot be read: ${result.stderr.trim().slice(0, 200)}`);
   }
   const { stdout } = requireSuccess(result, "reading .gitmodules");
-  return parseSubmoduleConfig(new TextDecoder().decode(stdout));
+  return parseSubmoduleConfig(utf8(stdout));
 }
 
 function invalid({ prefix }: TreePart, why: string): StackwrightError {

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
-import { shortId, StackwrightError } from "../../model/mod.ts";
+import { shortId, StackwrightError, utf8 } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
 import { exportTree } from "./export.ts";
 import { isDamaged } from "../git/git_failure.ts";
@@ -104,7 +104,7 @@ async function checkTree(
     }
     const read = () => file.part.repository.paths.content(file.id, signal);
     const target = await withRepair({ ...place, ...file.part }, signal, read);
-    links.set(path, new TextDecoder().decode(target));
+    links.set(path, utf8(target));
   }
   checkLinks(links);
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { shortId } from "../../model/mod.ts";
+import { shortId, utf8 } from "../../model/mod.ts";
 import type { ExpandedTree, TreeFile } from "./expanded_tree.ts";
 import type { TreeJob, TreeParts } from "./tree_job.ts";
 
@@ -39,6 +39,6 @@ const POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 /** True when a file is the pointer that Git LFS commits in place of the real content. */
 export function isLfsPointer(bytes: Uint8Array): boolean {
   if (bytes.length < POINTER_SIZES.least || bytes.length > POINTER_SIZES.most) return false;
-  const text = new TextDecoder().decode(bytes);
+  const text = utf8(bytes);
   return POINTER.test(text) && /^oid sha256:[0-9a-f]{64}$/m.test(text);
 }

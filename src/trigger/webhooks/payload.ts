@@ -1,4 +1,4 @@
-import { StackwrightError } from "../../model/mod.ts";
+import { listOf, StackwrightError } from "../../model/mod.ts";
 
 /** Longest text that is taken from a payload. */
 const LONGEST_TEXT = 2048;
@@ -21,8 +21,7 @@ export function textAt(value: unknown, ...path: readonly string[]): string {
 
 /** The items there; empty when there is no list. */
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = valueAt(value, ...path);
-  return Array.isArray(found) ? found : [];
+  return listOf(valueAt(value, ...path));
 }
 
 /** True for a commit id other than the one of zeros, which stands for none. */

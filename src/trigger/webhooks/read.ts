@@ -2,6 +2,7 @@ import { authenticateWebhook } from "./authenticate.ts";
 import type { WebhookEvent } from "./event.ts";
 import { malformed } from "./payload.ts";
 import { detectProvider, eventName, type WebhookHeaders } from "./providers.ts";
+import { isObject, parseJson, strictUtf8 } from "../../model/mod.ts";
 
 /** An authentic webhook. */
 export interface ReadWebhook {
@@ -35,27 +36,12 @@ export function readWebhook(
  * content type alone says nothing: it is not signed, and a text in signed JSON may look like a field.
  */
 function parsePayload(body: Uint8Array, contentType: string): unknown {
-  const text = decode(body);
+  const text = strictUtf8(body);
+  if (text === undefined) throw malformed("the body is not UTF-8");
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType) &&
     text.startsWith("payload=");
-  let payload: unknown;
-  try {
-    payload = JSON.parse(isForm ? new URLSearchParams(text).get("payload") ?? "" : text);
-  } catch {
-    // What the parser says quotes the body, and bodies may hold secrets.
-    throw malformed("the body is not exactly one JSON value");
-  }
-  if (payload !== null && typeof payload === "object" && !Array.isArray(payload)) return payload;
+  const payload = parseJson(isForm ? new URLSearchParams(text).get("payload") ?? "" : text);
+  if (payload === undefined) throw malformed("the body is not exactly one JSON value");
+  if (isObject(payload)) return payload;
   throw malformed("the body is not a JSON object");
-}
-
-/** Remembers nothing from one text to the next. */
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    throw malformed("the body is not UTF-8");
-  }
 }
