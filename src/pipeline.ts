@@ -15,7 +15,6 @@ import {
   decideTarget,
   type Decision,
   type ExpandedDeployment,
-  type FailedExpansion,
   hasClosed,
   holdOf,
   type JobParts,
@@ -29,9 +28,10 @@ import {
   type PipelineParts,
   reconcile,
   recover,
+  refusalOf,
   removeObsolete,
+  reportFailure,
   repositoryOf,
-  resolveOther,
   revisionOf,
   rollBack,
   runJob,
@@ -45,8 +45,7 @@ import {
   waitForJobs,
   waitForStack,
 } from "./pipeline/mod.ts";
-import { webhookRefusal } from "./plan/mod.ts";
-import { type Glances, glancesOf } from "./deploy/mod.ts";
+import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
 import { deploying, preparing, type Slot } from "./system/mod.ts";
 import { createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
@@ -144,9 +143,7 @@ async function deploySource(
   if (opened.away === undefined && work.only === undefined) {
     await removeObsolete(parts, opened, listeners, signal);
   }
-  const glances = glancesOf(deployments.map((each) => keyOf(each).context));
-  const targets = { opened, listeners, glances };
-  await Promise.all(deployments.map((each) => deployTarget(parts, targets, each, signal)));
+  await deployTargets(parts, { opened, listeners }, deployments, signal);
   if (opened.away !== undefined) throw opened.away;
 }
 
@@ -159,15 +156,35 @@ interface TargetRun {
   readonly opened: OpenedSource;
   readonly listeners: readonly TargetListener[];
   readonly glances: Glances;
+  /** Whether what it lacks may come from another one, and it is tried again then. */
+  readonly mayLack: boolean;
 }
 
-/** One stack: decide, then do it; whatever happens ends in what is told of it. */
-async function deployTarget(
-  anyParts: PipelineParts,
-  { opened, listeners, glances }: TargetRun,
-  deployment: ExpandedDeployment,
+/** All side by side; what lacks something that only another one makes, once more when those are done. */
+async function deployTargets(
+  parts: PipelineParts,
+  run: Pick<TargetRun, "opened" | "listeners">,
+  deployments: readonly ExpandedDeployment[],
   signal: AbortSignal,
 ): Promise<void> {
+  let mayLack = deployments.length > 1;
+  for (let left = deployments; left.length > 0;) {
+    const glances = glancesOf(left.map((each) => keyOf(each).context));
+    const targets = { ...run, glances, mayLack };
+    const done = await Promise.all(left.map((each) => deployTarget(parts, targets, each, signal)));
+    const lacking = left.filter((_, index) => done[index] === "lacks");
+    mayLack = lacking.length > 1 && lacking.length < left.length;
+    left = lacking;
+  }
+}
+
+/** One stack: decide, then do it; whatever happens ends in what is told of it, unless it lacks something. */
+async function deployTarget(
+  anyParts: PipelineParts,
+  { opened, listeners, glances, mayLack }: TargetRun,
+  deployment: ExpandedDeployment,
+  signal: AbortSignal,
+): Promise<"done" | "lacks"> {
   const { request, round } = opened;
   const begun = targetOf(opened, deployment, (text) => teller.tell({ kind: "step", text }));
   const { key, trigger, origin, configuration } = begun;
@@ -177,7 +194,10 @@ async function deployTarget(
   teller.tell({ kind: "pending" });
   try {
     const refusal = await refusalOf(anyParts, opened, deployment, signal);
-    if (refusal !== undefined) return leave(teller, refusal);
+    if (refusal !== undefined) {
+      leave(teller, refusal);
+      return "done";
+    }
     const parts = await partsFor(anyParts, key, signal);
     // The engine may not have answered at the start, when this was due.
     const isIt = (each: StackKey) => formatStackKey(each) === formatStackKey(key);
@@ -185,12 +205,17 @@ async function deployTarget(
     if (waitsFor(key.context)) await recover(anyParts, listeners, signal, isIt);
     await parts.stackLock.run(formatStackKey(key), async () => {
       teller.tell({ kind: "admitted" });
-      const target = { ...begun, glance: glances(parts, key) };
+      const target = { ...begun, glance: glances(parts, key), mayLack };
       await settle(parts, { target, request, round, teller }, signal);
     }, signal);
   } catch (thrown) {
+    if (mayLack && lacksExternal(thrown)) {
+      begun.progress("waiting for the other deployments: a network or volume is not there yet");
+      return "lacks";
+    }
     teller.fail(`deploying ${key.name}`, thrown, signal, again(anyParts, begun, failedBefore));
   }
+  return "done";
 }
 
 interface DecidingWork {
@@ -287,32 +312,4 @@ async function actInTime(
 function leave(teller: Teller, decision: Decision & { readonly kind: "skip" }): void {
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   teller.tell({ kind: "ended", end: { status: "skipped", message: decision.plan.message } });
-}
-
-/** Webhooks say what they are about, and not every deployment follows that. */
-async function refusalOf(
-  parts: PipelineParts,
-  { trigger, request, configuration }: OpenedSource,
-  { declared }: ExpandedDeployment,
-  signal: AbortSignal,
-) {
-  if (trigger !== "webhook") return undefined;
-  const plan = await webhookRefusal(
-    { request, declared, revision: configuration },
-    (reference) =>
-      parts.preparing.run(() => resolveOther(parts, request, reference, signal), signal),
-  );
-  return plan && { kind: "skip" as const, plan, changes: [] };
-}
-
-/** Tells of something that cannot even be read: a failed target like others. */
-function reportFailure(
-  listeners: readonly TargetListener[],
-  { trigger, origin, configuration }: OpenedSource,
-  { key, revision, error }: FailedExpansion,
-): void {
-  const target = { key, repository: revision.source.name, trigger, origin, configuration };
-  const { message } = error;
-  createTeller(listeners, target, revision)
-    .tell({ kind: "ended", end: { status: "failed", message, error } });
 }

@@ -51,7 +51,7 @@ export type { ContainerParts } from "./engine/container_parts.ts";
 export { containerLabels } from "./engine/container_labels.ts";
 export { fieldDrift } from "./engine/field_drift.ts";
 export { notMapped, notMappedResource, SERVICE_KEYS } from "./engine/mapped_keys.ts";
-export { requireExternals } from "./engine/ensure_resources.ts";
+export { lacksExternal, requireExternals } from "./engine/ensure_resources.ts";
 export { createEngineBackend } from "./engine/engine_backend.ts";
 export { proxyVariables } from "./engine/proxy_variables.ts";
 export { requireShortUpdates } from "./update/short_updates.ts";

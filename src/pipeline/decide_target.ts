@@ -11,7 +11,7 @@ import {
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { decideDestroy, destroyerOf } from "./destroy_target.ts";
-import { look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
+import { lacksExternal, look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { decideHeld, personHold, pinHold, stopHold } from "./hold.ts";
 import {
   changesSince,
@@ -271,6 +271,7 @@ async function remembering<T>(
   } catch (error) {
     signal.throwIfAborted();
     if (isStackwrightError(error, "engine_unreachable")) throw error;
+    if (target.mayLack === true && lacksExternal(error)) throw error;
     onFailure();
     const failure = { release, message: messageOf(error), at: parts.clock.now() };
     const automatic = target.origin === "automatic";

@@ -12,6 +12,7 @@ import {
   type StackKey,
   StackwrightError,
   type Sync,
+  type TargetListener,
   type Trigger,
   utf8,
 } from "../model/mod.ts";
@@ -21,11 +22,14 @@ import {
   expandDeployments,
   type ExpandedDeployment,
   type Expansion,
+  type FailedExpansion,
   keyOf,
   warnOf,
 } from "./expand_deployments.ts";
 import type { PipelineParts } from "./parts.ts";
-import { lookUp, requestLocation } from "./resolve_revision.ts";
+import { webhookRefusal } from "../plan/mod.ts";
+import { createTeller } from "../tell/mod.ts";
+import { lookUp, requestLocation, resolveOther } from "./resolve_revision.ts";
 import type { Target } from "../prepare/mod.ts";
 
 /** A source to look at, and who wants that. */
@@ -187,4 +191,32 @@ export function meant(
     `${configuration.source.name} does not name ${only.name} any more at ` +
       formatRevision(configuration),
   );
+}
+
+/** Webhooks say what they are about, and not every deployment follows that. */
+export async function refusalOf(
+  parts: PipelineParts,
+  { trigger, request, configuration }: OpenedSource,
+  { declared }: ExpandedDeployment,
+  signal: AbortSignal,
+) {
+  if (trigger !== "webhook") return undefined;
+  const plan = await webhookRefusal(
+    { request, declared, revision: configuration },
+    (reference) =>
+      parts.preparing.run(() => resolveOther(parts, request, reference, signal), signal),
+  );
+  return plan && { kind: "skip" as const, plan, changes: [] };
+}
+
+/** Tells of something that cannot even be read: a failed target like others. */
+export function reportFailure(
+  listeners: readonly TargetListener[],
+  { trigger, origin, configuration }: OpenedSource,
+  { key, revision, error }: FailedExpansion,
+): void {
+  const target = { key, repository: revision.source.name, trigger, origin, configuration };
+  const { message } = error;
+  createTeller(listeners, target, revision)
+    .tell({ kind: "ended", end: { status: "failed", message, error } });
 }

@@ -32,6 +32,8 @@ export interface Target {
   readonly progress: Progress;
   /** What the stacks of one run are looked at with; by default each is looked at by itself. */
   readonly glance?: Glance;
+  /** Whether a network or a volume that it lacks may come from another target: it is tried again then. */
+  readonly mayLack?: boolean;
   /** What the targets of one run read their external secrets with; one of its own by default. */
   readonly secretSession?: SecretSession;
 }

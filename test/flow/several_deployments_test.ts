@@ -39,6 +39,53 @@ function kinds(world: World, out: string): Record<string, string> {
   );
 }
 
+describe("stacks that are in networks of each other", () => {
+  /** Every stack makes its own network and is in that of the one before it, which it calls external. */
+  const commitChain = async (world: World, names: readonly string[], first?: string) => {
+    const stacks = names.map((name) => `${world.stack}-${name}`);
+    const file = (stack: string, before: string | undefined) =>
+      composeFile(
+        { web: service({ networks: before === undefined ? ["own"] : ["own", "before"] }) },
+        {
+          networks: {
+            own: { name: `${stack}-net` },
+            ...(before === undefined ? {} : { before: { name: `${before}-net`, external: true } }),
+          },
+        },
+      );
+    await world.repository.commit({
+      ".stackwright.yaml": configFile(
+        ...stacks.map((name, index) => ({ name, working_dir: names[index] })),
+      ),
+      ...Object.fromEntries(
+        stacks.map((each, index) => [
+          `${names[index]}/compose.yaml`,
+          file(each, index === 0 ? first : stacks[index - 1]),
+        ]),
+      ),
+    });
+  };
+
+  it("are all deployed in the first run, whatever their order", () =>
+    inWorld("fake", async (world) => {
+      await commitChain(world, ["c", "b", "a"]);
+      const run = await pollTo(world, "succeeded");
+      assert.deepEqual(run.deployments?.map(({ status }) => status), Array(3).fill("succeeded"));
+      await pollTo(world, "skipped");
+    }));
+
+  it("fail with their reason where nobody makes what they lack", () =>
+    inWorld("fake", async (world) => {
+      await commitChain(world, ["a", "b"], "nobody");
+      const run = await pollTo(world, "failed");
+      const messages = (run.deployments ?? []).map(({ status, message }) =>
+        `${status}: ${message}`
+      );
+      assert.equal(messages.length, 2);
+      for (const each of messages) assert.match(each, /^failed: .*-net is declared external and /);
+    }));
+});
+
 describe("two stacks that exchange a port", () => {
   it("are told who waits for whom, and deployed when one lets go first", () =>
     inWorld("fake", async (world) => {

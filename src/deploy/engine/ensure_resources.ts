@@ -104,7 +104,15 @@ function requireNone(kind: string, lacking: readonly Omit<Resource, "definition"
     "deploy_failed",
     `${kind}s.${key}: ${kind} ${name} is declared external and does not exist, so nothing was ` +
       `touched; make it first (docker ${kind} create ${name}), or take external away`,
+    { cause: LACKING },
   );
+}
+
+const LACKING: unique symbol = Symbol("an external network or volume");
+
+/** True for the error of {@link requireExternals}. */
+export function lacksExternal(error: unknown): boolean {
+  return error instanceof StackwrightError && error.cause === LACKING;
 }
 
 /** Keys of the networks that services are in, and of the volumes that they mount. */
