@@ -5,13 +5,13 @@ import {
   type ObservedContainer,
   withoutEnd,
 } from "../model/mod.ts";
-import { type Claims, firstClash } from "./clashing.ts";
-import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
+import { type Claims, portHolders } from "./clashing.ts";
+import { isObject, type JsonObject, objectAt, objectsAt, serviceOf, textAt } from "./model.ts";
 import { resourceName } from "./resources.ts";
 
 /** The claims of a service of a rendered model. A range of ports is left to the engine. */
 export function claimsOf(model: ComposeModel, name: string): Claims {
-  const service: JsonObject = servicesOf(model)[name] ?? {};
+  const service: JsonObject = serviceOf(model, name);
   const container = textAt(service, "container_name");
   const ports = objectsAt(service, "ports").flatMap((port) => {
     const published = Number(port["published"]);
@@ -56,10 +56,12 @@ export function clashes(
   services: readonly string[],
   others: readonly ObservedContainer[],
 ): string[] {
+  const holdersOf = portHolders(others);
   return services.flatMap((name) => {
     const { ports, names } = claimsOf(model, name);
+    const holders = holdersOf(ports);
     return others.flatMap((other) => {
-      const held = firstClash(other.hostPorts ?? [], ports);
+      const held = holders.get(other);
       const owner = `container ${other.name}${projectText(other)}`;
       const advice = adviceFor(other);
       const port = held &&

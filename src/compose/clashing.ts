@@ -39,13 +39,28 @@ export function clashing(
   );
 }
 
-/** The first of some ports that cannot be held beside some others. */
-export function firstClash(
-  ports: readonly HostPort[],
-  others: readonly HostPort[],
-): HostPort | undefined {
-  const taken = new Set(others.flatMap(takenPlaces));
-  return ports.find((port) => clashingPlaces(port).some((place) => taken.has(place)));
+/**
+ * A function that finds who holds a port which some others cannot be held beside, with the first such
+ * port of each.
+ */
+export function portHolders<Holder extends { readonly hostPorts?: readonly HostPort[] }>(
+  holders: readonly Holder[],
+): (others: readonly HostPort[]) => ReadonlyMap<Holder, HostPort> {
+  const ports = holders.flatMap((holder) =>
+    (holder.hostPorts ?? []).flatMap((port, at) =>
+      clashingPlaces(port).map((place) => ({ place, holder, port, at }))
+    )
+  );
+  const held = Map.groupBy(ports, ({ place }) => place);
+  return (others) => {
+    const found = new Map<Holder, (typeof ports)[number]>();
+    for (const place of new Set(others.flatMap(takenPlaces))) {
+      for (const each of held.get(place) ?? []) {
+        if (each.at < (found.get(each.holder)?.at ?? Infinity)) found.set(each.holder, each);
+      }
+    }
+    return new Map([...found].map(([holder, { port }]) => [holder, port]));
+  };
 }
 
 /** Who needs something: two names tell whether anybody else than one of them does. */

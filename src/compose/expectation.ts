@@ -5,11 +5,11 @@ import {
   isJobService,
   type ServiceExpectation,
 } from "../model/mod.ts";
-import { type JsonObject, labelsOf, objectAt, servicesOf, textAt } from "./model.ts";
+import { isObject, type JsonObject, labelsOf, objectAt, serviceOf, textAt } from "./model.ts";
 
 /** The expectation of a deployment of one service of a rendered model. */
 export function expectationOf(name: string, model: ComposeModel): ServiceExpectation {
-  const service = servicesOf(model)[name] ?? {};
+  const service = serviceOf(model, name);
   const labels = labelsOf(service);
   const policy = restartPolicy(service);
   return {
@@ -40,7 +40,8 @@ export function restartPolicy(service: JsonObject): string {
 }
 
 function isAwaitedToComplete(name: string, model: ComposeModel): boolean {
-  return Object.values(servicesOf(model)).some((other) =>
+  return Object.values(objectAt(model, "services")).some((other) =>
+    isObject(other) &&
     textAt(objectAt(objectAt(other, "depends_on"), name), "condition") ===
       "service_completed_successfully"
   );

@@ -1,5 +1,13 @@
 import type { ComposeModel } from "../model/mod.ts";
-import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
+import {
+  isObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  serviceOf,
+  servicesOf,
+  textAt,
+} from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
 
 /** Where a model says which volumes hold copies of its files; compose leaves `x-` alone. */
@@ -64,7 +72,7 @@ export function filesVolumes(
 ): FilesVolume[] {
   const copies = objectAt(model, COPIES);
   const mounted = new Set(
-    [...services].flatMap((each) => objectsAt(servicesOf(model)[each] ?? {}, "volumes"))
+    [...services].flatMap((each) => objectsAt(serviceOf(model, each), "volumes"))
       .map((each) => textAt(each, "source")),
   );
   return Object.keys(copies).filter((name) => mounted.has(name)).sort()

@@ -41,11 +41,12 @@ export function inOrder(
   before: (name: string) => readonly string[],
 ): string[] {
   const ordered: string[] = [];
+  const known = new Set(names);
   const seen = new Set<string>();
   const visit = (name: string) => {
     if (seen.has(name)) return;
     seen.add(name);
-    before(name).filter((each) => names.includes(each)).forEach(visit);
+    before(name).filter((each) => known.has(each)).forEach(visit);
     ordered.push(name);
   };
   [...names].sort().forEach(visit);

@@ -18,8 +18,9 @@ import { resourcesOf } from "./resources.ts";
 /** The first config or secret in use that somebody else has to make, by its path in the model. */
 export function externalObject(model: ComposeModel): string | undefined {
   for (const kind of ["configs", "secrets"] as const) {
+    const used = usedOf(model, kind);
     for (const { key, external } of resourcesOf(model, kind)) {
-      if (external && isUsed(model, kind, key)) return `${kind}.${key}`;
+      if (external && used.has(key)) return `${kind}.${key}`;
     }
   }
   return undefined;
@@ -117,11 +118,12 @@ function readPaths(
 const OF_A_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|fd|map_files|root)(?:\/|$)/;
 
 /** Compose notices what it cannot give to a service when the old container is gone. */
-function isUsed(model: ComposeModel, kind: "configs" | "secrets", name: string): boolean {
-  return Object.values(servicesOf(model)).some((service) =>
-    [...objectsAt(service, kind), ...objectsAt(objectAt(service, "build"), kind)]
-      .some((each) => textAt(each, "source") === name)
-  );
+function usedOf(model: ComposeModel, kind: "configs" | "secrets"): ReadonlySet<string> {
+  const uses = Object.values(servicesOf(model)).flatMap((service) => [
+    ...objectsAt(service, kind),
+    ...objectsAt(objectAt(service, "build"), kind),
+  ]);
+  return new Set(uses.map((each) => textAt(each, "source")));
 }
 
 /** The relation of one path to another. */

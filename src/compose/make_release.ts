@@ -19,6 +19,7 @@ import {
   type JsonObject,
   labelsOf,
   objectAt,
+  serviceOf,
   servicesOf,
   textAt,
 } from "./model.ts";
@@ -212,7 +213,7 @@ function withLabels(
  * and names its tasks by itself. A global service counts as one, however many nodes there are.
  */
 function swarmService(service: ReleaseService, rendered: ComposeModel): ReleaseService {
-  const definition = servicesOf(rendered)[service.name] ?? {};
+  const definition = serviceOf(rendered, service.name);
   const deploy = objectAt(definition, "deploy");
   const mode = textAt(deploy, "mode");
   const isJob = mode.endsWith("-job");

@@ -34,6 +34,11 @@ export function servicesOf(model: ComposeModel): Readonly<Record<string, JsonObj
   return Object.setPrototypeOf(found, null);
 }
 
+/** One service of a rendered model; an empty one where there is none of that name. */
+export function serviceOf(model: ComposeModel, name: string): JsonObject {
+  return objectAt(objectAt(model, "services"), name);
+}
+
 /** The labels of a service, network or volume; compose prints them as a map. */
 export function labelsOf(object: JsonObject): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-import { servicesOf, textAt } from "./model.ts";
+import { serviceOf, textAt } from "./model.ts";
 import { type Release, type ReleaseService, StackwrightError } from "../model/mod.ts";
 
 /**
@@ -30,5 +30,5 @@ export function requirePullable(
 }
 
 function policyOf(model: Release["model"], name: string): string {
-  return textAt(servicesOf(model)[name] ?? {}, "pull_policy");
+  return textAt(serviceOf(model, name), "pull_policy");
 }

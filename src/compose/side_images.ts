@@ -24,7 +24,7 @@ export function sideImages(
       .map((each) => ({ service, image: textAt(each, "source"), use: "volume" as const }));
     return [...hooks, ...volumes].filter(({ image }) => image !== "" && image !== own);
   });
-  return all.filter((each, index) => all.findIndex(({ image }) => image === each.image) === index);
+  return [...Map.groupBy(all, ({ image }) => image).values()].flatMap(([first]) => first ?? []);
 }
 
 /** A model that needs nothing but such images: compose fetches those of services alone. */

@@ -14,6 +14,7 @@ import {
   labelsOf,
   objectAt,
   objectsAt,
+  serviceOf,
   servicesOf,
   textAt,
 } from "./model.ts";
@@ -65,7 +66,7 @@ export function startFirstRefused(name: string, obstacle: string): string {
  * says it: the key, and why; `undefined` when nothing does.
  */
 export function startFirstObstacle(model: ComposeModel, name: string): string | undefined {
-  const service = servicesOf(model)[name] ?? {};
+  const service = serviceOf(model, name);
   return ends(model, name) ?? fixedPort(service) ?? fixedAddress(service) ?? sharing(service) ??
     sharedBy(model, name) ?? writing(service);
 }

@@ -4,7 +4,7 @@ import type {
   ObservedStack,
   ReleaseService,
 } from "../model/mod.ts";
-import { isObject, objectAt, servicesOf, textAt } from "../compose/mod.ts";
+import { isObject, objectAt, serviceOf, textAt } from "../compose/mod.ts";
 
 /** A condition that one service waits for before it is started. */
 export interface StartCondition {
@@ -45,7 +45,7 @@ export function conditionsOf(
     return expectation.autostart || running.has(name);
   };
   return services.flatMap((dependent) => {
-    const dependencies = objectAt(servicesOf(model)[dependent] ?? {}, "depends_on");
+    const dependencies = objectAt(serviceOf(model, dependent), "depends_on");
     return Object.entries(dependencies).flatMap(([dependency, how]) => {
       if (!isObject(how) || how["required"] === false) return [];
       if (services.includes(dependency) || !isAwaited(dependency)) return [];

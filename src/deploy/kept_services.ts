@@ -22,16 +22,15 @@ export function keptDependents(
   desired: readonly ReleaseService[],
   observed: ObservedStack,
 ): KeptServices {
-  const found = new Map<string, string>();
-  for (let before = -1; before !== found.size;) {
-    before = found.size;
-    for (const { name, dependsOn } of desired) {
-      const cause = dependsOn.find((each) => changed.has(each) || found.has(each));
-      if (cause !== undefined && !changed.has(name)) found.set(name, cause);
-    }
-  }
-  const works = desired.filter((each) => readiness([each], observed).kind === "ready");
-  return new Map([...found].filter(([name]) => works.some((each) => each.name === name)));
+  const pairs = desired.flatMap(({ name, dependsOn }) => dependsOn.map((on) => ({ name, on })));
+  const dependents = Map.groupBy(pairs, ({ on }) => on);
+  const found = new Set(changed);
+  for (const on of found) for (const { name } of dependents.get(on) ?? []) found.add(name);
+  const kept = desired.filter(({ name }) => found.has(name) && !changed.has(name));
+  const works = kept.filter((each) => readiness([each], observed).kind === "ready");
+  return new Map(works.map(({ name, dependsOn }) => {
+    return [name, dependsOn.find((each) => found.has(each)) ?? ""];
+  }));
 }
 
 /** Time for which the next health check of a kept service is waited for: as often as engines check. */

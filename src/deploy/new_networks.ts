@@ -1,4 +1,4 @@
-import { inOrder, objectAt, servicesOf } from "../compose/mod.ts";
+import { inOrder, objectAt, serviceOf } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -23,7 +23,7 @@ export function withNewNetworks(
   if (networks.length === 0) return plans;
   const changed = plans.map((plan): ServicePlan => {
     const service = release.services.find((each) => each.name === plan.name);
-    const used = objectAt(servicesOf(release.model)[plan.name] ?? {}, "networks");
+    const used = objectAt(serviceOf(release.model, plan.name), "networks");
     const because = networks.filter(({ key }) => key in used).map(({ name, changed }) =>
       `network ${name} is made anew, with another ${changed.join(", ")}`
     );
@@ -56,8 +56,9 @@ export function requireNoStrangers(
       action === "recreate" || action === "remove" || (action === "scale" && ends(name))
     ).map((each) => each.name),
   );
+  const connected = membersOf(containers);
   for (const network of networks) {
-    const strangers = connected(network, containers).filter((each) =>
+    const strangers = (connected.get(network.id) ?? []).filter((each) =>
       each.labels[COMPOSE_LABELS.project] !== release.key.name || !goes.has(each.service)
     );
     if (strangers.length === 0) continue;
@@ -110,7 +111,9 @@ export async function removeNetworks(
     release.services.find((each) => each.name === name)?.dependsOn ?? [];
   const order = inOrder(release.services.map((each) => each.name), dependsOn);
   const place = ({ service }: ObservedContainer) => order.indexOf(service);
-  const members = all.filter((each) => networks.some((network) => isIn(network, each)))
+  const connected = membersOf(all);
+  const ids = new Set(networks.flatMap((each) => connected.get(each.id) ?? []).map(({ id }) => id));
+  const members = all.filter((each) => ids.has(each.id))
     .filter(({ state }) => state !== "exited" && state !== "created")
     .sort((a, b) => place(b) - place(a));
   onStop(members.map((each) => each.id));
@@ -118,10 +121,15 @@ export async function removeNetworks(
   for (const { id } of networks) await engine.removeNetwork(id, signal);
 }
 
-function connected(network: ChangedNetwork, containers: readonly ObservedContainer[]) {
-  return containers.filter((each) => isIn(network, each));
-}
-
-function isIn({ id }: ChangedNetwork, { networkIds = [] }: ObservedContainer): boolean {
-  return networkIds.includes(id);
+/** The containers in each network, by its id. */
+function membersOf(containers: readonly ObservedContainer[]) {
+  const members = new Map<string, ObservedContainer[]>();
+  for (const each of containers) {
+    for (const id of each.networkIds ?? []) {
+      const known = members.get(id);
+      if (known === undefined) members.set(id, [each]);
+      else known.push(each);
+    }
+  }
+  return members;
 }

@@ -3,6 +3,7 @@ import {
   filesVolumes,
   objectAt,
   objectsAt,
+  serviceOf,
   servicesOf,
   textAt,
 } from "../compose/mod.ts";
@@ -253,7 +254,7 @@ async function imageFor(
     const named = release.services.find(({ name }) => name === user)?.image ?? "";
     for (const Image of [named, own(images, user) ?? ""]) {
       if (Image === "" || await engine.imageId(Image, signal) === undefined) continue;
-      return { Image, platform: textAt(servicesOf(model)[user] ?? {}, "platform") };
+      return { Image, platform: textAt(serviceOf(model, user), "platform") };
     }
   }
   throw new StackwrightError(

@@ -17,15 +17,17 @@ export function withFollowers(
   observed: ObservedStack,
 ): ServicePlan[] {
   const byName = new Map(plans.map((each) => [each.name, each]));
+  const containers = Map.groupBy(observed.containers, (each) => each.service);
   const runs = (name: string) =>
-    observed.containers.some((each) => each.service === name && each.state === "running");
+    containers.get(name)?.some(({ state }) => state === "running") === true;
   const lives = (name: string) =>
-    observed.containers.filter((each) => each.service === name).every((each) =>
-      each.state === "running" || each.state === "paused"
-    );
-  for (let changed = true; changed;) {
-    changed = false;
-    for (const service of desired) {
+    (containers.get(name) ?? []).every(({ state }) => state === "running" || state === "paused");
+  const followers = followersOf(desired);
+  // Each is looked at again when one that it follows is to be replaced.
+  let open = new Set(desired);
+  while (open.size > 0) {
+    const next = new Set<ReleaseService>();
+    for (const service of desired.filter((each) => open.has(each))) {
       const plan = byName.get(service.name);
       if (plan === undefined || isNew(plan) || service.expectation.replicas === 0) continue;
       const because = Object.entries(service.follows).flatMap(([name, reason]) => {
@@ -40,10 +42,20 @@ export function withFollowers(
       });
       if (because.length === 0) continue;
       byName.set(service.name, { name: service.name, action: "recreate", because });
-      changed = true;
+      for (const each of followers.get(service.name) ?? []) next.add(each);
     }
+    open = next;
   }
   return [...byName.values()];
+}
+
+/** The services that follow each one, by its name. */
+function followersOf(desired: readonly ReleaseService[]) {
+  const pairs = desired.flatMap((service) =>
+    Object.keys(service.follows).map((name) => ({ name, service }))
+  );
+  const groups = Map.groupBy(pairs, ({ name }) => name);
+  return new Map([...groups].map(([name, each]) => [name, each.map(({ service }) => service)]));
 }
 
 function isNew({ action }: ServicePlan): boolean {

@@ -19,8 +19,9 @@ export function missingNetworks(
   { networkNames, networkIds = [] }: Pick<ObservedContainer, "networkNames" | "networkIds">,
 ): string[] {
   if (place === undefined || networkNames === undefined) return [];
+  const names = new Set(networkNames);
   // A network of somebody else's may be named by its id.
   const isIn = (network: string) =>
-    networkNames.includes(network) || networkIds.some((id) => id.startsWith(network));
+    names.has(network) || networkIds.some((id) => id.startsWith(network));
   return place.networks.filter((network) => !isIn(network));
 }

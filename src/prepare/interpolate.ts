@@ -1,5 +1,5 @@
 import type { ComposeCall } from "../deploy/mod.ts";
-import { objectAt, servicesOf } from "../compose/mod.ts";
+import { objectAt, serviceOf } from "../compose/mod.ts";
 import { StackwrightError } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
@@ -17,7 +17,7 @@ export async function interpolate(
   const model = { services: { texts: { image: "texts", labels } } };
   const call = { project: { ...project, files: ["-"], profiles: [] }, variables, model };
   const rendered = await compose.render(call, signal);
-  const values = objectAt(servicesOf(rendered)["texts"] ?? {}, "labels");
+  const values = objectAt(serviceOf(rendered, "texts"), "labels");
   return texts.map((_, index) => {
     const value = values[`p${index}`];
     if (typeof value === "string") return value.replaceAll("$$", "$");

@@ -4,7 +4,7 @@ import {
   type IgnoredUses,
   insideTree,
   objectsAt,
-  servicesOf,
+  serviceOf,
   textAt,
   type TreeUse,
   withFilesVolumes,
@@ -105,7 +105,7 @@ async function sizeRefusal(
 /** Whether a mount shows the file behind a volume of the project, by its `driver_opts`. */
 function isNamedVolume({ kind, service, item }: TreeUse, model: ComposeModel, tree: string) {
   return kind === "bind" &&
-    !objectsAt(servicesOf(model)[service] ?? {}, "volumes").some((each) =>
+    !objectsAt(serviceOf(model, service), "volumes").some((each) =>
       each["type"] === "bind" && textAt(each, "target") === item &&
       insideTree(textAt(each, "source"), tree) !== undefined
     );

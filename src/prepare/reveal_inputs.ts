@@ -88,11 +88,12 @@ export async function withSecrets(
   { decrypted, plain, hides }: ReleaseSecrets,
 ): Promise<ComposeInvocation> {
   const shown = JSON.stringify(model);
-  const secrets = new Set([
-    ...plain,
-    ...decrypted.filter((each) => shown.includes(JSON.stringify(each).slice(1, -1))),
-  ]);
+  const secrets = new Set(plain);
   const pauses = createPauses();
+  for (const each of decrypted) {
+    if (shown.includes(JSON.stringify(each).slice(1, -1))) secrets.add(each);
+    await pauses.after(shown.length);
+  }
   for (const each of new Set([...textsIn(model), ...Object.values(invocation.environment)])) {
     if (hides(each)) secrets.add(each);
     await pauses.after(each.length);

@@ -1,4 +1,4 @@
-import { dependenciesOf, servicesOf } from "../../compose/mod.ts";
+import { dependenciesOf, serviceOf } from "../../compose/mod.ts";
 import { createLimiter } from "../../system/mod.ts";
 import type { EngineWork } from "./engine_work.ts";
 
@@ -48,6 +48,6 @@ export async function forEachService(
   work: (service: string) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const dependsOn = (name: string) => dependenciesOf(servicesOf(model)[name] ?? {});
+  const dependsOn = (name: string) => dependenciesOf(serviceOf(model, name));
   await alongDependencies(Object.keys(changes.scale), dependsOn, { work, signal });
 }

@@ -1,7 +1,7 @@
 import type { ContainerBody, ContainerWish, EndpointBody } from "../../docker/create_bodies.ts";
 import { compareVersions } from "../../docker/api_version.ts";
 import { type ComposeModel, filled, listOf } from "../../model/mod.ts";
-import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/model.ts";
+import { type JsonObject, objectAt, objectsAt, serviceOf, textAt } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { healthBody } from "./health_body.ts";
@@ -11,7 +11,7 @@ import { nanoseconds } from "./units.ts";
 /** A container as the engine is asked for it; a pure function of its parts. */
 export function containerWish(parts: ContainerParts): ContainerWish {
   const { model, number, api } = parts;
-  const service: JsonObject = servicesOf(model)[parts.service] ?? {};
+  const service: JsonObject = serviceOf(model, parts.service);
   const name = containerName(model, parts.service, number);
   const endpoints = Object.entries(endpointsOf(parts));
   const several = compareVersions(api, "1.44") >= 0;
@@ -29,13 +29,13 @@ export function containerWish(parts: ContainerParts): ContainerWish {
 
 /** The name of a service's container, as compose gives it. */
 export function containerName(model: ComposeModel, service: string, number: number): string {
-  const chosen = textAt(servicesOf(model)[service] ?? {}, "container_name");
+  const chosen = textAt(serviceOf(model, service), "container_name");
   return chosen !== "" ? chosen : `${textAt(model, "name")}-${service}-${number}`;
 }
 
 /** The image of a service; compose names one that is only built after project and service. */
 export function imageReference(model: ComposeModel, service: string): string {
-  const image = textAt(servicesOf(model)[service] ?? {}, "image");
+  const image = textAt(serviceOf(model, service), "image");
   return image !== "" ? image : `${textAt(model, "name")}-${service}`;
 }
 

@@ -1,5 +1,5 @@
 import { COMPOSE_LABELS, type ComposeModel, LABELS, recordOf } from "../../model/mod.ts";
-import { type JsonObject, labelsOf, objectAt, servicesOf } from "../../compose/model.ts";
+import { type JsonObject, labelsOf, objectAt, serviceOf } from "../../compose/model.ts";
 import { configHash } from "./config_hash.ts";
 import { withId } from "./host_body.ts";
 
@@ -28,7 +28,7 @@ interface LabelParts {
 
 /** The labels of a container: its author's, and those by which compose knows it as its own. */
 export function containerLabels(parts: LabelParts): Record<string, string> {
-  const service = servicesOf(parts.model)[parts.service] ?? {};
+  const service = serviceOf(parts.model, parts.service);
   const own = withoutOurLabels(withIds(service, parts.idOf));
   return {
     ...labelsOf(service),

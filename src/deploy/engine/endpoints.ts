@@ -1,7 +1,7 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { EndpointBody } from "../../docker/create_bodies.ts";
 import { filled, listOf } from "../../model/mod.ts";
-import { type JsonObject, labelsOf, objectAt, servicesOf, textAt } from "../../compose/model.ts";
+import { type JsonObject, labelsOf, objectAt, serviceOf, textAt } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { numberOf } from "./units.ts";
 import { resourceName } from "../../compose/resources.ts";
@@ -13,7 +13,7 @@ type EndpointParts = Pick<ContainerParts, "model" | "service" | "number" | "api"
  * published ports it uses. None where it has the network of something else.
  */
 export function endpointsOf(parts: EndpointParts): Record<string, EndpointBody> {
-  const service = servicesOf(parts.model)[parts.service] ?? {};
+  const service = serviceOf(parts.model, parts.service);
   if (textAt(service, "network_mode") !== "") return {};
   const address = textAt(service, "mac_address");
   return Object.fromEntries(

@@ -13,7 +13,7 @@ import {
   type JsonObject,
   objectAt,
   objectsAt,
-  servicesOf,
+  serviceOf,
   textAt,
 } from "../../compose/mod.ts";
 import type { EngineWork } from "./engine_work.ts";
@@ -117,7 +117,7 @@ export function lacksExternal(error: unknown): boolean {
 
 /** Keys of the networks that services are in, and of the volumes that they mount. */
 function usedBy(model: ComposeModel, names: readonly string[]) {
-  const services = names.map((name) => servicesOf(model)[name] ?? {});
+  const services = names.map((name) => serviceOf(model, name));
   const mounted = new Set(
     services.flatMap((each) => objectsAt(each, "volumes")).map((each) => textAt(each, "source")),
   );

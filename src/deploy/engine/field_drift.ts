@@ -1,4 +1,11 @@
-import { type JsonObject, labelsOf, objectsAt, servicesOf, textAt } from "../../compose/model.ts";
+import {
+  type JsonObject,
+  labelsOf,
+  objectAt,
+  objectsAt,
+  serviceOf,
+  textAt,
+} from "../../compose/model.ts";
 import type { EndpointBody, HostBody } from "../../docker/create_bodies.ts";
 import type { ContainerDetails, ContainerEndpoint } from "../../docker/engine.ts";
 import { asNumber, asRecord, asText, type Json, type JsonRecord } from "../../docker/json.ts";
@@ -50,8 +57,8 @@ export function fieldDrift(
   number: number,
 ): Drift[] {
   const { id, name, service } = container;
-  const definition = servicesOf(model)[service];
-  if (definition === undefined || host === undefined) return [];
+  if (host === undefined || !Object.hasOwn(objectAt(model, "services"), service)) return [];
+  const definition = serviceOf(model, service);
   const wanted = policyText(restartPolicy(definition).RestartPolicy);
   const found = policyText(host["RestartPolicy"]);
   const labels = Object.keys(labelsOf(definition)).filter((each) =>
@@ -101,7 +108,7 @@ function changedPlace(
 /** Names of the volumes that a service mounts and that the project names. */
 export function mountedVolumes(model: ComposeModel, service: string): string[] {
   const keys = new Set(
-    objectsAt(servicesOf(model)[service] ?? {}, "volumes").map((each) => textAt(each, "source")),
+    objectsAt(serviceOf(model, service), "volumes").map((each) => textAt(each, "source")),
   );
   return Object.entries(asRecord(model["volumes"] as Json)).flatMap(([key, value]) =>
     keys.has(key) ? [asText(asRecord(value)["name"]) || key] : []

@@ -4,7 +4,7 @@ import {
   objectAt,
   objectsAt,
   placeOfFile,
-  servicesOf,
+  serviceOf,
   textAt,
 } from "../../compose/mod.ts";
 import { fileMode, numberOf } from "./units.ts";
@@ -54,7 +54,7 @@ export function injectedFiles(
   service: string,
   variables: Readonly<Record<string, string>>,
 ): InjectedFile[] {
-  const uses = fileUses(model, servicesOf(model)[service] ?? {});
+  const uses = fileUses(model, serviceOf(model, service));
   return uses.filter(({ resource }) => isValue(resource)).map(({ path, use, resource }) => {
     const variable = textAt(resource, "environment");
     const content = variable === "" ? textAt(resource, "content") : own(variables, variable);

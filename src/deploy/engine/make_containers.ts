@@ -5,7 +5,7 @@ import {
   own,
   StackwrightError,
 } from "../../model/mod.ts";
-import { objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import { objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
 import type { ContainerMount, Engine } from "../../docker/engine.ts";
 import { observe } from "../observe.ts";
 import { forEachService } from "./along_dependencies.ts";
@@ -123,7 +123,7 @@ async function presentImage(
   signal: AbortSignal,
 ): Promise<string> {
   const image = imageReference(model, service);
-  const platform = textAt(servicesOf(model)[service] ?? {}, "platform");
+  const platform = textAt(serviceOf(model, service), "platform");
   const id = knowsImagesByContent(composeVersion)
     ? await engine.imageContent(image, platform, signal)
     : await engine.imageId(image, signal);
@@ -216,7 +216,7 @@ async function inheritance(
     ? undefined
     : await engine.inspectContainer(replaces.id, signal);
   const inherited = details?.mounts.filter((each) => each.kind === "volume") ?? [];
-  const mounts = objectsAt(servicesOf(model)[service] ?? {}, "volumes");
+  const mounts = objectsAt(serviceOf(model, service), "volumes");
   const written = new Set(mounts.map((each) => textAt(each, "target")));
   const unwritten = inherited.filter(({ destination }) => !written.has(destination));
   const imageVolumes = unwritten.length === 0 ? [] : await engine.imageVolumes(image, signal);

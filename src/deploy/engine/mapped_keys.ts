@@ -2,7 +2,7 @@ import { type ComposeModel, listOf } from "../../model/mod.ts";
 import { type FileUse, fileUses, isValue } from "./injected_files.ts";
 import { all, isFilled, type Keys, SHARED_KEYS, unknownKey } from "./known_keys.ts";
 import { LONGEST_PATH, pathBytes } from "./tar.ts";
-import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "../../compose/model.ts";
+import { isObject, type JsonObject, objectAt, serviceOf, textAt } from "../../compose/model.ts";
 
 /**
  * The keys of a service that we turn into containers by ourselves, those included that compose reads
@@ -136,7 +136,7 @@ const VOLUME_KEYS: Keys = all("name", "external", "driver", "driver_opts", "labe
  * that is not understood, such as `services.web.gpus`; `undefined` when everything is.
  */
 export function notMapped(model: ComposeModel, name: string): string | undefined {
-  const service = servicesOf(model)[name] ?? {};
+  const service = serviceOf(model, name);
   const path = unknownKey(service, { keys: SERVICE_KEYS }) ?? unknownValue(service, model);
   return path === undefined ? undefined : `services.${name}.${path}`;
 }

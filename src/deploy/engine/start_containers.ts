@@ -1,5 +1,5 @@
 import { isStackwrightError, type ObservedContainer } from "../../model/mod.ts";
-import { isObject, objectAt, servicesOf, textAt } from "../../compose/mod.ts";
+import { isObject, objectAt, serviceOf, textAt } from "../../compose/mod.ts";
 import { awaitConditions } from "../await_conditions.ts";
 import type { StartCondition } from "../conditions.ts";
 import { observe } from "../observe.ts";
@@ -69,7 +69,7 @@ export async function awaitDependencies(
   dependent: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const wanted = objectAt(servicesOf(model)[dependent] ?? {}, "depends_on");
+  const wanted = objectAt(serviceOf(model, dependent), "depends_on");
   const deadline = new Date(clock.now().getTime() + changes.timeoutMs);
   for (const [dependency, how] of Object.entries(wanted)) {
     if (!isObject(how) || (changes.scale[dependency] ?? 0) === 0) continue;

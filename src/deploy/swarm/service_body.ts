@@ -6,7 +6,7 @@ import {
   labelsOf,
   objectAt,
   objectsAt,
-  servicesOf,
+  serviceOf,
   textAt,
 } from "../../compose/mod.ts";
 import { numberOf } from "../engine/units.ts";
@@ -20,7 +20,7 @@ import { withoutCompose } from "./task_mounts.ts";
  */
 export function serviceBody(name: string, parts: StackParts): ServiceBody {
   const { stack, model } = parts;
-  const service = servicesOf(model)[name] ?? {};
+  const service = serviceOf(model, name);
   const deploy = objectAt(service, "deploy");
   const replicas = parts.replicas[name] ?? 1;
   const isScheduled = isJobService(labelsOf(service));

@@ -6,7 +6,7 @@ import {
   labelsOf,
   objectAt,
   objectsAt,
-  servicesOf,
+  serviceOf,
   textAt,
 } from "../../compose/mod.ts";
 import { amountOf, nanoCpus, nanoseconds, numberOf } from "../engine/units.ts";
@@ -17,7 +17,7 @@ import { resourceName } from "../../compose/resources.ts";
 
 /** The body of which each task of a service is made. */
 export function taskBody(name: string, parts: StackParts): TaskBody {
-  const service = servicesOf(parts.model)[name] ?? {};
+  const service = serviceOf(parts.model, name);
   const RestartPolicy = restartPolicy(service);
   return {
     ContainerSpec: taskContainer(name, service, parts),

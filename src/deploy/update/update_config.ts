@@ -4,7 +4,7 @@ import {
   isObject,
   type JsonObject,
   objectAt,
-  servicesOf,
+  serviceOf,
   textAt,
   type UpdateOrder,
 } from "../../compose/mod.ts";
@@ -37,7 +37,7 @@ export function updateOf(
   name: string,
   way: Way = "forward",
 ): ServiceUpdate | undefined {
-  const service = servicesOf(model)[name] ?? {};
+  const service = serviceOf(model, name);
   const deploy = objectAt(service, "deploy");
   const order = askedOrder(service, way);
   const rules = updateRules(model, name, way);
@@ -57,7 +57,7 @@ export function updateOf(
 
 /** Rules of a service for its updates, as they stand there; on the way back `rollback_config` wins. */
 export function updateRules(model: ComposeModel, name: string, way: Way): JsonObject {
-  const deploy = objectAt(servicesOf(model)[name] ?? {}, "deploy");
+  const deploy = objectAt(serviceOf(model, name), "deploy");
   const back = way === "back" ? objectAt(deploy, "rollback_config") : {};
   return { ...objectAt(deploy, "update_config"), ...back };
 }

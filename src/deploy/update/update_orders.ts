@@ -13,7 +13,7 @@ import {
   labelsOf,
   objectAt,
   objectsAt,
-  servicesOf,
+  serviceOf,
   sharesWrites,
   startFirstObstacle,
   startFirstRefused,
@@ -82,7 +82,7 @@ export async function findUpdates(
     const obstacle = update.obstacle ?? handOver(question, name, names);
     if (obstacle === undefined) continue;
     // Going back is more than the order in which it is done.
-    if (way === "forward" && isRequired(servicesOf(model)[name] ?? {})) {
+    if (way === "forward" && isRequired(serviceOf(model, name))) {
       throw new StackwrightError("config_invalid", startFirstRefused(name, obstacle));
     }
     found.set(name, { ...update, order: "stop-first", obstacle });
@@ -166,7 +166,7 @@ async function addressLosers(
 
 /** Names of the networks that a service is in. */
 function networksOf(model: ComposeModel, name: string): string[] {
-  return Object.keys(objectAt(servicesOf(model)[name] ?? {}, "networks"))
+  return Object.keys(objectAt(serviceOf(model, name), "networks"))
     .map((key) => resourceName(model, "networks", key));
 }
 
@@ -187,7 +187,7 @@ async function changedProxyLabels(
   },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const wanted = labelsOf(servicesOf(model)[name] ?? {});
+  const wanted = labelsOf(serviceOf(model, name));
   for (const container of observed.containers.filter((each) => each.service === name)) {
     const { labels, imageId } = container;
     const changed = [...new Set([...Object.keys(wanted), ...Object.keys(labels)])].sort()
@@ -209,7 +209,7 @@ function remadeNetwork(
   name: string,
   remade: readonly { readonly key: string }[],
 ): string | undefined {
-  const joined = objectAt(servicesOf(model)[name] ?? {}, "networks");
+  const joined = objectAt(serviceOf(model, name), "networks");
   const found = remade.find(({ key }) => Object.hasOwn(joined, key));
   return found === undefined ? undefined : `network ${found.key} is made anew`;
 }
@@ -220,7 +220,7 @@ async function imageVolume(
   { model, name }: { readonly model: ComposeModel; readonly name: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const service = servicesOf(model)[name] ?? {};
+  const service = serviceOf(model, name);
   if (sharesWrites(service)) return undefined;
   const mounted = objectsAt(service, "volumes").map((each) => textAt(each, "target"));
   const temporary = listOf(service["tmpfs"]).map(String);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clashes, firstClash } from "../../../src/compose/mod.ts";
+import { clashes, portHolders } from "../../../src/compose/mod.ts";
 import type { HostPort } from "../../../src/model/mod.ts";
 import { runningContainer } from "../../fakes/memory_engine.ts";
 
@@ -77,8 +77,9 @@ describe("clashes()", () => {
         },
         protocol,
       }));
-    assert.equal(firstClash(ports("tcp"), ports("udp")), undefined);
+    assert.equal(portHolders([{ hostPorts: ports("tcp") }])(ports("udp")).size, 0);
     assert.ok(looks < 10_000, `${looks} looks`);
-    assert.equal(firstClash(ports("tcp").slice(5), ports("tcp"))?.port, 10_005);
+    const holder = { hostPorts: ports("tcp").slice(5) };
+    assert.equal(portHolders([holder])(ports("tcp")).get(holder)?.port, 10_005);
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Claims, clashing, firstClash } from "../../../src/compose/mod.ts";
+import { type Claims, clashing, portHolders } from "../../../src/compose/mod.ts";
 
 const NOTHING: Claims = { ports: [], names: [], addresses: [], hostNetwork: false, writes: [] };
 const service = (name: string, claims: Partial<Claims>) => ({
@@ -71,7 +71,7 @@ describe("clashing()", () => {
         needed.some((other) =>
           one.name !== other.name && (
             one.claims.names.some((each) => other.claims.names.includes(each)) ||
-            firstClash(one.claims.ports, other.claims.ports) !== undefined ||
+            portHolders([{ hostPorts: one.claims.ports }])(other.claims.ports).size > 0 ||
             one.claims.writes.some((each) =>
               other.claims.writes.some((path) => overlap(each, path))
             )
