@@ -58,11 +58,14 @@ export async function readBytes(
   const share = limits.budget?.open();
   const { bytes, cancel } = collect(request, { most: limits.maxPayload, error, share });
   const timer = new AbortController();
-  const late = limits.clock.sleep(BODY_TIME_LIMIT_MS, timer.signal).then(() => {
-    throw requestError(error, `the body took longer than ${BODY_TIME_LIMIT_MS / 1000} s`);
-  });
+  const { promise: givenUp, reject } = Promise.withResolvers<never>();
+  share?.onDrop(reject);
+  limits.clock.sleep(BODY_TIME_LIMIT_MS, timer.signal).then(
+    () => reject(requestError(error, `the body took longer than ${BODY_TIME_LIMIT_MS / 1000} s`)),
+    () => {},
+  );
   try {
-    return await Promise.race(share === undefined ? [bytes, late] : [bytes, late, share.dropped]);
+    return await Promise.race([bytes, givenUp]);
   } catch (failure) {
     // The rest of the body is not wanted; a stream that broke already cannot be cancelled.
     cancel().catch(() => {});
@@ -70,7 +73,6 @@ export async function readBytes(
     throw new StackwrightError("cancelled", "the client went away", { cause: failure });
   } finally {
     share?.close();
-    late.catch(() => {});
     // Nobody looks at the reason, and without one an exception with a stack is made for each request.
     timer.abort(null);
   }

@@ -7,10 +7,8 @@ const PIECE_COST = 128;
 export interface BodyShare {
   /** A piece of so many bytes came and is kept. */
   readonly took: (bytes: number) => void;
-  /** Calls `free` when the body is given up: what is kept of it is not wanted any more. */
-  readonly onDrop: (free: () => void) => void;
-  /** Rejects with `cancelled` when the body is given up. */
-  readonly dropped: Promise<never>;
+  /** Calls `drop` with `cancelled` when the body is given up: what is kept of it is not wanted any more. */
+  readonly onDrop: (drop: (why: StackwrightError) => void) => void;
   /** The body is whole, or nobody waits for it. */
   readonly close: () => void;
 }
@@ -18,7 +16,8 @@ export interface BodyShare {
 interface Held {
   bytes: number;
   isOpen: boolean;
-  readonly drop: () => void;
+  /** Those who are told when it is given up. */
+  readonly told: ((why: StackwrightError) => void)[];
 }
 
 /**
@@ -44,20 +43,10 @@ export class BodyBudget {
 
   /** Begins with a body. */
   open(): BodyShare {
-    const { promise: dropped, reject } = Promise.withResolvers<never>();
-    dropped.catch(() => {});
-    let free = () => {};
-    const drop = () => {
-      free();
-      reject(
-        new StackwrightError("cancelled", "too many requests are half sent, send it again later"),
-      );
-    };
-    const held: Held = { bytes: 0, isOpen: true, drop };
+    const held: Held = { bytes: 0, isOpen: true, told: [] };
     return {
       took: (bytes) => this.#add(held, bytes + PIECE_COST),
-      onDrop: (release) => void (free = release),
-      dropped,
+      onDrop: (drop) => void held.told.push(drop),
       close: () => this.#close(held),
     };
   }
@@ -71,7 +60,7 @@ export class BodyBudget {
     for (const oldest of this.#held) {
       if (this.#bytes <= this.#most) return;
       this.#close(oldest);
-      oldest.drop();
+      for (const drop of oldest.told) drop(tooMuch());
     }
   }
 
@@ -79,4 +68,9 @@ export class BodyBudget {
     held.isOpen = false;
     if (this.#held.delete(held)) this.#bytes -= held.bytes;
   }
+}
+
+function tooMuch(): StackwrightError {
+  const message = "too many requests are half sent, send it again later";
+  return new StackwrightError("cancelled", message);
 }

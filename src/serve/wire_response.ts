@@ -1,5 +1,7 @@
 /** As much of a runtime's outgoing message as an answer needs. */
 export interface Outgoing {
+  /** Whether the system has taken all of it; not every runtime says so at once. */
+  readonly writableFinished?: boolean;
   writeHead(status: number, headers: readonly string[]): unknown;
   write(chunk: Uint8Array, done: () => void): unknown;
   end(chunk: Uint8Array | undefined, done: () => void): unknown;
@@ -87,17 +89,19 @@ function within(
   { stallMs }: SendOptions,
   outgoing: Outgoing,
   start: (done: () => void) => void,
-): Promise<void> {
+): Promise<void> | undefined {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let taken = false;
-  // It is closed in the end in any case, and an error costs more than all the rest.
-  const closed = () => taken || reject(new Error("the client went away"));
-  const late = setTimeout(() => reject(new Error("the client takes nothing in")), stallMs);
-  outgoing.once("close", closed);
   start(() => {
     taken = true;
     resolve();
   });
+  // Most answers are taken at once, and watching over the others costs more than making them.
+  if (taken || outgoing.writableFinished === true) return undefined;
+  // It is closed in the end in any case, and an error costs more than all the rest.
+  const closed = () => taken || reject(new Error("the client went away"));
+  const late = setTimeout(() => reject(new Error("the client takes nothing in")), stallMs);
+  outgoing.once("close", closed);
   return promise.finally(() => {
     clearTimeout(late);
     outgoing.off("close", closed);

@@ -100,6 +100,12 @@ describe("sendResponse()", () => {
     });
   }
 
+  it("waits for nobody to say that what was taken at once was taken", async () => {
+    const { outgoing, sent, listeners } = message({ stuckAfter: 0 });
+    await sendResponse(typed("x"), { ...outgoing, writableFinished: true }, options);
+    assert.deepEqual([sent.length, listeners.size], [2, 0]);
+  });
+
   it("rejects when the client takes nothing in", async () => {
     const { outgoing } = message({ stuckAfter: 1 });
     const response = new Response(new Uint8Array(150_000));
