@@ -87,8 +87,8 @@ export interface CommandGate extends Gate {
 }
 
 /**
- * The same for a command, which finishes interrupted work before it does any other, and says itself
- * how a run ended.
+ * The same for a command, which finishes what was interrupted of a stack before it deploys it, and says
+ * itself how a run ended.
  */
 export function createCommandGate(
   settings: Settings,
@@ -99,7 +99,9 @@ export function createCommandGate(
   const remembering =
     (use: (pipeline: Pipeline) => Promise<void>) => async (signal: AbortSignal) => {
       try {
-        await use(createPipeline(await assembly.pipelineParts(signal)));
+        const parts = await assembly.pipelineParts(signal);
+        // What was interrupted of other stacks is the service's, whose next start may be near.
+        await use(createPipeline({ ...parts, waitsFor: () => true }));
       } catch (error) {
         thrown = error;
         throw error;
@@ -109,10 +111,7 @@ export function createCommandGate(
     assembly,
     performers: {
       sync: (work, reporter, signal) =>
-        remembering(async (pipeline) => {
-          await pipeline.recover(signal);
-          await pipeline.execute(work, reporter, signal);
-        })(signal),
+        remembering((pipeline) => pipeline.execute(work, reporter, signal))(signal),
       rollback: (work, reporter, signal) =>
         remembering((pipeline) => pipeline.rollBack(work, reporter, signal))(signal),
     },

@@ -59,8 +59,8 @@ export interface PipelineParts extends PrepareParts {
   /** Times at which deployments may be made. */
   readonly windows: SyncWindows;
   /**
-   * Whether something that an earlier process left open on a context may still wait for its engine;
-   * by default on all but the default one.
+   * Whether something that an earlier process left open on a context may still wait, for its engine or
+   * for whoever deploys its stack next; by default on all but the default one.
    */
   readonly waitsFor?: (context: string) => boolean;
   readonly options: PipelineOptions;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { rows } from "./commands.ts";
+import { commandTo, rows } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { commit, inWorld, pollTo, states } from "./steps.ts";
 import { createWorld, type World } from "./world.ts";
@@ -70,6 +70,29 @@ describe("a deployment whose process was killed", () => {
       const [second] = rows(world, "SELECT status, message FROM releases WHERE number = 2");
       assert.equal(second?.["status"], "deployed", String(second?.["message"]));
       assert.deepEqual(await states(world), { "shop-1": "running" });
+    }));
+
+  it("is finished by an apply of its own stack, and left alone by one of another", () =>
+    inWorld("fake", async (world) => {
+      const shop = (number: string) => ({
+        "compose.yaml": composeFile({ web: service({ labels: { number } }) }),
+        ".stackwright.other.yaml": configFile({ name: `${world.stack}-other` }),
+      });
+      for (const number of ["1", "2", "1"]) {
+        await commit(world, shop(number));
+        await pollTo(world, "succeeded");
+      }
+      await commit(world, shop("2"));
+      await world.stop();
+      interrupt(world, 2);
+      const apply = ["apply", world.repository.url, "--ref", "main"];
+      await commandTo(world, 0, [...apply, "--target", "other"]);
+      assert.deepEqual(await states(world, `${world.stack}-other`), { "web-1": "running" });
+      assert.equal(open(world), 1);
+      await commandTo(world, 0, apply);
+      assert.equal(open(world), 0);
+      const [second] = rows(world, "SELECT status FROM releases WHERE number = 2");
+      assert.equal(second?.["status"], "deployed");
     }));
 
   it("keeps others waiting for a quarter of an hour at most, whatever its own timeout", () =>
