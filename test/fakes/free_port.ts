@@ -5,6 +5,9 @@ import { createServer } from "node:net";
 const FIRST = 12_000;
 const END = 32_000;
 
+/** One after the other from anywhere: a process never gets one twice in a row that it did not use yet. */
+let next = randomInt(FIRST, END);
+
 /**
  * A TCP port for a program that is started in a moment and has to be told one. It lies outside the range
  * from which the kernel gives ports by itself, so that no connection of a test beside this one takes it
@@ -12,7 +15,8 @@ const END = 32_000;
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(FIRST, END);
+    const port = next;
+    next = port + 1 < END ? port + 1 : FIRST;
     if (await isFree(port)) return port;
   }
 }

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../fakes/free_port.ts";
 import { rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
 import { createWorld, engines, type World } from "./world.ts";
 
-/** Another one for each process, below those that the kernel gives to connections. */
-const PORT = 10000 + process.pid % 10000;
+const [PORT, INSIDE] = [await freePort(), await freePort()];
 const port = { ports: [`127.0.0.1:${PORT}:80`] };
 /** Refuses to run beside another one on the same directory. */
 const ALONE = "trap 'rm -f /data/lock; exit 0' TERM; test ! -e /data/lock || exit 9; " +
@@ -26,7 +26,7 @@ const lan = { networks: { lan: { ipam: { config: [{ subnet: `${subnet}.0/28` }] 
 const fixed = { networks: { lan: { ipv4_address: `${subnet}.9` } } };
 const onHost = {
   network_mode: "host",
-  command: ["httpd", "-f", "-p", `127.0.0.1:${PORT + 10000}`],
+  command: ["httpd", "-f", "-p", `127.0.0.1:${INSIDE}`],
 };
 
 interface HandOver {

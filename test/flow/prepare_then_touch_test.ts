@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, readlink, rename } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import { describe, it } from "node:test";
+import { freePort } from "../fakes/free_port.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo, readInside, writeInside } from "./steps.ts";
 import { engines, IMAGE, type World } from "./world.ts";
@@ -41,8 +41,7 @@ interface Obstacle {
   readonly real?: boolean;
 }
 
-/** Below the ports that systems give away by themselves. */
-const PORT = 20000 + process.pid % 10000;
+const PORT = await freePort();
 const changed = web({ environment: { A: "2" } });
 const OBSTACLES: readonly Obstacle[] = [
   { what: "an unknown key", configuration: { tiemout: 3 }, says: /tiemout/ },

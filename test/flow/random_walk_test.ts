@@ -15,6 +15,7 @@ import {
 import { shrink, simplify } from "./shrink.ts";
 import { WalkRepository } from "./walk_repository.ts";
 import { createWorld, engines, type World } from "./world.ts";
+import { freePort } from "../fakes/free_port.ts";
 import { fractionsFrom } from "../fakes/random.ts";
 
 /** `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make other walks, and more of them. */
@@ -24,8 +25,7 @@ const ENGINE = process.env["WALK_ENGINE"] === "real" ? "real" : "fake";
 /** A walk begins anew in another world after so many steps, so that none outgrows its process. */
 const STEPS_OF_ONE = ENGINE === "fake" ? 300 : 60;
 
-/** Another one for each process, below those that the kernel gives to connections. */
-const PORT = 10000 + process.pid % 10000;
+const PORT = await freePort();
 
 /** What ran after a step: the ids of each service's containers. */
 type Running = ReadonlyMap<string, readonly string[]>;
