@@ -15,7 +15,7 @@ import {
 } from "./lib/test_counts.ts";
 import { inLanes } from "./lib/lanes.ts";
 import { judge } from "./lib/test_verdict.ts";
-import { ALL, chosenStages, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
+import { ALL, chosenSteps, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
 
 /** A stage that takes longer hangs; the whole run of the gate has an hour. */
 const STAGE_LIMIT_MS = 40 * 60_000;
@@ -41,8 +41,7 @@ async function main(names: readonly string[]): Promise<number> {
     return 2;
   }
   const results: Result[] = [];
-  for (const step of testSteps(root)) {
-    const stages = chosenStages(step, names);
+  for (const stages of chosenSteps(testSteps(root), names)) {
     // Output of stages that run side by side is shown when each has ended.
     results.push(...await inLanes(stages, LANES, (stage) => runStage(stage, stages.length === 1)));
     if (results.some(({ ok }) => !ok)) break;

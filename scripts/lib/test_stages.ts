@@ -43,6 +43,21 @@ export function chosenStages(stages: readonly Stage[], names: readonly string[])
     .map((stage) => ({ ...stage, env: { ...stage.env, ...stage.sample } }));
 }
 
+/**
+ * The stages that names ask for, step by step. A sample needs the engine little: its last step begins
+ * when the one before leaves lanes, and gives way to it.
+ */
+export function chosenSteps(
+  steps: readonly (readonly Stage[])[],
+  names: readonly string[],
+): Stage[][] {
+  const chosen = steps.map((step) => chosenStages(step, names));
+  if (names.includes(ALL)) return chosen;
+  const last = chosen.pop() ?? [];
+  const beside = chosen.pop() ?? [];
+  return [...chosen, [...beside, ...last.map(inTheBackground)]];
+}
+
 /** All stages for the checkout at `root`, step by step. */
 export function testSteps(root: string): readonly (readonly Stage[])[] {
   return [

@@ -3,7 +3,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { chosenStages, type Stage, testSteps } from "../../../scripts/lib/test_stages.ts";
+import {
+  chosenStages,
+  chosenSteps,
+  type Stage,
+  testSteps,
+} from "../../../scripts/lib/test_stages.ts";
 
 const FILES = [
   "test/contract/compose_on_engines_test.ts",
@@ -67,6 +72,17 @@ describe("the stages of ./scripts/test", () => {
     assert.ok(steps("fake") >= 10_000);
     assert.ok(steps("real") >= 500);
     assert.ok(chosenStages(stages, []).every(({ env }) => env?.["WALK_ENGINE"] === undefined));
+  });
+
+  it("follow each other in steps; without `all` nothing waits for the last end-to-end test", () => {
+    const steps = testSteps(root);
+    assert.deepEqual(chosenSteps(steps, ["all"]).map(names), steps.map(names));
+    const sample = chosenSteps(steps, []);
+    assert.deepEqual(sample.flatMap(names), names(chosenStages(steps.flat(), [])));
+    const last = sample.at(-1) ?? [];
+    assert.equal(last[0]?.name, "end to end");
+    const flows = last.filter(({ group }) => group === "flow");
+    assert.ok(flows.length > 0 && flows.every(({ argv }) => argv[0] === "nice"));
   });
 
   it("are those of the groups that are named, and with `all` their repetitions, too", () => {
