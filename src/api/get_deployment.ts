@@ -1,6 +1,12 @@
 import * as z from "zod";
-import { filled, formatStackKey, type StackKey, stackKey } from "../model/mod.ts";
-import type { FailureRecord, Pin } from "../record/mod.ts";
+import {
+  type FailureRecord,
+  filled,
+  formatStackKey,
+  type StackKey,
+  stackKey,
+} from "../model/mod.ts";
+import type { Pin } from "../record/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
 import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
 import { holdView, viewHold } from "./hold.ts";

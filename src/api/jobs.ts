@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { JobSpec } from "../config/mod.ts";
+import type { LabelledJob } from "../config/mod.ts";
 import { filled, formatDuration, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
@@ -18,15 +18,7 @@ import {
 import { timestamp } from "./stack_parts.ts";
 
 /** A service that its labels call a job, and what is known of its runs. */
-export interface JobFacts {
-  readonly key: StackKey;
-  readonly service: string;
-  /** Name of its container, or of its service in a swarm. */
-  readonly name: string;
-  readonly mode: "container" | "swarm";
-  /** What its labels say, or what is wrong with them. */
-  readonly spec?: JobSpec;
-  readonly problem?: string;
+export interface JobFacts extends LabelledJob {
   readonly status: string;
   readonly repository: string;
   readonly lastRunAt?: Date;

@@ -5,6 +5,7 @@ import {
   messageOf,
   MOST_CONTAINERS,
   parseDuration,
+  type StackKey,
   StackwrightError,
 } from "../model/mod.ts";
 import { LONGEST_STOP } from "./reconciliation_options.ts";
@@ -20,6 +21,18 @@ const JOB_NOTIFICATIONS = ["all", "none", "success", "failure"] as const;
 interface StopService {
   readonly project: string;
   readonly service: string;
+}
+
+/** A service whose labels make it a job. */
+export interface LabelledJob {
+  readonly key: StackKey;
+  readonly service: string;
+  /** Name of its container, or of its service in a swarm. */
+  readonly name: string;
+  readonly mode: "container" | "swarm";
+  /** What its labels say, or what is wrong with them. */
+  readonly spec?: JobSpec;
+  readonly problem?: string;
 }
 
 /** A scheduled job, as the labels of its service describe it. */

@@ -11,6 +11,7 @@ export * from "./discovered.ts";
 export * from "./drift.ts";
 export * from "./duration.ts";
 export * from "./error.ts";
+export * from "./failure_record.ts";
 export * from "./followers.ts";
 export * from "./heard.ts";
 export * from "./image_names.ts";

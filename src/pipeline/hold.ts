@@ -1,5 +1,6 @@
 import { look, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
+  type FailureRecord,
   formatPersonHold,
   formatStackArguments,
   messageOf,
@@ -10,7 +11,7 @@ import {
 } from "../model/mod.ts";
 import { decideRetry, type Hold, pausedHold, planFor } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import type { FailureRecord, Pin } from "../record/mod.ts";
+import type { Pin } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
 import type { PipelineParts } from "./parts.ts";
 import {

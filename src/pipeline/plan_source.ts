@@ -129,7 +129,7 @@ async function planDeployment(
     return await decideTarget(parts, { ...told, revision, glance }, signal);
   };
   const before = deployedText(parts, key);
-  const decision = await preparing(parts, { repository: repositoryOf(told) }, decide, signal);
+  const decision = await preparing(parts, asked, decide, signal);
   const { forceRecreate, removeOrphans } = deployment.declared.deployment;
   const plan = { ...decision.plan, message: messageFor(decision) };
   const wanted = wantedBy(decision);

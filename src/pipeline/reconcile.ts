@@ -265,7 +265,7 @@ async function redeploy(
   const message = `release ${recorded.number} comes back: ${plan.message}`;
   teller.begin("repair", message, plan.services);
   const mend = (slot: Slot) => repairRelease(parts, by, { decision, since, slot }, signal);
-  const holder = { ...recorded, repository: revision.source.name };
+  const holder = { repository: revision.source.name, configuration: recorded.configuration };
   return await deploying(parts, holder, mend, signal);
 }
 

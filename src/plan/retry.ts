@@ -1,20 +1,10 @@
-import type { Origin, RetryOptions } from "../model/mod.ts";
-
-/** The failure that stands between a release and another attempt. */
-interface KnownFailure {
-  /** Digest of the release that failed. */
-  readonly release: string;
-  readonly failures: number;
-  /** Automatic attempts after the original one. */
-  readonly automaticAttempts: number;
-  readonly lastFailedAt: Date;
-}
+import type { FailureRecord, Origin, RetryOptions } from "../model/mod.ts";
 
 /** Facts that a retry is judged by. */
 export interface RetryInput {
   /** Digest of the release that would be attempted. */
   readonly release: string;
-  readonly failure: KnownFailure | undefined;
+  readonly failure: Omit<FailureRecord, "message"> | undefined;
   readonly retry: RetryOptions;
   /** Whether the author set a delay, 0 included; else attempts back off by themselves. */
   readonly delayGiven: boolean;

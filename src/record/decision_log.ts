@@ -1,8 +1,8 @@
 import { forgetGoneStacks } from "./forget_releases.ts";
 import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts";
 import { redactTexts } from "../system/mod.ts";
-import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
-import type { RedactAbout } from "./redact_about.ts";
+import { keyIn, type Row } from "./ledger_database.ts";
+import { RedactedTable } from "./ledger_table.ts";
 
 /** Decisions kept for each stack. */
 export const DECISIONS_PER_STACK = 100;
@@ -20,32 +20,24 @@ export interface RecordedDecision extends TargetDecision {
 }
 
 /** Remembers why something was done or not, for every trigger. */
-export class DecisionLog {
-  readonly #database: LedgerDatabase;
-  readonly #redact: RedactAbout;
-
-  constructor(database: LedgerDatabase, redact: RedactAbout) {
-    this.#database = database;
-    this.#redact = redact;
-  }
-
+export class DecisionLog extends RedactedTable {
   /**
    * Adds a decision; one that equals the last is counted there. Returns the number of its entry, for
    * {@link end}.
    */
   add(key: StackKey, decision: TargetDecision, at: Date): number {
-    const content = JSON.stringify(redactTexts(decision, (text) => this.#redact(text, key)));
-    const [last] = this.#database.all(
+    const content = JSON.stringify(redactTexts(decision, (text) => this.redact(text, key)));
+    const [last] = this.database.all(
       `SELECT id, content FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
       key,
     );
     let id = Number(last?.["id"] ?? 0);
-    this.#database.casually(() => {
+    this.database.casually(() => {
       if (last?.["content"] === content) {
         const sql = `UPDATE decisions SET last_at = ?, times = times + 1 WHERE id = ?`;
-        return this.#database.run(sql, at, id);
+        return this.database.run(sql, at, id);
       }
-      this.#database.run(
+      this.database.run(
         `INSERT INTO decisions (context, name, first_at, last_at, times, content) VALUES (?, ?, ?, ?, 1, ?)`,
         key,
         at,
@@ -54,17 +46,17 @@ export class DecisionLog {
       );
       id = this.#newest();
       this.#forget(key);
-      if (id % LOOK_EVERY === 0) forgetGoneStacks(this.#database, at.getTime());
+      if (id % LOOK_EVERY === 0) forgetGoneStacks(this.database, at.getTime());
     });
     return id;
   }
 
   /** Says what became of a decision; attempts that ended are never counted as one. */
   end(key: StackKey, id: number, outcome: DecisionOutcome): void {
-    const redact = (text: string) => this.#redact(text, key);
+    const redact = (text: string) => this.redact(text, key);
     const text = JSON.stringify(redactTexts({ ...outcome }, redact));
-    this.#database.casually(() =>
-      this.#database.run(
+    this.database.casually(() =>
+      this.database.run(
         `UPDATE decisions SET content = json_set(content, '$.outcome', json(?)) WHERE id = ?`,
         text,
         id,
@@ -74,7 +66,7 @@ export class DecisionLog {
 
   /** The decisions of a stack, newest first; on the next page those with ids below `before`. */
   of(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedDecision[] {
-    const rows = this.#database.all(
+    const rows = this.database.all(
       `SELECT * FROM decisions WHERE context = ? AND name = ? AND id < ? ORDER BY id DESC LIMIT ?`,
       key,
       before,
@@ -85,7 +77,7 @@ export class DecisionLog {
 
   /** The newest decision of every stack there is one of. */
   latest(): { readonly key: StackKey; readonly decision: RecordedDecision }[] {
-    const rows = this.#database.all(
+    const rows = this.database.all(
       `SELECT d.* FROM decisions d
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id`,
     );
@@ -93,11 +85,11 @@ export class DecisionLog {
   }
 
   #newest(): number {
-    return Number(this.#database.all(`SELECT max(id) AS id FROM decisions`)[0]?.["id"]);
+    return Number(this.database.all(`SELECT max(id) AS id FROM decisions`)[0]?.["id"]);
   }
 
   #forget(key: StackKey): void {
-    this.#database.run(
+    this.database.run(
       `DELETE FROM decisions WHERE context = ? AND name = ? AND id NOT IN
          (SELECT id FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT ?)`,
       key,

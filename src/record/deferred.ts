@@ -1,6 +1,7 @@
 import type { SourceRequest, StackKey, Trigger } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /** A deployment that waits for a sync window to open, and what is asked for then. */
 export interface Deferred {
@@ -12,12 +13,11 @@ export interface Deferred {
 }
 
 /** Remembers what waits for a sync window: one deployment of each stack, the latest one. */
-export class DeferredDeployments {
-  readonly #database: LedgerDatabase;
+export class DeferredDeployments extends LedgerTable {
   readonly #key: InstanceKey;
 
   constructor(database: LedgerDatabase, key: InstanceKey) {
-    this.#database = database;
+    super(database);
     this.#key = key;
   }
 
@@ -28,18 +28,18 @@ export class DeferredDeployments {
       given: [...given],
     }));
     const sealed = this.#key.seal(JSON.stringify({ ...request, deployments }));
-    this.#database.put("deferred", key, { trigger, sealed, retry_at: retryAt });
+    this.database.put("deferred", key, { trigger, sealed, retry_at: retryAt });
   }
 
   /** Time at which a stack's deployment is decided about again; `undefined` when none waits. */
   get(key: StackKey): Pick<Deferred, "retryAt"> | undefined {
-    const row = this.#database.rowOf("deferred", key);
+    const row = this.database.rowOf("deferred", key);
     return row && retryAtOf(row);
   }
 
   /** The stacks that wait, in no order. */
   all(): (Deferred & { readonly key: StackKey })[] {
-    return this.#database.all(`SELECT * FROM deferred`).map((row) => {
+    return this.database.all(`SELECT * FROM deferred`).map((row) => {
       const request = JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
       const deployments = request.deployments.map((each: { readonly given: string[] }) => ({
         ...each,
@@ -57,13 +57,13 @@ export class DeferredDeployments {
   /** Puts off what waits for a stack. */
   putOff(key: StackKey, until: Date): void {
     const sql = `UPDATE deferred SET retry_at = ? WHERE context = ? AND name = ?`;
-    this.#database.run(sql, until, key);
+    this.database.run(sql, until, key);
   }
 
   /** Forgets what waits for a stack, if anything does. */
   remove(key: StackKey): void {
     if (this.get(key) === undefined) return;
-    this.#database.removeRows("deferred", key);
+    this.database.removeRows("deferred", key);
   }
 }
 

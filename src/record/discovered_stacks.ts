@@ -1,26 +1,21 @@
 import type { DiscoveredStack, DiscoveryOwner, StackKey } from "../model/mod.ts";
-import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
+import { keyIn, type Row } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /**
  * Remembers which stacks were discovered, and by whom, so that they can be removed when they vanish.
  * It is kept here and not in labels: a changed policy must not replace containers.
  */
-export class DiscoveredStacks {
-  readonly #database: LedgerDatabase;
-
-  constructor(database: LedgerDatabase) {
-    this.#database = database;
-  }
-
+export class DiscoveredStacks extends LedgerTable {
   /** What is known of a stack; `undefined` when it was not discovered. */
   get(key: StackKey): DiscoveredStack | undefined {
-    const row = this.#database.rowOf("discovered", key);
+    const row = this.database.rowOf("discovered", key);
     return row && toStack(row);
   }
 
   /** Every discovered stack of an owner. */
   of({ source, target, reference }: DiscoveryOwner): DiscoveredStack[] {
-    return this.#database.all(
+    return this.database.all(
       `SELECT * FROM discovered WHERE source = ? AND target = ? AND reference = ?
        ORDER BY context, name`,
       source,
@@ -35,18 +30,18 @@ export class DiscoveredStacks {
     if (known !== undefined && content(known) === content(stack)) return;
     const { source, target, reference } = stack.owner;
     const row = { source, target, reference, content: content(stack) };
-    this.#database.put("discovered", stack.key, row);
+    this.database.put("discovered", stack.key, row);
   }
 
   /** Forgets a stack: it is gone, or somebody names it now. Fine when it is not known. */
   remove(key: StackKey): void {
     if (this.get(key) === undefined) return;
-    this.#database.removeRows("discovered", key);
+    this.database.removeRows("discovered", key);
   }
 
   /** The removals that wait for the same result of another run; formatted keys. */
   pending({ source, target, reference }: DiscoveryOwner): readonly string[] {
-    const [row] = this.#database.all(
+    const [row] = this.database.all(
       `SELECT stacks FROM pending_removals WHERE source = ? AND target = ? AND reference = ?`,
       source,
       target,
@@ -59,12 +54,12 @@ export class DiscoveredStacks {
   setPending(owner: DiscoveryOwner, stacks: readonly string[]): void {
     if (JSON.stringify(this.pending(owner)) === JSON.stringify(stacks)) return;
     const { source, target, reference } = owner;
-    this.#database.transaction(() => {
+    this.database.transaction(() => {
       const which = "source = ? AND target = ? AND reference = ?";
-      this.#database.run(`DELETE FROM pending_removals WHERE ${which}`, source, target, reference);
+      this.database.run(`DELETE FROM pending_removals WHERE ${which}`, source, target, reference);
       if (stacks.length === 0) return;
       const sql = `INSERT INTO pending_removals VALUES (?, ?, ?, ?)`;
-      this.#database.run(sql, source, target, reference, JSON.stringify(stacks));
+      this.database.run(sql, source, target, reference, JSON.stringify(stacks));
     });
   }
 }

@@ -1,21 +1,5 @@
-import type { StackKey } from "../model/mod.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
-import type { RedactAbout } from "./redact_about.ts";
-
-/** Memory of the release that failed last and was not followed by a success. */
-export interface FailureRecord {
-  /** Digest of the release. */
-  readonly release: string;
-  /** Number of times that it failed, without attempts of a person at what had failed already. */
-  readonly failures: number;
-  /** Automatic attempts after the original one. */
-  readonly automaticAttempts: number;
-  /** What a delay is counted from. */
-  readonly lastFailedAt: Date;
-  /** Time at which a person tried it once more, later than that, and it failed. */
-  readonly byHandAt?: Date;
-  readonly message: string;
-}
+import type { FailureRecord, StackKey } from "../model/mod.ts";
+import { RedactedTable } from "./ledger_table.ts";
 
 /** Longest message that is kept, in characters. */
 const MOST_MESSAGE = 2000;
@@ -24,18 +8,10 @@ const MOST_MESSAGE = 2000;
  * Remembers the bad release of each stack, durably: a restart must not turn a release that fails
  * into one that is tried again and again.
  */
-export class FailureMemory {
-  readonly #database: LedgerDatabase;
-  readonly #redact: RedactAbout;
-
-  constructor(database: LedgerDatabase, redact: RedactAbout) {
-    this.#database = database;
-    this.#redact = redact;
-  }
-
+export class FailureMemory extends RedactedTable {
   /** The failure of a stack, if its last attempt failed. */
   get(key: StackKey): FailureRecord | undefined {
-    const row = this.#database.rowOf("failures", key);
+    const row = this.database.rowOf("failures", key);
     return row && {
       release: String(row["release"]),
       failures: Number(row["failures"]),
@@ -49,7 +25,7 @@ export class FailureMemory {
   /** Counts an automatic attempt before it is made, so that a crash in it counts too. */
   countAttempt(key: StackKey): void {
     const change = "automatic_attempts = automatic_attempts + 1";
-    this.#database.run(`UPDATE failures SET ${change} WHERE context = ? AND name = ?`, key);
+    this.database.run(`UPDATE failures SET ${change} WHERE context = ? AND name = ?`, key);
   }
 
   /**
@@ -60,17 +36,17 @@ export class FailureMemory {
     key: StackKey,
     failure: { release: string; message: string; at: Date; automatic: boolean },
   ): void {
-    const message = this.#redact(failure.message, key).slice(0, MOST_MESSAGE);
+    const message = this.redact(failure.message, key).slice(0, MOST_MESSAGE);
     const known = this.get(key);
     if (known?.release === failure.release) {
       const change = failure.automatic
         ? "failures = failures + 1, by_hand_at = NULL, last_failed_at = ?"
         : "by_hand_at = ?";
       const sql = `UPDATE failures SET ${change}, message = ? WHERE context = ? AND name = ?`;
-      this.#database.run(sql, failure.at, message, key);
+      this.database.run(sql, failure.at, message, key);
       return;
     }
-    this.#database.put("failures", key, {
+    this.database.put("failures", key, {
       release: failure.release,
       failures: 1,
       automatic_attempts: 0,
@@ -83,8 +59,8 @@ export class FailureMemory {
   addTo(key: StackKey, text: string): void {
     const known = this.get(key);
     if (known === undefined) return;
-    const message = this.#redact(`${known.message}; ${text}`, key).slice(0, MOST_MESSAGE);
-    this.#database.run(
+    const message = this.redact(`${known.message}; ${text}`, key).slice(0, MOST_MESSAGE);
+    this.database.run(
       `UPDATE failures SET message = ? WHERE context = ? AND name = ?`,
       message,
       key,
@@ -93,7 +69,7 @@ export class FailureMemory {
 
   /** Forgets the failure of a stack: a release of it succeeded, or it was destroyed. */
   clear(key: StackKey): void {
-    this.#database.removeRows("failures", key);
+    this.database.removeRows("failures", key);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { type StackKey, StackwrightError } from "../model/mod.ts";
 import type { ProcessOwner } from "../system/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /** Something about to change an engine. It is on disk before the first change. */
 export interface Intent {
@@ -21,13 +22,12 @@ export interface Intent {
  * The ledger's table of intents. What writes belongs inside a transaction of the ledger; times are
  * milliseconds since 1970.
  */
-export class Intents {
-  readonly #database: LedgerDatabase;
+export class Intents extends LedgerTable {
   readonly #owner: ProcessOwner;
 
   /** `owner` is this process: what others hold is theirs while they run. */
   constructor(database: LedgerDatabase, owner: ProcessOwner) {
-    this.#database = database;
+    super(database);
     this.#owner = owner;
   }
 
@@ -49,7 +49,7 @@ export class Intents {
 
   /** A text that differs as soon as something was begun or ended for a stack, by any process. */
   mark(key: StackKey): string {
-    const [row] = this.#database.all(
+    const [row] = this.database.all(
       `SELECT id, closed_at FROM intents WHERE context = ? AND name = ? ORDER BY rowid DESC LIMIT 1`,
       key,
     );
@@ -72,7 +72,7 @@ export class Intents {
 
   /** Writes an intent down as held by this process. */
   add(intent: Intent, now: number): void {
-    this.#database.run(
+    this.database.run(
       `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       intent.id,
@@ -89,17 +89,17 @@ export class Intents {
   /** Says how an intent ended; `message` is stored as it is. */
   finish(intent: Intent, outcome: string, message: string, now: number): void {
     const sql = `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`;
-    this.#database.run(sql, now, outcome, message, intent.id);
+    this.database.run(sql, now, outcome, message, intent.id);
   }
 
   #openRows(): Row[] {
-    return this.#database.all(
+    return this.database.all(
       `SELECT * FROM intents WHERE closed_at IS NULL ORDER BY opened_at, id`,
     );
   }
 
   #openOf(key: StackKey): Row[] {
-    return this.#database.all(
+    return this.database.all(
       `SELECT * FROM intents WHERE context = ? AND name = ? AND closed_at IS NULL`,
       key,
     );

@@ -154,11 +154,6 @@ export class LedgerTables {
     this.database.checkWritable();
   }
 
-  /** Moves what was written lately into the database's own file. */
-  checkpoint(): void {
-    this.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  }
-
   /** Closes the database. May be called twice. */
   close(): void {
     this.database.close();

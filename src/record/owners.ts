@@ -1,5 +1,6 @@
 import type { StackKey, StackOwner } from "../model/mod.ts";
-import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import type { Row } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /** The owner of a stack as it is recorded. */
 export interface RecordedOwner extends StackOwner {
@@ -14,16 +15,10 @@ const MOST_REFUSED = 20;
  * Remembers whose each stack is, also while it has no container, and who wanted it in vain: that is
  * whom a person may hand it to.
  */
-export class Owners {
-  readonly #database: LedgerDatabase;
-
-  constructor(database: LedgerDatabase) {
-    this.#database = database;
-  }
-
+export class Owners extends LedgerTable {
   /** Whose a stack is; `undefined` when that was never recorded. */
   get(key: StackKey): RecordedOwner | undefined {
-    const row = this.#database.rowOf("owners", key);
+    const row = this.database.rowOf("owners", key);
     return row && { ...toOwner(row), adopted: row["adopted"] === 1 };
   }
 
@@ -37,7 +32,7 @@ export class Owners {
 
   /** Hands a stack to another owner because a person says so. Nobody is refused any more. */
   adopt(key: StackKey, owner: StackOwner): void {
-    this.#database.transaction(() => {
+    this.database.transaction(() => {
       this.#set(key, { ...owner, adopted: true });
       this.#forgetRefused(key);
     });
@@ -45,7 +40,7 @@ export class Owners {
 
   /** Forgets whose a stack was: it is gone. Call it inside a transaction. */
   remove(key: StackKey): void {
-    this.#database.removeRows("owners", key);
+    this.database.removeRows("owners", key);
     this.#forgetRefused(key);
   }
 
@@ -57,12 +52,12 @@ export class Owners {
     );
     if (isKnown || known.length >= MOST_REFUSED) return;
     const { source, reference } = wanted;
-    this.#database.run(`INSERT INTO refused_owners VALUES (?, ?, ?, ?)`, key, source, reference);
+    this.database.run(`INSERT INTO refused_owners VALUES (?, ?, ?, ?)`, key, source, reference);
   }
 
   /** Who wanted a stack in vain, sorted. */
   refused(key: StackKey): StackOwner[] {
-    return this.#database.all(
+    return this.database.all(
       `SELECT * FROM refused_owners WHERE context = ? AND name = ? ORDER BY source, reference`,
       key.context,
       key.name,
@@ -70,11 +65,11 @@ export class Owners {
   }
 
   #set(key: StackKey, { source, reference, adopted }: RecordedOwner): void {
-    this.#database.put("owners", key, { source, reference, adopted: adopted ? 1 : 0 });
+    this.database.put("owners", key, { source, reference, adopted: adopted ? 1 : 0 });
   }
 
   #forgetRefused(key: StackKey): void {
-    this.#database.removeRows("refused_owners", key);
+    this.database.removeRows("refused_owners", key);
   }
 }
 

@@ -1,35 +1,33 @@
 import { isHolding, type PersonHold, type StackKey } from "../model/mod.ts";
 import type { LedgerDatabase, Row } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
+import { RedactedTable } from "./ledger_table.ts";
 
 /** Remembers the stacks that a person holds as they are. */
-export class PersonHolds {
-  readonly #database: LedgerDatabase;
-  readonly #redact: RedactAbout;
+export class PersonHolds extends RedactedTable {
   readonly #now: () => Date;
 
   constructor(database: LedgerDatabase, redact: RedactAbout, now: () => Date) {
-    this.#database = database;
-    this.#redact = redact;
+    super(database, redact);
     this.#now = now;
   }
 
   /** The hold of a stack, while it lasts. */
   get(key: StackKey): PersonHold | undefined {
-    const row = this.#database.rowOf("holds", key);
+    const row = this.database.rowOf("holds", key);
     const hold = row && toHold(row);
     return hold === undefined || !isHolding(hold, this.#now()) ? undefined : hold;
   }
 
   /** Holds a stack; an earlier hold is replaced. */
   set(key: StackKey, { reason, heldAt, until }: PersonHold): void {
-    this.#database.put("holds", key, { reason: this.#redact(reason, key), held_at: heldAt, until });
+    this.database.put("holds", key, { reason: this.redact(reason, key), held_at: heldAt, until });
   }
 
   /** Lets a stack go; false when nobody held it. */
   remove(key: StackKey): boolean {
     const held = this.get(key) !== undefined;
-    this.#database.removeRows("holds", key);
+    this.database.removeRows("holds", key);
     return held;
   }
 }

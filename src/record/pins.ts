@@ -1,6 +1,5 @@
 import type { InputClosure, StackKey } from "../model/mod.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
-import type { RedactAbout } from "./redact_about.ts";
+import { RedactedTable } from "./ledger_table.ts";
 
 /** A stack that was put back to an earlier release on purpose. */
 export interface Pin {
@@ -22,18 +21,10 @@ interface RefusedRelease {
 }
 
 /** Keeps automatic updates from undoing what a person put back. */
-export class Pins {
-  readonly #database: LedgerDatabase;
-  readonly #redact: RedactAbout;
-
-  constructor(database: LedgerDatabase, redact: RedactAbout) {
-    this.#database = database;
-    this.#redact = redact;
-  }
-
+export class Pins extends RedactedTable {
   /** The pin of a stack. */
   get(key: StackKey): Pin | undefined {
-    const row = this.#database.rowOf("pins", key);
+    const row = this.database.rowOf("pins", key);
     return row && {
       releaseId: String(row["release_id"]),
       revision: String(row["revision"]),
@@ -45,12 +36,12 @@ export class Pins {
 
   /** Pins a stack; an earlier pin is replaced. */
   set(key: StackKey, pin: Pin): void {
-    this.#database.put("pins", key, {
+    this.database.put("pins", key, {
       release_id: pin.releaseId,
       revision: pin.revision,
       pinned_at: pin.pinnedAt,
       refused: pin.refused && JSON.stringify(pin.refused),
-      reason: pin.reason === undefined ? null : this.#redact(pin.reason, key),
+      reason: pin.reason === undefined ? null : this.redact(pin.reason, key),
     });
   }
 
@@ -63,7 +54,7 @@ export class Pins {
 
   /** The pin of an intent stays when that was carried out, else the one before holds again. */
   end(key: StackKey, intentId: string, outcome: "succeeded" | "failed"): void {
-    const row = this.#database.rowOf("pins", key);
+    const row = this.database.rowOf("pins", key);
     const pending = JSON.parse(String(row?.["pending"] ?? "null"));
     if (pending?.intentId !== intentId) return;
     if (outcome === "failed") {
@@ -76,13 +67,13 @@ export class Pins {
   }
 
   #setPending(key: StackKey, pending: string | null): void {
-    this.#database.run(`UPDATE pins SET pending = ? WHERE context = ? AND name = ?`, pending, key);
+    this.database.run(`UPDATE pins SET pending = ? WHERE context = ? AND name = ?`, pending, key);
   }
 
   /** Removes the pin; false when there was none. */
   remove(key: StackKey): boolean {
     const had = this.get(key) !== undefined;
-    this.#database.removeRows("pins", key);
+    this.database.removeRows("pins", key);
     return had;
   }
 }

@@ -7,7 +7,8 @@ import {
   type ReconciliationOptions,
   type StackKey,
 } from "../model/mod.ts";
-import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
+import { keyIn, type Row } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /** Time for which a restart is remembered, in milliseconds: the longest window that makes sense. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -25,28 +26,22 @@ interface RestartedContainer {
  * Remembers how each stack reacts to what happens to its containers, as its deployed configuration
  * says, and which of them were restarted.
  */
-export class Reconciliations {
-  readonly #database: LedgerDatabase;
-
-  constructor(database: LedgerDatabase) {
-    this.#database = database;
-  }
-
+export class Reconciliations extends LedgerTable {
   /** How a stack reacts; `undefined` where nobody has said yet. */
   get(key: StackKey): ReconciliationOptions | undefined {
-    const row = this.#database.rowOf("reconciliations", key);
+    const row = this.database.rowOf("reconciliations", key);
     return row && { drift: "report", ...JSON.parse(String(row["options"])) };
   }
 
   /** Says how a stack reacts from now on; writes only what differs. */
   settle(key: StackKey, options: ReconciliationOptions): void {
     if (JSON.stringify(this.get(key)) === JSON.stringify(options)) return;
-    this.#database.put("reconciliations", key, { options: JSON.stringify(options) });
+    this.database.put("reconciliations", key, { options: JSON.stringify(options) });
   }
 
   /** Number of times that a container was restarted since a moment. */
   restartsSince({ key, release, container }: RestartedContainer, since: Date): number {
-    const [row] = this.#database.all(
+    const [row] = this.database.all(
       `SELECT count(*) AS count FROM restarts
        WHERE context = ? AND name = ? AND release = ? AND container = ? AND at > ?`,
       key,
@@ -59,24 +54,24 @@ export class Reconciliations {
 
   /** Takes note of a restart, and forgets those of long ago. */
   noteRestart({ key, release, container }: RestartedContainer, at: Date): void {
-    this.#database.transaction(() => {
-      this.#database.run(`DELETE FROM restarts WHERE at < ?`, at.getTime() - KEPT_MS);
+    this.database.transaction(() => {
+      this.database.run(`DELETE FROM restarts WHERE at < ?`, at.getTime() - KEPT_MS);
       const sql =
         `INSERT INTO restarts (context, name, release, container, at) VALUES (?, ?, ?, ?, ?)`;
-      this.#database.run(sql, key, release, container, at);
+      this.database.run(sql, key, release, container, at);
     });
   }
 
   /** What the last look found; `undefined` where nobody has looked. */
   drift(key: StackKey): FoundDrift | undefined {
-    const row = this.#database.rowOf("drift", key);
+    const row = this.database.rowOf("drift", key);
     return row && foundIn(row);
   }
 
   /** The same of every stack that was looked at, by its formatted key. */
   drifts(): ReadonlyMap<string, FoundDrift> {
     return new Map(
-      this.#database.all(`SELECT * FROM drift`).map((row) => [
+      this.database.all(`SELECT * FROM drift`).map((row) => [
         formatStackKey(keyIn(row)),
         foundIn(row),
       ]),
@@ -91,7 +86,7 @@ export class Reconciliations {
   /** Writes only what differs. */
   #note(key: StackKey, found: FoundDrift): void {
     if (JSON.stringify(this.drift(key)) === JSON.stringify(found)) return;
-    this.#database.put("drift", key, { found: JSON.stringify(found) });
+    this.database.put("drift", key, { found: JSON.stringify(found) });
   }
 
   /** Takes note that containers or services were replaced because of drift. */
@@ -111,7 +106,7 @@ export class Reconciliations {
   /** Forgets a stack. */
   remove(key: StackKey): void {
     for (const table of ["reconciliations", "restarts", "drift"] as const) {
-      this.#database.removeRows(table, key);
+      this.database.removeRows(table, key);
     }
   }
 }

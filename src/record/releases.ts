@@ -9,6 +9,7 @@ import {
   withoutCredentials,
 } from "./recorded_release.ts";
 import { SealedModels } from "./sealed_models.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /** A stack with a release, and no more of it than that. */
 export interface DeployedStack {
@@ -26,13 +27,12 @@ const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_a
  * The ledger's table of releases. What writes belongs inside a transaction of the ledger; times are
  * milliseconds since 1970.
  */
-export class Releases {
-  readonly #database: LedgerDatabase;
+export class Releases extends LedgerTable {
   readonly #models: SealedModels;
 
   /** `key` seals models and variables, which may hold secrets. */
   constructor(database: LedgerDatabase, key: InstanceKey) {
-    this.#database = database;
+    super(database);
     this.#models = new SealedModels(database, key);
   }
 
@@ -51,7 +51,7 @@ export class Releases {
 
   /** Which stacks are deployed, from where and since when; without reading their releases whole. */
   deployedStacks(): DeployedStack[] {
-    return this.#database.all(
+    return this.database.all(
       `SELECT s.context, s.name, r.finished_at, json_extract(r.facts, '$.revision.source.name') AS source
        FROM stacks s JOIN releases r ON r.id = s.release_id ORDER BY s.context, s.name`,
     ).map((row) => ({
@@ -98,7 +98,7 @@ export class Releases {
    */
   add(id: string, release: Release, now: number): void {
     const same = this.#models.equal(release);
-    this.#database.run(
+    this.database.run(
       `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed, sealed_in)
        VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
                ?, ?, 'applying', ?, ?, ?, ?)`,
@@ -117,14 +117,14 @@ export class Releases {
   /** Says what became of a release; `message` is stored as it is. */
   setStatus(id: string, status: ReleaseStatus, message: string, now: number): void {
     const sql = `UPDATE releases SET status = ?, message = ?, finished_at = ? WHERE id = ?`;
-    this.#database.run(sql, status, message, now, id);
+    this.database.run(sql, status, message, now, id);
   }
 
   /** Makes a release the current one of its stack, with the images that it runs. */
   makeCurrent(key: StackKey, id: string, images: Readonly<Record<string, string>>): void {
     const sql = `UPDATE releases SET facts = json_set(facts, '$.images', json(?)) WHERE id = ?`;
-    this.#database.run(sql, JSON.stringify(images), id);
-    this.#database.run(
+    this.database.run(sql, JSON.stringify(images), id);
+    this.database.run(
       `INSERT INTO stacks (context, name, release_id) VALUES (?, ?, ?)
        ON CONFLICT (context, name) DO UPDATE SET release_id = excluded.release_id`,
       key,
@@ -134,12 +134,12 @@ export class Releases {
 
   /** Leaves a stack without a current release; its history stays. */
   forgetCurrent(key: StackKey): void {
-    this.#database.removeRows("stacks", key);
+    this.database.removeRows("stacks", key);
   }
 
   /** Puts an equal release, made from other inputs, in the place of a recorded one. */
   replace(recorded: RecordedRelease, release: Release): void {
-    this.#database.run(
+    this.database.run(
       `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed = ?, sealed_in = NULL WHERE id = ?`,
       release.revision.id,
       release.digest,
@@ -156,7 +156,7 @@ export class Releases {
     configuration: Release["revision"] | undefined,
   ): void {
     const facts = withoutCredentials({ revision, ...(configuration && { configuration }) });
-    this.#database.run(
+    this.database.run(
       `UPDATE releases SET revision = ?, facts = json_patch(facts, json(?)) WHERE id = ?`,
       revision.id,
       JSON.stringify({ ...facts, configuration: facts.configuration ?? null }),
@@ -165,6 +165,6 @@ export class Releases {
   }
 
   #select(sql: string, ...values: Value[]): RecordedRelease[] {
-    return this.#database.all(sql, ...values).map(toRecordedRelease);
+    return this.database.all(sql, ...values).map(toRecordedRelease);
   }
 }

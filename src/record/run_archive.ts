@@ -1,5 +1,5 @@
 import type { Run } from "../model/mod.ts";
-import type { LedgerDatabase } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /** Runs kept of each trigger: those that did something, and those that had nothing to do. */
 const KEPT = { acted: 50, skipped: 10 } as const;
@@ -8,27 +8,22 @@ const KEPT = { acted: 50, skipped: 10 } as const;
  * The last finished runs, for who asks after a restart what became of one. A power cut may lose some:
  * what they did is in the releases and decisions.
  */
-export class RunArchive {
-  readonly #database: LedgerDatabase;
+export class RunArchive extends LedgerTable {
   #version: number | undefined;
-
-  constructor(database: LedgerDatabase) {
-    this.#database = database;
-  }
 
   /** Keeps a finished run, and forgets the oldest of its kind beyond what is kept. */
   keep(run: Run): void {
     const kind = run.status === "skipped" ? "skipped" : "acted";
     const group = [run.trigger, kind];
-    this.#database.casually(() => {
-      this.#database.run(
+    this.database.casually(() => {
+      this.database.run(
         `INSERT OR REPLACE INTO runs (trigger, kind, id, created_at, content) VALUES (?, ?, ?, ?, ?)`,
         ...group,
         run.id,
         run.createdAt.getTime(),
         JSON.stringify(run),
       );
-      this.#database.run(
+      this.database.run(
         `DELETE FROM runs WHERE trigger = ? AND kind = ? AND id NOT IN
            (SELECT id FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at DESC LIMIT ?)`,
         ...group,
@@ -40,14 +35,14 @@ export class RunArchive {
 
   /** What was kept, oldest first. */
   all(): Run[] {
-    this.#version = this.#database.foreignVersion();
-    return this.#database.all(`SELECT content FROM runs ORDER BY created_at, id`)
+    this.#version = this.database.foreignVersion();
+    return this.database.all(`SELECT content FROM runs ORDER BY created_at, id`)
       .map((row) => revived(JSON.parse(String(row["content"]))));
   }
 
   /** What is kept, when another process may have kept some since it was last asked for; else nothing. */
   news(): Run[] {
-    return this.#database.foreignVersion() === this.#version ? [] : this.all();
+    return this.database.foreignVersion() === this.#version ? [] : this.all();
   }
 }
 

@@ -1,14 +1,14 @@
 import { type Release, StackwrightError } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import type { LedgerDatabase, Row } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /** The sealed parts of the recorded releases: models and variables, which may hold secrets. */
-export class SealedModels {
-  readonly #database: LedgerDatabase;
+export class SealedModels extends LedgerTable {
   readonly #key: InstanceKey;
 
   constructor(database: LedgerDatabase, key: InstanceKey) {
-    this.#database = database;
+    super(database);
     this.#key = key;
   }
 
@@ -16,14 +16,14 @@ export class SealedModels {
   open(id: string): Pick<Release, "model" | "invocation"> {
     const row = this.#row(id);
     if (row === undefined) {
-      throw new StackwrightError("not_found", `release ${id} is not in ${this.#database.path}`);
+      throw new StackwrightError("not_found", `release ${id} is not in ${this.database.path}`);
     }
     return JSON.parse(this.#key.open(row["sealed"] as Uint8Array));
   }
 
   /** The row with the sealed part of a release, which may be that of an equal one before. */
   #row(id: string): Row | undefined {
-    return this.#database.all(
+    return this.database.all(
       `SELECT o.id, o.sealed FROM releases r JOIN releases o ON o.id = coalesce(r.sealed_in, r.id)
        WHERE r.id = ?`,
       id,
@@ -32,7 +32,7 @@ export class SealedModels {
 
   /** The release that has the model and variables of `release` already, if the current one does. */
   equal({ key, digest, model, invocation }: Release): string | undefined {
-    const [current] = this.#database.all(
+    const [current] = this.database.all(
       `SELECT r.id FROM stacks s JOIN releases r ON r.id = s.release_id
        WHERE s.context = ? AND s.name = ? AND r.digest = ?`,
       key,

@@ -1,5 +1,6 @@
 import type { StackKey } from "../model/mod.ts";
-import { keyIn, type LedgerDatabase } from "./ledger_database.ts";
+import { keyIn } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
 
 /** A tree that the containers of a stack saw, or see. */
 interface ShownTree {
@@ -16,34 +17,28 @@ interface ShownTree {
  * Which tree the files of a stack were at which time. A container keeps the tree it was started
  * with, and the engine does not tell which that was: with the time of its start this does.
  */
-export class ShownTrees {
-  readonly #database: LedgerDatabase;
-
-  constructor(database: LedgerDatabase) {
-    this.#database = database;
-  }
-
+export class ShownTrees extends LedgerTable {
   /** Notes that a tree is about to be put in place. Call the result when it is. */
   begin(key: StackKey, tree: string, now: () => Date): () => void {
     const last = this.of(key).at(-1);
     if (last?.tree === tree && last.doneAt !== undefined) return () => {};
     let id = 0;
-    this.#database.transaction(() => {
+    this.database.transaction(() => {
       const sql = `INSERT INTO shown_trees (context, name, tree, began_at) VALUES (?, ?, ?, ?)`;
-      this.#database.run(sql, key, tree, now());
-      id = Number(this.#database.all(`SELECT last_insert_rowid() AS id`)[0]?.["id"]);
+      this.database.run(sql, key, tree, now());
+      id = Number(this.database.all(`SELECT last_insert_rowid() AS id`)[0]?.["id"]);
     });
     return () =>
-      this.#database.transaction(() =>
-        this.#database.run(`UPDATE shown_trees SET done_at = ? WHERE id = ?`, now(), id)
+      this.database.transaction(() =>
+        this.database.run(`UPDATE shown_trees SET done_at = ? WHERE id = ?`, now(), id)
       );
   }
 
   /** The trees of a stack, in the order they were put in place; of every stack without a key. */
   of(key?: StackKey): ShownTree[] {
     const rows = key === undefined
-      ? this.#database.all(`SELECT * FROM shown_trees ORDER BY id`)
-      : this.#database.all(
+      ? this.database.all(`SELECT * FROM shown_trees ORDER BY id`)
+      : this.database.all(
         `SELECT * FROM shown_trees WHERE context = ? AND name = ? ORDER BY id`,
         key,
       );
@@ -57,8 +52,8 @@ export class ShownTrees {
 
   /** Forgets trees that are gone. What came after one of them keeps its place in time. */
   forget(trees: readonly string[]): void {
-    this.#database.transaction(() => {
-      for (const tree of trees) this.#database.run(`DELETE FROM shown_trees WHERE tree = ?`, tree);
+    this.database.transaction(() => {
+      for (const tree of trees) this.database.run(`DELETE FROM shown_trees WHERE tree = ?`, tree);
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { JobSpec } from "../config/mod.ts";
+import type { JobSpec, LabelledJob } from "../config/mod.ts";
 import type { ContainerEvent } from "../docker/mod.ts";
 import {
   BEHAVIOUR_LABELS,
@@ -6,7 +6,6 @@ import {
   isStackwrightError,
   messageOf,
   type RunJob,
-  type StackKey,
 } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import type { Clock, Log, Meter } from "../system/mod.ts";
@@ -14,17 +13,8 @@ import { Alarm } from "./alarm.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
 /** A service that its labels call a job. */
-export interface ScheduledJob {
-  readonly key: StackKey;
-  readonly service: string;
-  /** Name of its container. */
-  readonly name: string;
-  /** Whether it is a service of a swarm. */
-  readonly mode: "container" | "swarm";
+export interface ScheduledJob extends LabelledJob {
   readonly isRunning: boolean;
-  /** What its labels say, or what is wrong with them. */
-  readonly spec?: JobSpec;
-  readonly problem?: string;
   /** Containers that were made for runs and are there: those of a process that ended. */
   readonly executions: readonly string[];
 }

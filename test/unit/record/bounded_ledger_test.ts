@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { type Release, stackKey } from "../../../src/model/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
@@ -169,7 +170,9 @@ describe("a bounded ledger", () => {
         }
       };
       const size = async () => {
-        ledger.checkpoint();
+        const database = new DatabaseSync(path);
+        database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+        database.close();
         return (await stat(path)).size;
       };
       const empty = await size();
