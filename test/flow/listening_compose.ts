@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { findComposeProgram } from "../../src/deploy/mod.ts";
 import { systemFiles } from "../../src/system/mod.ts";
@@ -54,6 +54,12 @@ export async function listeningCompose(directory: string): Promise<ListeningComp
   await mkdir(join(directory, "cli-plugins"), { recursive: true });
   await writeFile(program, `#!${shell}\n{ ${note}; } >> '${record}'\nexec '${real}' "$@"\n`);
   await chmod(program, 0o755);
+  // A newer compose builds only with the buildx that belongs to it, which lies beside it.
+  const [given = ""] = composePlugins();
+  const buildx = join(dirname(given), "docker-buildx");
+  if (given !== "" && existsSync(buildx)) {
+    await symlink(buildx, join(directory, "cli-plugins/docker-buildx"));
+  }
   return {
     started: async () => {
       const text = await readFile(record, "utf8").catch(() => "");

@@ -77,6 +77,23 @@ async function planThenApply(world: World) {
   return { plan, apply, planned: planned.stacks, applied: applied.stacks };
 }
 
+/** Has, at times, a release fail or a person hold the stack back; returns what was done. */
+async function somebodyActs(world: World, names: readonly string[], random: () => number) {
+  const chosen = random();
+  if (chosen < 0.25) {
+    for (const name of names) world.fake?.setBehaviour(name, { exit: 3, afterMs: 0 });
+    await command(world, ["apply", world.repository.url], { commands: createFakeBuilder() });
+    for (const name of names) world.fake?.setBehaviour(name, "run");
+    world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
+    return "a release failed";
+  }
+  const commands: readonly string[] = ["rollback", "hold", "resume", "unpin"];
+  const asked = commands[Math.floor((chosen - 0.25) / 0.15)];
+  if (asked === undefined) return "";
+  await command(world, [asked, world.stack]);
+  return asked;
+}
+
 /** The only stack's plan. */
 async function planOf(world: World): Promise<Planned["plan"]> {
   const { planned } = await planThenApply(world);
@@ -200,7 +217,7 @@ describe("stackwright plan says what stackwright apply does", () => {
       await bothRefuse(world, /is not destroyed: its container \S+-stranger belongs to/);
     }));
 
-  it("in every state of a random walk, with drift and pauses in between", () =>
+  it("in every state of a random walk, with drift, pauses, failures and rollbacks in between", () =>
     inWorld("fake", async (world) => {
       world.fake?.setBehaviour(JOB, { exit: 0, afterMs: 0 });
       const random = fractionsFrom(SEED);
@@ -216,10 +233,11 @@ describe("stackwright plan says what stackwright apply does", () => {
         for (const { name } of await world.containers()) {
           if (random() < 0.2) world.fake?.removeContainer(name);
         }
+        const did = at > 0 ? await somebodyActs(world, Object.keys(state.services), random) : "";
         try {
           await planThenApply(world);
         } catch (cause) {
-          throw new Error(`seed ${SEED}, step ${at}: ${JSON.stringify({ paused, state })}`, {
+          throw new Error(`seed ${SEED}, step ${at}: ${JSON.stringify({ paused, did, state })}`, {
             cause,
           });
         }
