@@ -143,9 +143,11 @@ async function answerTo(
     powers = authenticate(request);
     if (powers.size === 0) return refuse({ status: 401, error: "invalid api key" });
     if (!powers.has(match.value.power)) return refuse(tooLittlePower(match.value.power));
-    if (!powers.has("act")) await readers.take();
   }
+  const turn = () => powers.has("act") ? undefined : readers.take();
+  if (match.value.access === "key") await turn();
   return await match.value.answer({
+    turn,
     params: match.params,
     query: queryOf(request.url),
     powers,

@@ -14,6 +14,8 @@ export interface Exchange {
   readonly call: Call;
   /** What the key of the request allows; nothing without one. */
   readonly powers: ReadonlySet<Power>;
+  /** To be waited for before each thing that one request asks for, where it asks for several. */
+  readonly turn: () => Promise<void> | undefined;
   /**
    * Reads the body as JSON; may be called once. An empty one is `empty`, where that is given. Throws
    * `bad_request` and `payload_too_large`.

@@ -357,6 +357,33 @@ describe("the tool server", () => {
     assert.deepEqual(engine.calls, []);
   });
 
+  it("lets others have their turn between the calls of one message of a reader", async () => {
+    let begun = 0;
+    const others: number[] = [];
+    const deployments = () => {
+      begun++;
+      setImmediate(() => others.push(begun));
+      return Promise.resolve([]);
+    };
+    await start({ deployments });
+    const call = { method: "tools/call", params: { name: "list_deployments" } };
+    const message = Array.from({ length: 20 }, (_, id) => ({ jsonrpc: "2.0", id, ...call }));
+    const response = await fetch(`${service.url}/mcp`, {
+      method: "POST",
+      headers: {
+        "x-api-key": READ_SECRET,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-03-26",
+      },
+      body: JSON.stringify(message),
+    });
+    const text = await response.text();
+    assert.equal(text.match(/"structuredContent"/g)?.length, 20, text.slice(0, 500));
+    assert.equal(begun, 20);
+    assert.ok(new Set(others).size >= 10, `${others}`);
+  });
+
   it("ends the work of a call that its client cancels, and not work in the background", async () => {
     const begun: AbortSignal[] = [];
     const waiting: (() => void)[] = [];

@@ -54,7 +54,7 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
     // What a call needs beyond reading, the tool says.
     power: "read",
     async answer(exchange) {
-      const { headers, call, powers } = exchange;
+      const { headers, call, powers, turn } = exchange;
       if (isForeign(headers)) return foreignOrigin();
       const read = await readMessage(exchange);
       if ("malformed" in read) return made(parseError(read.malformed));
@@ -66,7 +66,7 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
         method: "POST",
         headers: protocolHeaders(headers),
       });
-      const response = await answerMessage({ request, body, session, call, powers });
+      const response = await answerMessage({ request, body, session, call, powers, turn });
       if (method === "initialize" && response.ok) response.headers.set(SESSION_HEADER, ids.next());
       return made(untilGone(response, call.signal));
     },

@@ -6,6 +6,7 @@ import { isStackwrightError, messageOf, type Run, StackwrightError } from "../..
 import type { RunStore } from "../../record/mod.ts";
 import { type Clock, type Log, type Meter, type Redactor, redactTexts } from "../../system/mod.ts";
 import { refusalOf } from "../problem.ts";
+import type { Exchange } from "../route.ts";
 import type { RunningCalls } from "./running_calls.ts";
 import type { Tool, ToolInput, ToolResult } from "./tool.ts";
 
@@ -32,6 +33,8 @@ interface ToolMessage {
   readonly session: string;
   readonly call: Call;
   readonly powers: ReadonlySet<Power>;
+  /** Waited for before each call: one message may hold a hundred. */
+  readonly turn: Exchange["turn"];
 }
 
 const INSTRUCTIONS =
@@ -75,6 +78,7 @@ export function createToolServer(
         try {
           const call = { ...callFacts(message.call, log), signal: turn.signal };
           const { powers } = message;
+          await message.turn();
           return await callTool({ tool, input: params.arguments ?? {}, call, powers, tell }, parts);
         } finally {
           turn.end();
@@ -160,10 +164,15 @@ function problemOf(tool: Tool, input: ToolInput): string | undefined {
   return `invalid arguments for ${tool.name}: ${problems.join("; ")}`;
 }
 
+/** Arguments that a tool does not have for which it is looked what was meant. */
+const MOST_LOOKED_AT = 10;
+
 /** Advice about arguments that a tool does not have. */
 function nearestOf(unknown: readonly string[], { input }: Tool): string {
   const known = input instanceof z.ZodObject ? Object.keys(input.shape) : [];
-  const near = unknown.map((name) => nearestKey(name, known)).find((name) => name !== undefined);
+  const near = unknown.slice(0, MOST_LOOKED_AT).map((name) => nearestKey(name, known)).find((
+    name,
+  ) => name !== undefined);
   return near === undefined ? "" : `, did you mean "${near}"?`;
 }
 

@@ -8,6 +8,7 @@ import { text } from "../../../src/serve/query.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const exchange: Exchange = {
+  turn: () => undefined,
   params: { name: "shop" },
   query: new URLSearchParams("context=nas"),
   call: { signal: new AbortController().signal, log: createRecordingLog() },
