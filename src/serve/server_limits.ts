@@ -30,7 +30,8 @@ export interface ServerLimits {
 /**
  * Near those of the closest peer, and bounds where it has none. Headers get more than 3 s, because the
  * one thread that reads them may be busy itself for a moment, and that is not the client's fault. The
- * time of a body has an answer of its own, so the connection is cut a little later than that.
+ * time of a body has an answer of its own, so the connection is cut a little later than that. Looks at
+ * who is late wake a service that has nothing to do, on each of its two ports, so they are few.
  */
 export const SERVER_LIMITS: ServerLimits = {
   headersMs: 10_000,
@@ -38,7 +39,7 @@ export const SERVER_LIMITS: ServerLimits = {
   idleMs: 120_000,
   stallMs: 30_000,
   lingerMs: 2_000,
-  checkEveryMs: 1_000,
+  checkEveryMs: 5_000,
   headerBytes: 16 * 1024,
   headers: 100,
   connections: 1_000,
