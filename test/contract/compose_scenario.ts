@@ -25,7 +25,7 @@ export interface Observation {
 
 const UP = ["up", "-d", "--no-deps", "--no-build", "--pull", "never"];
 const NO_SIGNAL = new AbortController().signal;
-const HEALTH_ATTEMPTS = 200;
+const HEALTH_ATTEMPTS = 2400;
 /** Labels whose values are ids. */
 const VOLATILE = ["com.docker.compose.image", "com.docker.compose.replace"];
 

@@ -79,7 +79,7 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       return found;
     }
     async function until(name: string, holds: (seen: ObservedContainer) => boolean) {
-      for (let attempt = 0; attempt < 400; attempt++) {
+      for (let attempt = 0; attempt < 2400; attempt++) {
         const seen = await observe(name);
         if (holds(seen)) return seen;
         await new Promise((resolve) => setTimeout(resolve, 50));

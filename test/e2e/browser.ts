@@ -35,7 +35,7 @@ export function findBrowser(): string | undefined {
   return undefined;
 }
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 120_000;
 
 /** Starts the browser. It ends with {@link Browser.close}, by its process id. */
 export async function startBrowser(program: string): Promise<Browser> {

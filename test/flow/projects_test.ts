@@ -24,7 +24,7 @@ const COMPOSE = composeFile({
 /** The engine answers a stop a moment before its list says so. */
 async function bothStopped(world: World): Promise<void> {
   const expected = { "db-1": "exited", "web-1": "exited" };
-  for (let tries = 0; tries < 50; tries++) {
+  for (let tries = 0; tries < 1500; tries++) {
     if (Object.values(await states(world)).every((each) => each === "exited")) break;
     await new Promise((done) => setTimeout(done, 20));
   }
