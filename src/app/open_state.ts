@@ -65,10 +65,8 @@ function openLedger(
     redact: (text, key) => system.redactor.redact(text, stackAsOwner(key)),
     onRewritten: () =>
       system.log.error(
-        `${
-          join(dir, LEDGER_FILE)
-        } was deleted while it is in use: it was written anew with all it ` +
-          "held; stop Stackwright before you remove or restore it",
+        `${join(dir, LEDGER_FILE)} was deleted while it is in use: it was written anew with all ` +
+          "it held; stop Stackwright before you remove or restore it",
       ),
   });
 }

@@ -110,9 +110,8 @@ function outcomeOf({ kind, outcome }: DecisionView, time: (text: string) => stri
   if (outcome === undefined) return ["  outcome: not known; it is under way, or was interrupted"];
   const { status, message, retry_at: again } = outcome;
   return [
-    `  outcome: ${status}: ${headline(message)}${
-      again === undefined ? "" : `; tried again ${time(again)}`
-    }`,
+    `  outcome: ${status}: ` +
+    `${headline(message)}${again === undefined ? "" : `; tried again ${time(again)}`}`,
   ];
 }
 

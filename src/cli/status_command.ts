@@ -43,9 +43,8 @@ Exits 1 when the stack that was named is not known.
       if (name !== undefined && shown.length === 0) {
         throw new StackwrightError(
           "not_found",
-          `nothing is known about ${
-            formatStackKey(stackKey(context, name))
-          }; stackwright status lists what is`,
+          `nothing is known about ${formatStackKey(stackKey(context, name))}; stackwright status ` +
+            "lists what is",
         );
       }
       if (json) io.out(JSON.stringify(shown) + "\n");

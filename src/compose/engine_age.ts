@@ -96,10 +96,8 @@ export async function requireKnownToEngine(
   if (needed.length > 0) {
     throw new StackwrightError(
       "unsupported",
-      `deployment ${name}: ${
-        needed.join(", ")
-      }; this one speaks API ${spoken}. Update the engine, ` +
-        "or take it out of the compose file. Nothing was changed",
+      `deployment ${name}: ${needed.join(", ")}; this one speaks API ${spoken}. Update the ` +
+        "engine, or take it out of the compose file. Nothing was changed",
     );
   }
   return unknown.map(({ text }) => `${text}: this one, with API ${spoken}, leaves it out`);

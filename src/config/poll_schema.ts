@@ -28,9 +28,8 @@ export const pollEntrySchema = z.strictObject({
   target: field(scalar(), "Configuration target; absent is the default file."),
   interval: field(
     duration(0),
-    "Time between polls; 0 for none, where a watched repository is polled at the start and when it " +
-      `changes; else at least ${LEAST_INTERVAL}s. 180s when absent and there ` +
-      "is no schedule.",
+    "Time between polls; 0 for none, where a watched repository is polled at the start and when " +
+      `it changes; else at least ${LEAST_INTERVAL}s. 180s when absent and there is no schedule.`,
   ),
   schedule: field(
     z.string({ error: "expected a cron expression of five fields" }),

@@ -50,10 +50,9 @@ async function* entriesAt(files: Files, from: string, path: string): AsyncGenera
     if (plain === undefined) {
       throw new StackwrightError(
         "config_invalid",
-        `${path.slice(PLACE.length + 1)}: only plain files of at most ${
-          LARGEST_COPY >> 20
-        } MiB are ` +
-          `copied to an engine; put it into an image or a named volume. Nothing that runs was touched`,
+        `${path.slice(PLACE.length + 1)}: only plain files of at most ${LARGEST_COPY >> 20} MiB ` +
+          "are copied to an engine; put it into an image or a named volume. Nothing that runs " +
+          "was touched",
       );
     }
     yield { ...facts, mode: plain.mode, content: plain.data };

@@ -123,10 +123,8 @@ export class LiveDirectory {
   #escape(path: string, target: string): StackwrightError {
     return new StackwrightError(
       "path_escapes",
-      `${
-        join(this.#root, path)
-      } is to be written, but a container put a link to ${target} in its ` +
-        `way; remove that link`,
+      `${join(this.#root, path)} is to be written, but a container put a link to ${target} in ` +
+        "its way; remove that link",
     );
   }
 }

@@ -79,9 +79,8 @@ export function requireRecorded(
 export function notYours(key: StackKey, how: string, claimant: StackOwner): StackwrightError {
   return new StackwrightError(
     "conflict",
-    `conflict: ${key.name} already ${how}, so it was not deployed from ` +
-      `${formatOwner(claimant)}; choose another name, or hand it over: ` +
-      `stackwright adopt ${formatStackArguments(key)} ` +
+    `conflict: ${key.name} already ${how}, so it was not deployed from ${formatOwner(claimant)}; ` +
+      `choose another name, or hand it over: stackwright adopt ${formatStackArguments(key)} ` +
       `--source ${claimant.source}`,
   );
 }

@@ -48,9 +48,8 @@ export function createContextStore(files: Files, configDir: string): ContextStor
       } catch (error) {
         throw new StackwrightError(
           "settings_invalid",
-          `the context ${name} cannot be used: ${
-            messageOf(error)
-          }; see docker context inspect ${name}`,
+          `the context ${name} cannot be used: ${messageOf(error)}; see docker context inspect ` +
+            `${name}`,
           { cause: error },
         );
       }

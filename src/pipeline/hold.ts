@@ -174,10 +174,8 @@ export async function pinHold(
   const told = pin.reason === undefined ? "" : ` (${pin.reason})`;
   const release = `${kept === undefined ? "an earlier release" : `release ${kept.number}`}${told}`;
   return pausedHold(
-    `rolled back to ${release}; ${shortId(revision.id)} is not deployed again, ` +
-      `a commit with other inputs is, or this one after stackwright unpin ${
-        formatStackArguments(key)
-      }`,
+    `rolled back to ${release}; ${shortId(revision.id)} is not deployed again, a commit with ` +
+      `other inputs is, or this one after stackwright unpin ${formatStackArguments(key)}`,
     "rolled back",
   );
 }

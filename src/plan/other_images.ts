@@ -9,8 +9,6 @@ export function otherImages(
     own(wanted.images, name) !== undefined && wanted.images[name] !== now[name]
   );
   if (others.length === 0) return "";
-  return `; ${
-    others.sort().join(", ")
-  } runs another image than then: that one is not on the engine ` +
-    `any more, see RELEASE_IMAGE_RETENTION`;
+  return `; ${others.sort().join(", ")} runs another image than then: that one is not on the ` +
+    "engine any more, see RELEASE_IMAGE_RETENTION";
 }

@@ -186,9 +186,8 @@ function cron(expression: string): Cron {
   } catch (error) {
     throw new StackwrightError(
       "bad_request",
-      `${JSON.stringify(expression)} is no schedule: ${
-        messageOf(error).replace(/^CronPattern: /, "")
-      }`,
+      `${JSON.stringify(expression)} is no schedule: ` +
+        `${messageOf(error).replace(/^CronPattern: /, "")}`,
       { cause: error },
     );
   }

@@ -182,11 +182,9 @@ class Guard {
   #escapes(at: Pending, path: string): StackwrightError {
     return new StackwrightError(
       "path_escapes",
-      `${this.#shown(at.file)}: ${
-        JSON.stringify(path.slice(0, 200))
-      } lies outside the repository: ` +
-        "a deployment may only read files of its own source; put the file into the repository, or " +
-        "use a submodule",
+      `${this.#shown(at.file)}: ${JSON.stringify(path.slice(0, 200))} lies outside the ` +
+        "repository: a deployment may only read files of its own source; put the file into the " +
+        "repository, or use a submodule",
     );
   }
 

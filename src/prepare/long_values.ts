@@ -26,9 +26,7 @@ export function requireShort(where: string, name: string, value: string): void {
   if (length <= LONGEST) return;
   throw new StackwrightError(
     "config_invalid",
-    `${where}: the variable ${name} is ${
-      Math.floor(length / 1024)
-    } KiB long, and a program takes at ` +
-      `most 128 KiB of one: give the text by a file of the repository, which is mounted`,
+    `${where}: the variable ${name} is ${Math.floor(length / 1024)} KiB long, and a program ` +
+      "takes at most 128 KiB of one: give the text by a file of the repository, which is mounted",
   );
 }

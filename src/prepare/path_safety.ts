@@ -219,8 +219,7 @@ export async function requireLiveInside(
   if (!await new RealTree(parts.files, live).leadsOut(path)) return;
   throw new StackwrightError(
     "path_escapes",
-    `${
-      join(live, path)
-    } leads out of the stack's live files: a container put a link there; remove it`,
+    `${join(live, path)} leads out of the stack's live files: a container put a link there; ` +
+      "remove it",
   );
 }

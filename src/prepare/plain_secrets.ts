@@ -156,9 +156,8 @@ export class PlainSecrets {
     this.#dotenvBytes += info.size;
     if (info.size <= MOST_BYTES && this.#dotenvBytes <= MOST_OF_ALL) return;
     const message = info.size > MOST_BYTES
-      ? `the dotenv file ${
-        basename(path)
-      } has ${info.size} bytes, the most that is read is ${MOST_BYTES}`
+      ? `the dotenv file ${basename(path)} has ${info.size} bytes, the most that is read is ` +
+        `${MOST_BYTES}`
       : `the dotenv files of the deployment have more than ${MOST_OF_ALL} bytes together`;
     throw new StackwrightError("config_invalid", `${message}: take out what is no variable`);
   }

@@ -140,13 +140,11 @@ export function requireFilesArrive(
   const isOff = !isStack && missing.some((use) => whyNot(use) === "");
   throw new StackwrightError(
     "config_invalid",
-    `deployment ${name}: the engine of the context ${context} is on another machine, where the files ` +
-      `of the repository are not: ${
-        [...new Set(lines)].sort().join("; ")
-      }. What gets there: configs ` +
-      `and secrets with content or environment, images that have the files inside (build), named ` +
-      `volumes, paths of that machine${
-        isOff ? ", and with REMOTE_FILES=volume copies of what is only read" : ""
-      }. Nothing was changed`,
+    `deployment ${name}: the engine of the context ${context} is on another machine, where the ` +
+      `files of the repository are not: ${[...new Set(lines)].sort().join("; ")}. What gets ` +
+      "there: configs and secrets with content or environment, images that have the files inside " +
+      "(build), named volumes, paths of that " +
+      `machine${isOff ? ", and with REMOTE_FILES=volume copies of what is only read" : ""}. ` +
+      "Nothing was changed",
   );
 }

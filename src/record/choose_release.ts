@@ -29,8 +29,7 @@ export function chooseRelease(
     : `no release ${number}`;
   throw new StackwrightError(
     "not_found",
-    `${key.name} has ${which}; stackwright history ${
-      formatStackArguments(key)
-    } lists what there is`,
+    `${key.name} has ${which}; stackwright history ${formatStackArguments(key)} lists what there ` +
+      "is",
   );
 }

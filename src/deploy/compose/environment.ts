@@ -203,10 +203,8 @@ function requireNames(variables: Readonly<Record<string, string>>): void {
     if (!NAME.test(name)) {
       throw new StackwrightError(
         "config_invalid",
-        `environment: ${
-          JSON.stringify(name.slice(0, 100))
-        } is no name of a variable that a compose ` +
-          "file could use; write letters, digits and underscores, no digit first",
+        `environment: ${JSON.stringify(name.slice(0, 100))} is no name of a variable that a ` +
+          "compose file could use; write letters, digits and underscores, no digit first",
       );
     }
     if (CONTROLS_THE_PROGRAM.test(name)) {

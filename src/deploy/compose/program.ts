@@ -66,9 +66,8 @@ export class Compose {
     if (result.code !== 0) {
       throw new StackwrightError(
         "command_failed",
-        `docker compose is not usable: ${
-          lastLine(result.stderr)
-        }; install the compose plugin 2.26 or newer`,
+        `docker compose is not usable: ${lastLine(result.stderr)}; install the compose plugin ` +
+          "2.26 or newer",
       );
     }
     return utf8(result.stdout).trim();

@@ -29,10 +29,8 @@ export async function withoutNetworks(
   const holders = await holdersOf(engine, signal).catch(() => "");
   return new StackwrightError(
     "deploy_failed",
-    `the engine has no range of addresses left for a network (${
-      messageOf(error)
-    })${holders}; remove ` +
-      "networks that nobody uses (docker network prune), give the engine more ranges " +
+    `the engine has no range of addresses left for a network (${messageOf(error)})${holders}; ` +
+      "remove networks that nobody uses (docker network prune), give the engine more ranges " +
       "(default-address-pools), or have stacks share a network",
     { cause: error },
   );

@@ -170,9 +170,8 @@ export class JobRun<Stopped> {
     if (failures.length === 0) return;
     throw new StackwrightError(
       "deploy_failed",
-      `the job was not run, as services could not be stopped: ${
-        [...new Set(failures.map(messageOf))].join("; ")
-      }`,
+      "the job was not run, as services could not be stopped: " +
+        `${[...new Set(failures.map(messageOf))].join("; ")}`,
       { cause: failures[0] },
     );
   }

@@ -42,10 +42,8 @@ function requireOwnVault(
   const asked = originOf(address);
   if (asked === undefined || asked !== originOf(vaultAddress)) {
     throw new SopsFormatError(
-      `its key is at the Vault server ${
-        asked ?? "that its metadata names in an unusual way"
-      }, and ` +
-        `VAULT_ADDR is ${originOf(vaultAddress) ?? "not set, or no plain address"}`,
+      `its key is at the Vault server ${asked ?? "that its metadata names in an unusual way"}, ` +
+        `and VAULT_ADDR is ${originOf(vaultAddress) ?? "not set, or no plain address"}`,
     );
   }
   const segments = typeof engine === "string" ? withoutEnd(engine, "/").split("/") : [""];

@@ -196,9 +196,7 @@ export function tooLarge(
   ];
   return new StackwrightError(
     "source_invalid",
-    `fetching was ended: what the remote sends at once ${
-      reasons.join(", or ")
-    }; fetch less of its ` +
-      "history (git_depth), take large files out of it, or allow more",
+    `fetching was ended: what the remote sends at once ${reasons.join(", or ")}; fetch less of ` +
+      "its history (git_depth), take large files out of it, or allow more",
   );
 }

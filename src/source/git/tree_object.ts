@@ -109,10 +109,8 @@ function checkPath(path: string): void {
   if (path.length > LONGEST_PATH) {
     throw new StackwrightError(
       "source_invalid",
-      `the tree holds the path ${
-        JSON.stringify(path.slice(0, 100))
-      }… of ${path.length} characters, ` +
-        `the most is ${LONGEST_PATH}`,
+      `the tree holds the path ${JSON.stringify(path.slice(0, 100))}… of ${path.length} ` +
+        `characters, the most is ${LONGEST_PATH}`,
     );
   }
   if (!/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i.test(path)) return;
