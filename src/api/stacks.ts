@@ -54,9 +54,7 @@ export function listStacksOperation(
 }
 
 /** The services of one stack. A call throws `not_found`. */
-export function getStackOperation(
-  { stacks }: StackOperationParts,
-): Operation<StackServiceView[]> {
+export function getStackOperation({ stacks }: StackOperationParts): Operation<StackServiceView[]> {
   return defineOperation({
     id: "getStack",
     summary: "The services of one stack of a swarm.",

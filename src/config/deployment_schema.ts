@@ -114,11 +114,7 @@ export const deploymentSchema = z.strictObject({
     "Wait for running scheduled jobs before deploying.",
     D.wait_running_jobs,
   ),
-  force_recreate: field(
-    flag(),
-    "Recreate containers even when nothing changed.",
-    D.force_recreate,
-  ),
+  force_recreate: field(flag(), "Recreate containers even when nothing changed.", D.force_recreate),
   force_image_pull: field(
     flag(),
     "Look for a newer image of each tag at every deployment.",

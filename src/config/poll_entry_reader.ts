@@ -60,10 +60,7 @@ function readInline(
     sink.add(list.at, "deployments", "expected a list of deployments");
     return { documents: [], problems: [] };
   }
-  return readInlineDeployments(
-    list.items,
-    (index) => sinkFor(`${prefix}.deployments[${index}]`),
-  );
+  return readInlineDeployments(list.items, (index) => sinkFor(`${prefix}.deployments[${index}]`));
 }
 
 function sourceRequest(

@@ -79,9 +79,7 @@ async function recipesOf(
   signal: AbortSignal,
 ): Promise<ContainerRecipe[]> {
   const foreign = containers.filter((each) => !isOurs(each));
-  const found = await Promise.all(
-    foreign.map(({ id }) => engine.containerRecipe(id, signal)),
-  );
+  const found = await Promise.all(foreign.map(({ id }) => engine.containerRecipe(id, signal)));
   return found.filter((each) => each !== undefined).sort(byNeed);
 }
 

@@ -92,12 +92,7 @@ async function listen({ engine, key }: LookParts, bell: Bell, signal: AbortSigna
   }
 }
 
-function startAlarm(
-  clock: Clock,
-  milliseconds: number,
-  bell: Bell,
-  signal: AbortSignal,
-): Alarm {
+function startAlarm(clock: Clock, milliseconds: number, bell: Bell, signal: AbortSignal): Alarm {
   if (milliseconds <= 0) return { isOver: true, stop: () => {} };
   const end = new AbortController();
   let isOver = false;

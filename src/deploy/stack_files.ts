@@ -60,11 +60,7 @@ export class StackFiles {
    *
    * Throws `data_dir_unusable` when the disk refuses.
    */
-  async switchTo(
-    tree: string,
-    release: ShownRelease,
-    before: LiveManifest,
-  ): Promise<void> {
+  async switchTo(tree: string, release: ShownRelease, before: LiveManifest): Promise<void> {
     const { stack, current } = this.#directories;
     try {
       await this.#files.makeDirectory(stack);

@@ -24,9 +24,7 @@ interface ToldVerdict {
  * where a service of it was taken back because its tasks did; a person who has one taken back, and an update
  * that somebody else began, are no failure of it.
  */
-export function judgeVerdict(
-  { verdict, current, history, isMixed }: VerdictInput,
-): ToldVerdict {
+export function judgeVerdict({ verdict, current, history, isMixed }: VerdictInput): ToldVerdict {
   const { service, state, digest, why, tasksFailed } = verdict;
   const because = why === "" ? "" : ` (${why})`;
   if (state !== "rollback_completed") {

@@ -23,10 +23,7 @@ export function changedInputs(
   ];
 }
 
-function changedPaths(
-  deployed: InputClosure["paths"],
-  now: InputClosure["paths"],
-): InputChange[] {
+function changedPaths(deployed: InputClosure["paths"], now: InputClosure["paths"]): InputChange[] {
   return Object.keys(deployed).sort().map((input) => ({
     input,
     from: deployed[input] ?? ABSENT,

@@ -34,10 +34,7 @@ export function listedDrift(
   ].sort((a, b) => sortKey(a) < sortKey(b) ? -1 : 1);
 }
 
-function serviceDrift(
-  service: ReleaseService,
-  containers: readonly ObservedContainer[],
-): Drift[] {
+function serviceDrift(service: ReleaseService, containers: readonly ObservedContainer[]): Drift[] {
   const { name, expectation: { replicas } } = service;
   const count = containers.length === replicas ? [] : [{
     service: name,

@@ -41,10 +41,7 @@ const SUCCESS: Readonly<Record<Trigger, string>> = {
  *
  * The message of a target that a sync window deferred is that of {@link deferredBy}.
  */
-export function reduceTargets(
-  targets: readonly RunTarget[],
-  context: RunContext,
-): RunConclusion {
+export function reduceTargets(targets: readonly RunTarget[], context: RunContext): RunConclusion {
   const causes = failureCauses(targets, context.failures ?? []);
   if (causes.length > 0) return { status: "failed", message: failure(causes, targets, context) };
   if (targets.some((target) => target.status === "succeeded")) {
@@ -148,9 +145,7 @@ function skipText(target: RunTarget, { formatTime }: RunContext): string {
 /** Several targets are merged into one sentence. */
 function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): string {
   const stacks = sorted(targets.map((target) => target.stack));
-  const windows = sorted(
-    targets.flatMap(({ message = "" }) => windowsOf(message)),
-  );
+  const windows = sorted(targets.flatMap(({ message = "" }) => windowsOf(message)));
   const instants = targets.flatMap(({ retryAt }) => retryAt === undefined ? [] : [retryAt]);
   const [next] = instants.sort((a, b) => a.getTime() - b.getTime());
   const until = next === undefined ? "" : ` until ${wholeSeconds(formatTime(next))}`;

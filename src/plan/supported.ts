@@ -23,9 +23,7 @@ export function ignoredFields(
  *
  * Throws `unsupported` naming it.
  */
-export function requireSupported(
-  deployment: Deployment,
-): void {
+export function requireSupported(deployment: Deployment): void {
   if (deployment.source !== "oci") return;
   throw new StackwrightError(
     "unsupported",

@@ -13,8 +13,5 @@ const CONTROL = new RegExp(
  * repositories and servers may hold anything. In JSON it means the same afterwards.
  */
 export function visible(text: string): string {
-  return text.replace(
-    CONTROL,
-    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return text.replace(CONTROL, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

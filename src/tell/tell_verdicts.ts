@@ -28,9 +28,7 @@ interface VerdictNews {
   /** Whether another release failed and stayed. */
   readonly isMixed: boolean;
   /** Says it in words, and whether the deployed release failed by it. */
-  readonly judge: (
-    verdict: EngineVerdict,
-  ) => { readonly message: string; readonly fails: boolean };
+  readonly judge: (verdict: EngineVerdict) => { readonly message: string; readonly fails: boolean };
 }
 
 /** Verdicts of a swarm on services of a stack that nobody was told of yet. */

@@ -9,10 +9,7 @@ import type { Command, CommandResult } from "../../system/mod.ts";
 
 /** A text of compose with the paths of a repository as its authors know them. */
 export function asWritten(text: string, { trees = [] }: ComposeProject): string {
-  return trees.reduce(
-    (rest, tree) => rest.replaceAll(`${tree}/`, "").replaceAll(tree, "."),
-    text,
-  );
+  return trees.reduce((rest, tree) => rest.replaceAll(`${tree}/`, "").replaceAll(tree, "."), text);
 }
 
 /** The error of a command that failed, in the words of compose or of what ended it. */

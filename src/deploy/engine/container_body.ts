@@ -73,10 +73,7 @@ function processBody(service: JsonObject, parts: ContainerParts): ContainerBody 
 }
 
 /** A name without a value takes the variable of the image away. */
-function environmentOf(
-  service: JsonObject,
-  variables: Readonly<Record<string, string>>,
-): string[] {
+function environmentOf(service: JsonObject, variables: Readonly<Record<string, string>>): string[] {
   const merged = { ...variables, ...objectAt(service, "environment") };
   return Object.entries(merged).map(([name, value]) =>
     value === null ? name : `${name}=${String(value)}`

@@ -10,10 +10,7 @@ export interface WantedResource<Body> extends Omit<Resource, "definition"> {
 }
 
 /** The networks of a model, with plain dollars, as the engine is asked for them. */
-export function wantedNetworks(
-  model: ComposeModel,
-  api: string,
-): WantedResource<NetworkBody>[] {
+export function wantedNetworks(model: ComposeModel, api: string): WantedResource<NetworkBody>[] {
   return resourcesOf(model, "networks").map(({ key, name, external, definition }) => ({
     key,
     name,

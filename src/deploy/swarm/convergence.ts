@@ -95,10 +95,7 @@ function newest(tasks: readonly SwarmTask[]): SwarmTask | undefined {
 }
 
 /** What the engine says of an update that did not work. */
-function failedUpdate(
-  service: SwarmService,
-  all: readonly SwarmTask[],
-): string | undefined {
+function failedUpdate(service: SwarmService, all: readonly SwarmTask[]): string | undefined {
   const { update } = service;
   if (update === undefined) return undefined;
   if (update.state !== "paused" && !update.state.startsWith("rollback_")) return undefined;

@@ -90,10 +90,7 @@ function update<Name extends "UpdateConfig" | "RollbackConfig">(
   return { [name]: body };
 }
 
-function endpoint(
-  service: JsonObject,
-  deploy: JsonObject,
-): Pick<ServiceBody, "EndpointSpec"> {
+function endpoint(service: JsonObject, deploy: JsonObject): Pick<ServiceBody, "EndpointSpec"> {
   const mode = textAt(deploy, "endpoint_mode");
   const ports = objectsAt(service, "ports").map((port) => {
     return {

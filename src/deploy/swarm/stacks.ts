@@ -62,10 +62,7 @@ export class Stacks {
   async list(signal: AbortSignal): Promise<ReadonlyMap<string, readonly StackService[]>> {
     await this.#requireSwarm(signal);
     const all = await this.#read(undefined, signal);
-    const stacks = Map.groupBy(
-      all,
-      ({ service }) => service.labels[STACK_LABELS.namespace] ?? "",
-    );
+    const stacks = Map.groupBy(all, ({ service }) => service.labels[STACK_LABELS.namespace] ?? "");
     return new Map([...stacks].sort(([a], [b]) => byText(a, b)));
   }
 

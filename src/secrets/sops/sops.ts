@@ -29,11 +29,7 @@ export interface Sops {
    * Throws `config_invalid` when it cannot be decrypted: no key fits, or it was changed or cut off;
    * `unsupported` when a program is needed that is not installed; `timeout`.
    */
-  decrypt(
-    name: string,
-    bytes: Uint8Array,
-    signal: AbortSignal,
-  ): Promise<PlainFile | undefined>;
+  decrypt(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<PlainFile | undefined>;
 }
 
 interface SopsParts {
