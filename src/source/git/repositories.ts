@@ -9,9 +9,16 @@ type RepositoriesParts =
   & Pick<ReaderParts, "idleMs" | "answerMs" | "largest">
   & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock">;
 
-/** The repositories of this process, each opened once. */
+/**
+ * Repositories that stay open: what is remembered of each is megabytes, and deployments name as many as
+ * their authors like.
+ */
+export const MOST_OPEN = 100;
+
+/** The repositories of this process; those that were used lately are opened once. */
 export class Repositories {
   readonly #parts: RepositoriesParts;
+  /** The one that was used last is the last. */
   readonly #open = new Map<string, Repository>();
 
   constructor(parts: RepositoriesParts) {
@@ -21,14 +28,24 @@ export class Repositories {
   /** The repository whose mirror is in a directory. */
   open(directory: string, name: string): Repository {
     const known = this.#open.get(directory);
-    if (known !== undefined) return known;
+    this.#open.delete(directory);
+    const repository = known ?? this.#make(directory, name);
+    this.#open.set(directory, repository);
+    const [oldest] = this.#open;
+    if (this.#open.size > MOST_OPEN && oldest !== undefined) {
+      this.#open.delete(oldest[0]);
+      // Whoever still reads it goes on: its program is started again.
+      void oldest[1].objects.close().catch(() => {});
+    }
+    return repository;
+  }
+
+  #make(directory: string, name: string): Repository {
     const { git, files, clock, log, lock, idleMs, answerMs, largest } = this.#parts;
     const start = () => git.start({ args: ["cat-file", "--batch"], gitDir: directory });
     const reader = new ObjectReader({ start, clock, idleMs, answerMs, largest });
     const mirror = new Mirror({ git, files, clock, log, lock, reader, directory, name });
-    const repository = createRepository(mirror, reader);
-    this.#open.set(directory, repository);
-    return repository;
+    return createRepository(mirror, reader);
   }
 
   /** Ends the programs that read them. May be called twice. */

@@ -9,6 +9,8 @@ import { type ListedEntry, parseTreeListing, tooManyEntries } from "./tree_objec
 const MOST_LISTINGS = 4;
 /** Larger ones are asked for again: they would be most of this process's memory. */
 const MOST_REMEMBERED = 5000;
+/** Bytes of a listing that is remembered, likewise. */
+const MOST_REMEMBERED_BYTES = 1024 * 1024;
 /** Bytes of a listing: those of all paths that a tree may have, if they are not unusually long. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
@@ -33,8 +35,10 @@ export class TreeListings {
       .catch((error) => {
         throw isStackwrightError(error, "payload_too_large") ? tooManyEntries() : error;
       });
-    const listing = parseTreeListing(requireSuccess(result, `listing ${id}`).stdout);
-    if (listing.size <= MOST_REMEMBERED) this.#remember(id, listing);
+    const { stdout } = requireSuccess(result, `listing ${id}`);
+    const listing = parseTreeListing(stdout);
+    const isSmall = listing.size <= MOST_REMEMBERED && stdout.length <= MOST_REMEMBERED_BYTES;
+    if (isSmall) this.#remember(id, listing);
     return listing;
   }
 
