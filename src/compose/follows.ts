@@ -13,6 +13,12 @@ export function followsOf(service: JsonObject): Record<string, string> {
       follows[name] = `depends on ${name} with restart: true`;
     }
   }
+  return { ...follows, ...sharesOf(service) };
+}
+
+/** Those of them with whose containers its own share something, with the reason. */
+export function sharesOf(service: JsonObject): Record<string, string> {
+  const follows: Record<string, string> = {};
   for (
     const [key, what] of [["network_mode", "network"], ["ipc", "ipc"], ["pid", "pid"]] as const
   ) {

@@ -7,7 +7,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import { expectationOf, replicasOf } from "./expectation.ts";
-import { followsOf } from "./follows.ts";
+import { sharesOf } from "./follows.ts";
 import {
   isObject,
   type JsonObject,
@@ -119,9 +119,9 @@ function sharing(service: JsonObject): string | undefined {
 function sharedBy(model: ComposeModel, name: string): string | undefined {
   for (const [other, definition] of Object.entries(servicesOf(model))) {
     if (other === name) continue;
-    const how = own(followsOf(definition), name);
     // What only asks to be started again after it is another container by then in any case.
-    if (how !== undefined && !how.startsWith("depends on")) return `${other} ${how}`;
+    const how = own(sharesOf(definition), name);
+    if (how !== undefined) return `${other} ${how}`;
   }
   return undefined;
 }

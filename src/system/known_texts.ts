@@ -12,6 +12,8 @@ const MOST_OWNERS = 1000;
 const PIECE = 3 * 2048;
 /** Comparisons that a character of a text is worth before the rest of the text is masked unseen. */
 const EFFORT = 100;
+/** Comparisons that any text is worth: a model of some megabytes would take seconds otherwise. */
+const MOST_EFFORT = 10_000_000;
 
 /**
  * Texts by how they begin, so that looking for all of them costs no more than looking for a few:
@@ -99,7 +101,7 @@ export class KnownTexts {
     if (this.#uses.size === 0) return text;
     let result = "";
     let shown = 0;
-    const effort = { left: EFFORT * (text.length + 1000) };
+    const effort = { left: Math.min(EFFORT * (text.length + 1000), MOST_EFFORT) };
     const last = text.length - SHORTEST_SECRET;
     for (let at = 0; at <= last; at++) {
       if (this.#marks[this.#markAt(text, at)] !== 1) continue;

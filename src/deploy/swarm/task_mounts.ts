@@ -1,5 +1,5 @@
 import type { TaskMountBody } from "../../docker/swarm_bodies.ts";
-import { COMPOSE_LABELS, filled } from "../../model/mod.ts";
+import { COMPOSE_LABELS, filled, own } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
 import { wantedVolumes } from "../engine/resource_bodies.ts";
 import { amountOf, numberOf } from "../engine/units.ts";
@@ -76,22 +76,23 @@ function namedVolume(
   { model, stack }: Pick<StackParts, "model" | "stack">,
 ): Pick<TaskMountBody, "Source" | "VolumeOptions"> {
   const options = objectAt(volume, "volume");
-  const own = filled({
+  const asked = filled({
     NoCopy: options["nocopy"] === true || undefined,
     Subpath: textAt(options, "subpath"),
   });
-  const definition = source === ""
-    ? undefined
-    : wantedVolumes(model).find(({ key }) => key === source);
+  // That one alone: a stack has thousands of mounts, and as many volumes.
+  const declared = own(objectAt(model, "volumes"), source);
+  const named = declared === undefined ? {} : { [source]: declared };
+  const [definition] = source === "" ? [] : wantedVolumes({ name: model["name"], volumes: named });
   if (definition === undefined || definition.external) {
-    const VolumeOptions = { ...own, ...filled({ Labels: labelsOf(options) }) };
+    const VolumeOptions = { ...asked, ...filled({ Labels: labelsOf(options) }) };
     return filled({ Source: definition?.name, VolumeOptions });
   }
   const { Driver, DriverOpts, Labels } = definition.body;
   return {
     Source: definition.name,
     VolumeOptions: {
-      ...own,
+      ...asked,
       Labels: { ...withoutCompose(Labels), ...labelsOf(options), [STACK_LABELS.namespace]: stack },
       ...filled({ DriverConfig: filled({ Name: Driver, Options: DriverOpts }) }),
     },

@@ -1,0 +1,443 @@
+/** What reads a project, as tests call it with one that has as much as it may have. */
+import { Buffer } from "node:buffer";
+import * as compose from "../../src/compose/mod.ts";
+import { buildPaths } from "../../src/compose/build_paths.ts";
+import { beyondBounds } from "../../src/compose/model_bounds.ts";
+import { releaseServices } from "../../src/compose/service_digest.ts";
+import { refusedTemplates, volumesOf } from "../../src/compose/volume_paths.ts";
+import { plainModel } from "../../src/config/mod.ts";
+import { changedNetworks } from "../../src/deploy/changed_networks.ts";
+import { requireSameVolumes } from "../../src/deploy/changed_volumes.ts";
+import { requireOwnVolumes, volumeNames } from "../../src/deploy/anothers_volumes.ts";
+import { conditionsOf, conditionState } from "../../src/deploy/conditions.ts";
+import { keptDependents } from "../../src/deploy/kept_services.ts";
+import { requireNoStrangers, withNewNetworks } from "../../src/deploy/new_networks.ts";
+import { replaceLost } from "../../src/deploy/lost_networks.ts";
+import { readiness } from "../../src/deploy/readiness.ts";
+import { imagesByService } from "../../src/deploy/rollout.ts";
+import { startAgain } from "../../src/deploy/put_back.ts";
+import { watchPeriod } from "../../src/deploy/watch_period.ts";
+import { actingCall } from "../../src/deploy/compose/environment.ts";
+import { configHash } from "../../src/deploy/engine/config_hash.ts";
+import { containerWish } from "../../src/deploy/engine/container_body.ts";
+import { requireExternals } from "../../src/deploy/engine/ensure_resources.ts";
+import { fieldDrift, mountedVolumes } from "../../src/deploy/engine/field_drift.ts";
+import { addressKeepers } from "../../src/deploy/engine/gate.ts";
+import { injectedFiles } from "../../src/deploy/engine/injected_files.ts";
+import { notMapped, notMappedResource } from "../../src/deploy/engine/mapped_keys.ts";
+import { withPlainDollars } from "../../src/deploy/engine/plain_dollars.ts";
+import { wantedNetworks, wantedVolumes } from "../../src/deploy/engine/resource_bodies.ts";
+import { serviceBody } from "../../src/deploy/swarm/service_body.ts";
+import { wantedObjects, wantedStackNetworks } from "../../src/deploy/swarm/stack_objects.ts";
+import { meaninglessIn, notForSwarm } from "../../src/deploy/swarm/swarm_keys.ts";
+import { requireShortUpdates } from "../../src/deploy/update/short_updates.ts";
+import { updateOf, updateRules } from "../../src/deploy/update/update_config.ts";
+import type { ContainerDetails, ResourceSummary } from "../../src/docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  type ComposeModel,
+  LABELS,
+  MANAGER,
+  type ObservedContainer,
+  type Release,
+  type ReleaseService,
+  stackKey,
+} from "../../src/model/mod.ts";
+import { listedDrift } from "../../src/plan/listed_drift.ts";
+import { planFor } from "../../src/plan/plan_for.ts";
+import { requireShortEnvironment } from "../../src/prepare/long_values.ts";
+import { requirePlain, withSecrets } from "../../src/prepare/reveal_inputs.ts";
+import { createPauses, createRedactor } from "../../src/system/mod.ts";
+import { TREE } from "./saturated_models.ts";
+
+const LIVE = "/data/releases/default/shop";
+const key = stackKey("", "shop");
+const revision = {
+  source: { kind: "git", url: "https://h/acme/shop", name: "h/acme/shop" },
+  reference: "refs/heads/main",
+  id: "a".repeat(40),
+} as const;
+const digest = (text: string) => `sha256:${text.length}:${text.slice(0, 60)}`;
+const signal = new AbortController().signal;
+const API = "1.45";
+
+/** A project, what was made of it, and what an engine tells of it. */
+export interface Saturated {
+  readonly model: ComposeModel;
+  readonly names: readonly string[];
+  readonly uses: readonly compose.TreeUse[];
+  readonly parts: compose.ReleaseParts;
+  readonly release: Release;
+  /** The same services with other digests and inputs, as they were deployed before. */
+  readonly before: readonly ReleaseService[];
+  /** A container of each service, none of which runs what is wanted. */
+  readonly containers: readonly ObservedContainer[];
+  /** The same as they are wanted, but stopped. */
+  readonly stopped: readonly ObservedContainer[];
+  readonly resources: readonly ResourceSummary[];
+  /** As people see the model, and as they saw the one before. */
+  readonly texts: readonly [string, string];
+}
+
+/** Everything that {@link SATURATING} takes of one project. */
+export function saturatedOf(model: ComposeModel): Saturated {
+  const names = Object.keys(compose.servicesOf(model));
+  const uses = compose.treeUses(model, TREE);
+  const inPlace = attempt(() => compose.ignoredUses(model, uses)) ??
+    { uses: new Set<compose.TreeUse>(), signals: new Map<string, string>(), warnings: [] };
+  const parts: compose.ReleaseParts = {
+    key,
+    revision,
+    target: "",
+    timeoutSeconds: 60,
+    discovered: false,
+    rendered: model,
+    invocation: { envFiles: [], profiles: [], environment: {} },
+    tree: TREE,
+    stackDirectory: LIVE,
+    uses,
+    inPlace,
+    live: compose.livePaths(uses, inPlace.uses, () => true),
+    liveManifest: { files: {}, directories: [] },
+    closure: { configuration: "", complete: true, paths: {} },
+    foreignResources: new Set(),
+    buildArguments: { A: "b" },
+    contentOf: (path) => path,
+    digest,
+  };
+  const release = compose.makeRelease(parts);
+  const before = release.services.map((each) => ({
+    ...each,
+    digest: `${each.digest}-before`,
+    inputs: Object.fromEntries(
+      Object.entries(each.inputs).map(([name, value]) => [name, `${value}x`]),
+    ),
+  }));
+  const containers = containersOf(before, "running");
+  const stopped = containersOf(release.services, "exited");
+  const masked = compose.maskedModel(model, { digest });
+  return {
+    model,
+    names,
+    uses,
+    parts,
+    release,
+    before,
+    containers,
+    stopped,
+    resources: resourcesOf(model),
+    texts: [masked, masked.replaceAll(/"[^"]*",$/gm, '"other",')],
+  };
+}
+
+function containersOf(
+  services: readonly ReleaseService[],
+  state: ObservedContainer["state"],
+): ObservedContainer[] {
+  return [1, 2].flatMap((number) =>
+    services.map(({ name, digest, place }) => ({
+      id: `${name}-${number}`.padEnd(64, "0"),
+      name: `shop-${name}-${number}`,
+      service: name,
+      state,
+      health: "none" as const,
+      exitCode: 1,
+      imageId: "sha256:1",
+      labels: {
+        [COMPOSE_LABELS.project]: "shop",
+        [COMPOSE_LABELS.number]: String(number),
+        [LABELS.manager]: MANAGER,
+        [LABELS.digest]: digest,
+      },
+      hostPorts: Array.from({ length: 60 }, (_, at) => ({
+        address: "0.0.0.0",
+        port: 1024 + at,
+        protocol: "udp",
+      })),
+      networkIds: [],
+      networkNames: (place?.networks ?? []).map((each) => `${each}-other`),
+    }))
+  );
+}
+
+function resourcesOf(model: ComposeModel): ResourceSummary[] {
+  return ["networks", "volumes"].flatMap((kind) =>
+    Object.values(compose.objectAt(model, kind)).map((each) => ({
+      id: `id-${compose.textAt(each as compose.JsonObject, "name")}`,
+      name: compose.textAt(each as compose.JsonObject, "name"),
+      driver: "other",
+      options: { o: "other" },
+      labels: { [COMPOSE_LABELS.project]: "other" },
+      network: { internal: true, attachable: true, ipv6: true, pools: [] },
+    }))
+  ) as unknown as ResourceSummary[];
+}
+
+const engine = {
+  findNetworks: () => Promise.resolve([]),
+  findVolumes: () => Promise.resolve([]),
+} as never;
+const forEach = (call: (name: string, made: Saturated) => unknown) => (made: Saturated) => {
+  for (const name of made.names) attempt(() => call(name, made));
+};
+const forServices =
+  (call: (service: compose.JsonObject, made: Saturated) => unknown) => (made: Saturated) => {
+    for (const each of Object.values(compose.servicesOf(made.model))) {
+      attempt(() => call(each, made));
+    }
+  };
+
+/** Refusing is right, too. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    const answer = work();
+    if (answer instanceof Promise) answer.catch(() => {});
+    return answer;
+  } catch {
+    return undefined;
+  }
+}
+
+const detailsOf = (container: ObservedContainer) =>
+  ({ container, host: {}, mounts: [], endpoints: {} }) as unknown as ContainerDetails;
+const networksOf = ({ model }: Saturated) =>
+  Object.keys(compose.objectAt(model, "networks")).map((name) => ({
+    key: name,
+    name,
+    id: name,
+    changed: ["driver"],
+  }));
+const stackParts = ({ model }: Saturated) => ({
+  stack: "shop",
+  model,
+  api: API,
+  replicas: {},
+  images: {},
+  content: {},
+  object: (_kind: string, name: string) => ({ id: name, name }),
+});
+
+/** What is called with a whole project, or with each of its services, by its name in `src/`. */
+export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> = {
+  beyondBounds: ({ model }) => beyondBounds(model),
+  tooLargeProject: ({ model }) =>
+    [false, true].map((isStack) => compose.tooLargeProject(model, { isStack })),
+  listedLengths: ({ model }) => compose.listedLengths(model),
+  buildPaths: forServices((service, { model }) =>
+    buildPaths(compose.objectAt(service, "build"), model)
+  ),
+  claimsOf: forEach((name, { model }) => compose.claimsOf(model, name)),
+  clashes: ({ model, names, containers }) => compose.clashes(model, names, containers),
+  clashing: ({ model, names }) => {
+    const claims = names.map((name) => ({ name, claims: compose.claimsOf(model, name) }));
+    return compose.clashing(
+      claims,
+      claims.map((each) => ({ ...each, name: `${each.name}-other` })),
+    );
+  },
+  portHolders: ({ model, names }) => {
+    const ports = names.flatMap((name) => compose.claimsOf(model, name).ports);
+    return compose.portHolders([{ hostPorts: ports }])(
+      ports.map((each) => ({ ...each, protocol: "udp" })),
+    );
+  },
+  requireKnownToEngine: ({ model }) =>
+    compose.requireKnownToEngine(model, "a", () => Promise.resolve("1.30")),
+  expectationOf: forEach((name, { model }) => compose.expectationOf(name, model)),
+  replicasOf: forServices((service) => compose.replicasOf(service)),
+  restartPolicy: forServices((service) => compose.restartPolicy(service)),
+  withFilesVolumes: ({ model }) =>
+    compose.withFilesVolumes(model, TREE, (path) => ({ volume: path, name: path }) as never),
+  filesVolumes: ({ model }) => compose.filesVolumes(model),
+  followsOf: forServices((service) => compose.followsOf(service)),
+  sharesOf: forServices((service) => compose.sharesOf(service)),
+  dependenciesOf: forServices((service) => compose.dependenciesOf(service)),
+  inOrder: ({ release: { services }, names }) => {
+    const before = new Map(services.map((each) => [each.name, each.dependsOn]));
+    return compose.inOrder(names, (name) => before.get(name) ?? []);
+  },
+  externalObject: ({ model }) => compose.externalObject(model),
+  followedPaths: ({ model }) =>
+    [false, true].map((isStack) => compose.followedPaths(model, { isStack })),
+  refusedTemplates: ({ model }) => refusedTemplates(model),
+  volumesOf: ({ model }) => volumesOf(model, []),
+  ignoredUses: ({ model, uses }) => compose.ignoredUses(model, uses),
+  requireHooksRun: ({ model }) =>
+    compose.requireHooksRun(model, "a", () => Promise.resolve("2.26.1")),
+  livePaths: ({ uses }) => {
+    const half = new Set(uses.filter((_, at) => at % 2 === 0));
+    return [true, false].map((exists) => compose.livePaths(uses, half, () => exists));
+  },
+  makeRelease: ({ parts }) => compose.makeRelease(parts),
+  releaseServices: ({ parts, model }) =>
+    releaseServices({ ...parts, model, variables: "", environment: {}, buildArguments: "" }),
+  maskedModel: ({ model }) => {
+    const secrets = Array.from({ length: 5000 }, (_, at) => `aaaa${"aB3-".repeat(at % 20)}${at}`);
+    return compose.maskedModel(model, { digest, secrets });
+  },
+  secretsInModel: ({ model }) => compose.secretsInModel(model),
+  secretsInLargeModel: ({ model }) => compose.secretsInLargeModel(model, createPauses()),
+  secretsOfRelease: ({ release }) => compose.secretsOfRelease(release),
+  secretsInVariables: ({ model }) =>
+    compose.secretsInVariables(
+      model,
+      Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`SECRET_${at}`, `value-${at}`])),
+    ),
+  bindsSay: ({ model }) => compose.bindsSay(model),
+  normalModel: ({ model }) => [true, false].map((each) => compose.normalModel(model, each)),
+  withExplicitBinds: ({ model }) => compose.withExplicitBinds(model),
+  withPlainKeys: ({ model }) => compose.withPlainKeys(model),
+  pullsAlways: forEach((name, { release }) => compose.pullsAlways(release, name)),
+  pullsNever: forEach((name, { release }) => compose.pullsNever(release, name)),
+  requirePullable: ({ release }) => compose.requirePullable(release, release.services),
+  rewriteModel: ({ model, parts: { live } }) =>
+    compose.rewriteModel(model, { tree: TREE, stackDirectory: LIVE, placeOf: live.placeOf }),
+  withBuildPaths: ({ release, model }) => compose.withBuildPaths(release.model, model),
+  withBuildArguments: ({ model }) => compose.withBuildArguments(model, { A: "b" }),
+  sideImages: ({ model, release }) => compose.sideImages(model, release.services),
+  askedOrder: forServices((service) => compose.askedOrder(service)),
+  isRequired: forServices((service) => compose.isRequired(service)),
+  requireStartFirst: ({ model }) => compose.requireStartFirst(requiring(model)),
+  startFirstObstacle: forEach((name, { model }) => compose.startFirstObstacle(model, name)),
+  sharesWrites: forServices((service) => compose.sharesWrites(service)),
+  treeUses: ({ model }) => compose.treeUses(model, TREE),
+  volumesFrom: ({ model }) => compose.volumesFrom(model),
+  plainModel: ({ texts: [text] }) => plainModel(text),
+  planFor: ({ release: { services }, before, containers }) =>
+    planFor(services, { containers }, {
+      kind: "wanted",
+      deployed: before,
+      policy: { forceRecreate: false, removeOrphans: true },
+    }),
+  "planFor, stopped": ({ release: { services }, stopped }) =>
+    planFor(services, { containers: stopped }, { kind: "repaired" }),
+  "planFor, nothing there": ({ release: { services } }) =>
+    planFor(services, { containers: [] }, { kind: "repaired" }),
+  "planFor, one of a chain": ({ release: { services }, before, stopped }) => {
+    const containers = stopped.map((each) => ({ ...each, state: "running" as const }));
+    const last = services.at(-1)?.name ?? "";
+    const asked = [services[0]?.name ?? "", last, "s499"];
+    return [
+      planFor(services, { containers }, { kind: "recreated", asked }),
+      planFor(services, { containers }, {
+        kind: "taken_back",
+        failed: before,
+        removeOrphans: true,
+      }),
+    ];
+  },
+  listedDrift: ({ release: { services }, containers, stopped }) =>
+    [containers, stopped].map((each) => listedDrift(services, { containers: each })),
+  changedNetworks: ({ model, resources }) => changedNetworks(model, resources),
+  requireSameVolumes: ({ model, resources }) => requireSameVolumes(model, resources),
+  requireOwnVolumes: ({ model, resources }) =>
+    requireOwnVolumes(
+      key,
+      model,
+      { existing: resources, ownerOf: () => "h/acme/shop" },
+      { source: "h/acme/shop", repository: "h/acme/shop" } as never,
+    ),
+  volumeNames: ({ model }) => volumeNames(model),
+  conditionsOf: ({ model, names, release: { services }, stopped }) => {
+    const half = names.filter((_, at) => at % 2 === 0);
+    const conditions = conditionsOf(model, half, { desired: services, running: new Set() });
+    return conditionState(conditions, { containers: stopped });
+  },
+  keptDependents: ({ release: { services }, stopped }) =>
+    ["s0", "s499"].map((each) =>
+      keptDependents(new Set([each]), services, { containers: stopped })
+    ),
+  withNewNetworks: (made) => {
+    const { release, stopped: containers } = made;
+    const keep = release.services.map(({ name }) => ({
+      name,
+      action: "keep" as const,
+      because: [],
+    }));
+    return withNewNetworks(keep, networksOf(made), { release, observed: { containers } });
+  },
+  requireNoStrangers: (made) => {
+    const services = made.names.map((name) => ({ name, action: "recreate" as const, because: [] }));
+    const connected = made.stopped.map((each) => ({
+      ...each,
+      networkIds: networksOf(made).map(({ id }) => id),
+    }));
+    return requireNoStrangers(networksOf(made), connected, { release: made.release, services });
+  },
+  replaceLost: ({ release: { services }, stopped }) => {
+    const plans = services.map(({ name }) => ({ name, action: "start" as const, because: [] }));
+    const cut = stopped.map((each) => ({ ...each, networkIds: ["a", "b"] }));
+    return replaceLost(engine, plans, { desired: services, observed: { containers: cut } }, signal);
+  },
+  readiness: ({ release: { services }, stopped }) => readiness(services, { containers: stopped }),
+  imagesByService: ({ stopped }) => imagesByService({ containers: stopped }),
+  startAgain: ({ release: { services }, names, stopped }) =>
+    startAgain([], names, { desired: services, observed: { containers: stopped } }),
+  watchPeriod: forEach((name, { model }) => watchPeriod(model, name, 0)),
+  actingCall: ({ model }) => actingCall({}, {}, model),
+  configHash: forServices((service) => configHash(service, "2.26.1")),
+  containerWish: forEach((name, { model }) =>
+    containerWish({
+      model,
+      service: name,
+      number: 1,
+      api: API,
+      labels: {},
+      variables: {},
+      idOf: () => "a",
+      inherited: Array.from({ length: 40 }, (_, at) => ({
+        kind: "volume",
+        source: "",
+        name: "0".repeat(64),
+        destination: `/data/${at}`,
+        writable: true,
+      })) as never,
+      imageVolumes: new Set(Array.from({ length: 40 }, (_, at) => `/data/${at}`)),
+    })
+  ),
+  requireExternals: ({ model, names }) => requireExternals(engine, model, names, signal),
+  fieldDrift: ({ model, stopped }) => stopped.map((each) => fieldDrift(model, detailsOf(each), 1)),
+  mountedVolumes: forEach((name, { model }) => mountedVolumes(model, name)),
+  addressKeepers: ({ model, resources }) => addressKeepers(resources, model, API),
+  injectedFiles: forEach((name, { model }) => injectedFiles(model, name, {})),
+  notMapped: forEach((name, { model }) => notMapped(model, name)),
+  notMappedResource: ({ model }) => notMappedResource(model),
+  withPlainDollars: ({ model }) => withPlainDollars(model),
+  wantedNetworks: ({ model }) => wantedNetworks(model, API),
+  wantedVolumes: ({ model }) => wantedVolumes(model),
+  serviceBody: (made) => forEach((name) => serviceBody(name, stackParts(made)))(made),
+  wantedObjects: ({ model }) =>
+    wantedObjects(model, { stack: "shop", digest, content: () => Buffer.from("a") } as never),
+  wantedStackNetworks: ({ model }) => wantedStackNetworks(model, API, "shop"),
+  notForSwarm: ({ model }) => notForSwarm(model),
+  meaninglessIn: ({ model }) => meaninglessIn(model),
+  requireShortUpdates: ({ model }) => requireShortUpdates(model),
+  updateOf: forEach((name, { model }) => [updateOf(model, name), updateRules(model, name, "back")]),
+  requireShortEnvironment: ({ model }) => requireShortEnvironment(model),
+  requirePlain: ({ model }) =>
+    requirePlain(model, { failures: new Map([["a", new Error("b")]]) } as never),
+  withSecrets: ({ model }) =>
+    withSecrets(
+      { envFiles: [], profiles: [], environment: {} },
+      model,
+      {
+        decrypted: Array.from({ length: 5 }, (_, at) => `aB3-${at}`),
+        plain: [],
+        hides: () => true,
+      } as never,
+    ),
+  "the redactor": ({ texts: [text] }) => {
+    const redactor = createRedactor();
+    for (let at = 0; at < 5000; at++) redactor.add(`aB3-aB3-aB3-${at}`);
+    return redactor.redact(text);
+  },
+};
+
+/** The same with the label that forbids every other order. */
+function requiring(model: ComposeModel): ComposeModel {
+  const services = Object.entries(compose.servicesOf(model)).map(([name, service]) => [name, {
+    ...service,
+    labels: { "stackwright.deployment.update.require": "start-first" },
+  }]);
+  return { ...model, services: Object.fromEntries(services) };
+}

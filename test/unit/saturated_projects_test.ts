@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { env } from "node:process";
+import { describe, it } from "node:test";
+import { beyondBounds } from "../../src/compose/model_bounds.ts";
+import { SATURATED, saturated } from "./saturated_models.ts";
+import { saturatedOf, SATURATING } from "./saturated_functions.ts";
+
+/** The longest time for which one function may keep an idle machine from everything else. */
+const MOST_MS = 2000;
+/** Tries before it counts. */
+const TRIES = 4;
+const KNOWN_WORK_MS = 10;
+
+/** Work that takes an idle machine about ten milliseconds. */
+function knownWork(): number {
+  const start = performance.now();
+  let sum = 0;
+  for (let index = 0; index < 10_000_000; index++) sum = (sum * 31 + index) | 0;
+  assert.notEqual(sum, 1);
+  return performance.now() - start;
+}
+
+/**
+ * Whether work gives way in time: what it does after its first wait has pauses of its own. When it does
+ * not, other programs may be at work here, too: it is tried again, and gets as much more time as work
+ * takes of which it is known how long it takes.
+ */
+async function isQuick(work: () => unknown): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const before = tries === 0 ? 0 : knownWork();
+    const start = performance.now();
+    let answer: unknown;
+    try {
+      answer = work();
+    } catch {
+      // Refusing is right, too: what counts is the time.
+    }
+    const time = performance.now() - start;
+    if (answer instanceof Promise) await answer.catch(() => {});
+    const load = tries === 0 ? 1 : Math.max(1, before / KNOWN_WORK_MS, knownWork() / KNOWN_WORK_MS);
+    if (time <= MOST_MS * load) return true;
+  }
+  return false;
+}
+
+/** What is tried where not everything is. */
+const FEW = ["every list of one service"];
+const isSample = env["FUZZ_TIMES"] === "1" || "Bun" in globalThis;
+
+describe("projects that have as much as they may", () => {
+  for (const name of isSample ? FEW : Object.keys(SATURATED)) {
+    it(`do not stop the service with ${name}`, async () => {
+      const model = saturated(name);
+      assert.equal(beyondBounds(model), undefined);
+      assert.ok(JSON.stringify(model).length < 4.5 * 1024 * 1024);
+      const made = saturatedOf(model);
+      const slow: string[] = [];
+      for (const [called, call] of Object.entries(SATURATING)) {
+        if (!await isQuick(() => call(made))) slow.push(called);
+      }
+      assert.deepEqual(slow, [], `they take longer than ${MOST_MS} ms`);
+    });
+  }
+});
+
+/** Types of what a project has any number of. */
+const LARGE =
+  /\b(?:ComposeModel|JsonObject|ObservedStack|ReleaseParts|DigestInputs|StackParts|ContainerParts)\b|readonly (?:ReleaseService|ServicePlan|TreeUse|ServiceClaims|HostPort|ObservedContainer|ChangedNetwork)\[\]|\bRelease, "model"/;
+const ROOMS = ["compose", "config", "deploy", "plan", "prepare"];
+
+/** What is not called with such projects, and why. */
+const EXCUSED: Readonly<Record<string, string>> = {
+  withOldData: "asks the engine for each thing that it looks at",
+  bringOldData: "asks the engine for each thing that it looks at",
+  lookForDrift: "asks the engine for each thing that it looks at",
+  removeNetworks: "asks the engine for each thing that it looks at",
+  findOldData: "asks the engine for each thing that it looks at",
+  pointTags: "asks the engine for each thing that it looks at",
+  startStopped: "asks the engine for each thing that it looks at",
+  awaitedJobs: "asks the engine for each thing that it looks at",
+  readContents: "asks the engine for each thing that it looks at",
+  requireSafeModel: "asks the engine for each thing that it looks at",
+  prepareImages: "asks the engine for each thing that it looks at",
+  requireImages: "asks the engine for each thing that it looks at",
+  requireFilesArrive: "asks the engine for each thing that it looks at",
+  refreshSideImages: "asks the engine for each thing that it looks at",
+  idsBeside: "asks the engine for each thing that it looks at",
+  imagesToRecord: "asks the engine for each thing that it looks at",
+  placeOfFile: "looks at one value",
+  objectAt: "looks at one value",
+  objectsAt: "looks at one value",
+  textAt: "looks at one value",
+  servicesOf: "looks at one value",
+  serviceOf: "looks at one value",
+  labelsOf: "looks at one value",
+  resourcesOf: "looks at one value",
+  resourceName: "looks at one value",
+  containerName: "looks at one value",
+  imageReference: "looks at one value",
+  networksByPriority: "looks at one value",
+  fileUses: "looks at one value",
+  isValue: "looks at one value",
+  ulimits: "looks at one value",
+  resourceLimits: "looks at one value",
+  objectBase: "looks at one value",
+  texts: "looks at one value",
+  updateRules: "looks at one value",
+  requireNoNewNetworks: "looks at one value",
+  changedNames: "looks at one value",
+  summarise: "looks at one value",
+  healthBody: "a part of containerWish",
+  hostBody: "a part of containerWish",
+  mountBodies: "a part of containerWish",
+  taskBody: "a part of serviceBody",
+  taskContainer: "a part of serviceBody",
+  taskMounts: "a part of serviceBody",
+  replaceReasons: "a part of planFor",
+  conditionState: "called with conditionsOf",
+};
+
+describe("whatever reads a project", () => {
+  it("is tried with one that has as much as it may, or said why not", async () => {
+    const found: string[] = [];
+    for (const room of ROOMS) {
+      const directory = new URL(`../../src/${room}/`, import.meta.url);
+      for (const file of await readdir(directory, { recursive: true })) {
+        if (!file.endsWith(".ts")) continue;
+        const text = await readFile(new URL(file, directory), "utf8");
+        for (const match of text.matchAll(/^export (?:async )?function\*? (\w+)/gm)) {
+          const signature = text.slice(match.index, text.indexOf("\n}", match.index));
+          const head = signature.slice(0, bodyOf(signature));
+          if (LARGE.test(head)) found.push(match[1] ?? "");
+        }
+      }
+    }
+    const known = new Set([...Object.keys(SATURATING), ...Object.keys(EXCUSED)]);
+    assert.ok(found.length > 100, String(found.length));
+    assert.deepEqual(found.filter((name) => !known.has(name)), []);
+    // And nobody is excused who is not there any more, or tried all the same.
+    const there = new Set(found);
+    const tried = Object.keys(EXCUSED).filter((name) => !there.has(name) || name in SATURATING);
+    assert.deepEqual(tried, []);
+  });
+});
+
+/** Where the parameters of a function end. */
+function bodyOf(signature: string): number {
+  let open = 0;
+  for (let at = signature.indexOf("("); at < signature.length; at++) {
+    if (signature[at] === "(") open++;
+    else if (signature[at] === ")" && --open === 0) return at;
+  }
+  return signature.length;
+}
