@@ -353,7 +353,9 @@ describe("a hostile repository before the executable", { skip }, () => {
 
   for (
     const [title, files] of [
-      ["a word of 60,000 characters", { "compose.yaml": `services: {web: ${"x".repeat(60_000)}}` }],
+      ["a word of 120,000 characters", {
+        "compose.yaml": `services: {web: ${"x".repeat(120_000)}}`,
+      }],
       ["a comment of 250,000 characters", {
         "compose.yaml": `# ${"-".repeat(250_000)}\nservices: []\n`,
       }],
@@ -364,9 +366,9 @@ describe("a hostile repository before the executable", { skip }, () => {
       ["a file of megabytes", {
         "compose.yaml": Array.from({ length: 250_000 }, (_, n) => `k${n}: 1\n`).join(""),
       }],
-      ["20,000 keys", {
+      ["40,000 keys", {
         "compose.yaml": `services:\n${
-          Array.from({ length: 20_000 }, (_, n) => `  s${n}: 1\n`).join("")
+          Array.from({ length: 40_000 }, (_, n) => `  s${n}: 1\n`).join("")
         }`,
       }],
     ] as const
