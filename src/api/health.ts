@@ -61,11 +61,8 @@ async function checkHealth(parts: HealthParts): Promise<HealthView> {
 async function withinTime({ checkEngine, clock }: HealthParts): Promise<void> {
   // Whoever asks may go away: others wait for the same look.
   const nobody = new AbortController().signal;
-  const late = () =>
-    new StackwrightError(
-      "timeout",
-      `the container engine did not answer within ${LONGEST_CHECK_MS / 1000} s`,
-    );
+  const why = `the container engine did not answer within ${LONGEST_CHECK_MS / 1000} s`;
+  const late = () => new StackwrightError("timeout", why);
   const limit = { clock, milliseconds: LONGEST_CHECK_MS, late };
   await withDeadline(limit, (signal) => abortable(checkEngine(signal), signal), nobody);
 }

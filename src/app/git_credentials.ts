@@ -13,24 +13,20 @@ import {
 export function gitCredentials(settings: Settings): GitCredentials {
   const { git } = settings;
   return {
-    domains: git.domains.map((domain) => ({
-      domains: domain.domains,
-      ...credentials(domain),
-      ...appOf(domain),
-      ...(domain.skipTlsVerification ? { insecureSkipTls: true } : {}),
-    })),
-    global: {
-      ...credentials(git),
-      ...appOf(git),
-      ...(git.skipTlsVerification ? { insecureSkipTls: true } : {}),
-    },
+    domains: git.domains.map((each) => ({ domains: each.domains, ...credentials(each) })),
+    global: credentials(git),
     tokenHosts: git.accessTokenHosts ?? polledHosts(settings),
   };
 }
 
 type Given = Pick<
   GitSettings,
-  "accessToken" | "accessTokenUser" | "sshPrivateKey" | "sshPrivateKeyPassphrase"
+  | "accessToken"
+  | "accessTokenUser"
+  | "app"
+  | "skipTlsVerification"
+  | "sshPrivateKey"
+  | "sshPrivateKeyPassphrase"
 >;
 
 function credentials(given: Given): Omit<DomainCredentials, "domains"> {
@@ -39,6 +35,8 @@ function credentials(given: Given): Omit<DomainCredentials, "domains"> {
     ...(accessToken === undefined ? {} : { accessToken, accessTokenUser }),
     ...(sshPrivateKey === undefined ? {} : { sshPrivateKey }),
     ...(sshPrivateKeyPassphrase === undefined ? {} : { sshPrivateKeyPassphrase }),
+    ...appOf(given),
+    ...(given.skipTlsVerification ? { insecureSkipTls: true } : {}),
   };
 }
 

@@ -1,7 +1,4 @@
-/**
- * Caches that buildx reads and writes with nothing of this machine: no directory, no credentials of
- * it.
- */
+/** Caches that buildx reads and writes with nothing of this machine: no directory, no credentials. */
 const HARMLESS_TYPES: ReadonlySet<string> = new Set(["azblob", "gha", "inline", "registry"]);
 
 /**
@@ -34,9 +31,7 @@ function optionOf(field: string): { readonly key: string; readonly value: string
   return { key, value: at < 0 ? "" : field.slice(at + 1).trim() };
 }
 
-/**
- * The fields of one line of CSV; `undefined` for what readers of CSV may understand differently.
- */
+/** The fields of one line of CSV; `undefined` for what readers of CSV may understand differently. */
 function csvFields(text: string): string[] | undefined {
   if (/[\r\n\0]/.test(text)) return undefined;
   if (!text.includes('"')) return text.split(",");

@@ -7,14 +7,11 @@ export const RUN_STATUSES = ["accepted", "running", "succeeded", "failed", "skip
 /** One member of {@link RUN_STATUSES}. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** States of one target inside a run. */
-type TargetStatus = "pending" | "running" | "succeeded" | "failed" | "skipped";
-
 /** One stack in one context that a run was about. */
 export interface RunTarget {
   readonly context: string;
   readonly stack: string;
-  readonly status: TargetStatus;
+  readonly status: "pending" | "running" | "succeeded" | "failed" | "skipped";
   readonly reason?: SkipReason;
   /** Time at which an automatic attempt may happen again. */
   readonly retryAt?: Date;

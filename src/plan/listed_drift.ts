@@ -18,9 +18,7 @@ export function listedDrift(
   { containers }: ObservedStack,
 ): Drift[] {
   const known = new Set(services.map((each) => each.name));
-  const strange = containers.filter(({ service, labels }) =>
-    !known.has(service) && !isOurs({ labels })
-  );
+  const strange = containers.filter((each) => !known.has(each.service) && !isOurs(each));
   return [
     ...services.flatMap((service) =>
       serviceDrift(service, containers.filter((each) => each.service === service.name))

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { canonicalJson, isObject } from "../compose/mod.ts";
+import { canonicalJson } from "../compose/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
-import type { ComposeModel } from "../model/mod.ts";
+import { type ComposeModel, parseObject } from "../model/mod.ts";
 
 /** Most that is kept of all models together, in characters. */
 const MOST = 16 * 1024 * 1024;
@@ -32,8 +32,7 @@ export class RenderedModels {
     if (text === undefined) return undefined;
     this.#texts.delete(key);
     this.#texts.set(key, text);
-    const model: unknown = JSON.parse(withTrees(text, inputs.trees));
-    return isObject(model) ? model : undefined;
+    return parseObject(withTrees(text, inputs.trees));
   }
 
   /** Keeps a model, unless something of a tree would stay in it when the tree is another. */

@@ -51,11 +51,10 @@ export function tellVerdicts(
   { current, verdicts, observed, isMixed, judge }: VerdictNews,
 ): void {
   const { key, revision, digest: release } = current;
-  const repository = revision.source.name;
   for (const verdict of verdicts) {
     const { message, fails } = judge(verdict);
     const teller = reconciliationTeller(listeners, current);
-    meter.count("engine_rollbacks_total", stackLabels(key, repository));
+    meter.count("engine_rollbacks_total", stackLabels(key, revision.source.name));
     if (fails) {
       ledger.failures.fail(key, { release, message, at: clock.now(), automatic: true });
       const error = new StackwrightError("deploy_failed", message);

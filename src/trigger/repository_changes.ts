@@ -65,7 +65,6 @@ async function collect(files: Files, directory: string, lines: string[]): Promis
 /** State of a file or directory as it is seen without reading it. */
 async function stateOf(files: Files, path: string): Promise<string> {
   const info = await files.stat(path);
-  return info === undefined
-    ? `${basename(path)} -`
-    : `${basename(path)} ${info.size} ${info.modifiedAt.getTime()}`;
+  const facts = info === undefined ? "-" : `${info.size} ${info.modifiedAt.getTime()}`;
+  return `${basename(path)} ${facts}`;
 }

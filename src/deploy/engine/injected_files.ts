@@ -31,13 +31,13 @@ export interface FileUse {
 
 /** The configs and secrets of a service, secrets first. */
 export function fileUses(model: ComposeModel, service: JsonObject): FileUse[] {
-  return (["secrets", "configs"] as const).flatMap((kind) => {
-    return objectsAt(service, kind).map((use) => ({
+  return (["secrets", "configs"] as const).flatMap((kind) =>
+    objectsAt(service, kind).map((use) => ({
       path: placeOfFile(kind, use),
       use,
       resource: objectAt(objectAt(model, kind), textAt(use, "source")),
-    }));
-  });
+    }))
+  );
 }
 
 /** Whether the value of a config or secret stands in the model or in a variable, and not in a file. */
