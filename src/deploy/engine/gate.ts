@@ -32,6 +32,15 @@ export function addressKeepers(
   return new Set(networks.filter(keeps).map((each) => each.name));
 }
 
+/** The networks of a model that are there: nobody has to read a list of all that an engine has. */
+export async function networksThere(
+  engine: Pick<Engine, "findNetworks">,
+  model: ComposeModel,
+  signal: AbortSignal,
+): Promise<readonly ResourceSummary[]> {
+  return await engine.findNetworks(resourcesOf(model, "networks").map(({ name }) => name), signal);
+}
+
 /** Names of the networks whose ranges a model chooses. */
 function withChosenRanges(model: ComposeModel): string[] {
   return resourcesOf(model, "networks").filter(({ external, definition }) => {

@@ -14,7 +14,7 @@ import { waitHealthy } from "../wait_healthy.ts";
 import { forEachService } from "./along_dependencies.ts";
 import { endpointsOf } from "./endpoints.ts";
 import type { EngineWork } from "./engine_work.ts";
-import { addressKeepers, rejoin } from "./gate.ts";
+import { addressKeepers, networksThere, rejoin } from "./gate.ts";
 import {
   makeContainers,
   numberOf,
@@ -53,16 +53,21 @@ export async function rollServices(work: EngineWork, signal: AbortSignal): Promi
   const { changes, model, parts: { engine } } = work;
   const services = Object.keys(changes.scale);
   const startsFirst = (service: string) => changes.updates?.get(service)?.order === "start-first";
-  const networks = services.some(startsFirst) ? await engine.listNetworks({}, signal) : [];
+  const networks = services.some(startsFirst) ? await networksThere(engine, model, signal) : [];
   const keepers = addressKeepers(networks, model, work.api);
   const hidden = (service: string) => startsFirst(service) ? keepers : new Set<string>();
   const made = await makeContainers(work, signal, hidden);
-  let left = services.length;
+  let underWay = services.length;
   const onEnding = () => {
-    left--;
-    if (left === 0) changes.onEnding?.();
+    underWay--;
+    if (underWay === 0) changes.onEnding?.();
   };
-  const rolling: Rolling = { work, keepers, ...made, onEnding };
+  const leaves = made.successors.filter(({ service }) => startsFirst(service))
+    .flatMap(({ replaces }) => replaces.networkNames ?? [])
+    .filter((name) => !networks.some((each) => each.name === name));
+  const left = await engine.findNetworks([...new Set(leaves)], signal);
+  const all = new Set([...keepers, ...addressKeepers(left, model, work.api)]);
+  const rolling: Rolling = { work, keepers: all, ...made, onEnding };
   await forEachService(work, async (service) => {
     await awaitDependencies(work, service, signal);
     await rollService(rolling, service, signal);

@@ -21,7 +21,7 @@ import {
 } from "../../compose/mod.ts";
 import { applySteps } from "../apply_steps.ts";
 import { imageReference } from "../engine/container_body.ts";
-import { addressKeepers } from "../engine/gate.ts";
+import { addressKeepers, networksThere } from "../engine/gate.ts";
 import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
 import { inTheWay } from "../in_the_way.ts";
@@ -29,7 +29,7 @@ import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
 import { resourceName } from "../../compose/resources.ts";
 
 type UpdateEngine = Pick<Engine, "imageVolumes" | "listImages">;
-type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "listNetworks">;
+type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "findNetworks">;
 
 interface UpdateQuestion {
   readonly release: Pick<Release, "model" | "services">;
@@ -159,7 +159,7 @@ async function addressLosers(
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const networks = await engine.listNetworks({}, signal);
+  const networks = await networksThere(engine, model, signal);
   const keepers = addressKeepers(networks, model, await engine.apiVersion(signal));
   return networks.map((each) => each.name).filter((name) => !keepers.has(name));
 }

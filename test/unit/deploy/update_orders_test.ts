@@ -59,7 +59,8 @@ function question(
   const engine = {
     imageVolumes: () => Promise.resolve(imageVolumes),
     listImages: () => Promise.resolve([image]),
-    listNetworks: () => Promise.resolve([...made]),
+    findNetworks: (names: readonly string[]) =>
+      Promise.resolve(made.filter(({ name }) => names.includes(name))),
     apiVersion: () => Promise.resolve(api),
   };
   const release = { model, services: [] };

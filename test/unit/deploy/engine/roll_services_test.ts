@@ -251,6 +251,29 @@ describe("services that are replaced by rules", () => {
     }
   });
 
+  it("takes the old one out of a network that the new one leaves, and reads no list of all", async () => {
+    const world = createWorld({ web: web({ order: "start-first" }) });
+    const { engine } = world;
+    engine.networks.push({
+      ...{ id: "o", name: "outside", driver: "bridge" },
+      labels: { "stackwright.network.keeps_addresses": "true" },
+    });
+    engine.containers = engine.containers.map((each) => ({
+      ...each,
+      networkNames: ["shop_default", "outside"],
+    }));
+    engine.listNetworks = () => Promise.reject(new Error("a list of all networks"));
+    const { inspectContainer } = engine;
+    engine.inspectContainer = async (id, signal) => {
+      const details = await inspectContainer(id, signal);
+      return details &&
+        { ...details, endpoints: { outside: { ipv4: "10.1.0.2", ipv6: "", aliases: [] } } };
+    };
+    await world.roll();
+    const taken = engine.calls.filter((each) => /connect .* (?:from|to) outside/.test(each));
+    assert.deepEqual(taken.map((each) => each.split(" ")[0]), ["disconnect", "connect"]);
+  });
+
   it("makes nobody findable in a network that gives addresses only once", async () => {
     const world = createWorld({ web: web({ order: "start-first" }) });
     world.engine.networks = [{
