@@ -7,6 +7,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import type { PlannedStack, PlannedStacks } from "../pipeline/mod.ts";
+import { createLimiter } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
 import { serviceView } from "./run_view.ts";
@@ -30,6 +31,12 @@ export interface SyncStackParts extends RunWorkParts, Pick<StackParts, "ledger">
   readonly plan: (request: SourceRequest, signal: AbortSignal) => Promise<PlannedStacks>;
 }
 
+/**
+ * Plans that are made at once; others wait. Each copies the ledger, and runs git and compose, and who may
+ * only look may ask for as many as there are connections.
+ */
+const MOST_PLANS = 2;
+
 /** The plan of one stack on the wire. */
 const planView = z.strictObject({
   plan_id: z.string().describe("The same while what is wanted and what runs are the same."),
@@ -45,6 +52,7 @@ const planView = z.strictObject({
  * nothing says where it comes from, and what keeps it from being planned.
  */
 export function planStackOperation(parts: SyncStackParts): Operation<z.output<typeof planView>> {
+  const limiter = createLimiter(MOST_PLANS);
   return defineOperation({
     id: "planDeployment",
     summary: "Show what a deployment of a stack would change, and change nothing.",
@@ -54,7 +62,8 @@ export function planStackOperation(parts: SyncStackParts): Operation<z.output<ty
     output: planView,
     errors: ["bad_request", "not_found", "conflict"],
   }, async ({ context, name }, call) => {
-    const found = await planOf(parts, stackKey(context, name), call);
+    const make = () => planOf(parts, stackKey(context, name), call);
+    const found = await limiter.run(make, call.signal);
     const { id, plan: { services, ...plan }, before, after } = found;
     return {
       plan_id: id,

@@ -7,6 +7,7 @@ import { type RunTarget, StackwrightError } from "../../src/model/mod.ts";
 import { restRoutes } from "../../src/serve/rest.ts";
 import { settle } from "../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../fakes/memory_engine.ts";
+import { planned } from "../fakes/memory_ledger.ts";
 import {
   API_SECRET,
   type HttpService,
@@ -123,6 +124,28 @@ describe("GET /v1/health", () => {
       assert.equal(answers.length, 2);
       answers[1]?.();
       assert.equal((await later).status, 200);
+    });
+  });
+
+  it("makes two plans at a time, however many are asked for", async () => {
+    const making: (() => void)[] = [];
+    const plan = async () => {
+      await new Promise<void>((resolve) => making.push(resolve));
+      return await planned();
+    };
+    await withService({ plan }, async ({ handler }) => {
+      const headers = { "x-api-key": API_SECRET };
+      const ask = () => {
+        const url = "http://localhost/v1/api/deployment/shop/plan";
+        return handler(new Request(url, { method: "POST", headers }), { remote: "" });
+      };
+      const asked = Array.from({ length: 20 }, ask);
+      for (let made = 0; made < 20; made++) {
+        await settle();
+        assert.equal(making.length, Math.min(made + 2, 20));
+        making[made]?.();
+      }
+      for (const each of await Promise.all(asked)) assert.equal(each.status, 200);
     });
   });
 
