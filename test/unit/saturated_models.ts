@@ -193,8 +193,8 @@ export const SATURATED: Readonly<Record<string, () => Json>> = {
         VALUES / 12 / 4 - 10,
         (index) =>
           bind(
-            `${TREE}/${at}${"/d".repeat(index % 100)}/${index}`,
-            `/m${"/d".repeat(index % 50)}/${index}`,
+            `${TREE}/${at}${"/d".repeat(index % 60)}/${index}`,
+            `/m${"/d".repeat(index % 20)}/${index}`,
           ),
       ).slice(0, ENTRIES),
     }), "s"),
