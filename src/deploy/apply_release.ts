@@ -12,7 +12,8 @@ import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import { changedNames, keptDependents, type KeptServices } from "./kept_services.ts";
 import { replaceLost } from "./lost_networks.ts";
 import { removeNetworks, withNewNetworks } from "./new_networks.ts";
-import type { ReleaseOnDisk, Rollout, RolloutParts } from "./rollout_words.ts";
+import type { Rollout, RolloutParts } from "./rollout_words.ts";
+import { pointTags } from "./point_tags.ts";
 import { readiness } from "./readiness.ts";
 import type { FailedUpdate } from "./backend.ts";
 import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
@@ -72,7 +73,7 @@ export async function applyRelease(
     stops(step);
     // What takes its time to end needs no slot, and others could deploy meanwhile.
     const onEnding = step === steps.before.at(-1) ? () => parts.slot.leave() : undefined;
-    await carryOut({ ...stepParts, onEnding }, work.next, step, deadline, signal);
+    await carryOut({ ...stepParts, onEnding }, work, step, deadline, signal);
   }
   const seen = await waitHealthy({
     engine: parts.engine,
@@ -92,7 +93,7 @@ export async function applyRelease(
   if (steps.after.length > 0) await parts.slot.takeAgain(signal);
   for (const step of steps.after) {
     stops(step);
-    await carryOut(stepParts, work.next, step, deadline, signal);
+    await carryOut(stepParts, work, step, deadline, signal);
   }
   return steps.after.length > 0 ? undefined : seen;
 }
@@ -172,7 +173,7 @@ interface StepParts extends RolloutParts {
 
 async function carryOut(
   parts: StepParts,
-  onDisk: ReleaseOnDisk,
+  { next: onDisk, images = {} }: Pick<Rollout, "next" | "images">,
   step: ApplyStep,
   deadline: Date,
   signal: AbortSignal,
@@ -195,6 +196,9 @@ async function carryOut(
     case "up": {
       const services = Object.keys(step.scale);
       if (step.mode === "complete") await mendContainers(engine, release, services, signal);
+      // Another stack may have built something else by that name since.
+      const built = release.services.filter((each) => each.builds && services.includes(each.name));
+      await pointTags(engine, built, images, signal);
       const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
       const call = parts.call(onDisk);

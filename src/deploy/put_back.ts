@@ -1,8 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
 import {
-  imagesBeside,
   type ObservedStack,
-  own,
   type ReleaseService,
   type ServicePlan,
   type StackwrightError,
@@ -12,6 +10,7 @@ import {
 import { applyRelease } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { leftBehind } from "./left_behind.ts";
+import { pointTags } from "./point_tags.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import type { FailureAction } from "./update/update_config.ts";
@@ -104,6 +103,7 @@ async function restore(
   const back: Rollout = {
     ...work,
     next: previous,
+    images: work.previousImages,
     // What failed may be a limit that is too short, and that must not fail here again.
     timeoutSeconds: Math.max(previous.release.timeoutSeconds, work.timeoutSeconds),
     previous: next,
@@ -145,26 +145,6 @@ export function startAgain(
       : each
   );
   return withFollowers(started, desired, observed);
-}
-
-/**
- * Points the tags that services name at the images that they ran: a pull or build may have moved
- * them since. Images that are gone are left to be pulled.
- */
-export async function pointTags(
-  engine: Engine,
-  services: readonly ReleaseService[],
-  images: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<void> {
-  // Those of services last: where a hook needs the same name, what runs longest decides.
-  for (const { name, image: reference } of [...services.flatMap(imagesBeside), ...services]) {
-    const image = own(images, name);
-    if (image === undefined || reference === "" || reference.includes("@")) continue;
-    if (await engine.imageId(reference, signal) === image) continue;
-    if (await engine.imageId(image, signal) === undefined) continue;
-    await engine.tagImage(image, reference, signal);
-  }
 }
 
 function stoppedServices(observed: ObservedStack): ReadonlySet<string> {

@@ -33,6 +33,8 @@ export interface Rollout {
   readonly ranBefore: readonly string[];
   /** What lies under `live/` now. */
   readonly liveNow: LiveManifest;
+  /** Images that services of `next` which are built are made of, as far as they are known. */
+  readonly images?: Readonly<Record<string, string>>;
   /** Images the previous release ran, by service, to point its tags at again. */
   readonly previousImages: Readonly<Record<string, string>>;
   /** Seconds until `next` must be healthy. */

@@ -83,6 +83,11 @@ export interface Engine {
   ): Promise<string | undefined>;
   /** Paths at which an image declares volumes; none when it is not there. */
   imageVolumes(reference: string, signal: AbortSignal): Promise<readonly string[]>;
+  /** Labels of the image a reference names; `undefined` when it is not there. */
+  imageLabels(
+    reference: string,
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, string>> | undefined>;
   /**
    * Characters that the list of containers has for each one of an image, because its author said so;
    * `undefined` when it is not there.

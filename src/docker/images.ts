@@ -26,6 +26,11 @@ export function imageCalls(api: EngineApi) {
       const answer = await inspectImage(api, reference, {}, signal);
       return Object.keys(asRecord(asRecord(asRecord(answer)["Config"])["Volumes"]));
     },
+    imageLabels: async (reference, signal) => {
+      const answer = await inspectImage(api, reference, {}, signal);
+      if (answer === undefined) return undefined;
+      return asTexts(asRecord(asRecord(answer)["Config"])["Labels"]);
+    },
     imageListed: async (reference, signal) => {
       const answer = await inspectImage(api, reference, {}, signal);
       return answer === undefined ? undefined : listedLength(asRecord(asRecord(answer)["Config"]));

@@ -15,6 +15,7 @@ import {
   type ReleaseService,
 } from "../model/mod.ts";
 import { presentImages, requireShortList } from "./short_list.ts";
+import { builtImages } from "./built_images.ts";
 import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -72,9 +73,10 @@ export async function refreshImages(
  * More containers of a service that was built get the image that the others run: its name may mean
  * one that was never released.
  *
- * Returns the images of a stack with their digests; nothing where containers are made.
+ * Returns the images of a stack with their digests; where containers are made, those that were built.
  *
- * Throws `pull_failed` or `build_failed`, and what {@link requireShortList} throws.
+ * Throws `pull_failed` or `build_failed`, and what {@link requireShortList} and {@link builtImages}
+ * throw.
  */
 export async function prepareImages(
   parts: PrepareParts,
@@ -112,11 +114,12 @@ export async function prepareImages(
   const { build } = target.deployment;
   const model = withBuildArguments(toBuild.call.model ?? {}, build.args);
   await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, build, signal);
+  const images = await builtImages(parts.host.engine, target.key, builds, signal);
   const made = needed.filter((each) => acting.get(each.name) !== "start");
   const built = new Set(builds.map((each) => each.image));
   const known = new Map([...present].filter(([image]) => !built.has(image)));
   await requireShortList(parts.host.engine, prepared.release, { services: made, known }, signal);
-  return {};
+  return images;
 }
 
 function namesOf({ services }: Plan, actions: readonly string[]): string[] {

@@ -148,6 +148,8 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       engine.containers = engine.containers.filter((each) => each.id !== id);
     },
     imageId: (reference) => Promise.resolve(engine.images[reference]),
+    imageLabels: (reference) =>
+      Promise.resolve(Object.values(engine.images).includes(reference) ? {} : undefined),
     imageContent: (reference) => Promise.resolve(engine.images[reference]),
     imageVolumes: () => Promise.resolve([]),
     imageListed: (reference) =>

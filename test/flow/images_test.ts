@@ -433,6 +433,13 @@ for (
         await commit(world, compose(3));
         await pollTo(world, "succeeded");
         await isRun(3);
+
+        // Another stack built something else by that name, and all containers are to be made.
+        await docker(world, "tag", IMAGE, name);
+        const own = (await world.containers()).filter((each) => each.service === "app");
+        await docker(world, "rm", "--force", ...own.map((each) => each.id));
+        await pollTo(world, "succeeded");
+        await isRun(3);
       }));
 
     it("a build that fails changes nothing that runs, and the run shows its output", () =>

@@ -1,0 +1,22 @@
+import type { Engine } from "../docker/engine.ts";
+import { imagesBeside, own, type ReleaseService } from "../model/mod.ts";
+
+/**
+ * Points the tags that services name at the images that they ran: a pull or build may have moved
+ * them since. Images that are gone are left to be pulled.
+ */
+export async function pointTags(
+  engine: Engine,
+  services: readonly ReleaseService[],
+  images: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
+  // Those of services last: where a hook needs the same name, what runs longest decides.
+  for (const { name, image: reference } of [...services.flatMap(imagesBeside), ...services]) {
+    const image = own(images, name);
+    if (image === undefined || reference === "" || reference.includes("@")) continue;
+    if (await engine.imageId(reference, signal) === image) continue;
+    if (await engine.imageId(image, signal) === undefined) continue;
+    await engine.tagImage(image, reference, signal);
+  }
+}
