@@ -56,3 +56,28 @@ it("an engine has one stream for all who listen, and who comes late looks first"
   await follow("late");
   assert.deepEqual([heard.includes("late looks"), streams], [false, 2]);
 });
+
+it("remembers a bounded number of events, whatever time an engine says that it is", async () => {
+  const stop = new AbortController();
+  const clock = createFakeClock();
+  const time = 2n ** 62n;
+  const event = (containerId: string) => ({
+    ...{ action: "die", detail: "", attributes: {}, containerId, time },
+  });
+  const events = new SharedEvents({
+    async *events() {
+      for (let number = 0; number < 20_000; number++) yield event(`c${number}`);
+      yield event("c19999");
+      yield event("c0");
+      stop.abort();
+    },
+    clock,
+    log: createRecordingLog(),
+    random: () => 1,
+  }, stop.signal);
+  const heard: string[] = [];
+  const onEvent = ({ containerId }: ContainerEvent) => void heard.push(containerId);
+  await events.follow({ onEvent, onGap: () => {} });
+  assert.equal(heard.length, 20_001);
+  assert.equal(heard.at(-1), "c0");
+});
