@@ -1,6 +1,7 @@
 import type { NetworkBody } from "../../docker/create_bodies.ts";
 import type { Engine, ResourceSummary } from "../../docker/engine.ts";
 import {
+  COMPOSE_LABELS,
   type ComposeModel,
   isStackwrightError,
   LABELS,
@@ -26,7 +27,7 @@ import { withoutNetworks } from "./without_networks.ts";
  * there stays as it is, whoever made it. Networks are made all or none.
  *
  * Throws `deploy_failed`, before anything is made, where an external one is missing, and where the engine
- * has no addresses left for a network.
+ * has no addresses left for a network; `conflict` for a volume that another project made meanwhile.
  */
 export async function ensureResources(
   { parts: { engine }, changes, model, api, tell }: EngineWork,
@@ -41,20 +42,47 @@ export async function ensureResources(
   requireNone("network", newNetworks);
   requireNone("volume", newVolumes);
   const rolled = joinedBy(services.filter((each) => askedOrder(each) === "start-first"));
-  const made: string[] = [];
+  const networksMade: string[] = [];
   try {
     for (const { key, name, body } of newNetworks) {
       await engine.makeNetwork(body, signal);
-      made.push(name);
+      networksMade.push(name);
       if (rolled.has(key)) await chooseRange(engine, { name, body, api }, signal);
       tell(`Network ${name} Created`);
     }
   } catch (error) {
-    throw await withoutNetworks(engine, made, error, signal);
+    throw await withoutNetworks(engine, networksMade, error, signal);
   }
   for (const { name, body } of newVolumes) {
     await engine.makeVolume(body, signal);
     tell(`Volume ${name} Created`);
+  }
+  if (newVolumes.length === 0) return;
+  const made = await engine.findVolumes(newVolumes.map(nameOf), signal);
+  requireMadeByUs(newVolumes, made);
+}
+
+/**
+ * An engine that has a volume of the name gives that one: another stack may have made it since it was looked
+ * for, and two would write into one another's data.
+ */
+function requireMadeByUs(
+  wanted: ReturnType<typeof wantedVolumes>,
+  made: readonly ResourceSummary[],
+): void {
+  for (const { name, labels } of made) {
+    const ours = wanted.find((each) => each.name === name)?.body.Labels?.[LABELS.sourceName];
+    const theirs = labels[LABELS.sourceName];
+    // Stacks of one source may share.
+    if (ours === undefined || theirs === undefined || ours === theirs) continue;
+    throw new StackwrightError(
+      "conflict",
+      `volume ${name} was made for ${
+        labels[COMPOSE_LABELS.project]
+      }, which runs from ${theirs}, at the same ` +
+        "time, so no container was made with it; give the volume another name, or say that it is shared " +
+        "on purpose: external: true",
+    );
   }
 }
 
