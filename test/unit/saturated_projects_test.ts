@@ -73,6 +73,7 @@ const ROOMS = ["compose", "config", "deploy", "plan", "prepare"];
 const EXCUSED: Readonly<Record<string, string>> = {
   withOldData: "asks the engine for each thing that it looks at",
   bringOldData: "asks the engine for each thing that it looks at",
+  networksThere: "asks the engine for each thing that it looks at",
   lookForDrift: "asks the engine for each thing that it looks at",
   removeNetworks: "asks the engine for each thing that it looks at",
   findOldData: "asks the engine for each thing that it looks at",
