@@ -1,4 +1,4 @@
-import {} from "../compose/mod.ts";
+import { resourcesOf } from "../compose/mod.ts";
 import type { ResourceSummary } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -9,7 +9,6 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import type { Claimant } from "./ownership.ts";
-import { resourcesOf } from "../compose/resources.ts";
 
 interface VolumeFacts {
   /** Volumes of the engine that have the name of one in the model. */

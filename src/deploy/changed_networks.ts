@@ -1,7 +1,6 @@
 import type { NetworkFacts, ResourceSummary } from "../docker/engine.ts";
 import type { ComposeModel } from "../model/mod.ts";
-import { type JsonObject, objectAt, objectsAt, textAt } from "../compose/mod.ts";
-import { resourcesOf } from "../compose/resources.ts";
+import { type JsonObject, objectAt, objectsAt, resourcesOf, textAt } from "../compose/mod.ts";
 
 /** A network of the project that the model defines differently from the one that exists. */
 export interface ChangedNetwork {

@@ -1,7 +1,6 @@
 import type { ResourceSummary } from "../docker/engine.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
-import { type JsonObject, objectAt, textAt } from "../compose/mod.ts";
-import { resourcesOf } from "../compose/resources.ts";
+import { type JsonObject, objectAt, resourcesOf, textAt } from "../compose/mod.ts";
 
 /**
  * Refuses a model that defines a volume differently from the one that exists under its name. Docker

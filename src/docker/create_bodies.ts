@@ -71,10 +71,7 @@ export interface HostBody {
   readonly DnsOptions?: readonly string[];
   readonly ExtraHosts?: readonly string[];
   readonly VolumesFrom?: readonly string[];
-  readonly LogConfig?: {
-    readonly Type: string;
-    readonly Config: Readonly<Record<string, string>>;
-  };
+  readonly LogConfig?: { readonly Type: string; readonly Config: Readonly<Record<string, string>> };
   readonly RestartPolicy?: { readonly Name: string; readonly MaximumRetryCount: number };
   readonly PortBindings?: Readonly<Record<string, readonly PortBody[]>>;
   readonly Tmpfs?: Readonly<Record<string, string>>;

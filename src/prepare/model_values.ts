@@ -1,5 +1,5 @@
 import type { ComposeProject } from "../deploy/mod.ts";
-import { objectAt, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
+import { objectAt, objectsAt, resourcesOf, servicesOf, textAt } from "../compose/mod.ts";
 import {
   type ComposeInvocation,
   type ComposeModel,
@@ -10,7 +10,6 @@ import { interpolate } from "./interpolate.ts";
 import { requireShort } from "./long_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { envFilesIn, type Trees } from "./render_project.ts";
-import { resourcesOf } from "../compose/resources.ts";
 
 /** Sources of the values of a model. */
 interface ValueSources {

@@ -3,6 +3,7 @@ import {
   dotenvEntries,
   insideTree,
   objectsAt,
+  resourcesOf,
   secretsInLargeModel,
   secretsInVariables,
   servicesOf,
@@ -29,7 +30,6 @@ import {
   writtenSecrets,
 } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
-import { resourcesOf } from "../compose/resources.ts";
 
 type Parts = Pick<PrepareParts, "files" | "secrets">;
 
@@ -156,8 +156,7 @@ export class PlainSecrets {
     this.#dotenvBytes += info.size;
     if (info.size <= MOST_BYTES && this.#dotenvBytes <= MOST_OF_ALL) return;
     const message = info.size > MOST_BYTES
-      ? `the dotenv file ${basename(path)} has ${info.size} bytes, the most that is read is ` +
-        `${MOST_BYTES}`
+      ? `the dotenv file ${basename(path)} has ${info.size} bytes, at most ${MOST_BYTES} are read`
       : `the dotenv files of the deployment have more than ${MOST_OF_ALL} bytes together`;
     throw new StackwrightError("config_invalid", `${message}: take out what is no variable`);
   }
@@ -174,9 +173,7 @@ export class PlainSecrets {
 
 /** Files of `secrets:`, and what is mounted to where secrets lie in containers. */
 function secretFiles(model: ComposeModel): string[] {
-  const declared = resourcesOf(model, "secrets").map(({ definition }) =>
-    textAt(definition, "file")
-  );
+  const declared = resourcesOf(model, "secrets").map((each) => textAt(each.definition, "file"));
   const mounted = Object.values(servicesOf(model)).flatMap((service) =>
     objectsAt(service, "volumes").filter((volume) =>
       volume["type"] === "bind" && textAt(volume, "target").startsWith("/run/secrets/")

@@ -162,15 +162,11 @@ export class Ledger extends LedgerTables {
   }
 
   #fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
-    if (intent.releaseId !== undefined) {
-      this.releases.setStatus(
-        intent.releaseId,
-        status,
-        this.redact(message, intent.key),
-        this.#now(),
-      );
+    const { key, releaseId } = intent;
+    if (releaseId !== undefined) {
+      this.releases.setStatus(releaseId, status, this.redact(message, key), this.#now());
     }
-    this.pins.end(intent.key, intent.id, "failed");
+    this.pins.end(key, intent.id, "failed");
     this.#finish(intent, status, message);
   }
 
