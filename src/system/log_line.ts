@@ -40,7 +40,9 @@ export function formatLine(
     const priority = `<${PRIORITIES[level]}>`;
     return `${priority}${said}`.replaceAll("\n", `\n${priority}`) + "\n";
   }
-  return `${time.slice(11, 19)} ${level.padEnd(8)} ${said}\n`;
+  // What is told of others may have lines that look like ours.
+  const lines = said.replaceAll("\n", `\n${" ".repeat(18)}`);
+  return `${time.slice(11, 19)} ${level.padEnd(8)} ${lines}\n`;
 }
 
 /** The stack that a line is about; with half of its name anything may be in the line. */

@@ -156,7 +156,8 @@ describe("createLog as JSON", () => {
     it(`a message is finished text: ${JSON.stringify(message)}`, () => {
       assert.equal(json((log) => log.info(message, { stack: "web" }))["msg"], message);
       const lines = written((log) => log.info(message, { stack: "web" }), { format: "text" });
-      assert.ok(lines[0]?.includes(` ${visible(message)} stack=web`));
+      const shown = visible(message).replaceAll("\n", `\n${" ".repeat(18)}`);
+      assert.ok(lines[0]?.includes(` ${shown} stack=web`));
     });
   }
 
@@ -269,6 +270,14 @@ describe("createLog as text", () => {
     );
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? "", /^\d\d:\d\d:\d\d warning {2}slow stack=web n=3 list=\["a"\]\n$/);
+  });
+
+  it("no line of a message looks like one of the log", () => {
+    const forged = "no\n12:00:00 critical all is lost\n\nx";
+    const [text = ""] = written((log) => log.error(forged, { of: "a\nb" }), { format: "text" });
+    const [, ...more] = text.trimEnd().split("\n");
+    assert.ok(more.length >= 3);
+    for (const line of more) assert.match(line, /^ {18}/);
   });
 });
 
