@@ -30,13 +30,14 @@ type Given = Pick<
 >;
 
 function credentials(given: Given): Omit<DomainCredentials, "domains"> {
-  const { accessToken, accessTokenUser, sshPrivateKey, sshPrivateKeyPassphrase } = given;
+  const { accessToken, accessTokenUser, skipTlsVerification: insecureSkipTls } = given;
+  const { sshPrivateKey, sshPrivateKeyPassphrase } = given;
   return {
     ...(accessToken === undefined ? {} : { accessToken, accessTokenUser }),
     ...(sshPrivateKey === undefined ? {} : { sshPrivateKey }),
     ...(sshPrivateKeyPassphrase === undefined ? {} : { sshPrivateKeyPassphrase }),
     ...appOf(given),
-    ...(given.skipTlsVerification ? { insecureSkipTls: true } : {}),
+    ...(insecureSkipTls ? { insecureSkipTls } : {}),
   };
 }
 
