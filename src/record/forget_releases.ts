@@ -59,9 +59,9 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
 
 /**
  * Forgets stacks without a release: those that were destroyed long ago, those that nobody speaks of any
- * more, and the oldest beyond {@link MOST_GONE}; all but what trees they saw. What waits for a window, or
- * is held by a person, is not forgotten for its age. Belongs inside a transaction of the ledger; `now` is
- * in milliseconds since 1970.
+ * more, and the oldest beyond {@link MOST_GONE}; all but what trees they saw. What a person holds is not
+ * forgotten, however many names come after it: it would be deployed. What waits for a window is not
+ * forgotten for its age. Belongs inside a transaction of the ledger; `now` is in milliseconds since 1970.
  */
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
@@ -70,11 +70,11 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id
        UNION ALL SELECT context, name, coalesce(closed_at, ?), ? FROM intents
        UNION ALL SELECT context, name, 0, ? FROM deferred
-       UNION ALL SELECT context, name, 0, ? FROM holds) g
+       UNION ALL SELECT context, name, coalesce(until, ?), 0 FROM holds) g
      LEFT JOIN stacks s ON s.context = g.context AND s.name = g.name
      WHERE s.release_id IS NULL
      GROUP BY g.context, g.name ORDER BY at DESC`,
-    ...[NEVER_MS, now, GONE_MS, now, now],
+    ...[NEVER_MS, now, GONE_MS, now, Number.MAX_SAFE_INTEGER],
   );
   for (const [index, row] of gone.entries()) {
     const isOld = Number(row["at"]) < now - Number(row["kept"]);

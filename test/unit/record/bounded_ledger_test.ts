@@ -157,6 +157,19 @@ describe("a bounded ledger", () => {
       const later = names();
       assert.ok(later.includes("x1298") && later.includes("web"));
       assert.ok(!later.includes("x1299") && later.length <= 104, `${later.length}`);
+
+      // Who writes another repository names as many as they like, and does not end a person's hold so.
+      for (let name = 0; name < 1200; name++) {
+        if (name % 50 === 0) await clock.advance(1);
+        say(`z${name}`);
+      }
+      assert.ok(ledger.holds.get(held) !== undefined && names().includes("x1298"));
+      ledger.holds.set(held, { reason: "no", heldAt: clock.now(), until: clock.now() });
+      for (let name = 0; name < 1200; name++) {
+        if (name % 50 === 0) await clock.advance(1);
+        say(`w${name}`);
+      }
+      assert.ok(!names().includes("x1298"), "the hold has ended");
     }));
 
   it("stays under 100 MB in a year of polls every minute with 200 stacks", () =>
