@@ -6,27 +6,43 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 
+/** Looks at what a name means right after a build of it: two projects that build one have their turns. */
+const MOST_LOOKS = 4;
+
+/** Services as they are built. */
+type Built = Pick<ReleaseService, "name" | "image">;
+
 /**
  * The images that services were just built as, by service. Their names may mean what another stack
- * built a moment later, so containers are made of these.
+ * built a moment later, so containers are made of these. Where that was in the very moment, `again`
+ * builds once more: stacks of one repository that build the same end at the same time.
  *
- * Throws `conflict` where a name means what was built for another project already.
+ * Throws `conflict` where a name still means what was built for another project.
  */
-export async function builtImages(
+export async function builtImages<Service extends Built>(
   engine: Pick<Engine, "imageId" | "imageLabels">,
   key: StackKey,
-  services: readonly Pick<ReleaseService, "name" | "image">[],
+  services: readonly Service[],
+  again: (services: readonly Service[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const built: Record<string, string> = {};
-  for (const { name, image } of services.filter((each) => each.image !== "")) {
-    const id = await engine.imageId(image, signal);
-    if (id === undefined) continue;
-    const project = (await engine.imageLabels(id, signal))?.[COMPOSE_LABELS.project];
-    if (project !== undefined && project !== key.name) throw builtElsewhere(key, image, project);
-    built[name] = id;
+  let left = services.filter((each) => each.image !== "");
+  for (let look = 1;; look++) {
+    const others = new Map<Service, string>();
+    for (const service of left) {
+      const id = await engine.imageId(service.image, signal);
+      if (id === undefined) continue;
+      const project = (await engine.imageLabels(id, signal))?.[COMPOSE_LABELS.project];
+      if (project === undefined || project === key.name) built[service.name] = id;
+      else others.set(service, project);
+    }
+    const [first] = others;
+    if (first === undefined) return built;
+    if (look === MOST_LOOKS) throw builtElsewhere(key, first[0].image, first[1]);
+    left = [...others.keys()];
+    await again(left);
   }
-  return built;
 }
 
 function builtElsewhere({ name }: StackKey, image: string, project: string): StackwrightError {

@@ -110,11 +110,14 @@ export async function prepareImages(
   requirePullable(prepared.release, pulls);
   await parts.host.images.pull(wanted(target, prepared, pulls), signal);
   await pullSideImages(parts, prepared.release, wanted(target, prepared, needed), signal);
-  const toBuild = wanted(target, prepared, builds);
-  const { build } = target.deployment;
-  const model = withBuildArguments(toBuild.call.model ?? {}, build.args);
-  await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, build, signal);
-  const images = await builtImages(parts.host.engine, target.key, builds, signal);
+  const { build: how } = target.deployment;
+  const build = async (services: readonly ReleaseService[]) => {
+    const toBuild = wanted(target, prepared, services);
+    const model = withBuildArguments(toBuild.call.model ?? {}, how.args);
+    await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, how, signal);
+  };
+  await build(builds);
+  const images = await builtImages(parts.host.engine, target.key, builds, build, signal);
   const made = needed.filter((each) => acting.get(each.name) !== "start");
   const built = new Set(builds.map((each) => each.image));
   const known = new Map([...present].filter(([image]) => !built.has(image)));
