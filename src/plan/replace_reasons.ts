@@ -55,7 +55,7 @@ export function inPlaceReasons({ name, inPlace }: ReleaseService, input: DecideI
     : `it is updated in place, and ${inPlace.signal} is sent`;
   if (before === undefined) return [`nobody knows which files it was started with; ${then}`];
   const paths = [...new Set([...Object.keys(before), ...Object.keys(inPlace.files)])].sort();
-  return paths.filter((path) => before[path] !== inPlace.files[path]).map((path) => {
+  return told(paths.filter((path) => before[path] !== inPlace.files[path]), (path) => {
     const [old, wanted] = [shown(before[path]), shown(inPlace.files[path])];
     return `mounted ${path} changed from ${old} to ${wanted}; ${then}`;
   });
@@ -77,11 +77,21 @@ export function changedInputs(
   return [`container ${container.name} has digest ${old}, the release ${wanted}`];
 }
 
+/** Reasons that are told of a service: runs and a hundred decisions keep them, and it may mount thousands. */
+const MOST_REASONS = 20;
+
+/** The first of what changed, and how much more there is. */
+function told(changed: readonly string[], describe: (name: string) => string): string[] {
+  const more = changed.length - MOST_REASONS;
+  const first = changed.slice(0, MOST_REASONS).map(describe);
+  return more > 0 ? [...first, `${more} more of what it is made from changed`] : first;
+}
+
 function inputChanges(before: ReleaseService, after: ReleaseService): string[] {
   const names = [...new Set([...Object.keys(before.inputs), ...Object.keys(after.inputs)])].sort();
   // A mount that is new, of a path the repository does not have, is told by its definition.
   const value = ({ inputs }: ReleaseService, name: string) => inputs[name] ?? "absent";
-  return names.filter((name) => value(before, name) !== value(after, name)).map((name) => {
+  return told(names.filter((name) => value(before, name) !== value(after, name)), (name) => {
     const [old, wanted] = [shown(before.inputs[name]), shown(after.inputs[name])];
     return `${describeInput(name)} changed from ${old} to ${wanted}`;
   });

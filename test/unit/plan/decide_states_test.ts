@@ -320,4 +320,24 @@ describe("decide() and its reasons", () => {
       "the variables its secrets come from changed from eeee to eee2",
     ]);
   });
+
+  it("tells twenty reasons of a service, however many of its mounts changed", () => {
+    const mounting = (state: string) =>
+      serviceOf("web", {
+        digest: `web-${state}`,
+        inputs: Object.fromEntries(
+          Array.from({ length: 2000 }, (_, file) => [`file:${file}`, `file:${state}`]),
+        ),
+      });
+    const plan = decide({
+      desired: [mounting("2")],
+      observed: { containers: [containerOf("web")] },
+      previous: [mounting("1")],
+      policy: POLICY,
+      images: {},
+    });
+    const because = plan.services[0]?.because ?? [];
+    assert.equal(because.length, 21);
+    assert.equal(because.at(-1), "1980 more of what it is made from changed");
+  });
 });
