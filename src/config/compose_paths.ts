@@ -1,4 +1,4 @@
-import { type Document, LineCounter, type Node, visit } from "yaml";
+import { type Document, isMap, isScalar, LineCounter, type Node, visit } from "yaml";
 import {
   isObject,
   type JsonObject,
@@ -8,6 +8,7 @@ import {
 } from "../model/mod.ts";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 import { invalidInput } from "./problem_sink.ts";
+import { hasMerge, isMergeKey, type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
 import { yamlMessage } from "./yaml_message.ts";
 
 /** One entry of `include`, as its author wrote it. */
@@ -29,6 +30,8 @@ export interface ComposePaths {
   readonly files: readonly string[];
   /** Those of them without which compose fails whatever the profiles are. */
   readonly needed: readonly string[];
+  /** Paths that it may read as well, depending on how merge keys are understood. */
+  readonly unsure: UnsurePaths;
 }
 
 /** Files that one compose file may name. */
@@ -36,13 +39,19 @@ const MOST_NAMED = 2000;
 
 /** Tags that mean the same to every reader of YAML, and those of compose itself. */
 const TAGS =
-  /^(?:!|!reset|!override|tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq|merge|timestamp))$/;
+  /^(?:!|!reset|!override|tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq|timestamp))$/;
 /**
  * Line ends that YAML 1.1 knows and 1.2 does not: to compose, what follows one in a comment is not
  * part of the comment.
  */
 // deno-lint-ignore no-control-regex -- these characters are what must be refused
-const UNCLEAR = /\r(?!\n)|[\u0000\u0085\u2028\u2029]/;
+const OTHER_LINE_ENDS = /\r(?!\n)|[\u0000\u0085\u2028\u2029]/;
+/** Signs that make a text mean something else to another reader, and what is said about them. */
+const UNCLEAR = [
+  [OTHER_LINE_ENDS, "a line end that is neither LF nor CRLF"],
+  // To compose it is nothing at the beginning of a line, and part of the key to others.
+  [/\ufeff/, "a byte order mark that is not the first character of the file"],
+] as const;
 
 /**
  * Finds every path that rendering a compose file reads. It is a guard, so it does not guess: whatever
@@ -57,8 +66,11 @@ export function composePaths(text: string, file: string): ComposePaths {
     extended: [] as string[],
     files: [] as string[],
     needed: [] as string[],
+    unsure: { extended: [] as string[], files: [] as string[] },
   };
-  for (const document of documentsOf(text, file)) {
+  for (const { document, unsure } of documentsOf(text, file)) {
+    found.unsure.extended.push(...unsure.extended);
+    found.unsure.files.push(...unsure.files);
     if (document === null || document === undefined) continue;
     const root = mapOf(document, file, "the file");
     for (const include of itemsOf(root["include"])) found.includes.push(includeOf(include, file));
@@ -77,10 +89,10 @@ export function composePaths(text: string, file: string): ComposePaths {
       }
     }
   }
-  const { files, extended, includes } = found;
+  const { files, extended, includes, unsure } = found;
   const named = includes.reduce(
     (sum, each) => sum + 1 + each.paths.length + each.envFiles.length,
-    files.length + extended.length,
+    Math.max(files.length, unsure.files.length) + Math.max(extended.length, unsure.extended.length),
   );
   if (named <= MOST_NAMED) return found;
   const message = `it names ${named} files, the most is ${MOST_NAMED}`;
@@ -99,13 +111,19 @@ function includeOf(include: unknown, file: string): ComposeInclude {
   };
 }
 
-function documentsOf(text: string, file: string): unknown[] {
+/** A document as plain values, and what else may come of its merge keys. */
+interface ReadDocument {
+  readonly document: unknown;
+  readonly unsure: UnsurePaths;
+}
+
+function documentsOf(text: string, file: string): ReadDocument[] {
   const tooMuch = tooMuchYaml(text);
   if (tooMuch !== undefined) throw refused(file, { line: 1, message: tooMuch });
-  const at = UNCLEAR.exec(text);
-  if (at !== null) {
-    const line = text.slice(0, at.index).split("\n").length;
-    throw refused(file, { line, message: "a line end that is neither LF nor CRLF" });
+  for (const [unclear, message] of UNCLEAR) {
+    const at = unclear.exec(text);
+    if (at === null) continue;
+    throw refused(file, { line: text.slice(0, at.index).split("\n").length, message });
   }
   const lines = new LineCounter();
   const refuse: RefuseAt = (offset, message) => {
@@ -118,9 +136,23 @@ function documentsOf(text: string, file: string): unknown[] {
     if (twice !== undefined) refuse(twice, "not valid YAML: a key is given twice");
     visit(document, {
       Node: (_key, node) => requireKnownTag(node, refuse),
-      Pair: (_key, { key }) => requirePlainMerge(key as WrittenKey | null, refuse),
+      Pair: (_key, { key }) => requirePlainKey(key as WrittenKey | null, refuse),
     });
-    return valueOf(document, file);
+    requireSureInclude(document, refuse);
+    return { document: valueOf(document, file), unsure: unsurePaths(document) };
+  });
+}
+
+/** Refuses includes that depend on what a merge comes to; nobody needs one there. */
+function requireSureInclude(document: Document, refuse: RefuseAt): void {
+  const { contents } = document;
+  const isMergedAtTop = isMap(contents) && contents.items.some(({ key }) => isMergeKey(key));
+  visit(document, {
+    Pair(_key, { key, value }) {
+      if (!isScalar(key) || key.value !== "include") return;
+      if (!isMergedAtTop && !hasMerge(value)) return;
+      refuse(key.range?.[0] ?? 0, "include must not depend on a merge key <<: write it out");
+    },
   });
 }
 
@@ -144,10 +176,19 @@ function requireKnownTag({ tag, range }: Node, refuse: RefuseAt): void {
   refuse(range?.[0] ?? 0, message);
 }
 
-/** Readers differ in whether a quoted or tagged merge key merges. */
-function requirePlainMerge(key: WrittenKey | null, refuse: RefuseAt): void {
-  if (key?.value !== "<<" || (key.type === "PLAIN" && key.tag === undefined)) return;
-  refuse(key.range?.[0] ?? 0, "write the merge key << without quotes and tag");
+/**
+ * Readers differ in whether a quoted or tagged merge key merges, in what other tagged keys are, and in
+ * which of two keys counts when one of them is an alias.
+ */
+function requirePlainKey(key: WrittenKey | null, refuse: RefuseAt): void {
+  if (key === null) return;
+  const offset = key.range?.[0] ?? 0;
+  if (key.value === "<<" && (key.type !== "PLAIN" || key.tag !== undefined)) {
+    refuse(offset, "write the merge key << without quotes and tag");
+  }
+  if (!isScalar(key)) refuse(offset, "a key must be a plain text, not an alias, a list or a map");
+  requireKnownTag(key as Node, refuse);
+  if (key.tag !== undefined) refuse(offset, "write the key without a tag");
 }
 
 function valueOf(document: Document, file: string): unknown {

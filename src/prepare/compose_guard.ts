@@ -99,6 +99,8 @@ class Guard {
     const values = await this.#values(at, [
       ...found.files,
       ...found.extended,
+      ...found.unsure.files,
+      ...found.unsure.extended,
       ...found.includes.flatMap((each) => [
         ...each.paths,
         ...each.envFiles,
@@ -111,7 +113,8 @@ class Guard {
         this.variableFiles.add(each);
       }
     }
-    for (const file of found.extended) {
+    for (const file of found.unsure.files) await this.#resolve(at, value(file), at.bases);
+    for (const file of [...found.extended, ...found.unsure.extended]) {
       for (const target of await this.#resolve(at, value(file), at.bases)) {
         this.#push(target, [posix.dirname(target)], at.ownVariables);
       }

@@ -187,6 +187,38 @@ const READS: readonly Attack[] = [
     says: /merge key/,
   },
   {
+    title: "env_file that shows where a key is taken out before it merges",
+    files: ({ outside }) =>
+      text(`${yaml}    <<: {env_file: ${outside}/x.env}\n    env_file: !reset []\n`),
+  },
+  {
+    title: "extends that shows where a key is taken out before it merges",
+    files: ({ outside }) =>
+      text(
+        `${yaml}    <<: {extends: {file: ${outside}/compose.yaml, service: prey}}\n` +
+          "    extends: !reset {service: web}\n",
+      ),
+  },
+  {
+    title: "env_file beside a key that is an alias of it",
+    files: ({ outside }) =>
+      text(
+        `x-k: &k env_file\nx-a: &a\n  env_file: ${outside}/x.env\n  *k : a.env\n${yaml}    <<: *a\n`,
+      ),
+    says: /not an alias/,
+  },
+  {
+    title: "env_file under the tag of a merge key",
+    files: ({ outside }) => text(`${yaml}    !!merge "env_file": [{path: ${outside}/x.env}]\n`),
+    says: /merge is not supported/,
+  },
+  {
+    title: "env_file behind byte order marks",
+    files: ({ outside }) =>
+      text(`\ufeff\ufeffx-a: 1\n\ufeff${yaml}    env_file: ${outside}/x.env\n`),
+    says: /byte order mark/,
+  },
+  {
     title: "env_file in base64",
     files: ({ outside }) => text(`${yaml}    env_file: !!binary ${btoa(`${outside}/x.env`)}\n`),
     says: /binary is not supported/,

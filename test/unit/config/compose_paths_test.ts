@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { type ComposePaths, composePaths } from "../../../src/config/compose_paths.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 
-const NOTHING: ComposePaths = { includes: [], extended: [], files: [], needed: [] };
+const NOTHING = { includes: [], extended: [], files: [], needed: [] };
 const plain = (paths: readonly string[], more = {}) => ({
   paths,
   envFiles: [],
@@ -45,11 +45,41 @@ describe("composePaths()", () => {
     ] as const
   ) {
     it(`composePaths() finds ${what}`, () => {
-      const expected: ComposePaths = { ...NOTHING, ...found };
+      const expected: Omit<ComposePaths, "unsure"> = { ...NOTHING, ...found };
       // Which of them may be missing, validateCompose() shows.
-      const { needed } = composePaths(text, "c.yaml");
+      const { needed, unsure: _, ...others } = composePaths(text, "c.yaml");
       assert.deepEqual(needed.filter((each) => !expected.files.includes(each)), []);
-      assert.deepEqual(composePaths(text, "c.yaml"), { ...expected, needed });
+      assert.deepEqual({ ...others, needed }, { ...expected, needed });
+    });
+  }
+
+  for (
+    const [what, text, unsure] of [
+      ["nothing without a merge key", "x: {env_file: a}\nservices: {a: {env_file: b}}", {}],
+      [
+        "what shows where a key is taken out before it merges",
+        "services: {a: {<<: {env_file: /e}, env_file: !reset [b]}}",
+        { files: ["/e", "b"] },
+      ],
+      [
+        "what merges of merges bring in",
+        "x: &a {env_file: [/e]}\ny: &b {<<: *a, label_file: {path: c}}\nservices: {a: {<<: *b}}",
+        { files: ["/e", "c"] },
+      ],
+      [
+        "files that services extend, by way of aliases",
+        "x: &a {file: /x, service: s}\ny: &b {<<: *a}\nservices: {a: {extends: {<<: *b}}}",
+        { extended: ["/x"] },
+      ],
+      ["aliases that lead to themselves", "x: &a {<<: {}, env_file: [*a]}", {}],
+    ] as const
+  ) {
+    it(`composePaths() is not sure of ${what}`, () => {
+      const found = composePaths(text, "c.yaml").unsure;
+      assert.deepEqual(
+        { files: found.files.toSorted(), extended: found.extended },
+        { files: [], extended: [], ...unsure },
+      );
     });
   }
 
@@ -65,6 +95,25 @@ describe("composePaths()", () => {
       ["base64", "include: !!binary YQ==", /c\.yaml:1:\d+.*binary is not supported/],
       ["an unknown tag", "services: {a: !x {}}", /!x is not supported/],
       ["a quoted merge key", 'services: {a: {"<<": {}}}', /without quotes/],
+      [
+        "an alias as a key",
+        "x: &a env_file\nservices: {a: {*a : b}}",
+        /2:16.*plain text, not an alias/,
+      ],
+      ["a map as a key", "services: {a: {{b: c}: d}}", /plain text, not an alias/],
+      ["a tagged key", "services: {a: {!!str env_file: b}}", /write the key without a tag/],
+      [
+        "the tag of a merge key",
+        'services: {a: {!!merge "env_file": [{path: b}]}}',
+        /merge is not supported/,
+      ],
+      [
+        "a merge key at the top, with includes",
+        "x: &a {}\n<<: *a\ninclude: b",
+        /3:1.*write it out/,
+      ],
+      ["a merge key in an include", "include: [{<<: {path: a}}]", /1:1.*write it out/],
+      ["a byte order mark at a line", "x: 1\n\ufeffinclude: b", /c\.yaml:2.*byte order mark/],
       ["a number as a path", "include: 3", /include: expected a path/],
       [
         "a map as a path",
