@@ -211,6 +211,21 @@ describe("rollout() that succeeds", () => {
     assert.deepEqual(digests(world), ["db-1", "new-1", "web-2"]);
   });
 
+  it("makes services of what was built for them, whatever their names mean by then", async () => {
+    const world = createWorld();
+    // Another stack built something by the same name.
+    Object.assign(world.engine.images, { "web:1": "sha256:other", "sha256:mine": "sha256:mine" });
+    const services = NEXT.release.services.map((each) => ({
+      ...each,
+      builds: each.name === "web",
+    }));
+    const next = { ...NEXT, release: { ...NEXT.release, services } };
+    const images = { web: "sha256:mine", new: "sha256:mine" };
+    await rollout(world.parts, work({ next, images }), SIGNAL);
+    const [switched = "", ...ups] = DEPLOYED;
+    assert.deepEqual(world.events.slice(0, 4), [switched, "tag sha256:mine web:1", ...ups]);
+  });
+
   it("lends its slot while it only watches, and has it again before it changes more", async () => {
     const world = createWorld();
     const slot = {
