@@ -24,7 +24,8 @@ export function imagesOf(
 
 /**
  * A sentence about a reference whose name has capital letters, which engines refuse; `undefined` for
- * any other. Those of a registry's address and of a tag are fine.
+ * any other. Those of a registry's address and of a tag are fine. It quotes the reference as it is: it
+ * may hold a secret by mistake, of which nobody knows a part, or how it looks in lower case.
  */
 export function upperCaseName(reference: string): string | undefined {
   const [named = ""] = reference.split("@");
@@ -34,6 +35,6 @@ export function upperCaseName(reference: string): string | undefined {
   const path = isAddress ? named.slice(slash + 1) : named;
   const name = path.slice(0, path.includes(":") ? path.lastIndexOf(":") : undefined);
   if (!/[A-Z]/.test(name)) return undefined;
-  const [shown, better] = [name, name.toLowerCase()].map((each) => each.slice(0, 200));
-  return `${shown} is no name of an image: it has to be in lower case, ${better}`;
+  const but = name === reference ? "it" : "all but its registry, tag and digest";
+  return `${reference.slice(0, 200)} is no name of an image: ${but} has to be in lower case`;
 }

@@ -38,7 +38,8 @@ describe("validateCompose()", () => {
       path: "services.web.image",
       line: 3,
       column: 12,
-      message: "Acme/shop is no name of an image: it has to be in lower case, acme/shop",
+      message: "ghcr.io/Acme/shop:1 is no name of an image: all but its registry, tag and digest " +
+        "has to be in lower case",
     }]);
     const variable = validateCompose("services: {a: {image: $A/B}}", { file: "c", base: "." });
     assert.deepEqual(variable.problems, []);

@@ -1,20 +1,39 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { upperCaseName } from "../../../src/model/mod.ts";
+import { createRedactor } from "../../../src/system/mod.ts";
 
 describe("upperCaseName()", () => {
   const refused = [
-    ["App", "App", "app"],
-    ["App:1", "App", "app"],
-    ["acme/App@sha256:0a", "acme/App", "acme/app"],
-    ["ghcr.io/Acme/shop:V1", "Acme/shop", "acme/shop"],
-    ["localhost/App", "App", "app"],
-    ["Host:5000/a/B", "a/B", "a/b"],
+    ["App", "it"],
+    ["App:1", "all but its registry, tag and digest"],
+    ["acme/App@sha256:0a", "all but its registry, tag and digest"],
+    ["ghcr.io/Acme/shop:V1", "all but its registry, tag and digest"],
+    ["localhost/App", "all but its registry, tag and digest"],
+    ["Host:5000/a/B", "all but its registry, tag and digest"],
   ] as const;
-  for (const [reference, name, better] of refused) {
-    it(`says of ${reference} that ${better} is meant`, () => {
-      const text = `${name} is no name of an image: it has to be in lower case, ${better}`;
+  for (const [reference, what] of refused) {
+    it(`says of ${reference} that ${what} has to be in lower case`, () => {
+      const text = `${reference} is no name of an image: ${what} has to be in lower case`;
       assert.equal(upperCaseName(reference), text);
+    });
+  }
+
+  for (
+    const secret of [
+      "Hunter2-Zq8xKw4Lm",
+      "kA9/xYz7Qw8Lm4Rt",
+      "aB3xK9/Qw8Lm4RtZ@pV5nT1",
+      "Ab9:Zq8xKw4Lm/Yt",
+    ]
+  ) {
+    it(`leaves nothing of ${secret} to be seen where it is a secret`, () => {
+      const redactor = createRedactor();
+      redactor.add(secret);
+      const text = redactor.redact(upperCaseName(secret) ?? "").toLowerCase();
+      for (let at = 0; at + 5 <= secret.length; at++) {
+        assert.ok(!text.includes(secret.slice(at, at + 5).toLowerCase()), text);
+      }
     });
   }
 
