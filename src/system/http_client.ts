@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { messageOf, StackwrightError, utf8 } from "../model/mod.ts";
 import { createTransport, type HttpClientOptions } from "./http_transport.ts";
 import type { HttpAnswer, HttpClient, HttpRequest } from "./http_request.ts";
@@ -80,17 +79,24 @@ async function readBody(
 ): Promise<Uint8Array> {
   const reader = response.body?.getReader();
   if (reader === undefined) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
+  // One buffer: a server may send a byte at a time, and pieces may be views of much larger buffers.
+  let whole = new Uint8Array(0);
   let size = 0;
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    size += next.value.length;
-    if (size > maxBytes) {
+    const end = size + next.value.length;
+    if (end > maxBytes) {
       await reader.cancel();
       throw failure(request, `its answer has more than ${maxBytes} bytes`);
     }
-    chunks.push(next.value);
+    if (end > whole.length) {
+      const grown = new Uint8Array(Math.max(end, 2 * whole.length));
+      grown.set(whole);
+      whole = grown;
+    }
+    whole.set(next.value, size);
+    size = end;
   }
-  return Buffer.concat(chunks);
+  return whole.subarray(0, size);
 }
 
 function failure(request: HttpRequest, reason: string): StackwrightError {

@@ -37,7 +37,7 @@ export type GitLogin =
   | { readonly kind: "ssh_key"; readonly key: string; readonly passphrase: string };
 
 /** User name that goes with a token when nobody named one. */
-const DEFAULT_TOKEN_USER = "oauth2";
+export const DEFAULT_TOKEN_USER = "oauth2";
 
 /**
  * Decides how to log in to a repository. User information in the URL wins for http; then the entry

@@ -1,12 +1,13 @@
 import type { PollRound, StackwrightError } from "../../model/mod.ts";
-import type {
-  Clock,
-  Command,
-  CommandResult,
-  Commands,
-  HttpClient,
-  Limits,
-  Redactor,
+import {
+  type Clock,
+  type Command,
+  type CommandResult,
+  type Commands,
+  createRedactor,
+  type HttpClient,
+  type Limits,
+  type Redactor,
 } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import {
@@ -162,7 +163,7 @@ export class Git {
     const access = await this.#parts.access.forRemote(url, signal);
     try {
       const command = gitCommand(await this.#surroundings(), { ...invocation, access });
-      return await this.#patiently(command, signal);
+      return await this.#patiently(command, access.secrets ?? [], signal);
     } finally {
       await access.release?.();
     }
@@ -170,11 +171,12 @@ export class Git {
 
   async #patiently(
     command: ReturnType<typeof gitCommand>,
+    secrets: readonly string[],
     signal: AbortSignal,
   ): Promise<GitResult> {
     const { clock, options } = this.#parts;
     for (let attempt = 1;; attempt++) {
-      const result = await this.#run({ ...command, ...this.#bounds() }, signal);
+      const result = await this.#run({ ...command, ...this.#bounds() }, signal, secrets);
       if (result.failure === "too_large") throw tooLarge(options);
       if (result.failure !== "transient" || attempt >= options.attempts) return result;
       await clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
@@ -203,12 +205,16 @@ export class Git {
     return gitError({ doing, failure: result.failure ?? "other", stderr: result.stderr });
   }
 
-  async #run(command: Parameters<Commands["run"]>[0], signal: AbortSignal): Promise<GitResult> {
+  async #run(
+    command: Parameters<Commands["run"]>[0],
+    signal: AbortSignal,
+    secrets: readonly string[] = [],
+  ): Promise<GitResult> {
     const bounded = { mostBytes: MOST_PRINTED, ...command };
     const result: CommandResult = await this.#parts.commands.run(bounded, signal);
     const said = result.stderr.slice(-LONGEST_SAID);
     const failure = result.code === 0 ? undefined : classifyFailure(said);
-    const redacted = this.#parts.redactor.redact(said);
+    const redacted = this.#parts.redactor.redact(without(secrets, said));
     // Half a secret is not known as one.
     const stderr = said.length < result.stderr.length ? redacted.slice(LONGEST_SECRET) : redacted;
     return { stdout: result.stdout, stderr, failure, code: result.code };
@@ -218,4 +224,15 @@ export class Git {
     const { access, options } = this.#parts;
     return { git: options.git, path: options.path, home: await access.home() };
   }
+}
+
+/**
+ * A text without the secrets of one command. They are not made known to all: whoever writes a URL would
+ * decide what is masked everywhere, and each would be kept for ever.
+ */
+function without(secrets: readonly string[], text: string): string {
+  if (secrets.length === 0 || text === "") return text;
+  const own = createRedactor();
+  for (const each of secrets) own.add(each);
+  return own.redact(text);
 }

@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path/posix";
 import { StackwrightError } from "../../model/mod.ts";
-import { findDomain, type GitLogin, isLoopback, resolveLogin } from "./credentials.ts";
+import {
+  DEFAULT_TOKEN_USER,
+  findDomain,
+  type GitLogin,
+  isLoopback,
+  resolveLogin,
+} from "./credentials.ts";
 import type { RemoteAccess } from "./git_command.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { sshCommand } from "./ssh_command.ts";
@@ -23,7 +29,10 @@ export class GitAccess {
   constructor(parts: AccessParts) {
     this.#parts = parts;
     for (const each of [parts.credentials.global, ...parts.credentials.domains]) {
-      if (each.accessToken !== undefined) parts.redactor.add(each.accessToken);
+      if (each.accessToken !== undefined) {
+        parts.redactor.add(each.accessToken);
+        parts.redactor.add(`${each.accessTokenUser || DEFAULT_TOKEN_USER}:${each.accessToken}`);
+      }
       if (each.sshPrivateKey !== undefined) parts.redactor.add(each.sshPrivateKey);
       if (each.sshPrivateKeyPassphrase !== undefined) {
         parts.redactor.add(each.sshPrivateKeyPassphrase);
@@ -45,7 +54,6 @@ export class GitAccess {
     if (url.scheme === "file") return await this.#local();
     const login = await this.#login(url, signal);
     if (url.scheme === "ssh") return await this.#ssh(url, login);
-    if (login.kind === "password") this.#hide(login);
     return httpAccess(url, login, { ...this.#parts.options, unchecked: this.#isUnchecked(url) });
   }
 
@@ -62,9 +70,7 @@ export class GitAccess {
       const isPlain = /^http:/i.test(proxy) && !/[/:]/.test(options.noProxy);
       if (!isPlain || isLoopback(url.host)) return undefined;
     }
-    const login = await this.#login(url, signal);
-    if (login.kind === "password") this.#hide(login);
-    return login;
+    return await this.#login(url, signal);
   }
 
   /** Removes keys and everything else that was made. May be called twice. */
@@ -95,11 +101,6 @@ export class GitAccess {
   #isUnchecked({ host }: RepositoryUrl): boolean {
     const { global, domains } = this.#parts.credentials;
     return global.insecureSkipTls === true || findDomain(host, domains)?.insecureSkipTls === true;
-  }
-
-  #hide({ user, password }: { readonly user: string; readonly password: string }): void {
-    this.#parts.redactor.add(password);
-    this.#parts.redactor.add(`${user}:${password}`);
   }
 
   async #ssh(url: RepositoryUrl, login: GitLogin): Promise<RemoteAccess> {

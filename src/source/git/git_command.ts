@@ -16,6 +16,8 @@ export interface RemoteAccess {
   readonly scheme: RepositoryScheme;
   readonly config: readonly (readonly [string, string])[];
   readonly env: Readonly<Record<string, string>>;
+  /** Texts that nothing the command says may show; a URL that anybody wrote may have them. */
+  readonly secrets?: readonly string[];
   /** Takes back what was made for the one command this is for; nothing where it is absent. */
   readonly release?: () => Promise<void>;
 }

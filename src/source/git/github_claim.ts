@@ -9,6 +9,9 @@ import { denied } from "./github_api.ts";
 const BACKDATED_S = 30;
 const LIFETIME_S = 9 * 60;
 
+/** The owner of claims, so that the old ones are forgotten: each lives for minutes. */
+const CLAIMS = "claims of GitHub Apps";
+
 /** The App's own proof of identity: a JSON Web Token signed with its key. */
 export function signedClaim(
   parts: { readonly clock: Clock; readonly redactor: Redactor },
@@ -21,7 +24,7 @@ export function signedClaim(
   const text = `${encode({ alg: "RS256", typ: "JWT" })}.${encode(claim)}`;
   const signature = createSign("RSA-SHA256").update(text).sign(privateKey(app, url));
   const jwt = `${text}.${signature.toString("base64url")}`;
-  parts.redactor.add(jwt);
+  parts.redactor.add(jwt, CLAIMS);
   return jwt;
 }
 

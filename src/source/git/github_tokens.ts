@@ -30,6 +30,9 @@ interface Token {
 /** A fetch that begins with a token must also end with it. */
 const SPARE_MS = 5 * 60 * 1000;
 
+/** The owner of tokens, so that the old ones are forgotten: each lives for an hour. */
+const TOKENS = "tokens of GitHub Apps";
+
 /** Makes the tokens of one process. */
 export function createGitHubTokens(parts: GitHubTokensParts): GitHubTokens {
   const kept = new Map<string, Token>();
@@ -81,7 +84,7 @@ async function makeToken(
   );
   const value = textAt(answer, "token");
   if (value === "") throw unexpected(url, "it gave no token");
-  parts.redactor.add(value);
+  parts.redactor.add(value, TOKENS);
   const expiresAt = Date.parse(textAt(answer, "expires_at"));
   // A lifetime nobody knows is none: the token serves this one fetch.
   return { value, expiresAt: Number.isNaN(expiresAt) ? 0 : expiresAt };

@@ -33,7 +33,14 @@ export function httpAccess(
     env["STACKWRIGHT_GIT_USER"] = login.user;
     env["STACKWRIGHT_GIT_PASSWORD"] = login.password;
   }
-  return { scheme: url.scheme, config, env };
+  return { scheme: url.scheme, config, env, secrets: secretsOf(login) };
+}
+
+/** A password, and the two words as they are sent. */
+function secretsOf(login: GitLogin): string[] {
+  if (login.kind !== "password") return [];
+  const { user, password } = login;
+  return [password, `${user}:${password}`];
 }
 
 function named(name: string, value: string): Record<string, string> {

@@ -84,6 +84,26 @@ describe("HttpClient.send()", () => {
     }, { maxBytes: 1000 });
   });
 
+  it("keeps a body that comes byte by byte as one text", async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "transfer-encoding": "chunked" });
+      // By the socket, because the server would join them.
+      response.flushHeaders();
+      response.socket?.end("1\r\nx\r\n".repeat(2000) + "0\r\n\r\n");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const client = createHttpClient();
+    try {
+      const { port } = server.address() as AddressInfo;
+      const { bytes, body } = await get(client, `http://127.0.0.1:${port}`);
+      assert.equal(body, "x".repeat(2000));
+      assert.ok((bytes?.buffer.byteLength ?? 0) <= 2 * 2000);
+    } finally {
+      client.close();
+      server.close();
+    }
+  });
+
   it("gives up when there is no answer in time", async () => {
     await withServer(async ({ server, client }) => {
       server.fail("hang");

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { GitAccess } from "../../../../src/source/git/git_access.ts";
 import { Git, type GitParts } from "../../../../src/source/git/git.ts";
-import { createRedactor } from "../../../../src/system/mod.ts";
+import { parseRepositoryUrl } from "../../../../src/source/git/repository_url.ts";
+import { createRedactor, systemFiles } from "../../../../src/system/mod.ts";
 import { createFakeClock } from "../../../fakes/fake_clock.ts";
 
+const NEVER = new AbortController().signal;
 const SECRET = `canary-${"0123456789abcdef".repeat(8)}`;
 /** Characters of a long text that are read: the last ones. */
 const READ = 256 * 1024;
@@ -19,8 +22,34 @@ async function said(stderr: string): Promise<string> {
     access: { home: () => Promise.resolve("/home") },
     options: { git: "git", path: "/bin", localTimeoutMs: 1000, http: undefined },
   } as unknown as GitParts;
-  const never = new AbortController().signal;
-  return (await new Git(parts).local({ args: ["fetch"] }, never)).stderr;
+  return (await new Git(parts).local({ args: ["fetch"] }, NEVER)).stderr;
+}
+
+/** A git that talks to the remote at a URL with a login, and repeats all that it knows. */
+function talkingTo(text: string) {
+  const redactor = createRedactor();
+  const url = parseRepositoryUrl(text);
+  const git = { git: "git", path: "/bin", remoteTimeoutMs: 1000, attempts: 1, mostBytes: 0 };
+  const access = new GitAccess({
+    files: systemFiles,
+    redactor,
+    dataDir: "/data",
+    credentials: { domains: [], global: {}, tokenHosts: [] },
+    options: {
+      ...{ temporaryPrefix: "/none/", httpProxy: "", httpsProxy: "", noProxy: "", caFile: "" },
+      ...{ knownHostsFile: "", githubToken: undefined },
+    },
+  });
+  access.home = () => Promise.resolve("/home");
+  const commands = {
+    run: ({ env }: { env: Readonly<Record<string, string>> }) => {
+      const stderr = `fatal: ${env["STACKWRIGHT_GIT_USER"]} ${env["STACKWRIGHT_GIT_PASSWORD"]}`;
+      return Promise.resolve({ code: 1, stdout: new Uint8Array(), stderr });
+    },
+  };
+  const options = { ...git, mostMemory: 0, mostProcessorSeconds: 0, http: undefined };
+  const parts = { commands, clock: createFakeClock(), redactor, access, options };
+  return { redactor, url, access, git: new Git(parts as unknown as GitParts) };
 }
 
 describe("what git says of its work", () => {
@@ -38,4 +67,12 @@ describe("what git says of its work", () => {
       assert.ok(!text.includes(rest));
     });
   }
+
+  it("has no password of the URL in it, and what others say stays as it is", async () => {
+    const { git, access, url, redactor } = talkingTo("https://author:deployed@git.example/o/r");
+    const { stderr } = await git.remote(url, { args: ["ls-remote"] }, NEVER);
+    assert.equal(stderr, "fatal: author ***");
+    assert.equal((await access.forHttp(url, NEVER))?.kind, "password");
+    assert.equal(redactor.redact("deployed release 7"), "deployed release 7");
+  });
 });

@@ -81,6 +81,15 @@ describe("createGitHubTokens()", () => {
     assert.equal(redactor.redact(`x ${token} y`), "x *** y");
   });
 
+  it("token() and its claims are known as something that is forgotten when newer ones came", async () => {
+    const { ask, redactor } = make();
+    const owners: (string | undefined)[] = [];
+    redactor.add = (_value, owner) => void owners.push(owner);
+    await ask();
+    assert.equal(owners.length, 2);
+    assert.ok(owners.every((each) => each !== undefined && each !== ""));
+  });
+
   it("token() does not look up an installation that is given", async () => {
     const { ask } = make();
     await ask("o/r", { installationId: "12" });
