@@ -1,4 +1,4 @@
-import { writtenForms } from "./secret_forms.ts";
+import { usualForms, writtenForms } from "./secret_forms.ts";
 import { looksRandom } from "./secret_texts.ts";
 
 /** Length below which a value is not treated as a secret text. */
@@ -10,10 +10,37 @@ export const MOST_OF_AN_OWNER = 5000;
 const MOST_OWNERS = 1000;
 /** Characters of one text that are looked for at a time; a longer one is known piece by piece. */
 const PIECE = 3 * 2048;
+/** Characters of the forms of texts; a text of nothing but quotes has 300 times as many as it has itself. */
+interface FormLimits {
+  /** Of an owner's texts: beyond it they are known in their usual forms alone. */
+  readonly owner: number;
+  /** The same for the texts of all; beyond twice as many, whoever has the most is forgotten. */
+  readonly all: number;
+}
+
+const FORM_LIMITS: FormLimits = { owner: 8_000_000, all: 64_000_000 };
+/** Cost of a form besides its characters, in characters. */
+const FORM_COST = 200;
 /** Comparisons that a character of a text is worth before the rest of the text is masked unseen. */
 const EFFORT = 100;
 /** Comparisons that any text is worth: a model of some megabytes would take seconds otherwise. */
 const MOST_EFFORT = 10_000_000;
+
+/** A piece of a text that is known. */
+interface Known {
+  /** Number of owners that have it. */
+  owners: number;
+  readonly formsOf: (text: string) => Set<string>;
+  /** Characters of its forms, with what they cost besides. */
+  readonly size: number;
+}
+
+interface Owner {
+  /** The ones that were added last at the end. */
+  readonly pieces: Set<string>;
+  /** Characters of the forms of all that were added, as many as owners share. */
+  size: number;
+}
 
 /**
  * Texts by how they begin, so that looking for all of them costs no more than looking for a few:
@@ -21,68 +48,98 @@ const MOST_EFFORT = 10_000_000;
  * while one owner has it, and an owner's can be forgotten together.
  */
 export class KnownTexts {
-  /** Pieces by owner, the ones that were added last at the end. */
-  readonly #owners = new Map<string, Set<string>>();
-  /** Number of owners that have a piece. */
-  readonly #uses = new Map<string, number>();
+  /** The ones that were heard of last at the end. */
+  readonly #owners = new Map<string, Owner>();
+  readonly #known = new Map<string, Known>();
+  /** Characters of the forms of all pieces. */
+  #size = 0;
   /** Forms by beginning, with the number of pieces that are written so. */
   readonly #byBeginning = new Map<string, Map<string, number>>();
   /** Marks of the beginnings, so that hardly any place of a text needs to be looked up. */
   readonly #marks: Uint8Array;
 
-  /** Texts that are told apart by so many bits of their beginnings before they are looked up. */
-  constructor(bits = 16) {
+  readonly #limits: FormLimits;
+
+  /** Texts that are told apart by so many `bits` of their beginnings before they are looked up. */
+  constructor(bits = 16, limits: FormLimits = FORM_LIMITS) {
+    this.#limits = limits;
     this.#marks = new Uint8Array(1 << bits);
   }
 
   /** Makes a text known in all its {@link writtenForms}. */
   add(text: string, owner: string): void {
-    const pieces = this.#owners.get(owner) ?? new Set();
+    const own = this.#owners.get(owner) ?? { pieces: new Set(), size: 0 };
+    const { pieces } = own;
     // The last one is the one that was heard of last.
     this.#owners.delete(owner);
-    this.#owners.set(owner, pieces);
+    this.#owners.set(owner, own);
     for (let at = 0; at < text.length; at += PIECE) {
       const piece = text.slice(at, at + PIECE);
-      if (!pieces.delete(piece)) this.#use(piece);
+      if (!pieces.delete(piece)) own.size += this.#use(piece, owner, own.size);
       pieces.add(piece);
     }
     // The program's own, which are never forgotten, have an owner without a name.
     for (const oldest of owner === "" ? [] : pieces) {
       if (pieces.size <= MOST_OF_AN_OWNER) break;
       pieces.delete(oldest);
-      this.#drop(oldest);
+      own.size -= this.#drop(oldest);
     }
     for (const oldest of this.#owners.keys()) {
       if (this.#owners.size <= MOST_OWNERS) break;
       if (oldest !== "") this.forget(oldest);
     }
+    if (this.#size > 2 * this.#limits.all) this.#forgetLargest();
   }
 
   /** Forgets the texts that only this owner has. */
   forget(owner: string): void {
-    for (const piece of this.#owners.get(owner) ?? []) this.#drop(piece);
+    for (const piece of this.#owners.get(owner)?.pieces ?? []) this.#drop(piece);
     this.#owners.delete(owner);
   }
 
-  #use(piece: string): void {
-    const uses = this.#uses.get(piece) ?? 0;
-    this.#uses.set(piece, uses + 1);
-    if (uses > 0) return;
-    for (const form of writtenForms(piece)) {
+  #forgetLargest(): void {
+    let largest: string | undefined;
+    let most = 0;
+    for (const [owner, { size }] of this.#owners) {
+      if (owner !== "" && size > most) [largest, most] = [owner, size];
+    }
+    if (largest !== undefined) this.forget(largest);
+  }
+
+  /** Makes a piece known; returns its size. */
+  #use(piece: string, owner: string, sizeOfOwner: number): number {
+    const before = this.#known.get(piece);
+    if (before !== undefined) {
+      before.owners++;
+      return before.size;
+    }
+    const isTooMuch = sizeOfOwner > this.#limits.owner || this.#size > this.#limits.all;
+    const formsOf = isTooMuch && owner !== "" ? usualForms : writtenForms;
+    let size = 0;
+    for (const form of formsOf(piece)) {
       if (form.length < SHORTEST_SECRET) continue;
+      size += form.length + FORM_COST;
       const beginning = form.slice(0, SHORTEST_SECRET);
       const forms = this.#byBeginning.get(beginning) ?? new Map<string, number>();
       forms.set(form, (forms.get(form) ?? 0) + 1);
       this.#byBeginning.set(beginning, forms);
       this.#marks[this.#markAt(form, 0)] = 1;
     }
+    this.#known.set(piece, { owners: 1, formsOf, size });
+    this.#size += size;
+    return size;
   }
 
-  #drop(piece: string): void {
-    const uses = (this.#uses.get(piece) ?? 1) - 1;
-    if (uses > 0) return void this.#uses.set(piece, uses);
-    this.#uses.delete(piece);
-    for (const form of writtenForms(piece)) {
+  /** Takes a piece from one owner; returns its size. */
+  #drop(piece: string): number {
+    const known = this.#known.get(piece);
+    if (known === undefined) return 0;
+    const { formsOf, size } = known;
+    known.owners--;
+    if (known.owners > 0) return size;
+    this.#known.delete(piece);
+    this.#size -= size;
+    for (const form of formsOf(piece)) {
       const beginning = form.slice(0, SHORTEST_SECRET);
       const forms = this.#byBeginning.get(beginning);
       const count = (forms?.get(form) ?? 1) - 1;
@@ -90,6 +147,7 @@ export class KnownTexts {
       else forms?.delete(form);
       if (forms?.size === 0) this.#byBeginning.delete(beginning);
     }
+    return size;
   }
 
   /**
@@ -98,7 +156,7 @@ export class KnownTexts {
    * beginnings of secrets) is masked from there on.
    */
   mask(text: string, mask: string): string {
-    if (this.#uses.size === 0) return text;
+    if (this.#known.size === 0) return text;
     let result = "";
     let shown = 0;
     const effort = { left: Math.min(EFFORT * (text.length + 1000), MOST_EFFORT) };

@@ -15,6 +15,11 @@ export function writtenForms(text: string): Set<string> {
   ]);
 }
 
+/** The most usual of {@link writtenForms}: as it is, as compose prints it, and as JSON. */
+export function usualForms(text: string): Set<string> {
+  return new Set([text, text.replaceAll("$", "$$$$"), jsonInner(text)]);
+}
+
 /** As JSON, YAML, shells, HTML and programming languages write it between quotes. */
 function quoted(text: string): string[] {
   const json = jsonInner(text);
