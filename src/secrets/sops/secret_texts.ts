@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { assignedIn, secretParts } from "../../system/mod.ts";
+import { assignedIn, MOST_OF_AN_OWNER, secretParts } from "../../system/mod.ts";
 import type { DecryptedText } from "./decrypt_text.ts";
 import type { SopsText } from "./sops_text.ts";
 
@@ -57,8 +57,17 @@ function binaryTexts(text: string): string[] {
   return [...(whole.includes("\n") ? [] : [whole]), ...assignedIn(text)];
 }
 
-/** A text between quotes also without them: so a container gets a value of a dotenv file. */
+/**
+ * A text between quotes also without them: so a container gets a value of a dotenv file. With more than
+ * an owner may have, the file is refused, and the rest of its megabytes is not looked at.
+ */
 function hidden(texts: readonly string[]): string[] {
-  const all = texts.flatMap((text) => [text, text.replace(/^(["'])(.*)\1$/s, "$2")]);
-  return [...new Set(all.flatMap(secretParts))];
+  const found = new Set<string>();
+  for (const text of texts) {
+    for (const each of new Set([text, text.replace(/^(["'])(.*)\1$/s, "$2")])) {
+      for (const part of secretParts(each)) found.add(part);
+    }
+    if (found.size > MOST_OF_AN_OWNER) break;
+  }
+  return [...found];
 }

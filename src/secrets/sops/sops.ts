@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { parseYaml } from "../../config/mod.ts";
 import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
-import { MOST_OF_AN_OWNER, type Redactor } from "../../system/mod.ts";
+import { createPauses, MOST_OF_AN_OWNER, type Redactor } from "../../system/mod.ts";
 import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
 import { type DecryptedText, decryptText } from "./decrypt_text.ts";
 import { mayBeEncrypted, readSopsText } from "./detect.ts";
@@ -71,10 +71,14 @@ export function createSops(parts: SopsParts): Sops {
       try {
         const file = readSopsText(name, bytes);
         if (file === undefined) return undefined;
+        const pauses = createPauses();
+        await pauses.after(bytes.length);
         const decrypted = await decryptFile(parts, identities, { file, bytes }, signal);
+        await pauses.after(bytes.length);
         if (isEncryptedAgain(name, decrypted.bytes)) throw new SopsFormatError(TWICE);
         const plain = { bytes: decrypted.bytes, secrets: secretTexts(name, file, decrypted) };
         if (plain.secrets.length > MOST_OF_AN_OWNER) throw new SopsFormatError(TOO_MANY);
+        await pauses.after(bytes.length);
         keep(id, plain);
         return hidden(plain, id);
       } catch (error) {
