@@ -10,6 +10,7 @@ import { readText, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { namedBy, requestOf, warnOfPolledDeployments } from "./checkout.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { watchedPlan } from "./plan_command.ts";
 import { withOperations } from "./with_operations.ts";
 
@@ -39,18 +40,18 @@ Exits 0 when every stack is as it should be, 1 when one failed.
       return run.deployments ?? [];
     });
     if (json) io.out(JSON.stringify({ stacks }) + "\n");
-    else stacks.forEach((each) => io.out(textOf(each)));
+    else stacks.forEach((each) => io.out(textOf(each, io)));
     return stacks.some((each) => each.status === "failed") ? EXIT.failed : EXIT.ok;
   },
 };
 
-function textOf(target: TargetView): string {
+function textOf(target: TargetView, io: CommandIo): string {
+  const { context, stack, status, message = "" } = target;
+  const said = status === "skipped" ? withPeopleTimes(message, peopleTime(io)) : message;
   const services = (target.services ?? []).filter((each) => each.action !== "keep").map((each) =>
     `  ${each.name}: ${each.action}: ${each.because.join("; ")}\n`
   );
-  return `${target.context}/${target.stack}: ${target.status}: ${target.message ?? ""}\n${
-    services.join("")
-  }`;
+  return `${context}/${stack}: ${status}: ${said}\n${services.join("")}`;
 }
 
 async function readPlan(io: CommandIo, file: string): Promise<AgreedPlans> {

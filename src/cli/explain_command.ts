@@ -3,7 +3,7 @@ import { formatDrift, formatStackKey, shortId } from "../model/mod.ts";
 import { readArguments, stackOf } from "./arguments.ts";
 import { headline } from "./headline.ts";
 import { type Command, EXIT } from "./io.ts";
-import { peopleTime } from "./people_time.ts";
+import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { withOperations } from "./with_operations.ts";
 
 /** `stackwright explain` */
@@ -80,9 +80,13 @@ function describeDecision(decision: DecisionView, time: (text: string) => string
   // Who holds a paused stack is in the message.
   const [reason] = (decision.reason ?? "").split(":");
   const shown = reason === "" ? "" : ` (${reason})`;
+  // What was done has words of others in its message: those stay as they are.
+  const message = decision.kind === "skip"
+    ? withPeopleTimes(decision.message, (instant) => time(instant.toISOString()))
+    : decision.message;
   return [
     "",
-    `${time(decision.first_at)}${repeated}: ${decision.kind}${shown}: ${decision.message}`,
+    `${time(decision.first_at)}${repeated}: ${decision.kind}${shown}: ${message}`,
     `  by ${decision.origin} ${decision.trigger}, at ${decision.revision}`,
     ...outcomeOf(decision, time),
     ...decision.changes.map(({ input, from, to }) =>

@@ -14,6 +14,16 @@ export function peopleTime({ env }: Pick<CommandIo, "env">): PeopleTime {
   return (instant) => format(instant).slice(0, 19).replace("T", " ");
 }
 
+const INSTANTS = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
+
+/** A sentence of ours with its instants as people read them; those that are none stay. */
+export function withPeopleTimes(text: string, time: PeopleTime): string {
+  return text.replace(INSTANTS, (found) => {
+    const instant = new Date(found);
+    return Number.isNaN(instant.getTime()) ? found : time(instant);
+  });
+}
+
 const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [24 * 60 * 60, "d"],
   [60 * 60, "h"],

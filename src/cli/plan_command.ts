@@ -18,6 +18,7 @@ import { namedBy, requestOf, warnOfPolledDeployments } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
+import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { systemOf } from "./with_assembly.ts";
 import { NO_STACK, redactTexts, stackAsOwner } from "../system/mod.ts";
 
@@ -101,7 +102,8 @@ function textOf(stack: PlannedStackView, io: CommandIo): string {
   );
   const { kind, message } = plan;
   const what = kind !== "skip" ? `${kind}: ` : hasChanges(stack) ? "" : "nothing to do: ";
-  const head = `${context}/${name}: ${what}${message}\n`;
+  const said = kind === "skip" ? withPeopleTimes(message, peopleTime(io)) : message;
+  const head = `${context}/${name}: ${what}${said}\n`;
   // What is only looked after has no diff to speak of: its labels may differ all the same.
   // Masked before it becomes YAML, which breaks long texts into lines that no mask would find again.
   const about = stackAsOwner({ context, name });

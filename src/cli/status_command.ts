@@ -11,7 +11,7 @@ import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { headline } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
-import { age, peopleTime } from "./people_time.ts";
+import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
 import { table } from "./table.ts";
 import { withOperations, type Workbench } from "./with_operations.ts";
 
@@ -98,7 +98,7 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       release === undefined ? "-" : shortId(release.revision),
       release === undefined ? "-" : age(new Date(release.deployed_at), now),
       wanted === 0 ? "-" : `${health} ${running}/${wanted}`,
-      `${headline(why)}${again}`,
+      `${withPeopleTimes(headline(why), time)}${again}`,
     ];
   });
   return table([["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"], ...rows]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { age, peopleTime } from "../../../src/cli/people_time.ts";
+import { age, peopleTime, withPeopleTimes } from "../../../src/cli/people_time.ts";
 import { table } from "../../../src/cli/table.ts";
 
 describe("table()", () => {
@@ -14,6 +14,15 @@ describe("times for people", () => {
   it("are in the zone of TZ, to the second", () => {
     const time = peopleTime({ env: { TZ: "Europe/Berlin" } });
     assert.equal(time(new Date("2026-03-10T11:00:00.123Z")), "2026-03-10 12:00:00");
+  });
+
+  it("stand in sentences too, and what is no instant stays", () => {
+    const time = peopleTime({ env: { TZ: "Europe/Berlin" } });
+    const held = "held since 2026-03-10T11:00:00.123Z until 2026-07-01T00:00:00+02:00: CPU bug";
+    const shown = "held since 2026-03-10 12:00:00 until 2026-07-01 00:00:00: CPU bug";
+    assert.equal(withPeopleTimes(held, time), shown);
+    const none = "build 2026-13-10T11:00:00Z of 2026-03-10";
+    assert.equal(withPeopleTimes(none, time), none);
   });
 
   it("are in the zone of this machine without TZ", () => {
