@@ -102,7 +102,7 @@ function stateOf(
   if (underWay !== undefined) return { state: "deploying", why: underWay };
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
   if (facts.heldBack !== undefined) return { state: "held", why: facts.heldBack };
-  if (facts.isPinned) return { state: "held", why: said || "an earlier release was put back" };
+  if (facts.isPinned) return { state: "held", why: pinned(said, decision?.reason) };
   // By its configuration; what else holds it is known, and over when it is not there any more.
   if (decision?.reason === "paused") return { state: "held", why: said };
   if (failure !== undefined) return { state: "failed", why: failure.message };
@@ -110,6 +110,13 @@ function stateOf(
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };
   if (current === undefined) return { state: "unknown", why: said || "nothing is deployed" };
   return driftOf(current, facts.observed, drift);
+}
+
+/** Until the next look at its source nothing has said yet what ends the pin. */
+function pinned(said: string, reason = ""): string {
+  if (reason.startsWith("paused")) return said;
+  return `${said === "" ? "" : `${said}; `}an earlier release was put back, and stays until a ` +
+    "commit with other inputs, or stackwright unpin";
 }
 
 function driftOf(

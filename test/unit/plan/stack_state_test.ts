@@ -64,7 +64,18 @@ const STATES: readonly [
 ][] = [
   ["everything is as it should be", {}, "synced", /^release 7 runs$/],
   ["a change is under way", { underWay: "pulling web", failure }, "deploying", /^pulling web$/],
-  ["a person put an earlier release back", { isPinned: true, failure }, "held", /./],
+  [
+    "a person put an earlier release back",
+    { isPinned: true, failure },
+    "held",
+    /^no changes; an earlier release was put back, and stays until .* or stackwright unpin$/,
+  ],
+  [
+    "a look has said since what ends that",
+    { isPinned: true, decision: { ...resumed, message: "rolled back; see unpin" } },
+    "held",
+    /^rolled back; see unpin$/,
+  ],
   ["a person holds it", { heldBack: "held: CPU bug", failure: { message: "no" } }, "held", /CPU/],
   ["a person stopped it", { isStopped: true, observed: { containers: [] } }, "held", /stopped/],
   ["it is paused", { decision: paused }, "held", /^shop is paused$/],
