@@ -80,7 +80,8 @@ function wantedOwner(
   if (only === undefined) {
     throw new StackwrightError(
       "not_found",
-      `nobody was refused ${key.name}: name the source that is to have it`,
+      `nobody was refused ${key.name} on context ${key.context}: is the name right? If it is, name ` +
+        "the source that is to have it",
     );
   }
   if (others.length === 0) return only;

@@ -44,8 +44,8 @@ export function forgetOperation(
   }, ({ context, name }, call) => {
     const key = stackKey(context, name);
     return audited(call, { action: "forget", what: "stack", key }, async () => {
-      if (await hasContext(key.context)) throw stillThere(key);
-      requireForgettable(ledger, key);
+      const isThere = await hasContext(key.context);
+      requireForgettable(ledger, key, isThere);
       return recordForgotten(ledger, key, clock.now());
     });
   });
@@ -77,13 +77,18 @@ function stillThere({ context, name }: StackKey): StackwrightError {
   );
 }
 
-function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey): void {
+function requireForgettable(
+  ledger: ForgetParts["ledger"],
+  key: StackKey,
+  isThere: boolean,
+): void {
   const isIt = (each: { readonly key: StackKey }) =>
     formatStackKey(each.key) === formatStackKey(key);
   const isLeftOpen = ledger.openIntents().some(isIt);
   const isKnown = isLeftOpen || ledger.current(key) !== undefined ||
     ledger.decisions.of(key, 1).length > 0;
   if (!isKnown) throw unknownStack(key);
+  if (isThere) throw stillThere(key);
   if (isLeftOpen || !ledger.underWay().some(isIt)) return;
   throw new StackwrightError(
     "conflict",

@@ -104,11 +104,14 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\
 function untilFrom(text: string, now: Date): Date {
   const until = instantOf(text, now);
   if (until !== undefined && until > now) return until;
-  const what = UNITLESS.test(text)
-    ? "a number without a unit"
-    : until === undefined
-    ? "neither a time nor a duration"
-    : "not in the future";
+  if (until !== undefined) {
+    throw new StackwrightError(
+      "bad_request",
+      `until is ${text}, which is not in the future: it is ${now.toISOString()} now. Give a later ` +
+        "time, or a duration from now (36h)",
+    );
+  }
+  const what = UNITLESS.test(text) ? "a number without a unit" : "neither a time nor a duration";
   throw new StackwrightError(
     "bad_request",
     `until is ${text}, which is ${what}: give a time with its offset ` +
@@ -121,7 +124,10 @@ const UNITLESS = /^\s*[+-]?\d+\s*$/;
 
 function instantOf(text: string, now: Date): Date | undefined {
   if (UNITLESS.test(text)) return undefined;
-  if (INSTANT.test(text)) return new Date(text);
+  if (INSTANT.test(text)) {
+    const instant = new Date(text);
+    return Number.isNaN(instant.getTime()) ? undefined : instant;
+  }
   try {
     return new Date(now.getTime() + parseDuration(text) * 1000);
   } catch {

@@ -21,8 +21,9 @@ Exits 0 when it is handed over, 1 when --source is missing and nobody, or severa
     return await withOperations(io, async ({ operations, call }) => {
       const input = { ...key, source, reference };
       const { owner, before } = await operations.adopt.call(input, call);
-      const past = before === undefined ? "" : `, no longer to ${formatOwner(before)}`;
-      const text = `${key.name} belongs to ${formatOwner(owner)} now${past}`;
+      const [is, was] = [formatOwner(owner), before && formatOwner(before)];
+      const past = was === undefined ? "" : `, no longer to ${was}`;
+      const text = `${key.name} belongs to ${is === was ? `${is} already` : `${is} now${past}`}`;
       const shown = { owner, ...(before === undefined ? {} : { before }) };
       io.out(args.json ? JSON.stringify(shown) + "\n" : `${text}\n`);
       return EXIT.ok;

@@ -78,8 +78,9 @@ export async function runCommand(plain: CommandIo): Promise<number> {
 async function runNamed(io: CommandIo): Promise<number> {
   const [first, ...rest] = io.args;
   const [about] = rest;
-  // `help plan` is `plan --help`.
-  const named = first === "help" && about !== undefined && !about.startsWith("-");
+  // `help plan` and `--help plan` are `plan --help`.
+  const named = ["help", "--help", "-h"].includes(first ?? "") && about !== undefined &&
+    !about.startsWith("-");
   const asksForHelp = named || io.args.includes("--help") || io.args.includes("-h");
   const name = named ? about : isVersionOption(first) ? "version" : first;
   const command = COMMANDS.find((each) => each.name === name);

@@ -51,8 +51,8 @@ describe("the operations on one stack", () => {
     for (
       const [until, what] of [
         ["soon", "neither a time nor a duration"],
-        ["-1h", "not in the"],
         ["36", "a number without a unit"],
+        ["2026-13-04T18:00:00Z", "neither a time nor a duration"],
       ]
     ) {
       await assert.rejects(operation.call({ name: "shop", until }, call), (error) => {
@@ -61,6 +61,13 @@ describe("the operations on one stack", () => {
         assert.match(error.message, /2026-05-04T18:00:00Z\) or a duration/);
         return true;
       });
+    }
+    // An example of a time would be as past as what was typed from the documents.
+    for (const until of ["-1h", "2001-05-04T18:00:00Z"]) {
+      await assert.rejects(
+        operation.call({ name: "shop", until }, call),
+        new RegExp(`until is ${until}, which is not in the future: it is \\d{4}-.*Z now\\. Give`),
+      );
     }
   });
 
@@ -169,7 +176,9 @@ describe("the operations on one stack", () => {
     contexts = ["default"];
     await assert.rejects(operation.call(SHOP, call), /the context default is there/);
     const nobody = { ...NAS, name: "nobody" };
-    await assert.rejects(operation.call(nobody, call), /nothing is recorded about nobody/);
+    for (const each of [nobody, { ...SHOP, name: "nobody" }]) {
+      await assert.rejects(operation.call(each, call), /nothing is recorded about nobody/);
+    }
     assert.deepEqual(await operation.call(NAS, call), { forgotten: true });
     assert.equal(ledger.current(NAS), undefined);
     assert.deepEqual(ledger.underWay(), []);

@@ -37,7 +37,7 @@ describe("runCommand for help", () => {
       assert.match(out, new RegExp(`\\b${name}\\b.*\\[--json\\]`));
       for (const line of out.split("\n")) assert.ok(line.length <= 100, line);
       const same = [[name, "-h"], [name, "--json", "--help"], [name, "x", "--help", "y"]];
-      for (const args of [["help", name], ...same]) {
+      for (const args of [["help", name], ["--help", name], ...same]) {
         assert.deepEqual(await run(args), { code: EXIT.ok, out, err: "" });
       }
     });
