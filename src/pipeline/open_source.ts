@@ -164,7 +164,9 @@ function notFound(
     "config_not_found",
     `${source.name} has no deployment configuration at ${reference}: ` +
       `expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)} in ${where}` +
-      (target === "" ? "" : `; with a target there is no other file`),
+      (target === ""
+        ? "; files of targets, such as .stackwright.nas.yaml, are read where the target is named"
+        : "; with a target there is no other file"),
   );
 }
 

@@ -177,7 +177,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     title: "a repository without a configuration",
     removed: [CONFIG],
-    says: [/has no deployment configuration/, /\.stackwright\.yaml/],
+    says: [/has no deployment configuration/, /\.stackwright\.yaml/, /where the target is named/],
   },
   {
     title: "a target without a configuration",
