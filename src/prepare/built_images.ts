@@ -7,7 +7,7 @@ import {
 } from "../model/mod.ts";
 
 /** Looks at what a name means right after a build of it: two projects that build one have their turns. */
-const MOST_LOOKS = 4;
+const MOST_LOOKS = 8;
 
 /** Services as they are built. */
 type Built = Pick<ReleaseService, "name" | "image">;

@@ -442,6 +442,20 @@ for (
         await isRun(3);
       }));
 
+    it("stacks of one repository that build one name at the same time are all deployed", () =>
+      inWorld(engine, async (world) => {
+        const names = ["one", "two"].map((each) => `${world.stack}-${each}`);
+        const built = { ...service({ build: "./other" }), image: `${world.stack}-shared` };
+        for (const round of [1, 2]) {
+          await world.repository.commit({
+            ".stackwright.yaml": configFile(...names.map((name) => ({ name }))),
+            "compose.yaml": composeFile({ web: built }),
+            "other/Dockerfile": `FROM ${IMAGE}\nLABEL round=${round}\n`,
+          });
+          await pollTo(world, "succeeded");
+        }
+      }));
+
     it("a build that fails changes nothing that runs, and the run shows its output", () =>
       inWorld(engine, async (world) => {
         await commit(world, files);

@@ -50,6 +50,6 @@ describe("builtImages()", () => {
       builtImages(engineWith("other"), key, services, again, signal),
       (error) => isStackwrightError(error, "conflict") && /app:1.*for other/.test(error.message),
     );
-    assert.equal(times, 3);
+    assert.equal(times, 7);
   });
 });
