@@ -1,4 +1,4 @@
-import { COMPOSE_LABELS, type ObservedStack, type ReleaseService } from "../model/mod.ts";
+import { COMPOSE_LABELS, type ObservedStack, own, type ReleaseService } from "../model/mod.ts";
 import {
   mendContainers,
   removeServices,
@@ -197,8 +197,9 @@ async function carryOut(
       const services = Object.keys(step.scale);
       if (step.mode === "complete") await mendContainers(engine, release, services, signal);
       // Another stack may have built something else by that name since.
-      const built = release.services.filter((each) => each.builds && services.includes(each.name));
-      await pointTags(engine, built, images, signal);
+      const builds = release.services.filter((each) => each.builds && services.includes(each.name));
+      await pointTags(engine, builds, images, signal);
+      const built = Object.fromEntries(builds.map(({ name }) => [name, own(images, name) ?? ""]));
       const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
       const call = parts.call(onDisk);
@@ -208,7 +209,7 @@ async function carryOut(
         ...(parts.onFailed === undefined ? {} : { failed: parts.onFailed }),
         ...(parts.onEnding === undefined ? {} : { onEnding: parts.onEnding }),
       };
-      const changes = { ...step, ...rules, key, call, timeoutMs: leftMs, progress };
+      const changes = { ...step, ...rules, key, call, built, timeoutMs: leftMs, progress };
       await parts.backend.up(changes, signal);
     }
   }

@@ -16,6 +16,8 @@ export interface Changes extends UpArguments {
   readonly key: StackKey;
   /** Rules for replacing, by service; of every one in `scale` where the mode is `roll`. */
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
+  /** Images that were built for services, by service: their names may mean others meanwhile. */
+  readonly built?: Readonly<Record<string, string>>;
   /** Milliseconds for which a container has to run where no health check speaks for it; none without it. */
   readonly watchMs?: (service: string) => number;
   /** Told of each service whose new containers did not work, and what its author wants done then. */

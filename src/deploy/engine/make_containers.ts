@@ -14,6 +14,7 @@ import { containerLabels, knowsImagesByContent } from "./container_labels.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { withoutAliases } from "./gate.ts";
 import { injectedFiles } from "./injected_files.ts";
+import { makeOfBuilt } from "./make_of_built.ts";
 import { tarOf } from "./tar.ts";
 
 /** A container that was made to take the place of another one. */
@@ -79,10 +80,11 @@ export async function makeContainers(
   const make = async (vacancy: Vacancy) => {
     const { service, number, replaces } = vacancy;
     const name = containerName(model, service, number);
-    const image = imageReference(model, service);
     await attempt(`service ${service}: container ${name} could not be made`, async () => {
+      const built = await builtImage(work, service, signal);
+      const image = built ?? imageReference(model, service);
       const [imageId, before] = await Promise.all([
-        presentImage(work, service, composeVersion, signal),
+        presentImage(work, { service, image }, composeVersion, signal),
         inheritance(work, vacancy, image, signal),
       ]);
       const labels = containerLabels({
@@ -100,7 +102,7 @@ export async function makeContainers(
       });
       const waiting = replaces === undefined ? name : `${replaces.id.slice(0, 12)}_${name}`;
       const made = replaces === undefined ? wish : withoutAliases(wish, hidden(service));
-      const id = await engine.makeContainer({ ...made, name: waiting }, signal);
+      const id = await makeOfBuilt(engine, { ...made, name: waiting }, built, signal);
       await putFiles(work, { service, id }, signal);
       work.tell(`Container ${waiting} Created`);
       fresh.push({ service, id, name, number });
@@ -115,14 +117,23 @@ export async function makeContainers(
   return { made: fresh, successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
 }
 
+/** The image that was built for a service, whatever its name means now; `undefined` where none is known. */
+async function builtImage(
+  { parts: { engine }, changes }: EngineWork,
+  service: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const built = own(changes.built ?? {}, service);
+  return built && await engine.imageId(built, signal);
+}
+
 /** The id of the image of a service, by which compose knows it. Throws `engine_refused` without one. */
 async function presentImage(
   { parts: { engine }, model }: EngineWork,
-  service: string,
+  { service, image }: { readonly service: string; readonly image: string },
   composeVersion: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const image = imageReference(model, service);
   const platform = textAt(serviceOf(model, service), "platform");
   const id = knowsImagesByContent(composeVersion)
     ? await engine.imageContent(image, platform, signal)
