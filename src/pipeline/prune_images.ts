@@ -58,7 +58,8 @@ export async function imagesOfOthers(
 
 /**
  * The images that go with a stack beside those of its containers, which its hooks run, which it mounts,
- * or which were kept to go back to; and those that others need. Throws what the engine throws.
+ * or which were kept to go back to; and those that others need. A swarm's stay, as its nodes keep theirs.
+ * Throws what the engine throws.
  */
 export async function imagesToRemove(
   parts: Pick<PipelineParts, "ledger" | "host" | "options">,
@@ -66,7 +67,8 @@ export async function imagesToRemove(
   signal: AbortSignal,
 ): Promise<Pick<Destroy, "recordedImages" | "keptImages">> {
   const { ledger, options } = parts;
-  const releases = goodReleases(ledger, key, options.imageRetention + 1);
+  const releases = goodReleases(ledger, key, options.imageRetention + 1)
+    .filter(({ swarm }) => swarm === undefined);
   return {
     recordedImages: releases.flatMap(({ images }) => Object.values(images)),
     keptImages: await imagesOfOthers(parts, key, signal),
