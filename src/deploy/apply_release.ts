@@ -1,4 +1,4 @@
-import { COMPOSE_LABELS, type ObservedStack, own, type ReleaseService } from "../model/mod.ts";
+import { COMPOSE_LABELS, type ObservedStack, type ReleaseService } from "../model/mod.ts";
 import {
   mendContainers,
   removeServices,
@@ -199,7 +199,9 @@ async function carryOut(
       // Another stack may have built something else by that name since.
       const builds = release.services.filter((each) => each.builds && services.includes(each.name));
       await pointTags(engine, builds, images, signal);
-      const built = Object.fromEntries(builds.map(({ name }) => [name, own(images, name) ?? ""]));
+      const built = Object.fromEntries(
+        Object.entries(images).filter(([name]) => builds.some((each) => each.name === name)),
+      );
       const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
       const call = parts.call(onDisk);

@@ -124,7 +124,7 @@ async function builtImage(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const built = own(changes.built ?? {}, service);
-  return built && await engine.imageId(built, signal);
+  return built === undefined ? undefined : await engine.imageId(built, signal);
 }
 
 /** The id of the image of a service, by which compose knows it. Throws `engine_refused` without one. */

@@ -26,10 +26,11 @@ export async function makeOfBuilt(
   const { Image } = wish.body;
   for (let attempt = 1;; attempt++) {
     const id = await engine.makeContainer(wish, signal);
-    const made = built && await engine.inspectContainer(id, signal);
+    if (built === undefined) return id;
+    const made = await engine.inspectContainer(id, signal);
     // Some engines tell a container's image otherwise than the id that its name has.
     const image = made && await engine.imageId(made.container.imageId, signal);
-    if (!built || !image || image === built) return id;
+    if (image === undefined || image === built) return id;
     await engine.removeContainer(id, { force: true, volumes: false }, signal);
     if (attempt === MOST_ATTEMPTS) {
       throw new StackwrightError(
