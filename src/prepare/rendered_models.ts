@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { canonicalJson } from "../compose/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
-import { type ComposeModel, parseObject } from "../model/mod.ts";
+import { type ComposeModel, isObject, parseJson } from "../model/mod.ts";
 
 /** Most that is kept of all models together, in characters. */
 const MOST = 16 * 1024 * 1024;
@@ -32,7 +32,9 @@ export class RenderedModels {
     if (text === undefined) return undefined;
     this.#texts.delete(key);
     this.#texts.set(key, text);
-    return parseObject(withTrees(text, inputs.trees));
+    const model = parseJson(withTrees(text, inputs.trees));
+    // An empty project in place of one that cannot be read would take every service away.
+    return isObject(model) ? model : undefined;
   }
 
   /** Keeps a model, unless something of a tree would stay in it when the tree is another. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { ComposeModel } from "../../../src/model/mod.ts";
 import { RenderedModels, type RenderingInputs } from "../../../src/prepare/rendered_models.ts";
 
 const OLD = "/data/trees/sha1-1111";
@@ -29,6 +30,12 @@ describe("RenderedModels", () => {
     const models = new RenderedModels();
     models.keep(inputs(OLD), model(OLD));
     assert.deepEqual(models.find(inputs(NEW)), model(NEW));
+  });
+
+  it("has none where what was kept is no model, and no empty one", () => {
+    const models = new RenderedModels();
+    models.keep(inputs(OLD), [] as unknown as ComposeModel);
+    assert.equal(models.find(inputs(NEW)), undefined);
   });
 
   const others: [string, RenderingInputs][] = [
