@@ -93,11 +93,17 @@ function isProgress(line: string): boolean {
     /^#\d+ (?:\[|DONE|CACHED|sha256|transferring|exporting|naming|writing|\d)/.test(line);
 }
 
-/** The warnings that compose printed. */
+/** Warnings of compose that are told: it prints one for each variable that is not set. */
+const MOST_WARNINGS = 50;
+
+/** The warnings that compose printed, each once; how many more there are after the first ones. */
 export function warnings(stderr: string): string[] {
-  return stderr.split("\n").filter((line) => /level=warning/.test(line)).map((line) =>
+  const all = [...new Set(stderr.split("\n").filter((line) => /level=warning/.test(line)))];
+  const told = all.slice(0, MOST_WARNINGS).map((line) =>
     /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
   ).map(withoutValueInName);
+  const more = all.length - told.length;
+  return more > 0 ? [...told, `docker compose printed ${more} more warnings`] : told;
 }
 
 /** The last line that a program printed. */

@@ -234,6 +234,17 @@ describe("Compose and the programs it runs", () => {
     ]);
   });
 
+  it("passes each of the first fifty warnings on once, and says how many more there are", async () => {
+    const one = (name: number) => `level=warning msg="The \\"A${name}\\" variable is not set."`;
+    const stderr = Array.from({ length: 90 }, (_, at) => `${one(at)}\n${one(at)}`).join("\n");
+    const { compose, log } = scripted({ stdout: "{}", stderr });
+    await compose.render(CALL, SIGNAL);
+    const told = log.lines.map(({ message }) => message);
+    assert.equal(told.length, 51);
+    assert.equal(told.at(-2), 'The "A49" variable is not set.');
+    assert.equal(told.at(-1), "docker compose printed 40 more warnings");
+  });
+
   for (const [quiet, level] of [[undefined, "debug"], [true, "debug"], [false, "info"]] as const) {
     it(`tells the program's progress at ${level} when quiet is ${quiet}`, async () => {
       const commands: Commands = {
