@@ -1,16 +1,24 @@
 import { isAbsolute, resolve } from "node:path/posix";
-import type { ComposeModel } from "../model/mod.ts";
+import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
 
-/** The volumes of a project that lie on the host, whose paths are added to `paths`. */
+/** Paths that options of the volumes of a project may name: one text of them is a list. */
+const MOST_PATHS = 20_000;
+
+/**
+ * The volumes of a project that lie on the host, whose paths are added to `paths`. Throws `config_invalid`
+ * for options that name more of them than any project has.
+ */
 export function volumesOf(model: ComposeModel, paths: FollowedPath[]): FollowedPaths["volumes"] {
+  let left = MOST_PATHS;
   return resourcesOf(model, "volumes").map(({ key, name, definition }) => {
     const options = objectAt(definition, "driver_opts");
     const device = deviceOf(options);
     if (device !== undefined) paths.push({ what: `volumes.${key}`, path: device, by: "engine" });
     for (const path of pathsInOptions(options)) {
+      if (--left < 0) throw tooManyPaths(key);
       paths.push({ what: `volumes.${key}.driver_opts`, path, by: "engine", everywhere: true });
     }
     return { what: `volumes.${key}`, name };
@@ -33,17 +41,27 @@ function deviceOf(options: JsonObject): string | undefined {
  * are read as the kernel reads them: a backslash keeps the next character, the working directory is
  * the root.
  */
-function pathsInOptions(options: JsonObject): string[] {
-  const others = Object.entries(options).filter(([key]) => key !== "device" && key !== "type");
-  return others.flatMap(([, value]) => {
-    const text = typeof value === "string" ? value.replaceAll("\\", "") : "";
-    return text.split(",").flatMap((option) => {
+function* pathsInOptions(options: JsonObject): Iterable<string> {
+  for (const [key, value] of Object.entries(options)) {
+    if (key === "device" || key === "type" || typeof value !== "string") continue;
+    const written = new Set<string>();
+    for (const option of value.replaceAll("\\", "").split(",")) {
       const isLayer = /^\s*(?:lowerdir|upperdir|workdir|datadir)\+?=/.test(option);
       const parts = option.split(/[:=;\s]+/);
-      const found = isLayer ? parts.slice(1) : parts.filter((part) => part.includes("/"));
-      return found.filter((part) => part !== "").map((part) => resolve("/", part));
-    });
-  });
+      for (const part of isLayer ? parts.slice(1) : parts) {
+        if (part === "" || written.has(part) || !(isLayer || part.includes("/"))) continue;
+        written.add(part);
+        yield resolve("/", part);
+      }
+    }
+  }
+}
+
+function tooManyPaths(key: string): StackwrightError {
+  return new StackwrightError(
+    "config_invalid",
+    `volumes.${key}.driver_opts: the options of all volumes name more than ${MOST_PATHS} paths`,
+  );
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 } from "../compose/mod.ts";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { type ComposeProject, RealTree } from "../deploy/mod.ts";
+import type { Log } from "../system/mod.ts";
 import { guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -57,7 +58,8 @@ export async function requireSafeModel(
   signal: AbortSignal,
 ): Promise<void> {
   const { name, context } = target.key;
-  const parts = { ...given, log: given.log.with({ stack: name, context }) };
+  const log = fewWarnings(given.log.with({ stack: name, context }));
+  const parts = { ...given, log };
   const found = followedPaths(model, { isStack: target.swarm !== undefined });
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
@@ -69,8 +71,13 @@ export async function requireSafeModel(
       `deployment ${name}: ${refused}; it is not supported`,
     );
   }
+  const seen = new Set<string>();
   for (const each of found.paths) {
-    if (each.by === "us") await requireInTree(parts, name, each, tree);
+    const { what, path, by } = each;
+    const key = `${by} ${what} ${path}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    if (by === "us") await requireInTree(parts, name, each, tree);
     else await requireNotOurs(parts, name, each, tree);
   }
   const mine = [parts.host.dataDir, ...parts.options.protectedPaths];
@@ -84,6 +91,26 @@ export async function requireSafeModel(
     own !== undefined && (volume === own || target.swarm !== undefined && mayBecome(volume, own));
   const volume = found.volumes.find((each) => isOurs(each.name));
   if (volume !== undefined) throw ours(name, volume.what);
+}
+
+/** Warnings about the mounts of one deployment that are told; what is wrong is plain by then. */
+const MOST_WARNINGS = 20;
+
+/** A log that tells so many warnings and no more. */
+function fewWarnings(log: Log): Log {
+  let left = MOST_WARNINGS;
+  const warning: Log["warning"] = (message, fields) => {
+    if (left-- > 0) log.warning(message, fields);
+    else if (left === -1) log.warning("more of its mounts are like that", fields);
+  };
+  return {
+    debug: (message, fields) => log.debug(message, fields),
+    info: (message, fields) => log.info(message, fields),
+    warning,
+    error: (message, fields) => log.error(message, fields),
+    critical: (message, fields) => log.critical(message, fields),
+    with: (fields) => fewWarnings(log.with(fields)),
+  };
 }
 
 /**

@@ -137,4 +137,32 @@ describe("requireSafeModel()", () => {
       });
     }
   }
+
+  it("tells of a few mounts that show the engine's socket, however many there are", async () => {
+    const log = createRecordingLog();
+    const parts = {
+      log,
+      files: { realPath: (path: string) => Promise.resolve(path) },
+      host: { dataDir: "/data", own: () => Promise.resolve(undefined) },
+      options: { protectedPaths: [] },
+    } as unknown as PrepareParts;
+    const target = { key: { context: "default", name: "shop" } } as Target;
+    const volumes = (count: number) => ({
+      services: {},
+      volumes: {
+        a: { name: "a", driver_opts: { o: "x=/,".repeat(10_000) } },
+        b: {
+          name: "b",
+          driver_opts: { o: Array.from({ length: count }, (_, at) => `/${at}/docker.sock`).join() },
+        },
+      },
+    });
+    const { signal } = new AbortController();
+    await requireSafeModel(parts, target, volumes(1000), "/tree", signal);
+    assert.equal(log.lines.length, 21);
+    await assert.rejects(requireSafeModel(parts, target, volumes(20_000), "/tree", signal), {
+      code: "config_invalid",
+      message: /^volumes.b.driver_opts: the options of all volumes name more than 20000 paths$/,
+    });
+  });
 });
