@@ -58,16 +58,17 @@ export function beyondBounds(model: ComposeModel): string | undefined {
   return look(model, []);
 
   function look(value: unknown, at: readonly string[]): string | undefined {
-    if (++values > BOUNDS.values) return many("the project", "values besides ports", BOUNDS.values);
+    // Ports are counted by themselves; what each of them says is as long as anything else.
+    if (!isOfPort(at) && ++values > BOUNDS.values) {
+      return many("the project", "values besides ports", BOUNDS.values);
+    }
     if (typeof value === "string") return longText(value, at) ?? named(isName(at) ? value : "");
     if (typeof value !== "object" || value === null) return undefined;
     const entries = Object.entries(value);
-    if (isPorts(at)) {
-      ports += entries.length;
-      return ports > BOUNDS.ports ? many("the project", "ports", BOUNDS.ports) : undefined;
-    }
+    if (isPorts(at)) ports += entries.length;
+    if (ports > BOUNDS.ports) return many("the project", "ports", BOUNDS.ports);
     const parts = at.length === 1 ? MOST_OF.get(at[0] ?? "") : undefined;
-    const most = parts ?? BOUNDS.entries;
+    const most = parts ?? (isPorts(at) ? BOUNDS.ports : isOfPort(at) ? OF_A_PORT : BOUNDS.entries);
     if (entries.length > most) return many(placeOf(at), "entries", most, entries.length);
     const longest = parts === undefined ? BOUNDS.key : BOUNDS.name;
     for (const [key, inner] of entries) {
@@ -93,6 +94,13 @@ function isName(at: readonly string[]): boolean {
 
 function isPorts(at: readonly string[]): boolean {
   return at.length === 3 && at[0] === "services" && (at[2] === "ports" || at[2] === "expose");
+}
+
+/** Entries of one port, whose values are not counted. */
+const OF_A_PORT = 20;
+
+function isOfPort(at: readonly string[]): boolean {
+  return at.length > 3 && isPorts(at.slice(0, 3));
 }
 
 function longText(text: string, at: readonly string[]): string | undefined {

@@ -67,6 +67,17 @@ describe("beyondBounds()", () => {
     const free = { source: "/a".repeat(3000), path: "x".repeat(5000) };
     assert.equal(of({ environment: free, labels: free, command: ["/a".repeat(3000)] }), undefined);
   });
+  it("looks at what ports say as well", () => {
+    const port = (more: Record<string, unknown>) => of({ ports: [{ target: 80, ...more }] });
+    assert.equal(
+      port({ name: "web", mode: "ingress", published: "80", protocol: "tcp" }),
+      undefined,
+    );
+    const said = "services.web.ports.0.name has 300000 characters, the most is 262144";
+    assert.equal(port({ name: "x".repeat(300_000) }), said);
+    assert.match(port({ ["x".repeat(1001)]: 1 }) ?? "", /1001 characters in a key/);
+    assert.match(port({ "x-more": map(21) }) ?? "", /ports.0.x-more has 21 entries/);
+  });
   it("is asked before anything else looks at a project", () => {
     assert.match(tooLargeProject({ services: { web: { dns: list(2001) } } }) ?? "", /2001 entries/);
   });
