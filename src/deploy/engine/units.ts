@@ -8,9 +8,12 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
   h: 3.6e12,
 };
 
+/** Characters of a length of time; compose prints no longer ones, and looking for units takes quadratic time. */
+const LONGEST = 100;
+
 /** Nanoseconds of a length of time as Go writes it, such as `1m0.5s`; 0 for anything else. */
 export function nanoseconds(text: unknown): number {
-  if (typeof text !== "string") return 0;
+  if (typeof text !== "string" || text.length > LONGEST) return 0;
   const parts = text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|h|m|s)/g);
   const total = [...parts].reduce(
     (sum, [, value, unit]) => sum + Number(value) * (NANOSECONDS[unit ?? ""] ?? 0),
