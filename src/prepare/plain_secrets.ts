@@ -38,6 +38,8 @@ const COLLECTOR = /GO(?:GC|MEMLIMIT)/;
 
 /** Bytes of all dotenv files of a deployment; each has at most {@link MOST_BYTES}. */
 const MOST_OF_ALL = 4 * 1024 * 1024;
+/** Characters of all texts that look like secrets. */
+const MOST_HIDDEN = 2 * 1024 * 1024;
 /** Size above which a file is hardly one secret, in bytes. */
 const LARGEST_SECRET = 64 * 1024;
 
@@ -54,6 +56,7 @@ export class PlainSecrets {
   readonly #texts = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #dotenv: Record<string, string> = {};
+  #hiddenCharacters = 0;
   #dotenvBytes = 0;
   #namesCollector = false;
 
@@ -137,11 +140,16 @@ export class PlainSecrets {
 
   #hide(texts: readonly string[]): string[] {
     const hidden = texts.filter((text) => !this.#names.some((name) => name.includes(text)));
-    for (const text of hidden) this.#hidden.add(text);
-    if (this.#hidden.size > MOST_OF_AN_OWNER) {
+    for (const text of hidden) {
+      if (!this.#hidden.has(text)) this.#hiddenCharacters += text.length;
+      this.#hidden.add(text);
+    }
+    const isMuch = this.#hiddenCharacters > MOST_HIDDEN;
+    if (this.#hidden.size > MOST_OF_AN_OWNER || isMuch) {
+      const most = isMuch ? `${MOST_HIDDEN} characters of texts` : `${MOST_OF_AN_OWNER} texts`;
       throw new StackwrightError(
         "config_invalid",
-        `${this.#owner} has more than ${MOST_OF_AN_OWNER} texts that look like secrets in its files; ` +
+        `${this.#owner} has more than ${most} that look like secrets in its files; ` +
           "take out what is none, or keep it in files that no secret is read from",
       );
     }

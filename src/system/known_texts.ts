@@ -11,14 +11,14 @@ const MOST_OWNERS = 1000;
 /** Characters of one text that are looked for at a time; a longer one is known piece by piece. */
 const PIECE = 3 * 2048;
 /** Characters of the forms of texts; a text of nothing but quotes has 300 times as many as it has itself. */
-interface FormLimits {
+export interface FormLimits {
   /** Of an owner's texts: beyond it they are known in their usual forms alone. */
   readonly owner: number;
   /** The same for the texts of all; beyond twice as many, whoever has the most is forgotten. */
   readonly all: number;
 }
 
-const FORM_LIMITS: FormLimits = { owner: 8_000_000, all: 64_000_000 };
+export const FORM_LIMITS: FormLimits = { owner: 8_000_000, all: 64_000_000 };
 /** Cost of a form besides its characters, in characters. */
 const FORM_COST = 200;
 /** Comparisons that a character of a text is worth before the rest of the text is masked unseen. */
@@ -64,6 +64,11 @@ export class KnownTexts {
   constructor(bits = 16, limits: FormLimits = FORM_LIMITS) {
     this.#limits = limits;
     this.#marks = new Uint8Array(1 << bits);
+  }
+
+  /** Characters of the forms of all texts, with what they cost besides. */
+  get size(): number {
+    return this.#size;
   }
 
   /** Makes a text known in all its {@link writtenForms}. */

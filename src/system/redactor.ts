@@ -1,5 +1,5 @@
 import type { StackKey } from "../model/mod.ts";
-import { KnownTexts } from "./known_texts.ts";
+import { FORM_LIMITS, type FormLimits, KnownTexts } from "./known_texts.ts";
 import { endOf, isDottedPart, nameBefore } from "./named_values.ts";
 import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 import { maskUserInformation } from "./user_information.ts";
@@ -53,12 +53,12 @@ const SECRET_QUERY =
 const AUTHORIZATION =
   /(\bauthorization["']?\s{0,9}[:=]\s{0,9}["']?(?:[a-z]{1,20}\s{1,9})?)[\w.~+/=-]{8,}/gi;
 
-/** A redactor that knows no secret yet. */
-export function createRedactor(): Redactor {
-  const known = new KnownTexts();
+/** A redactor that knows no secret yet; `limits` are those of what it knows of repositories. */
+export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
+  const known = new KnownTexts(undefined, limits);
   const words = new Map<string, KnownTexts>();
   const wordsOf = (owner: string) => {
-    const found = words.get(owner) ?? new KnownTexts(BITS_OF_FEW);
+    const found = words.get(owner) ?? new KnownTexts(BITS_OF_FEW, limits);
     // The last one is the one that was heard of last.
     words.delete(owner);
     words.set(owner, found);
@@ -75,6 +75,7 @@ export function createRedactor(): Redactor {
         const isWord = owner.startsWith(STACK) && !looksRandom(piece);
         (isWord ? wordsOf(owner) : known).add(piece, owner);
       }
+      forgetLargest(words, 2 * limits.all);
     },
     forget(owner) {
       known.forget(owner);
@@ -92,6 +93,18 @@ export function createRedactor(): Redactor {
       return maskAssignments(masked.replace(SECRET_QUERY, `$1${MASK}`));
     },
   };
+}
+
+/** Forgets the words of those who have most, while they are more than may be known of all. */
+function forgetLargest(words: Map<string, KnownTexts>, most: number): void {
+  let size = [...words.values()].reduce((sum, each) => sum + each.size, 0);
+  while (size > most) {
+    const [owner, { size: its }] = [...words].reduce((one, two) =>
+      two[1].size > one[1].size ? two : one
+    );
+    size -= its;
+    words.delete(owner);
+  }
 }
 
 /** A value as it is assigned: between quotes, which may be missing at its end, or without. */

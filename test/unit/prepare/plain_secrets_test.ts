@@ -99,6 +99,20 @@ describe("PlainSecrets", () => {
     );
   });
 
+  it("refuses secrets that are longer together than anybody's are", () => {
+    const secrets = createExternalSecrets({ provider: undefined, redactor: createRedactor() });
+    const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY);
+    const token = (at: number) => ({ [`TOKEN_${at}`]: `${at}-xq81Zr0pKw77`.repeat(4000) });
+    for (let at = 0; at < 30; at++) plain.hideVariables(token(at));
+    assert.throws(() => {
+      for (let at = 30; at < 60; at++) plain.hideVariables(token(at));
+    }, {
+      code: "config_invalid",
+      message:
+        /stack default\/web has more than 2097152 characters of texts that look like secrets/,
+    });
+  });
+
   it("looks at 4 MiB of dotenv files of a deployment and refuses more", () => {
     const names = Array.from({ length: 17 }, (_, at) => `${at}.env`);
     const text = `A=${"x".repeat(256 * 1024 - 2)}`;

@@ -114,6 +114,21 @@ describe("secrets of an owner", () => {
     assert.equal(redactor.redact("hunter2-first hunter2-ours x7-y"), "hunter2-first *** ***");
   });
 
+  for (const [what, text] of [["random", "xq81Zr0pKw77"], ["words", "of-letters"]] as const) {
+    it(`are bounded by all that they are together, and who has most loses first: ${what}`, () => {
+      const redactor = createRedactor({ owner: 40_000, all: 20_000 });
+      const [few, other] = ["few", "other"].map((name) =>
+        stackAsOwner({ context: "default", name })
+      );
+      for (const each of ["xq81Zr0pKw55-few", "opensesame"]) redactor.add(each, few);
+      const long = (at: number) => `${String.fromCharCode(97 + at)}${text}${"-and".repeat(200)}`;
+      for (let at = 0; at < 20; at++) redactor.add(long(at), other);
+      assert.equal(redactor.redact("xq81Zr0pKw55-few opensesame", few), "*** ***");
+      assert.equal(redactor.redact(long(0), other), long(0));
+      assert.equal(redactor.redact(long(19), other), "***");
+    });
+  }
+
   it("that are ordinary words are masked in texts about it alone, others everywhere", () => {
     const redactor = createRedactor();
     const [bad, other] = ["bad", "other"].map((name) => stackAsOwner({ context: "default", name }));
