@@ -1,5 +1,5 @@
 import type { Call, Power } from "../api/mod.ts";
-import { isStackwrightError, messageOf } from "../model/mod.ts";
+import { isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { type ApiKeys, type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { type BodyLimits, readBytes, readJson } from "./body.ts";
@@ -144,7 +144,8 @@ async function answerTo(
     if (powers.size === 0) return refuse({ status: 401, error: "invalid api key" });
     if (!powers.has(match.value.power)) return refuse(tooLittlePower(match.value.power));
   }
-  const turn = () => powers.has("act") ? undefined : readers.take();
+  const turn = () =>
+    powers.has("act") ? undefined : readers.take()?.then(() => stillThere(request));
   if (match.value.access === "key") await turn();
   return await match.value.answer({
     turn,
@@ -156,6 +157,11 @@ async function answerTo(
     headers: request.headers,
     readBytes: (error) => readBytes(request, unsigned, error),
   });
+}
+
+/** Work for a client that went away while it waited would keep those who wait behind it. */
+function stillThere({ signal }: HttpRequest): void {
+  if (signal.aborted) throw new StackwrightError("cancelled", "the client went away");
 }
 
 /** The runtime makes a signal when it is asked for one, and few operations ask; so with the client. */

@@ -169,6 +169,27 @@ describe("GET /v1/health", () => {
       assert.equal(begun, 301);
     });
   });
+
+  it("does nothing for a reader that went away while it waited", async () => {
+    let begun = 0;
+    const deployments = () => {
+      begun++;
+      return Promise.resolve([]);
+    };
+    await withService({ deployments }, async ({ handler }) => {
+      const gone = new AbortController();
+      const [first, ...others] = Array.from({ length: 20 }, () => {
+        const headers = { "x-api-key": READ_SECRET };
+        const init = { headers, signal: gone.signal };
+        const request = new Request("http://localhost/v1/api/deployments", init);
+        return handler(request, { remote: "" });
+      });
+      gone.abort();
+      assert.equal((await first)?.status, 200);
+      for (const each of await Promise.all(others)) assert.equal(each.status, 503);
+      assert.equal(begun, 1);
+    });
+  });
 });
 
 describe("every route under /v1/api", () => {
