@@ -146,11 +146,14 @@ function documentsOf(text: string, file: string): ReadDocument[] {
 /** Refuses includes that depend on what a merge comes to; nobody needs one there. */
 function requireSureInclude(document: Document, refuse: RefuseAt): void {
   const { contents } = document;
-  const isMergedAtTop = isMap(contents) && contents.items.some(({ key }) => isMergeKey(key));
+  if (!isMap(contents)) return;
+  const isMergedAtTop = contents.items.some(({ key }) => isMergeKey(key));
   visit(document, {
-    Pair(_key, { key, value }) {
+    Pair(_at, { key, value }, path) {
       if (!isScalar(key) || key.value !== "include") return;
-      if (!isMergedAtTop && !hasMerge(value)) return;
+      // Elsewhere it is the name of something, unless it is merged into the top.
+      const isAtTop = path.at(-1) === contents;
+      if (!isMergedAtTop && !(isAtTop && hasMerge(value))) return;
       refuse(key.range?.[0] ?? 0, "include must not depend on a merge key <<: write it out");
     },
   });

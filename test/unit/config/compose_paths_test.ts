@@ -37,6 +37,7 @@ describe("composePaths()", () => {
       ["what anchors bring in", "x: &a {env_file: /e}\nservices: {a: {<<: [*a]}}", {
         files: ["/e"],
       }],
+      ["nothing in a service called include", "x: &a {}\nservices: {include: {<<: *a}}", {}],
       ["tagged values", "services: {a: {env_file: !override [!!str a]}}", { files: ["a"] }],
       ["every document", "services: {a: {env_file: a}}\n---\n---\ninclude: b", {
         files: ["a"],
