@@ -164,7 +164,7 @@ export class KnownTexts {
     if (this.#known.size === 0) return text;
     let result = "";
     let shown = 0;
-    const effort = { left: Math.min(EFFORT * (text.length + 200), MOST_EFFORT) };
+    const effort = { left: Math.min(EFFORT * (text.length + 1000), MOST_EFFORT) };
     const last = text.length - SHORTEST_SECRET;
     for (let at = 0; at <= last; at++) {
       if (this.#marks[this.#markAt(text, at)] !== 1) continue;
