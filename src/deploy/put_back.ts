@@ -147,13 +147,11 @@ export function startAgain(
   return withFollowers(started, desired, observed);
 }
 
-function stoppedServices(observed: ObservedStack): ReadonlySet<string> {
+function stoppedServices({ containers }: ObservedStack): ReadonlySet<string> {
   const running = new Set(
-    observed.containers.filter((each) => each.state === "running").map((each) => each.service),
+    containers.filter((each) => each.state === "running").map((each) => each.service),
   );
-  return new Set(
-    observed.containers.map((each) => each.service).filter((name) => !running.has(name)),
-  );
+  return new Set(containers.map((each) => each.service).filter((name) => !running.has(name)));
 }
 
 /** Seconds the engine may take beyond a container's own grace period. */

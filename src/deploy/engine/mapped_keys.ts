@@ -90,16 +90,10 @@ export const SERVICE_KEYS: Keys = {
     },
   },
   networks: {
-    each: all(
-      "aliases",
-      "ipv4_address",
-      "ipv6_address",
-      "link_local_ips",
-      "mac_address",
-      "driver_opts",
-      "priority",
-      "gw_priority",
-    ),
+    each: {
+      ...all("aliases", "ipv4_address", "ipv6_address", "link_local_ips"),
+      ...all("mac_address", "driver_opts", "priority", "gw_priority"),
+    },
   },
   devices: { each: all("source", "target", "permissions") },
   security_opt: "all",
