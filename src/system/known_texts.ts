@@ -93,22 +93,14 @@ export class KnownTexts {
       if (this.#owners.size <= MOST_OWNERS) break;
       if (oldest !== "") this.forget(oldest);
     }
-    if (this.#size > 2 * this.#limits.all) this.#forgetLargest();
+    const most = this.#size > 2 * this.#limits.all ? largest(this.#owners) : undefined;
+    if (most !== undefined) this.forget(most);
   }
 
   /** Forgets the texts that only this owner has. */
   forget(owner: string): void {
     for (const piece of this.#owners.get(owner)?.pieces ?? []) this.#drop(piece);
     this.#owners.delete(owner);
-  }
-
-  #forgetLargest(): void {
-    let largest: string | undefined;
-    let most = 0;
-    for (const [owner, { size }] of this.#owners) {
-      if (owner !== "" && size > most) [largest, most] = [owner, size];
-    }
-    if (largest !== undefined) this.forget(largest);
   }
 
   /** Makes a piece known; returns its size. */
@@ -197,6 +189,18 @@ export class KnownTexts {
     const all = first * 961 + text.charCodeAt(at + 2) * 31 + text.charCodeAt(at + 3);
     return all & (this.#marks.length - 1);
   }
+}
+
+/** The name of the largest; never the empty one, which is the program's own. */
+export function largest(
+  named: Iterable<readonly [string, { readonly size: number }]>,
+): string | undefined {
+  let found: string | undefined;
+  let most = 0;
+  for (const [name, { size }] of named) {
+    if (name !== "" && size > most) [found, most] = [name, size];
+  }
+  return found;
 }
 
 function commonLength(form: string, text: string, at: number): number {

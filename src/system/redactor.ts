@@ -1,5 +1,5 @@
 import type { StackKey } from "../model/mod.ts";
-import { FORM_LIMITS, type FormLimits, KnownTexts } from "./known_texts.ts";
+import { FORM_LIMITS, type FormLimits, KnownTexts, largest } from "./known_texts.ts";
 import { endOf, isDottedPart, nameBefore } from "./named_values.ts";
 import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 import { maskUserInformation } from "./user_information.ts";
@@ -99,10 +99,9 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
 function forgetLargest(words: Map<string, KnownTexts>, most: number): void {
   let size = [...words.values()].reduce((sum, each) => sum + each.size, 0);
   while (size > most) {
-    const [owner, { size: its }] = [...words].reduce((one, two) =>
-      two[1].size > one[1].size ? two : one
-    );
-    size -= its;
+    const owner = largest(words);
+    if (owner === undefined) return;
+    size -= words.get(owner)?.size ?? 0;
     words.delete(owner);
   }
 }

@@ -116,6 +116,16 @@ const hooks = (count: number): Json => ({
 const references = Math.floor(share() / 4);
 const SHARED = { restart: true, condition: "service_started", required: true };
 
+/** Services each of which uses its share of the project's secrets and configs. */
+function servicesThatUse(...kinds: readonly string[]): Json {
+  return services((at) =>
+    Object.fromEntries(kinds.map((kind) => [
+      kind,
+      list(share(6 * RESOURCES) / 6, (index) => use(kind, from(at, index, RESOURCES))),
+    ]))
+  );
+}
+
 /** The projects by what they are full of. */
 export const SATURATED: Readonly<Record<string, () => Json>> = {
   "every list of one service": () => ({ services: { s0: full() } }),
@@ -224,30 +234,12 @@ export const SATURATED: Readonly<Record<string, () => Json>> = {
     }), "s"),
   }),
   "secrets and configs": () => ({
-    services: services((at) => ({
-      secrets: list(
-        share(6 * RESOURCES) / 6,
-        (index) => use("secrets", from(at, index, RESOURCES)),
-      ),
-      configs: list(
-        share(6 * RESOURCES) / 6,
-        (index) => use("configs", from(at, index, RESOURCES)),
-      ),
-    })),
+    services: servicesThatUse("secrets", "configs"),
     ...files("secrets"),
     ...files("configs"),
   }),
   "secrets and configs of variables": () => ({
-    services: services((at) => ({
-      secrets: list(
-        share(6 * RESOURCES) / 6,
-        (index) => use("secrets", from(at, index, RESOURCES)),
-      ),
-      configs: list(
-        share(6 * RESOURCES) / 6,
-        (index) => use("configs", from(at, index, RESOURCES)),
-      ),
-    })),
+    services: servicesThatUse("secrets", "configs"),
     ...kind("secrets", (at) => ({ environment: `SECRET_${at}` })),
     ...kind("configs", (at) => ({ environment: `CONFIG_${at}` })),
   }),
