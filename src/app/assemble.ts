@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { registrySecrets } from "../compose/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import {
@@ -31,7 +32,7 @@ import {
   type WatchedLock,
 } from "../system/mod.ts";
 import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
-import { createEngines, type Engines } from "./engines.ts";
+import { clientConfigDir, createEngines, type Engines } from "./engines.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { createHosts } from "./hosts.ts";
 import { type Ask, onceDone } from "./remember.ts";
@@ -213,14 +214,15 @@ function windowsInForce(
 }
 
 /** Everything about the pipeline that the settings say. */
-function pipelineOptions(settings: Settings, { env }: System): PipelineParts["options"] {
+function pipelineOptions(settings: Settings, system: System): PipelineParts["options"] {
   const { deploy, data, git } = settings;
   return {
     dataDir: data.dir,
-    protectedPaths: settings.secretFiles,
+    // With the keys for other engines a stack of one would be master of all.
+    protectedPaths: [...settings.secretFiles, join(clientConfigDir(settings, system), "contexts")],
     configBaseDir: deploy.configBaseDir,
     allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
-    passedVariables: passedVariables(settings, env),
+    passedVariables: passedVariables(settings, system.env),
     cloneDepth: git.cloneDepth,
     rollback: deploy.rollback,
     watchMs: deploy.watchMs,

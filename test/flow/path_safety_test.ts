@@ -154,6 +154,16 @@ describe("what repositories may do", () => {
       assert.ok(!warnings.some((each) => /media/.test(each)), warnings.join("\n"));
     }));
 
+  it("gets no keys for other engines", () =>
+    inWorld("fake", async (world) => {
+      const contexts = join(world.env["DOCKER_CONFIG"] ?? "", "contexts");
+      await commit(world, {
+        "compose.yaml": JSON.stringify(one({ volumes: [`${contexts}/tls:/x:ro`] })),
+      });
+      assert.match(JSON.stringify(await pollTo(world, "failed")), OURS);
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+
   it("takes over mounts of another project's container, but none of ours", () =>
     inWorld("fake", async (world) => {
       const model = (volume: string) =>
