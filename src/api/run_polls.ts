@@ -97,23 +97,32 @@ function problemsOf({ kind, url, reference }: SourceRequest, index: number): Pro
   });
 }
 
-/** Contexts of inline deployments; those of a repository are looked for when it was fetched. */
+/**
+ * Contexts of inline deployments; those of a repository are looked for when it was fetched. Each is
+ * asked for once, however many deployments name it.
+ */
 async function requireContexts(
   sources: readonly SourceRequest[],
   { hasContext, contexts }: RunPollsParts,
 ): Promise<void> {
-  const problems: Problem[] = [];
-  for (const [source, { deployments }] of sources.entries()) {
-    for (const [index, { deployment }] of deployments.entries()) {
-      const { context } = stackKey(deployment.context, "");
-      if (context === DEFAULT_CONTEXT || await hasContext(context)) continue;
-      const names = [...new Set(await contexts())].join(", ");
-      const message = `unknown context: ${context}; expected one of ${names}`;
-      const path = `[${source}].deployments[${index}].context`;
-      problems.push({ file: "request body", path, message });
-    }
+  const named = sources.flatMap(({ deployments }, source) =>
+    deployments.map(({ deployment }, index) => ({
+      context: stackKey(deployment.context, "").context,
+      path: `[${source}].deployments[${index}].context`,
+    }))
+  );
+  const unknown = new Set<string>();
+  for (const context of new Set(named.map((each) => each.context))) {
+    if (context !== DEFAULT_CONTEXT && !await hasContext(context)) unknown.add(context);
   }
-  if (problems.length > 0) throw withIndex(new StackwrightError("bad_request", "", { problems }));
+  if (unknown.size === 0) return;
+  const names = [...new Set(await contexts())].join(", ");
+  const problems = named.filter(({ context }) => unknown.has(context)).map(({ context, path }) => ({
+    file: "request body",
+    path,
+    message: `unknown context: ${context}; expected one of ${names}`,
+  }));
+  throw withIndex(new StackwrightError("bad_request", "", { problems }));
 }
 
 function withIndex(error: StackwrightError): StackwrightError {

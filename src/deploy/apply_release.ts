@@ -211,7 +211,17 @@ async function carryOut(
         ...(parts.onFailed === undefined ? {} : { failed: parts.onFailed }),
         ...(parts.onEnding === undefined ? {} : { onEnding: parts.onEnding }),
       };
-      const changes = { ...step, ...rules, key, call, built, timeoutMs: leftMs, progress };
+      const isOwners = (stack: string) => parts.isOwners(stack);
+      const changes = {
+        ...step,
+        ...rules,
+        key,
+        call,
+        built,
+        isOwners,
+        timeoutMs: leftMs,
+        progress,
+      };
       await parts.backend.up(changes, signal);
     }
   }

@@ -16,6 +16,8 @@ export interface Changes extends UpArguments {
   readonly key: StackKey;
   /** Rules for replacing, by service; of every one in `scale` where the mode is `roll`. */
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
+  /** Whether another stack of the engine is of the same owner: such stacks may share; none is without it. */
+  readonly isOwners?: (stack: string) => boolean;
   /** Images that were built for services, by service: their names may mean others meanwhile. */
   readonly built?: Readonly<Record<string, string>>;
   /** Milliseconds for which a container has to run where no health check speaks for it; none without it. */

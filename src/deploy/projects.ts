@@ -165,8 +165,9 @@ export class Projects {
   }
 
   /**
-   * Removes a project with its networks. May be called again after it failed. Returns the names of the
-   * volumes that are gone with their data. Throws `not_found`, `timeout`, and what the engine throws.
+   * Removes a project with its networks. May be called again after it failed, also where networks are all
+   * that was left; volumes alone are no project, since whoever took it down kept them. Returns the
+   * names of the volumes that are gone with their data. Throws `not_found`, `timeout`, and what the engine throws.
    */
   async remove(
     key: StackKey,
@@ -179,13 +180,18 @@ export class Projects {
       const volumes = { removeVolumes, removeImages };
       const recorded = await this.#parts.destroyRecorded(key, volumes, within);
       if (recorded !== undefined) return void (deleted = recorded);
-      const containers = await this.describe(key, within);
+      const engine = await this.#parts.engine(key.context);
+      const labels = { [COMPOSE_LABELS.project]: key.name };
+      const containers = await containersOf(engine, labels, within);
+      const isGone = containers.length === 0 &&
+        (await engine.listNetworks(labels, within)).length === 0;
+      if (isGone) throw unknownProject(key);
       const dependsOn = Object.fromEntries(
         containers.map((each) => [each.service, dependenciesInLabels(each.labels)]),
       );
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
       const destroy = { key, removeVolumes, removeImages, dependsOn, ...kept };
-      deleted = await destroyStack(await this.#parts.engine(key.context), destroy, within);
+      deleted = await destroyStack(engine, destroy, within);
     };
     await this.#within(key, timeoutSeconds, async (within) => {
       await this.#parts.told(key, "remove", () => remove(within), within);

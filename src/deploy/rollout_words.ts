@@ -60,6 +60,8 @@ export interface RolloutParts {
   readonly progress: Progress;
   /** Words for compose about a release: project, variables, model. */
   call(onDisk: ReleaseOnDisk): ComposeCall;
+  /** Whether a stack of the same engine is of the owner of the one that is deployed, by the ledger. */
+  isOwners(stack: string): boolean;
   /** Decides again, from what runs now, how to get from the release that failed to another. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** Fetches the images that a plan for a release which ran before needs and that are gone. */

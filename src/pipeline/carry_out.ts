@@ -27,6 +27,7 @@ import { composeCall, imagesToRecord, requireImages, swarmSources } from "../pre
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { bringToDisk, placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
+import { isOneOwners } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
 
 /** The slot of who needs none. */
@@ -275,6 +276,7 @@ function rolloutParts(
     ...ports,
     watchMs,
     files: stackFiles(parts, next.release.key),
+    isOwners: (name) => isOneOwners(parts.ledger, next.release.key, name),
     replan: (release, observed, { services: failed }) => {
       const isBack = release !== next.release;
       const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;

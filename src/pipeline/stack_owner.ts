@@ -45,6 +45,12 @@ export function recordedOwner(
   return { source: source.name, reference: "", adopted: false };
 }
 
+/** Whether a stack and another one of its context are of one source, whatever they deploy. */
+export function isOneOwners(ledger: Ledger, { context, name }: StackKey, other: string): boolean {
+  const [own, their] = [name, other].map((each) => recordedOwner(ledger, { context, name: each }));
+  return own !== undefined && own.source === their?.source;
+}
+
 /**
  * True when a target's stack is another's by the ledger; never of a person who asks for a release.
  */

@@ -16,7 +16,8 @@ interface Series {
 
 /** Makes a metric's series, without measurements. */
 export function createSeries({ kind, labels: names, buckets = [] }: MetricDefinition): Series {
-  return kind === "histogram" ? new Histogram(names, buckets) : new Sums(names);
+  if (kind === "histogram") return new Histogram(names, buckets);
+  return new Sums(names, kind === "gauge");
 }
 
 interface Entry<Value> {
@@ -29,15 +30,18 @@ interface Entry<Value> {
 /**
  * Measurements under the same values of a metric's labels; other labels are not looked at. There are at
  * most {@link MOST_SERIES} of them: who writes a repository names as many stacks as they like. Of those
- * whose first label, the repository, has most, the half goes that was not measured for the longest time.
+ * whose first label, the repository, has most, the half goes that was not measured for the longest time;
+ * what `isIdle` says nothing goes on of goes first.
  */
 class ByLabels<Value> {
   readonly #names: readonly string[];
+  readonly #isIdle: (value: Value) => boolean;
   readonly #entries = new Map<string, Entry<Value>>();
   #measured = 0;
 
-  constructor(names: readonly string[]) {
+  constructor(names: readonly string[], isIdle: (value: Value) => boolean = () => true) {
     this.#names = names;
+    this.#isIdle = isIdle;
   }
 
   /** The entry under these labels, made where there is none. */
@@ -65,21 +69,26 @@ class ByLabels<Value> {
     const [largest = []] = [...groups.values()].sort((a, b) => b.length - a.length);
     // Where each has one of its own, no one is to blame.
     const doomed = largest.length > 1 ? largest : [...this.#entries];
-    doomed.sort(([, a], [, b]) => a.touched - b.touched);
+    const busy = ({ value }: Entry<Value>) => this.#isIdle(value) ? 0 : 1;
+    doomed.sort(([, a], [, b]) => busy(a) - busy(b) || a.touched - b.touched);
     for (const [key] of doomed.slice(0, Math.ceil(doomed.length / 2))) this.#entries.delete(key);
   }
 }
 
-/** A counter or a gauge. */
+/**
+ * A counter or a gauge. A gauge is the number of things under way: one whose beginning was forgotten
+ * when room was made must not count below zero at its end, for ever.
+ */
 class Sums implements Series {
   readonly #values: ByLabels<number>;
 
-  constructor(names: readonly string[]) {
-    this.#values = new ByLabels(names);
+  constructor(names: readonly string[], isGauge: boolean) {
+    this.#values = new ByLabels(names, isGauge ? (value) => value === 0 : undefined);
   }
 
   add(labels: Labels, value: number): void {
-    this.#values.at(labels, () => 0).value += value;
+    const entry = this.#values.at(labels, () => 0);
+    entry.value = Math.max(0, entry.value + value);
   }
 
   *samples(): Iterable<Sample> {

@@ -29,7 +29,7 @@ function optionsOf(
   kind: SecretProviderOptions["kind"],
   reader: VariableReader,
 ): SecretProviderOptions {
-  const need = (name: SettingName) => needed(reader, name, kind);
+  const need = (name: SettingName) => needed(reader, name);
   switch (kind) {
     case "webhook":
       return webhookOptions(reader);
@@ -65,7 +65,7 @@ function optionsOf(
 
 function webhookOptions(reader: VariableReader): SecretProviderOptions {
   const name = "SECRET_PROVIDER_WEBHOOK_STORES";
-  const text = needed(reader, name, "webhook");
+  const text = needed(reader, name);
   const values = {
     username: reader.text("SECRET_PROVIDER_AUTH_USERNAME"),
     password: reader.text("SECRET_PROVIDER_AUTH_PASSWORD"),
@@ -93,7 +93,7 @@ function webhookOptions(reader: VariableReader): SecretProviderOptions {
 
 function awsOptions(reader: VariableReader): SecretProviderOptions {
   const kind = "aws_sm";
-  const region = needed(reader, "SECRET_PROVIDER_REGION", kind);
+  const region = needed(reader, "SECRET_PROVIDER_REGION");
   // It becomes part of a host name.
   if (region !== "" && !/^[a-z0-9-]+$/.test(region)) {
     reader.refuse("SECRET_PROVIDER_REGION", `expected a region such as eu-central-1`);
@@ -102,8 +102,8 @@ function awsOptions(reader: VariableReader): SecretProviderOptions {
   return {
     kind,
     region,
-    accessKeyId: needed(reader, "SECRET_PROVIDER_ACCESS_KEY_ID", kind),
-    secretAccessKey: needed(reader, "SECRET_PROVIDER_SECRET_ACCESS_KEY", kind),
+    accessKeyId: needed(reader, "SECRET_PROVIDER_ACCESS_KEY_ID"),
+    secretAccessKey: needed(reader, "SECRET_PROVIDER_SECRET_ACCESS_KEY"),
     siteUrl: site === undefined ? site : address(reader, "SECRET_PROVIDER_SITE_URL", site),
   };
 }
@@ -118,11 +118,11 @@ function connectOptions(reader: VariableReader): SecretProviderOptions {
     );
     return { kind, connectHost: "", connectToken: "" };
   }
-  const host = needed(reader, "SECRET_PROVIDER_CONNECT_HOST", kind);
+  const host = needed(reader, "SECRET_PROVIDER_CONNECT_HOST");
   return {
     kind,
     connectHost: address(reader, "SECRET_PROVIDER_CONNECT_HOST", host),
-    connectToken: needed(reader, "SECRET_PROVIDER_CONNECT_TOKEN", kind),
+    connectToken: needed(reader, "SECRET_PROVIDER_CONNECT_TOKEN"),
   };
 }
 
@@ -139,21 +139,19 @@ function azureIdentity(reader: VariableReader): AzureIdentity {
   return {
     kind: "client",
     authorityUrl: address(reader, "AZURE_AUTHORITY_HOST", authority),
-    tenantId: needed(reader, "AZURE_TENANT_ID", "azure_kv"),
-    clientId: needed(reader, "AZURE_CLIENT_ID", "azure_kv"),
+    tenantId: needed(reader, "AZURE_TENANT_ID"),
+    clientId: needed(reader, "AZURE_CLIENT_ID"),
     clientSecret,
   };
 }
 
-function needed(
-  reader: VariableReader,
-  name: SettingName,
-  kind: SecretProviderOptions["kind"],
-): string {
+/** A variable that the provider cannot do without; the provider is called what its operator calls it. */
+function needed(reader: VariableReader, name: SettingName): string {
   const before = reader.problems.length;
   const text = reader.text(name)?.trim();
   if (text === undefined && reader.problems.length === before) {
-    reader.refuse(name, `must be set: SECRET_PROVIDER is ${kind}`);
+    const provider = reader.text("SECRET_PROVIDER")?.trim();
+    reader.refuse(name, `must be set: SECRET_PROVIDER is ${provider}`);
   }
   return text ?? "";
 }

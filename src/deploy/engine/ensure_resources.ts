@@ -59,7 +59,7 @@ export async function ensureResources(
   }
   if (newVolumes.length === 0) return;
   const made = await engine.findVolumes(newVolumes.map(nameOf), signal);
-  requireMadeByUs(newVolumes, made);
+  requireMadeByUs(newVolumes, made, changes.isOwners);
 }
 
 /**
@@ -69,12 +69,14 @@ export async function ensureResources(
 function requireMadeByUs(
   wanted: ReturnType<typeof wantedVolumes>,
   made: readonly ResourceSummary[],
+  isOwners: EngineWork["changes"]["isOwners"],
 ): void {
   for (const { name, labels } of made) {
     const ours = wanted.find((each) => each.name === name)?.body.Labels?.[LABELS.sourceName];
     const theirs = labels[LABELS.sourceName];
-    // Stacks of one source may share.
+    // Stacks of one source may share; labels of volumes have what is deployed, not who decides.
     if (ours === undefined || theirs === undefined || ours === theirs) continue;
+    if (isOwners?.(labels[LABELS.deployment] ?? "") === true) continue;
     throw new StackwrightError(
       "conflict",
       `volume ${name} was made for ${

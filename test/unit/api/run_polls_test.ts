@@ -6,12 +6,18 @@ import { StackwrightError } from "../../../src/model/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 /** What polls throw, where the contexts `two` and `broken` are there and nothing is ever started. */
-function refusalOf(configs: unknown): Promise<StackwrightError> {
+function refusalOf(configs: unknown, asked: string[] = []): Promise<StackwrightError> {
   const names = ["default", "two", "two"];
   const parts = {
     parsePollRequest,
-    hasContext: (context: string) => Promise.resolve([...names, "broken"].includes(context)),
-    contexts: () => Promise.resolve(names),
+    hasContext(context: string) {
+      asked.push(context);
+      return Promise.resolve([...names, "broken"].includes(context));
+    },
+    contexts() {
+      asked.push("all");
+      return Promise.resolve(names);
+    },
     get intake(): never {
       throw new StackwrightError("internal", "it is started");
     },
@@ -37,6 +43,14 @@ describe("runPolls with inline deployments", () => {
       ["[1].deployments[1].context", "unknown context: none; expected one of default, two"],
       ["[1].deployments[3].context", "unknown context: nobody; expected one of default, two"],
     ]);
+  });
+
+  it("asks for each context once, however many deployments name it", async () => {
+    const asked: string[] = [];
+    const many = Array.from({ length: 50 }, (_, n) => n % 2 === 0 ? "two" : "nobody");
+    const { problems } = await refusalOf([entry(...many), entry(...many)], asked);
+    assert.equal(problems.length, 50);
+    assert.deepEqual(asked, ["two", "nobody", "all"]);
   });
 
   it("takes the default one, and those that are there", async () => {

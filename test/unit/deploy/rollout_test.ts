@@ -111,6 +111,7 @@ function createWorld() {
       current: "/s/current",
       live: "/s/live",
     }),
+    isOwners: () => false,
     replan: (release, observed) =>
       decide({
         desired: release.services,

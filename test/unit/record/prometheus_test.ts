@@ -54,6 +54,23 @@ describe("createPrometheus()", () => {
     assert.match(text, new RegExp(`deployment="x${2 * MOST_SERIES - 1}"`));
   });
 
+  it("counts what goes on right, also when it forgets some of it", async () => {
+    const meter = createPrometheus();
+    const move = (repository: string, by: number) =>
+      meter.move("deployments_queued", { repository }, by);
+    move("kept", 1);
+    for (let name = 0; name < 2 * MOST_SERIES; name++) {
+      move(`idle${name}`, 1);
+      move(`idle${name}`, -1);
+    }
+    // What goes on is kept where something else can be forgotten.
+    assert.match(await meter.text(), /^service_deployments_queued\{repository="kept"\} 1$/m);
+    for (let name = 0; name < 2 * MOST_SERIES; name++) move(`busy${name}`, 1);
+    for (let name = 0; name < 2 * MOST_SERIES; name++) move(`busy${name}`, -1);
+    move("kept", -1);
+    assert.doesNotMatch(await meter.text(), /^service_deployments_queued\{.*\} -/m);
+  });
+
   it("shows the process, and no number that the runtime makes up", async () => {
     const text = await createPrometheus().text();
     assert.match(text, /^process_resident_memory_bytes [1-9]\d+$/m);

@@ -128,6 +128,10 @@ describe("SECRET_PROVIDER", () => {
       /SECRET_PROVIDER_SITE_URL: must be set: SECRET_PROVIDER is openbao/,
       /SECRET_PROVIDER_ACCESS_TOKEN: must be set/,
     ]],
+    [{ SECRET_PROVIDER: "Vault" }, [
+      /_SITE_URL: must be set: SECRET_PROVIDER is Vault/,
+      /_TOKEN: must/,
+    ]],
     [{ SECRET_PROVIDER: "infisical" }, [/_CLIENT_ID: must be set/, /_CLIENT_SECRET: must be set/]],
     [{ SECRET_PROVIDER: "aws_sm", SECRET_PROVIDER_REGION: "a.evil.test/" }, [
       /SECRET_PROVIDER_REGION: expected a region/,

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { requireExternals } from "../../../../src/deploy/engine/ensure_resources.ts";
-import type { ResourceSummary } from "../../../../src/docker/engine.ts";
+import {
+  ensureResources,
+  requireExternals,
+} from "../../../../src/deploy/engine/ensure_resources.ts";
+import type { EngineWork } from "../../../../src/deploy/engine/engine_work.ts";
+import type { Engine, ResourceSummary } from "../../../../src/docker/engine.ts";
 import { StackwrightError } from "../../../../src/model/mod.ts";
 
 const never = new AbortController().signal;
@@ -53,5 +57,41 @@ describe("requireExternals()", () => {
     const engine = engineWith([named("shared")], []);
     const asked = requireExternals(engine, model, ["web"], never);
     await assert.rejects(asked, missing("volumes.data: volume shared"));
+  });
+});
+
+describe("ensureResources()", () => {
+  const labels = (deployment: string, source: string) => ({
+    "stackwright.manager": "stackwright",
+    "stackwright.deployment": deployment,
+    "stackwright.source.name": source,
+  });
+  const mounting = {
+    name: "shop",
+    services: { web: { volumes: [{ type: "volume", source: "data", target: "/d" }] } },
+    volumes: { data: { name: "common", labels: labels("shop", "git.test/me/shop") } },
+  };
+  /** Makes the volume, which another stack makes in the same moment. */
+  async function ensured(isOwners?: (stack: string) => boolean) {
+    const theirs = { ...named("common"), labels: labels("blog", "git.test/me/blog") };
+    const looks = [[], [theirs]];
+    const engine: Partial<Engine> = {
+      findNetworks: () => Promise.resolve([]),
+      findVolumes: () => Promise.resolve(looks.shift() ?? []),
+      makeVolume: () => Promise.resolve(),
+    };
+    const changes = { scale: { web: 1 }, ...(isOwners && { isOwners }) };
+    const work = { parts: { engine }, changes, model: mounting, api: "1.44", tell: () => {} };
+    await ensureResources(work as unknown as EngineWork, never);
+  }
+
+  it("lets stacks of one owner make a volume in the same moment, whatever they deploy", async () => {
+    await ensured((stack) => stack === "blog");
+  });
+
+  it("refuses a volume that a stack of somebody else made in the same moment", async () => {
+    for (const isOwners of [undefined, () => false]) {
+      await assert.rejects(ensured(isOwners), /volume common was made for .* git.test\/me\/blog/);
+    }
   });
 });
