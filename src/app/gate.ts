@@ -52,7 +52,7 @@ export function createGate(
     reduceTargets(targets, { ...facts, formatTime: showTime });
   const working = { runs, performers, conclude, clock, ids, redactor, log };
   const intake = createIntake({ ...working, ...(onEnd === undefined ? {} : { onEnd }) });
-  const check = (schedule: string) => checkSchedule(schedule, { now: clock.now(), timeZone });
+  const check = (schedule: string) => checkSchedule(schedule, { now: clock.now() });
   const operations = createOperations({
     intake,
     runs,

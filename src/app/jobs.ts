@@ -123,9 +123,9 @@ class JobBoard {
     } as const;
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
-      const { clock, timeZone } = this.#parts;
+      const { clock } = this.#parts;
       const problem = spec?.enabled === true && !spec.schedule.includes("@every")
-        ? checkSchedule(spec.schedule, { now: clock.now(), timeZone })
+        ? checkSchedule(spec.schedule, { now: clock.now() })
         : undefined;
       if (problem !== undefined) return { ...job, problem: `schedule: ${problem}` };
       return spec === undefined ? job : { ...job, spec };

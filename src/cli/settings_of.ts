@@ -28,7 +28,7 @@ export async function settingsOf(
   const now = systemClock.now();
   const settings = readSettings(env, readFile, {
     ...(uid === undefined ? {} : { uid }),
-    checkSchedule: (schedule) => checkSchedule(schedule, { now, timeZone: "UTC" }),
+    checkSchedule: (schedule) => checkSchedule(schedule, { now }),
   });
   secretValues(settings).forEach((value) => redactor.add(value));
   return settings;

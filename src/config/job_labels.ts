@@ -9,7 +9,7 @@ import {
   StackwrightError,
 } from "../model/mod.ts";
 import { LONGEST_STOP } from "./reconciliation_options.ts";
-import { checkScheduleShape } from "./schedule_shape.ts";
+import { checkScheduleShape, LONGEST_SCHEDULE } from "./schedule_shape.ts";
 
 /** Ways to run a job: its own container is started, or one that is made for the run. */
 const JOB_MODES = ["restart", "one_off"] as const;
@@ -87,7 +87,9 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
 function requireSchedule(schedule: string): void {
   const label = BEHAVIOUR_LABELS.jobSchedule;
   if (schedule === "") throw invalid(label, "a job that is enabled needs a schedule");
-  const every = /^(?:(?:CRON_)?TZ=\S+\s+)?@every\s+(.*)$/.exec(schedule)?.[1];
+  const [, every] = schedule.length > LONGEST_SCHEDULE
+    ? []
+    : /^(?:(?:CRON_)?TZ=\S+\s+)?@every\s+(.*)$/.exec(schedule) ?? [];
   const problem = every === undefined ? checkScheduleShape(schedule) : everyProblem(every);
   if (problem !== undefined) throw invalid(label, problem);
 }

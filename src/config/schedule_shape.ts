@@ -4,6 +4,8 @@ const DESCRIPTORS = ["yearly", "annually", "monthly", "weekly", "daily", "midnig
 const ZONE = /^(?:CRON_)?TZ=(\S+)\s+/;
 const FIELD = /^[A-Za-z0-9*?\/,#-]+$/;
 const LEAST_EVERY = 10;
+/** Most characters of a schedule, more than one with every number of every field has: jobs are many. */
+export const LONGEST_SCHEDULE = 500;
 
 /**
  * True when a schedule can be one at all: five cron fields, a descriptor such as `@hourly`, or
@@ -11,6 +13,9 @@ const LEAST_EVERY = 10;
  * fields name existing times is for the cron library to say.
  */
 export function checkScheduleShape(schedule: string): string | undefined {
+  if (schedule.length > LONGEST_SCHEDULE) {
+    return `expected at most ${LONGEST_SCHEDULE} characters, found ${schedule.length}`;
+  }
   const zone = ZONE.exec(schedule)?.[1];
   if (zone !== undefined && !isTimeZone(zone)) return `${JSON.stringify(zone)} is no time zone`;
   const text = schedule.replace(ZONE, "").trim();

@@ -248,6 +248,6 @@ function requireJob(
     ? `a job that restarts its container has one, not ${replicas}; execution_mode one_off takes more`
     : isEvery
     ? undefined
-    : checkSchedule(schedule, { now, timeZone: "UTC" });
+    : checkSchedule(schedule, { now });
   if (problem !== undefined) throw new StackwrightError("config_invalid", problem);
 }

@@ -8,7 +8,7 @@ import {
   type RunJob,
 } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
-import type { Clock, Log, Meter } from "../system/mod.ts";
+import { type Clock, createPauses, type Log, type Meter } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
@@ -49,6 +49,8 @@ interface Planned {
 /** Milliseconds after which events that come together are looked at, and between attempts. */
 const QUIET_MS = 250;
 const AGAIN_MS = 1000;
+/** Characters of other texts that take as long to look at as a schedule. */
+const A_SCHEDULE = 8 * 1024;
 
 /**
  * Starts jobs when they are due, with one timer for the next of all. It looks at what there is when
@@ -113,7 +115,11 @@ export class JobScheduler {
       const reason = still === undefined ? "removed" : "disabled";
       this.#log(job).info("job unscheduled", { reason });
     }
-    for (const [name, job] of found) this.#plan(name, job, now);
+    const pauses = createPauses();
+    for (const [name, job] of found) {
+      // Thousands of new schedules with a zone each are seconds of work.
+      if (this.#plan(name, job, now)) await pauses.after(A_SCHEDULE);
+    }
     this.#adopt(jobs);
     this.#arm();
   }
@@ -176,22 +182,24 @@ export class JobScheduler {
     this.#looks = undefined;
   }
 
-  #plan(name: string, job: ScheduledJob, now: Date): void {
+  /** Takes note of a job; returns whether its schedule is a new one, which takes a while to read. */
+  #plan(name: string, job: ScheduledJob, now: Date): boolean {
     const { spec } = job;
     const before = this.#planned.get(name);
     if (spec === undefined || !spec.enabled) {
       if (job.problem !== undefined && before !== undefined) this.#planned.delete(name);
-      return;
+      return false;
     }
     const fingerprint = JSON.stringify(spec);
     if (before?.fingerprint === fingerprint) {
       this.#planned.set(name, { ...before, job });
-      return;
+      return false;
     }
     const next = this.#nextOf(spec, now);
     this.#planned.set(name, { job, spec, fingerprint, next });
     const at = next?.toISOString() ?? "never";
     this.#log(job).info("job scheduled", { schedule: spec.schedule, next_run: at });
+    return true;
   }
 
   #nextOf({ schedule }: JobSpec, after: Date): Date | undefined {

@@ -138,7 +138,7 @@ const SCANNERS: Readonly<Record<string, Scan>> = {
   checkWorkingDir,
   checkSideFile: (text) => checkSideFile(text, "."),
   checkScheduleShape,
-  checkSchedule: (text) => checkSchedule(text, { now: new Date(0), timeZone: "UTC" }),
+  checkSchedule: (text) => checkSchedule(text, { now: new Date(0) }),
   isProjectName,
   normaliseName,
   compilePattern,

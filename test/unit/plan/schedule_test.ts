@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { cpuUsage } from "node:process";
 import { describe, it } from "node:test";
 import { checkSchedule, nextFiring } from "../../../src/plan/schedule.ts";
 
@@ -49,7 +50,7 @@ describe("nextFiring()", () => {
 });
 
 describe("checkSchedule()", () => {
-  const options = { now: new Date(NOW), timeZone: "UTC" };
+  const options = { now: new Date(NOW) };
   it("ends with the last instant there is", () => {
     const late = new Date(8.64e15 - 1000);
     assert.equal(nextFiring("@every 1m", late, "UTC"), undefined);
@@ -66,10 +67,20 @@ describe("checkSchedule()", () => {
     ["@every 9s", /10s/],
     ["@sometimes", /@every/],
     ["TZ=Mars/Base @daily", /Mars/],
+    [`${"0-59,".repeat(100)}0 * * * *`, /at most 500 characters/],
   ];
   for (const [schedule, pattern] of wrong) {
     it(`says what is wrong with ${schedule}`, () => {
       assert.match(checkSchedule(schedule, options) ?? "", pattern);
     });
   }
+
+  it("looks at those of all jobs of several large stacks in a moment", () => {
+    const before = cpuUsage();
+    for (let count = 0; count < 2000; count++) {
+      checkSchedule("CRON_TZ=Africa/Casablanca 0 0 29 2 *", options);
+    }
+    const { user, system } = cpuUsage(before);
+    assert.ok(user + system < 2_000_000, `${user + system} microseconds`);
+  });
 });
