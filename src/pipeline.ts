@@ -210,7 +210,7 @@ async function deployTarget(
     }, signal);
   } catch (thrown) {
     if (mayLack && lacksExternal(thrown)) {
-      begun.progress("waiting for the other deployments: a network or volume is not there yet");
+      begun.progress("waiting for the other deployments: something external is not there yet");
       return "lacks";
     }
     teller.fail(`deploying ${key.name}`, thrown, signal, again(anyParts, begun, failedBefore));

@@ -1,4 +1,9 @@
-import { type ComposeCall, imagesByService, requireExternals } from "../deploy/mod.ts";
+import {
+  type ComposeCall,
+  imagesByService,
+  requireExternals,
+  requireStackParts,
+} from "../deploy/mod.ts";
 import {
   pullsAlways,
   pullsNever,
@@ -87,6 +92,7 @@ export async function prepareImages(
 ): Promise<Readonly<Record<string, string>>> {
   if (prepared.release.swarm !== undefined) {
     const services = namesOf(plan, ["create", "recreate"]);
+    await requireStackParts(parts.host.engine, prepared.release, services, signal);
     const work = { release: prepared.release, services, known: imagesByService(observed) };
     return await resolveImages(parts, work, signal);
   }

@@ -1,5 +1,5 @@
 import { clashes, requirePullable } from "../compose/mod.ts";
-import { type ReleaseOnDisk, requireExternals } from "../deploy/mod.ts";
+import { type ReleaseOnDisk, requireExternals, requireStackParts } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
   own,
@@ -20,7 +20,7 @@ import { resolveImages } from "./swarm_images.ts";
  * was built cannot be built again from the ledger. Returns the images of a stack with their digests.
  *
  * Throws `pull_failed`, `build_failed` when an image that was built is gone, and what
- * {@link requireExternals} throws.
+ * {@link requireExternals} and {@link requireStackParts} throw.
  */
 export async function requireImages(
   parts: PrepareParts,
@@ -69,9 +69,9 @@ async function stackImages(
   images: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
-  const services = starting(plan, ["create", "recreate"]).filter((name) =>
-    own(images, name) === undefined
-  );
+  const made = starting(plan, ["create", "recreate"]);
+  await requireStackParts(parts.host.engine, release, made, signal);
+  const services = made.filter((name) => own(images, name) === undefined);
   return { ...images, ...await resolveImages(parts, { release, services, known: {} }, signal) };
 }
 

@@ -74,6 +74,15 @@ describe("stacks that are in networks of each other", () => {
       await pollTo(world, "skipped");
     }));
 
+  it("are all deployed in the first run on a swarm, whatever their order", () =>
+    inWorld("fake", async (world) => {
+      world.fake?.becomeManager();
+      await commitChain(world, ["c", "b", "a"]);
+      const run = await pollTo(world, "succeeded");
+      assert.deepEqual(run.deployments?.map(({ status }) => status), Array(3).fill("succeeded"));
+      await pollTo(world, "skipped");
+    }));
+
   it("fail with their reason where nobody makes what they lack", () =>
     inWorld("fake", async (world) => {
       await commitChain(world, ["a", "b"], "nobody");

@@ -126,21 +126,28 @@ export async function requireExternals(
   requireNone("volume", noVolumes);
 }
 
-function requireNone(kind: string, lacking: readonly Omit<Resource, "definition">[]): void {
-  const first = lacking.find(({ external }) => external);
-  if (first === undefined) return;
-  const { key, name } = first;
-  throw new StackwrightError(
+function requireNone(kind: string, missing: readonly Omit<Resource, "definition">[]): void {
+  const first = missing.find(({ external }) => external);
+  if (first !== undefined) throw lacking(kind, first);
+}
+
+/** The error for something external that is not there, and that `kind` of command makes, with `options`. */
+export function lacking(
+  kind: string,
+  { key, name }: Pick<Resource, "key" | "name">,
+  options = "",
+): StackwrightError {
+  return new StackwrightError(
     "deploy_failed",
     `${kind}s.${key}: ${kind} ${name} is declared external and does not exist, so nothing was ` +
-      `touched; make it first (docker ${kind} create ${name}), or take external away`,
+      `touched; make it first (docker ${kind} create ${options}${name}), or take external away`,
     { cause: LACKING },
   );
 }
 
-const LACKING: unique symbol = Symbol("an external network or volume");
+const LACKING: unique symbol = Symbol("something external");
 
-/** True for the error of {@link requireExternals}. */
+/** True for an error of {@link lacking}. */
 export function lacksExternal(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === LACKING;
 }

@@ -4,7 +4,7 @@ import type { StackParts } from "./stack_parts.ts";
 import type { WantedStack } from "./stack_of.ts";
 
 /** Networks that every node has by itself. */
-const OF_NODES = ["host", "bridge", "none"];
+export const OF_NODES: readonly string[] = ["host", "bridge", "none"];
 
 /**
  * Makes the networks, configs and secrets of a stack that are missing; those that are there are left as

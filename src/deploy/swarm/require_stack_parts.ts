@@ -1,0 +1,73 @@
+import type { Engine } from "../../docker/engine.ts";
+import { isOurs, LABELS, type Release, StackwrightError } from "../../model/mod.ts";
+import { resourcesOf } from "../../compose/mod.ts";
+import { lacking } from "../engine/ensure_resources.ts";
+import { OF_NODES } from "./ensure_stack.ts";
+import { STACK_LABELS } from "./stack_parts.ts";
+
+/**
+ * Makes sure before anything is touched that a swarm can have the services of a stack that are made or
+ * changed: what is external is there, and no config or secret among it is of another stack of ours, whose
+ * content its author never gave; and no service has the name of one of them, as `b_c` of stack `a` and `c`
+ * of stack `a_b` have.
+ *
+ * Throws `deploy_failed` for what is missing, which another deployment of the run may make, and `conflict`.
+ */
+export async function requireStackParts(
+  { swarm }: Pick<Engine, "swarm">,
+  { key: { name: stack }, model }: Pick<Release, "key" | "model">,
+  services: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (services.length === 0) return;
+  await requireOwnNames({ swarm }, stack, services, signal);
+  const external = (kind: "networks" | "configs" | "secrets") =>
+    resourcesOf(model, kind).filter((each) => each.external);
+  const networks = external("networks").filter(({ name }) => !OF_NODES.includes(name));
+  if (networks.length > 0) {
+    const there = new Set((await swarm.networks(signal)).map(({ name }) => name));
+    for (const { key, name } of networks) {
+      if (!there.has(name)) throw lacking("network", { key, name }, "-d overlay ");
+    }
+  }
+  for (const kind of ["configs", "secrets"] as const) {
+    const wanted = external(kind);
+    if (wanted.length === 0) continue;
+    const there = new Map((await swarm.objects(kind, {}, signal)).map((each) => [each.name, each]));
+    for (const { key, name } of wanted) {
+      const found = there.get(name);
+      if (found === undefined) {
+        throw lacking(kind === "configs" ? "config" : "secret", { key, name });
+      }
+      const owner = found.labels[LABELS.deployment];
+      if (!isOurs(found) || owner === undefined || owner === stack) continue;
+      throw new StackwrightError(
+        "conflict",
+        `${kind}.${key}: ${name} was made for stack ${owner}, and goes when its content changes, so ` +
+          "nothing was touched; give both stacks the content, or make one by hand for both",
+      );
+    }
+  }
+}
+
+async function requireOwnNames(
+  { swarm }: Pick<Engine, "swarm">,
+  stack: string,
+  services: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const names = new Set(services.map((each) => `${stack}_${each}`));
+  const taken = (await swarm.services({}, signal)).find(({ name, labels }) =>
+    names.has(name) && labels[STACK_LABELS.namespace] !== stack
+  );
+  if (taken === undefined) return;
+  const owner = taken.labels[STACK_LABELS.namespace];
+  throw new StackwrightError(
+    "conflict",
+    `stack ${stack}: a swarm would call one of its services ${taken.name}, which is a service ` +
+      `${
+        owner === undefined ? "of no stack" : `of stack ${owner}`
+      }, so nothing was touched; give the ` +
+      "service another name",
+  );
+}

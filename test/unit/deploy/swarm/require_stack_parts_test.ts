@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { lacksExternal } from "../../../../src/deploy/engine/ensure_resources.ts";
+import { requireStackParts } from "../../../../src/deploy/swarm/require_stack_parts.ts";
+import type { ObjectKind, Swarm, SwarmObject } from "../../../../src/docker/swarm.ts";
+import { LABELS, MANAGER, stackKey, StackwrightError } from "../../../../src/model/mod.ts";
+import { swarmService } from "./swarm_values.ts";
+
+const NAMESPACE = "com.docker.stack.namespace";
+const secret: SwarmObject = { id: "s", name: "blog_key_12345678", version: 1, labels: {} };
+const made = { [LABELS.manager]: MANAGER, [LABELS.deployment]: "blog" };
+
+/** Looks whether stack `a` can have its service `b_c`. */
+async function require(
+  model: Record<string, unknown>,
+  there: { services?: ReturnType<typeof swarmService>[]; secrets?: SwarmObject[] } = {},
+): Promise<void> {
+  const swarm: Pick<Swarm, "networks" | "objects" | "services"> = {
+    networks: () => Promise.resolve([]),
+    objects: (kind: ObjectKind) => Promise.resolve(kind === "secrets" ? there.secrets ?? [] : []),
+    services: () => Promise.resolve(there.services ?? []),
+  };
+  const { signal } = new AbortController();
+  await requireStackParts(
+    { swarm: swarm as Swarm },
+    { key: stackKey("", "a"), model },
+    ["b_c"],
+    signal,
+  );
+}
+
+const external = (kind: string) => ({ [kind]: { key: { name: secret.name, external: true } } });
+
+describe("requireStackParts()", () => {
+  it("takes a secret that somebody made, and networks that each node has", async () => {
+    await require(external("secrets"), { secrets: [secret] });
+    await require({ networks: { host: { name: "host", external: true } } });
+  });
+
+  it("refuses a secret that was made for another stack, whatever stands in the file", async () => {
+    await assert.rejects(require(external("secrets"), { secrets: [{ ...secret, labels: made }] }), {
+      code: "conflict",
+      message: /made for stack blog/,
+    });
+    const own = { ...made, [LABELS.deployment]: "a" };
+    await require(external("secrets"), { secrets: [{ ...secret, labels: own }] });
+  });
+
+  for (const kind of ["networks", "configs", "secrets"]) {
+    it(`says which of the ${kind} is missing, which another deployment may make`, async () => {
+      await assert.rejects(
+        require(external(kind)),
+        (error) => lacksExternal(error) && (error as StackwrightError).code === "deploy_failed",
+      );
+    });
+  }
+
+  it("refuses a service whose name in the swarm is that of another stack's", async () => {
+    const named = (stack: string) =>
+      swarmService({ name: "a_b_c", labels: { [NAMESPACE]: stack } });
+    await require({}, { services: [named("a")] });
+    await assert.rejects(require({}, { services: [named("a_b")] }), {
+      code: "conflict",
+      message: /a_b_c, which is a service of stack a_b/,
+    });
+  });
+});
