@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { lacksExternal } from "../../../../src/deploy/engine/ensure_resources.ts";
 import { requireStackParts } from "../../../../src/deploy/swarm/require_stack_parts.ts";
 import type { ObjectKind, Swarm, SwarmObject } from "../../../../src/docker/swarm.ts";
-import { LABELS, MANAGER, stackKey, StackwrightError } from "../../../../src/model/mod.ts";
+import { LABELS, MANAGER, stackKey, type StackwrightError } from "../../../../src/model/mod.ts";
 import { swarmService } from "./swarm_values.ts";
 
 const NAMESPACE = "com.docker.stack.namespace";
