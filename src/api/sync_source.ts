@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isDeepStrictEqual } from "node:util";
-import { ERROR_CODES, type SourceRequest } from "../model/mod.ts";
+import { type DeclaredDeployment, ERROR_CODES, type SourceRequest } from "../model/mod.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
 import { serviceView } from "./run_view.ts";
 import { BY_HAND, type RunResult, runResult, runWork, type RunWorkParts } from "./run_work.ts";
@@ -68,7 +68,10 @@ type SourcePlanView = z.output<typeof sourcePlanView>;
 /** See {@link agreedPlans}. */
 export type AgreedPlans = z.output<typeof agreedPlans>;
 
-type PlanPart = Pick<SyncStackParts, "plan">;
+interface PlanPart extends Pick<SyncStackParts, "plan"> {
+  /** What the operator says of the source: when there is any, its own files are not read. */
+  readonly deployments?: readonly DeclaredDeployment[];
+}
 
 /**
  * Says what a deployment of all that a source names would change, and changes nothing. A call throws
@@ -83,7 +86,7 @@ export function planSourceOperation(parts: PlanPart): Operation<SourcePlanView> 
     input: sourceInput,
     output: sourcePlanView,
     errors: ["bad_request", "not_found", "conflict"],
-  }, (input, call) => plansOf(parts, requestOf(input), call));
+  }, (input, call) => plansOf(parts, requestOf(parts, input), call));
 }
 
 const applyInput = sourceInput.extend({
@@ -104,7 +107,7 @@ export function applySourceOperation(parts: PlanPart & RunWorkParts): Operation<
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, async ({ plan: agreed, ...input }, call) => {
-    const request = requestOf(input);
+    const request = requestOf(parts, input);
     if (agreed !== undefined) {
       const now = idsIn(await plansOf(parts, request, call));
       if (!isDeepStrictEqual(idsIn(agreed), now)) throw outdated("the plan");
@@ -114,12 +117,15 @@ export function applySourceOperation(parts: PlanPart & RunWorkParts): Operation<
   });
 }
 
-function requestOf({ identity, ...named }: z.output<typeof sourceInput>): SourceRequest {
+function requestOf(
+  { deployments = [] }: PlanPart,
+  { identity, ...named }: z.output<typeof sourceInput>,
+): SourceRequest {
   return {
     kind: "git",
     ...named,
     ...(identity === undefined ? {} : { identity }),
-    deployments: [],
+    deployments,
   };
 }
 

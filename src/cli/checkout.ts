@@ -1,9 +1,9 @@
 import { isAbsolute, resolve } from "node:path";
 import type { SourceInput } from "../api/mod.ts";
 import type { System } from "../app.ts";
-import { StackwrightError, utf8 } from "../model/mod.ts";
+import { type DeclaredDeployment, StackwrightError, utf8 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
+import { inlineDeploymentsFor, parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 import type { Log } from "../system/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import type { CommandIo } from "./io.ts";
@@ -56,24 +56,29 @@ export async function requestOf(
 }
 
 /**
- * A poll may say itself what of a repository is deployed, and the files of the repository do not count
- * then. A command that is given the repository reads its files, and what it says of them is not what
- * the service does.
+ * What the operator's polls say themselves of a repository, which the service deploys instead of what
+ * its files say; empty where they say nothing. A checkout or a repository as such, without `--ref`, is
+ * what the polls are about as long as they are about one reference.
  */
-export function warnOfPolledDeployments(
-  { url, identity }: SourceInput,
+export function polledDeployments(
+  { url, identity, reference, target = "" }: SourceInput,
   polls: Settings["polls"],
   log: Log,
-): void {
+): readonly DeclaredDeployment[] {
   const name = identity ?? sourceLocation("git", url).name;
-  const isSaid = polls.some(({ request }) =>
-    request.kind === "git" && request.deployments.length > 0 &&
-    sourceLocation("git", request.url).name === name
+  const said = polls.filter(({ request }) =>
+    request.kind === "git" && request.target === target &&
+    inlineDeploymentsFor([{ request }], name, request.reference, target).length > 0
   );
-  if (!isSaid) return;
-  log.warning(
-    `the poll of ${name} has deployments of its own: the service deploys those, and this reads the files of the repository`,
-  );
+  const references = [...new Set(said.map(({ request }) => request.reference))];
+  if (references.length === 0) return [];
+  const [only = ""] = references;
+  const asked = reference === "HEAD" && references.length === 1 ? only : reference;
+  const found = inlineDeploymentsFor(said, name, asked, target);
+  const polled = `the poll of ${name} (${references.join(", ")}) has deployments of its own`;
+  if (found.length > 0) log.info(`${polled}: they are taken, as by the service`);
+  else log.warning(`${polled}: this reads the files of the repository; name one by --ref`);
+  return found;
 }
 
 async function warnOfUncommitted(system: System, directory: string, signal: AbortSignal) {

@@ -14,7 +14,7 @@ import {
 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { namedBy, requestOf, warnOfPolledDeployments } from "./checkout.ts";
+import { namedBy, polledDeployments, requestOf } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
@@ -31,6 +31,9 @@ a repository, bare ones on this machine too, compares it with what runs and with
 DATA_DIR, and prints the plan and a diff of the models; values that sound secret are shown as a
 digest. The JSON output can be given to stackwright apply --plan.
 
+Where an entry of POLL_CONFIG has deployments of its own for the repository, they are planned
+instead of its files, as the service has it.
+
 A stack that cannot be planned is reported and keeps no other from being planned.
 
 Exits 0 when there is nothing to do, 2 when there are changes, also where a sync window defers
@@ -41,9 +44,9 @@ them, 1 when a stack cannot be planned.
     // The data directory is only read, which is why it is not opened as for other operations.
     const { settings, system } = await systemOf(io);
     const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
-    warnOfPolledDeployments(input, settings.polls, system.log);
     const { stacks, failures } = await planSourceOperation({
       plan: watchedPlan(io, settings, system),
+      deployments: polledDeployments(input, settings.polls, system.log),
     }).call(input, { signal: io.signal, log: system.log });
     const [only] = failures;
     if (only !== undefined && stacks.length + failures.length === 1) {

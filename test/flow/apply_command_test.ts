@@ -280,3 +280,23 @@ describe("stackwright apply", () => {
       assert.deepEqual(await world.containers(), []);
     }));
 });
+
+describe("a repository whose poll says itself what is deployed", () => {
+  it("is planned and applied as the service would, not as its files say", () =>
+    inWorld("fake", async (world) => {
+      await world.repository.commit({
+        ".stackwright.yaml": `name: ${world.stack}-filed\n`,
+        "compose.yaml": composeFile({ web: service() }),
+        "other.yaml": composeFile({ other: service() }),
+      });
+      const deployments = [{ name: world.stack, compose_files: ["other.yaml"] }];
+      const entry = { url: world.repository.url, reference: "main", deployments };
+      const env = { POLL_CONFIG: JSON.stringify([entry]) };
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url], { env });
+      assert.match(out, new RegExp(`${world.stack}: .*create other`, "s"));
+      assert.doesNotMatch(out, /filed/);
+      await commandTo(world, 0, ["apply", world.repository.url], { env });
+      assert.deepEqual(Object.keys(await ids(world)), ["other-1"]);
+      await commandTo(world, 0, ["plan", world.repository.url], { env });
+    }));
+});

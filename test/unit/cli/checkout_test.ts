@@ -1,28 +1,51 @@
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { requestOf, warnOfPolledDeployments } from "../../../src/cli/checkout.ts";
+import { polledDeployments, requestOf } from "../../../src/cli/checkout.ts";
 import type { System } from "../../../src/app.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 describe("a repository whose poll has deployments of its own", () => {
   const inline = "deployments: [{name: shop}]";
-  const cases: [what: string, poll: string, input: { url: string; identity?: string }, number][] = [
-    ["is warned of", inline, { url: "https://h.example/o/r.git" }, 1],
-    ["is known by another form of its URL", inline, { url: "git@h.example:o/r.git" }, 1],
-    ["is known by its checkout", inline, { url: "/src/r", identity: "h.example/o/r" }, 1],
-    ["is told from others", inline, { url: "https://h.example/o/other" }, 0],
-    ["is told from one without", "interval: 60", { url: "https://h.example/o/r" }, 0],
+  const two =
+    `${inline}}, {url: "https://h.example/o/r", reference: next, deployments: [{name: new}]`;
+  type Input = { url: string; identity?: string; reference?: string; target?: string };
+  const cases: [what: string, poll: string, input: Input, names: string[], said?: RegExp][] = [
+    ["is what that says", inline, { url: "https://h.example/o/r.git" }, ["shop"], /as by the serv/],
+    ["is known by another form of its URL", inline, { url: "git@h.example:o/r.git" }, ["shop"]],
+    ["is known by its checkout", inline, { url: "/src/r", identity: "h.example/o/r" }, ["shop"]],
+    ["is its files for another target", inline, { url: "https://h.example/o/r", target: "a" }, []],
+    ["is told from others", inline, { url: "https://h.example/o/other" }, []],
+    ["is told from one without", "interval: 60", { url: "https://h.example/o/r" }, []],
+    [
+      "is its files for another reference",
+      inline,
+      {
+        url: "https://h.example/o/r",
+        reference: "feature",
+      },
+      [],
+      /\(refs\/heads\/main\) has deployments of its own: this reads the files.*--ref/,
+    ],
+    [
+      "is asked for by a reference where there are two",
+      two,
+      { url: "https://h.example/o/r" },
+      [],
+      /--ref/,
+    ],
+    ["has those of the reference", two, { url: "https://h.example/o/r", reference: "next" }, [
+      "new",
+    ]],
   ];
-  for (const [what, poll, input, count] of cases) {
+  for (const [what, poll, input, names, said] of cases) {
     it(what, () => {
       const POLL_CONFIG = `[{url: "https://h.example/o/r", ${poll}}]`;
       const { polls } = readSettings({ POLL_CONFIG }, () => "", { uid: 0 });
       const log = createRecordingLog();
-      warnOfPolledDeployments({ reference: "HEAD", ...input }, polls, log);
-      const said = log.lines.map(({ message }) => message);
-      assert.equal(said.length, count);
-      for (const each of said) assert.match(each, /^the poll of h\.example\/o\/r has deployments/);
+      const found = polledDeployments({ reference: "HEAD", ...input }, polls, log);
+      assert.deepEqual(found.map(({ deployment }) => deployment.name), names);
+      if (said !== undefined) assert.match(log.lines.map(({ message }) => message).join(), said);
     });
   }
 });
