@@ -27,12 +27,23 @@ interface Pending {
   readonly file: string;
   /** Directories its paths may be relative to; versions of compose differ. */
   readonly bases: readonly string[];
+  /**
+   * Directories that what an include says of itself may be relative to, besides: compose takes its own
+   * relative directory as one below where it runs. They may lie anywhere until something is found there.
+   */
+  readonly working: readonly string[];
   /** Whether it is read with variables of its own, which nobody else knows. */
   readonly ownVariables: boolean;
 }
 
 /** What compose would fetch from elsewhere, or look up in the home directory. */
 const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|[^/@\s]+@[^/:\s]+:|github\.com\/|~)/i;
+
+/**
+ * Compose looks for it whenever it resolves a path, and resolves one again for each file that includes or
+ * extends: what begins with `./~/` at first begins with `~/` then.
+ */
+const HOME = /(?:^|\/)~/;
 
 /**
  * Makes sure that rendering reads nothing but files of the tree. Compose itself reads whatever a path
@@ -69,6 +80,7 @@ class Guard {
     this.#queue = project.composeFiles.map((file) => ({
       file,
       bases: [project.directory],
+      working: [],
       ownVariables: false,
     }));
   }
@@ -116,7 +128,7 @@ class Guard {
     for (const file of found.unsure.files) await this.#resolve(at, value(file), at.bases);
     for (const file of [...found.extended, ...found.unsure.extended]) {
       for (const target of await this.#resolve(at, value(file), at.bases)) {
-        this.#push(target, [posix.dirname(target)], at.ownVariables);
+        this.#push(target, { bases: [posix.dirname(target)], working: [] }, at.ownVariables);
       }
     }
     for (const include of found.includes) {
@@ -130,27 +142,56 @@ class Guard {
 
   async #include(at: Pending, include: ComposeInclude): Promise<void> {
     const { directory, envFiles } = this.#project;
+    const own = [...new Set([...at.bases, ...at.working, directory])];
     const resolved = (paths: readonly string[], bases: readonly string[]) =>
       Promise.all(paths.map((path) => this.#resolve(at, path, bases)));
     const targets = await resolved(include.paths, at.bases);
+    const beside = (targets[0] ?? []).map((target) => posix.dirname(target));
+    // Early versions take it for the base of some paths only, and those beside the file for others.
     const bases = include.projectDirectory === ""
-      ? (targets[0] ?? []).map((target) => posix.dirname(target))
-      : await this.#resolve(at, include.projectDirectory, [...at.bases, directory]);
+      ? beside
+      : [...await this.#projectDirectories(at, include.projectDirectory, own), ...beside];
     const dotenv = include.envFiles.length === 0
       ? bases.map((base) => posix.join(base, ".env"))
-      : (await resolved(include.envFiles, [...at.bases, ...bases, directory])).flat();
+      : (await resolved(include.envFiles, [...own, ...bases])).flat();
     for (const file of dotenv) this.variableFiles.add(file);
     const known = new Set(envFiles);
     const isOwn = async (file: string) =>
       !known.has(file) && await this.#parts.files.stat(file) !== undefined;
-    const own = await Promise.all(dotenv.map(isOwn));
+    const hasOwn = (await Promise.all(dotenv.map(isOwn))).includes(true);
+    this.#count(at.bases.length * bases.length);
+    const working = at.bases.flatMap((from) =>
+      bases.map((base) => posix.join(directory, posix.relative(from, base)))
+    );
     for (const target of targets.flat()) {
-      this.#push(target, bases, at.ownVariables || own.includes(true));
+      this.#push(target, { bases, working }, at.ownVariables || hasOwn);
     }
   }
 
-  #push(file: string, bases: readonly string[], ownVariables: boolean): void {
-    this.#queue.push({ file, bases: [...new Set(bases)], ownVariables });
+  /** Where compose may take a project directory to be: what is no directory counts as its parent. */
+  async #projectDirectories(
+    at: Pending,
+    path: string,
+    bases: readonly string[],
+  ): Promise<string[]> {
+    const places = await this.#resolve(at, path, bases);
+    const { files } = this.#parts;
+    for (const place of [...places]) {
+      const info = await files.stat(await files.realPath(place) ?? place);
+      if (info?.kind !== "directory") {
+        places.push(await this.#inside(at, path, posix.dirname(place)));
+      }
+    }
+    return places;
+  }
+
+  #push(
+    file: string,
+    { bases, working }: Pick<Pending, "bases" | "working">,
+    ownVariables: boolean,
+  ): void {
+    const next = { bases: [...new Set(bases)], working: [...new Set(working)] };
+    this.#queue.push({ file, ...next, ownVariables });
   }
 
   /** The texts with a variable in them, and what they become. */
@@ -173,13 +214,28 @@ class Guard {
     if (path === "") return [];
     if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#escapes(at, path);
     const targets = [...new Set(bases.map((base) => posix.join(base, path)))];
-    this.#places += targets.length;
-    if (this.#places > MOST_PLACES) throw tooManyFiles();
-    for (const target of targets) {
-      const lexically = insideTree(target, this.#project.tree) !== undefined;
-      if (!lexically || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);
-    }
+    this.#count(targets.length);
+    for (const target of targets) await this.#inside(at, path, target);
     return targets;
+  }
+
+  /** The target of a path, once it is known to lie in the tree whoever reads it. */
+  async #inside(at: Pending, path: string, target: string): Promise<string> {
+    const place = insideTree(target, this.#project.tree);
+    if (place === undefined || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);
+    if (!HOME.test(place)) return target;
+    throw new StackwrightError(
+      "path_escapes",
+      `${this.#shown(at.file)}: ${
+        JSON.stringify(path.slice(0, 200))
+      } leads by way of a name that begins ` +
+        "with ~, which docker compose may take for the home directory: give it another name",
+    );
+  }
+
+  #count(places: number): void {
+    this.#places += places;
+    if (this.#places > MOST_PLACES) throw tooManyFiles();
   }
 
   #escapes(at: Pending, path: string): StackwrightError {

@@ -137,6 +137,49 @@ const READS: readonly Attack[] = [
     says: /passwd|etc/,
   },
   {
+    title: "include with a project directory that is none, so that compose takes its parent",
+    files: () => ({
+      "compose.yaml": { include: [{ path: "b.yaml", project_directory: "none" }] },
+      "b.yaml": one({ env_file: "../x.env${NOTHING:-}" }),
+      "x.env": "A=1\n",
+    }),
+  },
+  {
+    title: "include with a project directory that early versions of compose pass over",
+    files: () => ({
+      "compose.yaml": { include: [{ path: "b.yaml", project_directory: "a/b/c" }] },
+      "b.yaml": one({ env_file: "../../../x.env${NOTHING:-}" }),
+      "a/b/c/d": "",
+      "x.env": "A=1\n",
+    }),
+  },
+  {
+    title: "env_file of an included file that begins with the home directory at the second look",
+    files: () => ({
+      "compose.yaml": { include: ["b.yaml"] },
+      "b.yaml": one({ env_file: "./~/.docker/config.json" }),
+      "~/.docker/config.json": "{}",
+    }),
+    says: /begins with ~/,
+  },
+  {
+    title: "extends of a file in a directory that is called like the home directory",
+    files: () => ({
+      ...web({ extends: { file: "~x/../c/d.yaml", service: "web" } }),
+      "c/d.yaml": one({ extends: { file: "./~/e.yaml", service: "web" } }),
+      "c/~/e.yaml": one({}),
+    }),
+  },
+  {
+    title: "an extended file that extends one of the home directory at the second look",
+    files: () => ({
+      ...web({ extends: { file: "c.yaml", service: "web" } }),
+      "c.yaml": one({ extends: { file: "a/.././~/e.yaml", service: "web" } }),
+      "~/e.yaml": one({}),
+    }),
+    says: /begins with ~/,
+  },
+  {
     title: "an included file that reads outside",
     files: ({ outside }) => ({
       "compose.yaml": { include: ["a/b.yaml"] },
