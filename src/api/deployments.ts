@@ -1,4 +1,4 @@
-import { filled, stackKey } from "../model/mod.ts";
+import { filled, type StackKey, stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import type { RecordedRelease } from "../record/mod.ts";
 import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
@@ -62,8 +62,8 @@ export type DeploymentView = z.output<typeof deploymentView>;
 
 /** Parts of the operation on deployments. */
 export interface DeploymentParts {
-  /** The status of every stack, sorted by context and name. */
-  readonly deployments: (signal: AbortSignal) => Promise<readonly StackStatus[]>;
+  /** The status of every stack, sorted by context and name, or of `only` one. */
+  readonly deployments: (signal: AbortSignal, only?: StackKey) => Promise<readonly StackStatus[]>;
   /** IANA zone of the timestamps. */
   readonly timeZone: string;
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { plainModel } from "../config/mod.ts";
-import { shortId, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import { type Release, shortId, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
@@ -29,7 +29,11 @@ const input = stackInput.extend({
 });
 
 /** A release in the words of its author, and what he wrote beside the model. */
-function asWritten(model: string, { services, images }: RecordedRelease): string {
+function asWritten(
+  model: string,
+  services: Release["services"],
+  images: RecordedRelease["images"],
+): string {
   const written = services.flatMap(({ name, inputs, expectation: { replicas } }) => [
     ...Object.entries(inputs).filter(([input]) => WRITTEN_INPUT.test(input))
       .map(([input, digest]) => `# ${name}: ${wordsOf(input)} is ${shortId(digest)}\n`),
@@ -77,7 +81,9 @@ async function modelOf(
   signal: AbortSignal,
 ): Promise<string> {
   const [found] = ledger.history(key, 1, number + 1);
-  if (found?.number === number) return asWritten(await shownModel(found, signal), found);
+  if (found?.number === number) {
+    return asWritten(await shownModel(found, signal), ledger.services(found), found.images);
+  }
   if (ledger.history(key, 1).length === 0) throw unknownStack(key);
   throw new StackwrightError(
     "not_found",

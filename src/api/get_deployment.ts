@@ -57,7 +57,7 @@ export function getDeploymentOperation(
   }, async ({ context, name }, { signal }) => {
     const key = stackKey(context, name);
     requireKnown({ ledger }, key);
-    const found = statusOf(key, await deployments(signal));
+    const found = statusOf(key, await deployments(signal, key));
     const { release: _release, ...status } = viewDeployment(found, time);
     return { ...status, ...viewRecorded(ledger, key, time) };
   });
@@ -75,7 +75,7 @@ function viewRecorded(
   const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
   return {
     ...filled({
-      current: current && viewCurrent(current, time),
+      current: current && viewCurrent(current, ledger.services(current), time),
       failure: failure && viewFailure(failure, time),
       pin: pin && viewPin(pin, pinned?.number, time),
       hold: hold && viewHold(hold, time),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DECISION_KINDS, type DecisionOutcome } from "../model/mod.ts";
+import { DECISION_KINDS, type DecisionOutcome, type Release } from "../model/mod.ts";
 import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
 import { serviceView } from "./run_view.ts";
 import { timestamp } from "./stack_parts.ts";
@@ -83,6 +83,7 @@ export function viewRelease(
 /** Shows the deployed release. */
 export function viewCurrent(
   release: RecordedRelease,
+  services: Release["services"],
   time: (instant: Date) => string,
 ): CurrentView {
   const { number, status, message, digest, revision, createdAt, finishedAt, images } = release;
@@ -96,7 +97,7 @@ export function viewCurrent(
     revision: revision.id,
     created_at: time(createdAt),
     ...(finishedAt === undefined ? {} : { finished_at: time(finishedAt) }),
-    services: release.services.map(({ name, digest: service }) => ({ name, digest: service })),
+    services: services.map(({ name, digest: service }) => ({ name, digest: service })),
     images: { ...images },
   };
 }

@@ -6,12 +6,13 @@ import {
   formatStackKey,
   isStackwrightError,
   type ObservedStack,
+  type Release,
   type RunTarget,
   type StackKey,
 } from "../model/mod.ts";
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
-import type { Ledger, RecordedDecision, RecordedRelease, RunStore } from "../record/mod.ts";
-import type { Clock } from "../system/mod.ts";
+import type { DecisionSummary, Ledger, RecordedRelease, RunStore } from "../record/mod.ts";
+import { type Clock, createPauses } from "../system/mod.ts";
 
 /** The status of a stack: what it is, why, and what it was made from. */
 export interface StackStatus extends StackJudgement {
@@ -19,7 +20,7 @@ export interface StackStatus extends StackJudgement {
   /** The release that is deployed, if any is. */
   readonly current: RecordedRelease | undefined;
   /** The last decision about it, if any was made. */
-  readonly decision: RecordedDecision | undefined;
+  readonly decision: DecisionSummary | undefined;
   /** Time at which an attempt is made again by itself. */
   readonly retryAt: Date | undefined;
 }
@@ -39,26 +40,41 @@ export interface StatusParts {
 const MOST_RUNS = 200;
 /** Time for which a stack is remembered that was never deployed and that nobody speaks of any more. */
 const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
+/** Stacks that are judged before everything else gets its turn. */
+const STACKS_AT_ONCE = 10;
 /** The time that the engine has where nobody says another. */
 const ENGINE_LIMIT_MS = 5_000;
 
+/** What the ledger says of stacks, by their formatted keys; without what is read stack by stack. */
+function recordedOf(ledger: Ledger, only: StackKey | undefined) {
+  const current = only === undefined
+    ? ledger.currents()
+    : [ledger.current(only)].filter((each) => each !== undefined);
+  const latest = only === undefined
+    ? ledger.decisions.latest()
+    : ledger.decisions.of(only, 1).map((decision) => ({ key: only, decision }));
+  const currents = new Map(current.map((each) => [formatStackKey(each.key), each]));
+  const decisions = new Map(
+    latest.map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
+  );
+  const isMeant = (name: string) => only === undefined || name === formatStackKey(only);
+  const underWay = ledger.underWay().map(({ key }) => formatStackKey(key));
+  const goesOn = new Set(underWay.filter(isMeant));
+  const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
+  return { current, currents, decisions, goesOn, names };
+}
+
 /**
- * The status of every stack that is deployed, or was looked at lately, sorted by context and name. An
- * engine that does not answer leaves those unknown that are nothing else.
+ * The status of every stack that is deployed, or was looked at lately, sorted by context and name; or of
+ * `only` one. An engine that does not answer leaves those unknown that are nothing else.
  */
 export async function stackStatuses(
   { engineOf, ledger, runs, clock, limitMs = ENGINE_LIMIT_MS }: StatusParts,
   signal: AbortSignal,
+  only?: StackKey,
 ): Promise<StackStatus[]> {
-  const current = ledger.currents();
-  const currents = new Map(current.map((each) => [formatStackKey(each.key), each]));
-  const decisions = new Map(
-    ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
-  );
-  const drifts = ledger.reconciliations.drifts();
-  const goesOn = new Set(ledger.underWay().map(({ key }) => formatStackKey(key)));
+  const { current, currents, decisions, goesOn, names } = recordedOf(ledger, only);
   const entries = lastEntries(runs, ledger);
-  const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
   const contexts = new Set([...names].map((name) => keyOf(name).context));
   const looks = [...contexts].map(async (context) => {
     const withServices = current.some(({ key, swarm }) =>
@@ -69,7 +85,7 @@ export async function stackStatuses(
   });
   const observed = new Map(await Promise.all(looks));
   const now = clock.now().getTime();
-  return [...names].sort().flatMap((name) => {
+  const statusOf = (name: string): StackStatus[] => {
     const current = currents.get(name);
     const decision = decisions.get(name)?.decision;
     const key = current?.key ?? decisions.get(name)?.key ?? keyOf(name);
@@ -77,15 +93,15 @@ export async function stackStatuses(
     if (current === undefined && !goesOn.has(name) && isOver(decision, now)) return [];
     const entry = entries.get(name);
     const judged = judgeStack({
-      current,
+      current: current && { ...current, services: servicesOf(ledger, current) },
       decision,
       failure,
-      isPinned: ledger.pins.get(key) !== undefined,
+      isPinned: ledger.pins.has(key),
       isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
       ...underWay(entry, goesOn.has(name)),
       observed: runsOf(observed, key),
-      changed: drifts.get(name)?.fields ?? [],
+      changed: ledger.reconciliations.drift(key)?.fields ?? [],
     });
     // What is held back is not tried again by itself, whatever the failure before said.
     const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
@@ -102,14 +118,32 @@ export async function stackStatuses(
     if (deferred === undefined) return [status];
     const why = `${judged.why}; it is kept, and decided about again when that opens`;
     return [{ ...status, why, retryAt: deferred.retryAt ?? retryAt }];
-  });
+  };
+  const statuses: StackStatus[] = [];
+  const pauses = createPauses(STACKS_AT_ONCE);
+  for (const name of [...names].sort()) {
+    statuses.push(...statusOf(name));
+    await pauses.after(1);
+    signal.throwIfAborted();
+  }
+  return statuses;
+}
+
+/** The services of a release; none of one that was forgotten since it was listed. */
+function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services"] {
+  try {
+    return ledger.services(release);
+  } catch (error) {
+    if (isStackwrightError(error, "not_found")) return [];
+    throw error;
+  }
 }
 
 /** What runs on an engine; `undefined` where it did not say. */
 type Seen = ReadonlyMap<string, ObservedStack> | "no context" | undefined;
 
 /** When a repair that failed is made again by itself. */
-function repairedAgainAt(decision: RecordedDecision | undefined, now: number): Date | undefined {
+function repairedAgainAt(decision: DecisionSummary | undefined, now: number): Date | undefined {
   const at = new Date(decision?.outcome?.retryAt ?? 0);
   return at.getTime() > now ? at : undefined;
 }
@@ -186,7 +220,7 @@ export function heldBack(
  * True for a stack without a release that is gone rather than new: destroyed, or not looked at any
  * more.
  */
-function isOver(decision: RecordedDecision | undefined, now: number): boolean {
+function isOver(decision: DecisionSummary | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
   const { kind, reason, outcome } = decision;
   // A first deployment that failed is what somebody asks about.

@@ -2,8 +2,8 @@ import { DEFAULT_CONTEXT, type StackKey, type TargetListener } from "../model/mo
 import type { Ledger } from "../record/mod.ts";
 
 /** The contexts that have stacks of ours, and the default one. */
-export function contextsOf(ledger: Pick<Ledger, "currents">): ReadonlySet<string> {
-  return new Set([DEFAULT_CONTEXT, ...ledger.currents().map(({ key }) => key.context)]);
+export function contextsOf(ledger: Pick<Ledger, "contexts">): ReadonlySet<string> {
+  return new Set([DEFAULT_CONTEXT, ...ledger.contexts()]);
 }
 
 /** A listener that hears which stacks a run has dealt with. */
@@ -18,7 +18,7 @@ export function whenEnded(hear: (key: StackKey) => void): TargetListener {
  */
 export async function forEachContext(
   { ledger, listeners }: {
-    readonly ledger: Pick<Ledger, "currents" | "current">;
+    readonly ledger: Pick<Ledger, "contexts" | "current">;
     readonly listeners: TargetListener[];
   },
   work: (context: string) => Promise<void>,

@@ -61,7 +61,8 @@ export function createGate(
     projects: createProjects(assembly, { clock, watchMs: settings.deploy.watchMs }),
     stacks: createStacks(assembly, clock),
     mirrors: () => assembly.mirrors.list(),
-    deployments: (signal) => stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal),
+    deployments: (signal, only) =>
+      stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal, only),
     hasContext: (context) => engines.has(context),
     contexts: async () => [...await engines.names(), ...contextsOf(ledger)],
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),

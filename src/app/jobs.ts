@@ -108,7 +108,7 @@ class JobBoard {
     const context = this.#context;
     const { client } = await engines.of(context);
     const isManager = hasSwarmFeatures && (await client.info(signal)).swarm === "manager";
-    const found = calledJobs(ledger, await findJobs(client, { context, isManager }, signal));
+    const found = await calledJobs(ledger, await findJobs(client, { context, isManager }, signal));
     return found.map((each) => ({ job: this.#read(each), found: each }));
   }
 

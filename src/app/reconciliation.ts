@@ -45,9 +45,9 @@ export function createReconciliation(
       context,
       events: events(context),
       stackOf: (service) =>
-        ledger.currents().find(({ key, swarm, services }) =>
-          key.context === context && swarm !== undefined &&
-          services.some(({ name }) => service === `${key.name}_${name}`)
+        ledger.currents(context).find((each) =>
+          each.swarm !== undefined && service.startsWith(`${each.key.name}_`) &&
+          ledger.services(each).some(({ name }) => service === `${each.key.name}_${name}`)
         )?.key.name,
       optionsOf: (key) => {
         const options = isKnown(key) ? ledger.reconciliations.get(key) : undefined;

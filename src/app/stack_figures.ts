@@ -15,7 +15,7 @@ export function stackFigures(ledger: Ledger): StackFigures[] {
       current: undefined,
       decision,
       failure: ledger.failures.get(key),
-      isPinned: ledger.pins.get(key) !== undefined,
+      isPinned: ledger.pins.has(key),
       isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
       observed: undefined,

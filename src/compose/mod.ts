@@ -15,6 +15,7 @@ export * from "./host_paths.ts";
 export { type FollowedPath, type FollowedPaths } from "./followed_path.ts";
 export * from "./ignored_uses.ts";
 export * from "./lifecycle_hooks.ts";
+export { withoutLonger } from "./contained.ts";
 export * from "./live_paths.ts";
 export * from "./make_release.ts";
 export * from "./masked_model.ts";

@@ -96,7 +96,7 @@ export async function finishRollout(
   const previous = recorded && await bringToDisk(parts, recorded, signal);
   // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
   const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
-  const liveNow = recorded?.live ?? NOTHING_LIVE;
+  const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);
   const asked = { release, services, ran: recorded?.images ?? {} };
   const beside = await imagesToRecord(parts.host.engine, asked, signal);
   const replaced = { previous, recorded, ranBefore, liveNow, beside };
@@ -122,8 +122,9 @@ async function replace(
   const { previous, recorded } = replaced;
   const { observed, progress, next: { release } } = work;
   if (recorded !== undefined && !isSameMode(recorded, release)) {
+    const { liveNow: liveBefore } = replaced;
     const rollOut: ModeChange["rollOut"] = (each, way) => {
-      const liveNow = way === "on" ? recorded.live : release.live;
+      const liveNow = way === "on" ? liveBefore : release.live;
       return rollOutRelease(parts, each, { ...NOTHING_RAN, liveNow }, signal);
     };
     return await changeMode(parts, { work, recorded, previous, rollOut }, signal);

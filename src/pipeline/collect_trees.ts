@@ -14,6 +14,7 @@ import type { TreeStore } from "../source/mod.ts";
 import {
   type Clock,
   createLimiter,
+  createPauses,
   type Files,
   type Log,
   sleepingUntil,
@@ -63,6 +64,8 @@ const PAUSE_MS = 10 * 60 * 1000;
 const ASKED_AT_ONCE = 8;
 /** Milliseconds in which engines are to tell of all of them. */
 const ANSWER_MS = 30_000;
+/** Releases that are read before everything else gets its turn. */
+const RELEASES_AT_ONCE = 100;
 const ABSENT = new Set(["created", "exited", "dead", "removing"]);
 
 /** Makes the collector of trees. */
@@ -91,7 +94,7 @@ async function collect(parts: TreeCollectorParts, signal: AbortSignal): Promise<
   const { trees, ledger, clock, log, dataDir } = parts;
   const usedBefore = new Date(clock.now().getTime() - IN_USE_MS);
   const stored = await trees.list();
-  const needed = new Set([...await treesInPlace(parts), ...treesOfReleases(parts)]);
+  const needed = new Set([...await treesInPlace(parts), ...await treesOfReleases(parts, signal)]);
   const facts = { stored, needed, usedBefore };
   // The engine is asked only when there may be something to do.
   if (obsoleteTrees({ ...facts, holders: [] }).length === 0) return;
@@ -122,13 +125,19 @@ async function treesInPlace({ files, dataDir }: TreeCollectorParts): Promise<str
 /**
  * Those of current releases, of some before them, and of what is being deployed, here or elsewhere.
  */
-function treesOfReleases({ ledger, trees, previousReleases }: TreeCollectorParts): string[] {
+async function treesOfReleases(
+  { ledger, trees, previousReleases }: TreeCollectorParts,
+  signal: AbortSignal,
+): Promise<string[]> {
   const releases: RecordedRelease[] = [...ledger.releasesUnderWay()];
+  const pauses = createPauses(RELEASES_AT_ONCE);
   for (const current of ledger.currents()) {
+    signal.throwIfAborted();
     const earlier = ledger.history(current.key, (previousReleases + 1) * 10)
       .filter((each) => each.status === "deployed" && each.number < current.number)
       .filter((each) => each.digest !== current.digest);
     releases.push(current, ...firstOfEachDigest(earlier).slice(0, previousReleases));
+    await pauses.after(earlier.length + 1);
   }
   return releases.map((each) => trees.pathOf(each.revision));
 }

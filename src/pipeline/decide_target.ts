@@ -72,7 +72,7 @@ export async function decideTarget(
   const { forceRecreate, forceImagePull } = deployment;
   const changes = recorded === undefined || forceRecreate || forceImagePull
     ? undefined
-    : await changesSince(parts, resolved, recorded.closure, signal);
+    : await changesSince(parts, resolved, parts.ledger.closure(recorded), signal);
   if (changes?.length === 0 && recorded !== undefined) {
     const plan = await planUnchanged(parts, target, recorded, observed);
     if (plan !== undefined) return { kind: "skip", plan, changes };
@@ -90,9 +90,10 @@ async function planUnchanged(
   observed: ObservedStack,
 ): Promise<Plan & { readonly kind: "skip" } | undefined> {
   const { key, deployment: policy, swarm } = target;
-  const deployed = recorded.services;
+  const shown = parts.ledger.shown(recorded);
+  const deployed = shown.services;
   const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy });
-  const plan = await withFiles(parts, key, recorded, compared);
+  const plan = await withFiles(parts, key, shown, compared);
   if (plan.kind !== "skip" || !isSameMode({ ...(swarm && { swarm }) }, recorded)) return undefined;
   moveRevision(parts, target, recorded);
   parts.ledger.failures.clearOthers(key, recorded.digest);
@@ -158,7 +159,7 @@ async function planRendered(
   const isDeployed = recorded?.digest === release.digest;
   const refresh = () => refreshImages(parts, target, { prepared, isDeployed }, signal);
   const images = await remembering(parts, target, release.digest, refresh, signal);
-  const deployed = recorded?.services;
+  const deployed = recorded && parts.ledger.services(recorded);
   const ran = recorded?.images ?? {};
   const why = { kind: "wanted", deployed, policy, images, ran } as const;
   const planned = planFor(release.services, observed, why);

@@ -140,7 +140,9 @@ export async function finishDestroy(
     removeImages,
     ...(removeImages ? await imagesToRemove(parts, key, signal) : {}),
     dependsOn: Object.fromEntries(
-      (current?.services ?? []).map((each) => [each.name, each.dependsOn]),
+      (current === undefined ? [] : parts.ledger.services(current)).map((
+        each,
+      ) => [each.name, each.dependsOn]),
     ),
   }, signal);
   const volumes = isManager

@@ -95,8 +95,9 @@ export async function decideHeld(
     const message = `${hold.message}; whether it runs is not known: ${messageOf(error)}`;
     return { kind: "skip", hold: { ...hold, message } };
   }
-  const missing = planFor(recorded.services, observed, { kind: "repaired" });
-  const plan = await withFiles(parts, key, recorded, missing);
+  const shown = parts.ledger.shown(recorded);
+  const missing = planFor(shown.services, observed, { kind: "repaired" });
+  const plan = await withFiles(parts, key, shown, missing);
   if (plan.kind === "skip") return { kind: "skip", hold };
   await ownershipOf(parts, target, observed, signal);
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);

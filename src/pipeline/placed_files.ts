@@ -34,9 +34,10 @@ export async function bringToDisk(
   signal: AbortSignal,
 ): Promise<ReleaseOnDisk | undefined> {
   try {
-    const { revision, closure } = recorded;
+    const { revision } = recorded;
     const tree = await parts.source.materialise(revision, signal);
     const release = parts.ledger.open(recorded);
+    const { closure } = release;
     hideSecrets(parts, release);
     // The tree may be new, and its files as they were committed.
     await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);

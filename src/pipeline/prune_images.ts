@@ -8,6 +8,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
+import { createPauses } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
 /** Releases that are read at once while good ones are looked for. */
@@ -34,7 +35,8 @@ export async function pruneImages(
       .slice(options.imageRetention + 1).flatMap((each) => Object.values(each.images));
     const candidates = [...replaced, ...earlier].filter((id) => ids.has(id) && !running.has(id));
     if (candidates.length === 0) return;
-    const kept = neededImages(ledger, present, { retention: options.imageRetention });
+    const retention = { retention: options.imageRetention };
+    const kept = await neededImages(ledger, present, retention, signal);
     await removeUnusedImages(engine, candidates.filter((id) => !kept.has(id)), signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -53,7 +55,8 @@ export async function imagesOfOthers(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const present = await engine.listImages(signal);
-  return neededImages(ledger, present, { retention: options.imageRetention, but: key });
+  const which = { retention: options.imageRetention, but: key };
+  return await neededImages(ledger, present, which, signal);
 }
 
 /**
@@ -80,25 +83,32 @@ export async function imagesToRemove(
  * one that is being deployed ran or names. A service without a container ran nothing, and its image
  * is needed all the same.
  */
-function neededImages(
-  ledger: Pick<Ledger, "currents" | "history" | "releasesUnderWay">,
+async function neededImages(
+  ledger: Pick<Ledger, "currents" | "history" | "releasesUnderWay" | "services">,
   present: readonly ImageSummary[],
   { retention, but }: { readonly retention: number; readonly but?: StackKey },
-): ReadonlySet<string> {
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
   const byTag = new Map(
     present.flatMap(({ id, tags }) => tags.map((tag) => [familiarName(tag), id] as const)),
   );
   const without = but === undefined ? undefined : formatStackKey(but);
   const stays = ({ key }: RecordedRelease) => formatStackKey(key) !== without;
-  const currents = ledger.currents().filter(stays);
-  const kept = retention === 0
-    ? currents
-    : currents.flatMap((each) => [each, ...goodReleases(ledger, each.key, retention + 1)]);
-  const needed = [...kept, ...ledger.releasesUnderWay().filter(stays)];
-  return new Set(needed.flatMap(({ images, services }) => [
-    ...Object.values(images),
-    ...services.flatMap(imagesOf).flatMap((each) => imageNamed(each, byTag)),
-  ]));
+  const needed = new Set<string>();
+  const need = (release: RecordedRelease) => {
+    const named = ledger.services(release).flatMap(imagesOf);
+    for (const id of Object.values(release.images)) needed.add(id);
+    for (const id of named.flatMap((each) => imageNamed(each, byTag))) needed.add(id);
+  };
+  const pauses = createPauses(1);
+  for (const each of ledger.currents().filter(stays)) {
+    signal.throwIfAborted();
+    need(each);
+    if (retention > 0) goodReleases(ledger, each.key, retention + 1).forEach(need);
+    await pauses.after(1);
+  }
+  ledger.releasesUnderWay().filter(stays).forEach(need);
+  return needed;
 }
 
 function imageNamed({ image }: NamedImage, byTag: ReadonlyMap<string, string>): string[] {

@@ -144,10 +144,19 @@ function tellOfVerdicts(
 ): void {
   const verdicts = newVerdicts(parts.ledger, current.key, observed);
   if (verdicts.length === 0) return;
-  const history = parts.ledger.history(current.key, MOST_RELEASES);
+  const { ledger } = parts;
+  const withServices = ({ id, number }: RecordedRelease) => ({
+    number,
+    services: ledger.services({ id }),
+  });
   const mixed = isMixed(parts, current);
   const judge = (verdict: EngineVerdict) =>
-    judgeVerdict({ verdict, current, history, isMixed: mixed });
+    judgeVerdict({
+      verdict,
+      current: withServices(current),
+      history: ledger.history(current.key, MOST_RELEASES).values().map(withServices),
+      isMixed: mixed,
+    });
   tellVerdicts(parts, { current, verdicts, observed, isMixed: mixed, judge });
 }
 
@@ -168,11 +177,12 @@ function decide(
     readonly drift: readonly Drift[];
   },
 ): Reconciliation {
-  const { key, digest, services } = recorded;
+  const { key, digest } = recorded;
   const since = new Date(clock.now().getTime() - options.restartWindowSeconds * 1000);
   const restarts = ({ name }: ObservedContainer) =>
     ledger.reconciliations.restartsSince({ key, release: digest, container: name }, since);
   const isStack = recorded.swarm !== undefined;
+  const services = ledger.services(recorded);
   return decideReconciliation({ services, options, restarts, isStack, ...seen });
 }
 
@@ -199,7 +209,7 @@ async function driftOf(
     : await lookAtServices(engine, { ...release, images }, signal);
   // What is half done is not what anybody changed.
   if (ledger.mark(key) !== since) return [];
-  const listed = listedDrift(recorded.services, observed)
+  const listed = listedDrift(release.services, observed)
     // What ended a swarm brings back by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
   // Read only now: who looked at the same time may have told and noted it.

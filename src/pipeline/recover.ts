@@ -196,7 +196,8 @@ async function planRest(
     ? await clearHalfReplaced(engine, key, signal)
     : await observe(engine, release, signal);
   const desired = release.services;
-  const deployed = ledger.current(key)?.services;
+  const current = ledger.current(key);
+  const deployed = current && ledger.services(current);
   const plan = planFor(desired, observed, { kind: "resumed", deployed, removeOrphans });
   const services = release.swarm === undefined
     ? startAgain(plan.services, ranBefore, { desired, observed })

@@ -73,7 +73,7 @@ async function attempt(
   requireModeOf(key, wanted, current);
   const why = {
     kind: "put_back",
-    deployed: current.services,
+    deployed: parts.ledger.services(current),
     images: wanted.images,
     ran: current.images,
   } as const;
@@ -160,7 +160,7 @@ function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | u
       `${key.name} has no release of containers that was deployed from here: ${ANEW_BY_SOURCE}`,
     );
   }
-  const names = wanted.services.map((each) => each.name);
+  const names = ledger.services(wanted).map((each) => each.name);
   if (service !== undefined && !names.includes(service)) {
     throw new StackwrightError("not_found", `service not found: ${key.name}/${service}`);
   }
@@ -188,13 +188,13 @@ async function prepareAgain(
   { why, progress }: { readonly why: Why; readonly progress: Progress },
   signal: AbortSignal,
 ): Promise<ReadyAgain | undefined> {
-  const { services, images } = wanted;
+  const { images } = wanted;
   const onDisk = await bringToDisk(parts, wanted, signal);
   if (onDisk === undefined) return undefined;
   progress("looking at what runs");
   await pointImages(parts, onDisk.release, images, signal);
   const observed = await observe(parts.host.engine, wanted, signal);
-  const plan = planFor(services, observed, why);
+  const plan = planFor(onDisk.release.services, observed, why);
   await requireNoClash(parts, onDisk.release, plan, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   return { onDisk, observed, plan };
@@ -261,11 +261,10 @@ async function pinTo(
   const revision = await newestRevision(parts, current, signal);
   const refused = parts.ledger.history(wanted.key, MOST_LOOKED_AT)
     .find((each) => each.revision.id === revision);
-  const { digest, closure } = refused ?? {};
   return {
     releaseId: wanted.id,
     revision,
-    ...(digest === undefined || closure === undefined ? {} : { refused: { digest, closure } }),
+    ...(refused && { refused: { digest: refused.digest, closure: parts.ledger.closure(refused) } }),
     pinnedAt: parts.clock.now(),
     ...(reason === "" ? {} : { reason }),
   };

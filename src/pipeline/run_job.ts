@@ -157,7 +157,7 @@ async function findJob(
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
   const isManager = (await info(signal)).swarm === "manager";
   const all = await findJobs(engine, { context: key.context, isManager }, signal);
-  const found = calledJobs(ledger, all).find((each) =>
+  const found = (await calledJobs(ledger, all)).find((each) =>
     formatStackKey(each.key) === formatStackKey(key) && each.service === service
   );
   const own = { project: key.name, service };

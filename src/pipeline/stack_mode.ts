@@ -162,7 +162,8 @@ export async function changeMode(
   const { key } = recorded;
   const tried = await asResult(key, async () => {
     work.progress(`removing ${wordsFor(recorded)}`);
-    await removeMode(parts, recorded, work, signal);
+    const services = parts.ledger.services(recorded);
+    await removeMode(parts, { ...recorded, services }, work, signal);
     return await change.rollOut(work, "on");
   }, signal);
   if (tried.kind === "deployed") return tried;

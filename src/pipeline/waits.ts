@@ -22,7 +22,7 @@ export async function waitForJobs(
   const { waitRunningJobs, timeoutSeconds } = deployment;
   const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
   for (let waited = 0;; waited++) {
-    const jobs = awaitedJobs(ledger, key, await runningJobs(engine, key, which, signal));
+    const jobs = await awaitedJobs(ledger, key, await runningJobs(engine, key, which, signal));
     if (jobs.length === 0) return;
     const names = jobs.map((each) => each.name).sort().join(", ");
     if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);

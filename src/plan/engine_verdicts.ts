@@ -1,14 +1,16 @@
 import type { EngineVerdict, ReleaseService } from "../model/mod.ts";
 
+interface NumberedRelease {
+  readonly number: number;
+  readonly services: readonly ReleaseService[];
+}
+
 interface VerdictInput {
   readonly verdict: EngineVerdict;
   /** The release that is deployed. */
-  readonly current: { readonly number: number; readonly services: readonly ReleaseService[] };
-  /** Recorded releases, the newest first, the deployed one included. */
-  readonly history: readonly {
-    readonly number: number;
-    readonly services: readonly ReleaseService[];
-  }[];
+  readonly current: NumberedRelease;
+  /** Recorded releases, the newest first, the deployed one included. Not all of them may be looked at. */
+  readonly history: Iterable<NumberedRelease>;
   /** Whether another release failed and stayed. */
   readonly isMixed: boolean;
 }
@@ -33,7 +35,7 @@ export function judgeVerdict({ verdict, current, history, isMixed }: VerdictInpu
   }
   const isOf = (services: readonly ReleaseService[]) =>
     services.some((each) => each.name === service && each.digest === digest);
-  const runs = isOf(current.services) ? current : history.find((each) => isOf(each.services));
+  const runs = isOf(current.services) ? current : firstOf(history, (each) => isOf(each.services));
   const now = runs === undefined
     ? "what no known release says"
     : `what release ${runs.number} says`;
@@ -44,4 +46,9 @@ export function judgeVerdict({ verdict, current, history, isMixed }: VerdictInpu
     message: `${what}${because}: it runs ${now}`,
     fails: !isMixed && tasksFailed && runs !== current,
   };
+}
+
+function firstOf<T>(values: Iterable<T>, isWanted: (value: T) => boolean): T | undefined {
+  for (const value of values) if (isWanted(value)) return value;
+  return undefined;
 }

@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { composeReferences, isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
 import { type Deployment, type Revision, StackwrightError, utf8 } from "../model/mod.ts";
 import type { Source } from "../source/source.ts";
+import { countPaths } from "./recorded_bounds.ts";
 
 /** The files of a source that rendering a deployment reads. Paths are relative to the root. */
 export interface ComposeInputs {
@@ -42,6 +43,7 @@ export async function composeInputs(
     base: deployment.workingDir,
   }, signal);
   const paths = new Set([...chosen.looked, ...envFiles.looked, ...followed.paths]);
+  paths.forEach(countPaths("paths"));
   return {
     composeFiles: chosen.files,
     envFiles: envFiles.files,
@@ -119,6 +121,11 @@ async function follow(
   signal: AbortSignal,
 ) {
   const paths = new Set<string>();
+  const count = countPaths("paths");
+  const note = (path: string) => {
+    if (!paths.has(path)) count(path);
+    paths.add(path);
+  };
   const state = { wide: false, outside: false };
   const queue = start.files.map((file) => ({ file, base: start.base }));
   const seen = new Set<string>();
@@ -126,8 +133,8 @@ async function follow(
     const { file, base } = next;
     if (seen.has(`${base}:${file}`)) continue;
     seen.add(`${base}:${file}`);
-    paths.add(file);
-    if (seen.size > MOST_COMPOSE_FILES || paths.size > MOST_PLACES) throw tooManyFiles();
+    note(file);
+    if (seen.size > MOST_COMPOSE_FILES) throw tooManyFiles();
     const bytes = await source.read(revision, file, signal);
     if (bytes === undefined) {
       // Missing, or reached through a link that only a checkout resolves.
@@ -144,7 +151,7 @@ async function follow(
         base: posix.dirname(path),
       })),
     );
-    for (const path of found.files) paths.add(resolve(path));
+    for (const path of found.files) note(resolve(path));
   }
   return { paths: [...paths], ...state };
 }

@@ -6,12 +6,14 @@ import {
   livePaths,
   type TreeUse,
   treeUses,
+  withoutLonger,
 } from "../compose/mod.ts";
 import { RealTree, stackDirectories } from "../deploy/mod.ts";
 import { type LiveManifest, StackwrightError } from "../model/mod.ts";
 import type { TreeEntry } from "../source/source.ts";
 import { ABSENT, contentIds, isSubmodule, plainIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
+import { countPaths } from "./recorded_bounds.ts";
 import { requireLiveInside } from "./path_safety.ts";
 import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
@@ -55,6 +57,7 @@ export async function usedContent(
   const identities = new Map([...revealed.identities, ...used.identities]);
   const real = new Map([...realInputs, ...realUses]);
   const paths = [...new Set([...inputs.paths, ...real.values(), ...(hasLinks(real) ? ["."] : [])])];
+  paths.forEach(countPaths("paths"));
   const ids = await contentIds(parts.source, revision, paths, signal);
   const contents = await plainIds(parts.source, revision, { ids, identities }, signal);
   const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
@@ -150,12 +153,21 @@ async function liveManifest(
   signal: AbortSignal,
 ): Promise<LiveManifest> {
   const files: Record<string, string> = {};
-  for (const path of live.tracked) {
+  const count = countPaths("files");
+  live.untracked.forEach(count);
+  for (const path of outermost(live.tracked)) {
     for (const [file, entry] of await filesAt(parts, target, path, signal)) {
+      count(file);
       files[file] = `${entry.kind}:${identities.get(file) ?? entry.id}`;
     }
   }
   return { files, directories: live.untracked };
+}
+
+/** Paths without those inside of others. */
+function outermost(paths: readonly string[]): string[] {
+  const sorted = withoutLonger(paths.map((path) => path === "." ? "" : `${path}/`));
+  return sorted.map((path) => path === "" ? "." : path.slice(0, -1));
 }
 
 /** Every file at or below a path, also of submodules: each has an identity of its own. */

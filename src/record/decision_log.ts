@@ -1,3 +1,4 @@
+import { fitting, fittingText } from "./fitting.ts";
 import { forgetGoneStacks } from "./forget_releases.ts";
 import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts";
 import { redactTexts } from "../system/mod.ts";
@@ -6,6 +7,8 @@ import { RedactedTable } from "./ledger_table.ts";
 
 /** Decisions kept for each stack. */
 export const DECISIONS_PER_STACK = 100;
+/** Characters of all changes that are recorded with a decision, and of all its services. */
+const MOST_CHARACTERS = 64 * 1024;
 /** Entries after which it is looked for stacks that nobody speaks of any more. */
 const LOOK_EVERY = 100;
 
@@ -19,6 +22,9 @@ export interface RecordedDecision extends TargetDecision {
   readonly times: number;
 }
 
+/** What a list of stacks tells of a decision. */
+export type DecisionSummary = Omit<RecordedDecision, "changes" | "services">;
+
 /** Remembers why something was done or not, for every trigger. */
 export class DecisionLog extends RedactedTable {
   /**
@@ -26,23 +32,25 @@ export class DecisionLog extends RedactedTable {
    * {@link end}.
    */
   add(key: StackKey, decision: TargetDecision, at: Date): number {
-    const content = JSON.stringify(redactTexts(decision, (text) => this.redact(text, key)));
+    const { content, details } = this.#written(key, decision);
     const [last] = this.database.all(
-      `SELECT id, content FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
+      `SELECT id, content, details FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
       key,
     );
     let id = Number(last?.["id"] ?? 0);
     this.database.casually(() => {
-      if (last?.["content"] === content) {
+      if (last?.["content"] === content && last["details"] === details) {
         const sql = `UPDATE decisions SET last_at = ?, times = times + 1 WHERE id = ?`;
         return this.database.run(sql, at, id);
       }
       this.database.run(
-        `INSERT INTO decisions (context, name, first_at, last_at, times, content) VALUES (?, ?, ?, ?, 1, ?)`,
+        `INSERT INTO decisions (context, name, first_at, last_at, times, content, details)
+         VALUES (?, ?, ?, ?, 1, ?, ?)`,
         key,
         at,
         at,
         content,
+        details,
       );
       id = this.#newest();
       this.#forget(key);
@@ -54,7 +62,8 @@ export class DecisionLog extends RedactedTable {
   /** Says what became of a decision; attempts that ended are never counted as one. */
   end(key: StackKey, id: number, outcome: DecisionOutcome): void {
     const redact = (text: string) => this.redact(text, key);
-    const text = JSON.stringify(redactTexts({ ...outcome }, redact));
+    const { message, ...rest } = redactTexts({ ...outcome }, redact);
+    const text = JSON.stringify({ ...rest, message: fittingText(message) });
     this.database.casually(() =>
       this.database.run(
         `UPDATE decisions SET content = json_set(content, '$.outcome', json(?)) WHERE id = ?`,
@@ -72,16 +81,35 @@ export class DecisionLog extends RedactedTable {
       before,
       limit,
     );
-    return rows.map(toDecision);
+    return rows.map((row) => ({ ...toSummary(row), ...JSON.parse(String(row["details"])) }));
   }
 
-  /** The newest decision of every stack there is one of. */
-  latest(): { readonly key: StackKey; readonly decision: RecordedDecision }[] {
+  /** The newest decision of every stack there is one of, without what is long. */
+  latest(): { readonly key: StackKey; readonly decision: DecisionSummary }[] {
     const rows = this.database.all(
-      `SELECT d.* FROM decisions d
+      `SELECT d.id, d.context, d.name, d.first_at, d.last_at, d.times, d.content FROM decisions d
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id`,
     );
-    return rows.map((row) => ({ key: keyIn(row), decision: toDecision(row) }));
+    return rows.map((row) => ({ key: keyIn(row), decision: toSummary(row) }));
+  }
+
+  /** A decision as it is kept: without secrets, and with as much as a person reads. */
+  #written(key: StackKey, { changes, services, outcome, ...decision }: TargetDecision) {
+    const redact = (text: string) => this.redact(text, key);
+    const fit = <T>(value: T) => redactTexts(value, (text) => fittingText(redact(text)));
+    const told = {
+      changes: fitting(changes, MOST_CHARACTERS, fit),
+      services: fitting(services, MOST_CHARACTERS, fit),
+    };
+    const { message, ...facts } = decision;
+    const more = [
+      moreOf(changes.length - told.changes.length, "inputs that changed"),
+      moreOf(services.length - told.services.length, "services"),
+    ].join("");
+    return {
+      content: JSON.stringify({ ...fit({ ...facts, outcome }), message: fit(message) + more }),
+      details: JSON.stringify(told),
+    };
   }
 
   #newest(): number {
@@ -99,7 +127,11 @@ export class DecisionLog extends RedactedTable {
   }
 }
 
-function toDecision(row: Row): RecordedDecision {
+function moreOf(count: number, what: string): string {
+  return count === 0 ? "" : ` (and ${count} more ${what})`;
+}
+
+function toSummary(row: Row): DecisionSummary {
   return {
     ...JSON.parse(String(row["content"])),
     id: Number(row["id"]),

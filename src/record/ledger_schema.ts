@@ -201,6 +201,30 @@ const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE release_contents (
+    release_id TEXT PRIMARY KEY REFERENCES releases (id) ON DELETE CASCADE,
+    services   TEXT NOT NULL,
+    live       TEXT NOT NULL,
+    closure    TEXT NOT NULL,
+    sealed     BLOB NOT NULL
+  ) STRICT;
+  INSERT INTO release_contents
+    SELECT id, coalesce(facts ->> '$.services', '[]'),
+           coalesce(facts ->> '$.live', '{"files":{},"directories":[]}'),
+           coalesce(facts ->> '$.closure', '{"configuration":"","complete":false,"paths":{}}'), sealed
+    FROM releases;
+  UPDATE releases
+    SET facts = json_remove(facts, '$.services', '$.live', '$.closure'), sealed = x'';
+  ALTER TABLE releases DROP COLUMN sealed;
+  CREATE INDEX intents_of_release ON intents (release_id);
+  ALTER TABLE decisions ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
+  UPDATE decisions
+    SET details = json_object(
+          'changes', json(coalesce(content ->> '$.changes', '[]')),
+          'services', json(coalesce(content ->> '$.services', '[]'))),
+        content = json_remove(content, '$.changes', '$.services');
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

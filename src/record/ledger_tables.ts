@@ -90,9 +90,14 @@ export class LedgerTables {
     return this.releases.current(key);
   }
 
-  /** The last good releases of all stacks. */
-  currents(): RecordedRelease[] {
-    return this.releases.currents();
+  /** The last good releases of all stacks, or of those on one context. */
+  currents(context?: string): RecordedRelease[] {
+    return this.releases.currents(context);
+  }
+
+  /** The contexts on which a stack has a release. */
+  contexts(): string[] {
+    return this.releases.contexts();
   }
 
   /** Which stacks are deployed, from where and since when. */
@@ -110,6 +115,26 @@ export class LedgerTables {
     return this.releases.history(key, limit, before);
   }
 
+  /** The services of a recorded release. Throws `not_found` when it is gone. */
+  services({ id }: Pick<RecordedRelease, "id">): Release["services"] {
+    return this.releases.contents.services(id);
+  }
+
+  /** What of a recorded release its containers see; as {@link services}. */
+  shown(recorded: Pick<RecordedRelease, "id">): Pick<Release, "services" | "live"> {
+    return { services: this.services(recorded), live: this.live(recorded) };
+  }
+
+  /** What a recorded release was made from; as {@link services}. */
+  closure({ id }: Pick<RecordedRelease, "id">): Release["closure"] {
+    return this.releases.contents.closure(id);
+  }
+
+  /** The files of a recorded release that containers may write to; as {@link services}. */
+  live({ id }: Pick<RecordedRelease, "id">): Release["live"] {
+    return this.releases.contents.live(id);
+  }
+
   /** A recorded release with its model and variables, ready to be deployed again. */
   open(recorded: RecordedRelease): Release {
     return this.releases.open(recorded);
@@ -120,10 +145,8 @@ export class LedgerTables {
    * or lets go of it.
    */
   mark(key: StackKey): string {
-    const pin = this.pins.get(key);
-    const pinned = pin === undefined ? "" : `${pin.releaseId} ${pin.pinnedAt.getTime()}`;
     const held = this.holds.get(key)?.heldAt.getTime() ?? "";
-    return `${this.intents.mark(key)} ${pinned} ${held}`;
+    return `${this.intents.mark(key)} ${this.pins.mark(key)} ${held}`;
   }
 
   /** The process that has a stack in its hands, if another one that still runs does. */

@@ -34,6 +34,20 @@ export class Pins extends RedactedTable {
     };
   }
 
+  /** Whether a stack is pinned. */
+  has(key: StackKey): boolean {
+    return this.mark(key) !== "";
+  }
+
+  /** A text that differs with every pin of a stack; empty without one. */
+  mark(key: StackKey): string {
+    const [row] = this.database.all(
+      `SELECT release_id, pinned_at FROM pins WHERE context = ? AND name = ?`,
+      key,
+    );
+    return row === undefined ? "" : `${row["release_id"]} ${row["pinned_at"]}`;
+  }
+
   /** Pins a stack; an earlier pin is replaced. */
   set(key: StackKey, pin: Pin): void {
     this.database.put("pins", key, {
@@ -72,7 +86,7 @@ export class Pins extends RedactedTable {
 
   /** Removes the pin; false when there was none. */
   remove(key: StackKey): boolean {
-    const had = this.get(key) !== undefined;
+    const had = this.has(key);
     this.database.removeRows("pins", key);
     return had;
   }

@@ -7,8 +7,11 @@ import type { Row } from "./ledger_database.ts";
  */
 export type ReleaseStatus = "applying" | "deployed" | "failed" | "rolled_back";
 
-/** A release as the ledger remembers it; the model and its variables are opened only on request. */
-export interface RecordedRelease extends Omit<Release, "model" | "invocation"> {
+/** What of a release is large, and read only on request: the rest is what lists of releases need. */
+type Contents = "model" | "invocation" | "services" | "closure" | "live";
+
+/** A release as the ledger remembers it, without its contents. */
+export interface RecordedRelease extends Omit<Release, Contents> {
   readonly id: string;
   /** Counts the releases of one stack, from 1. */
   readonly number: number;
@@ -39,11 +42,12 @@ export function toRecordedRelease(row: Row): RecordedRelease {
   };
 }
 
-/** The part of a release that is kept in the clear, as JSON. */
+/** The part of a release that is in its row, as JSON. */
 export function clearFacts(
-  { model: _model, invocation: _invocation, ...facts }: Release,
+  release: Release,
   images: Readonly<Record<string, string>>,
 ): string {
+  const { model: _, invocation: _i, services: _s, closure: _c, live: _l, ...facts } = release;
   return JSON.stringify({ ...withoutCredentials(facts), images });
 }
 

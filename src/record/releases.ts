@@ -8,7 +8,7 @@ import {
   toRecordedRelease,
   withoutCredentials,
 } from "./recorded_release.ts";
-import { SealedModels } from "./sealed_models.ts";
+import { ReleaseContents } from "./release_contents.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** A stack with a release, and no more of it than that. */
@@ -20,7 +20,7 @@ export interface DeployedStack {
   readonly succeededAt: Date | undefined;
 }
 
-/** Columns of a recorded release; models are sealed and large, and opened by themselves. */
+/** Columns of a recorded release; what it consists of is large, and read by itself. */
 const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_at, r.facts";
 
 /**
@@ -28,12 +28,13 @@ const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_a
  * milliseconds since 1970.
  */
 export class Releases extends LedgerTable {
-  readonly #models: SealedModels;
+  /** What releases consist of. */
+  readonly contents: ReleaseContents;
 
   /** `key` seals models and variables, which may hold secrets. */
   constructor(database: LedgerDatabase, key: InstanceKey) {
     super(database);
-    this.#models = new SealedModels(database, key);
+    this.contents = new ReleaseContents(database, key);
   }
 
   /** The last good release of a stack, or `undefined` when there is none. */
@@ -44,9 +45,20 @@ export class Releases extends LedgerTable {
     )[0];
   }
 
-  /** The last good releases of all stacks. */
-  currents(): RecordedRelease[] {
-    return this.#select(`SELECT ${COLUMNS} FROM stacks s JOIN releases r ON r.id = s.release_id`);
+  /** The last good releases of all stacks, or of those on one context. */
+  currents(context?: string): RecordedRelease[] {
+    return this.#select(
+      `SELECT ${COLUMNS} FROM stacks s JOIN releases r ON r.id = s.release_id
+       WHERE s.context = coalesce(?, s.context)`,
+      context,
+    );
+  }
+
+  /** The contexts on which a stack has a release. */
+  contexts(): string[] {
+    return this.database.all(`SELECT DISTINCT context FROM stacks`).map((row) =>
+      String(row["context"])
+    );
   }
 
   /** Which stacks are deployed, from where and since when; without reading their releases whole. */
@@ -79,16 +91,15 @@ export class Releases extends LedgerTable {
 
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */
   open(recorded: RecordedRelease): Release {
-    const { key, revision, target, timeoutSeconds, digest, services, closure, live } = recorded;
-    const { configuration, swarm } = recorded;
-    const { model, invocation } = this.#models.open(recorded.id);
-    const facts = { key, revision, target, timeoutSeconds, digest, services, closure, live };
+    const { id, key, revision, target, timeoutSeconds, digest, configuration, swarm } = recorded;
     return {
-      ...facts,
+      ...{ key, revision, target, timeoutSeconds, digest },
+      services: this.contents.services(id),
+      closure: this.contents.closure(id),
+      live: this.contents.live(id),
       ...(configuration && { configuration }),
       ...(swarm && { swarm }),
-      model,
-      invocation,
+      ...this.contents.open(id),
     };
   }
 
@@ -97,11 +108,11 @@ export class Releases extends LedgerTable {
    * that of the current release, a repair for instance, is not written whole again.
    */
   add(id: string, release: Release, now: number): void {
-    const same = this.#models.equal(release);
+    const same = this.contents.equal(release);
     this.database.run(
-      `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed, sealed_in)
+      `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed_in)
        VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
-               ?, ?, 'applying', ?, ?, ?, ?)`,
+               ?, ?, 'applying', ?, ?, ?)`,
       id,
       release.key,
       release.key,
@@ -109,9 +120,9 @@ export class Releases extends LedgerTable {
       release.revision.id,
       now,
       clearFacts(release, {}),
-      same === undefined ? this.#models.seal(release) : new Uint8Array(),
       same,
     );
+    this.contents.add(id, release, same);
   }
 
   /** Says what became of a release; `message` is stored as it is. */
@@ -140,13 +151,13 @@ export class Releases extends LedgerTable {
   /** Puts an equal release, made from other inputs, in the place of a recorded one. */
   replace(recorded: RecordedRelease, release: Release): void {
     this.database.run(
-      `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed = ?, sealed_in = NULL WHERE id = ?`,
+      `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed_in = NULL WHERE id = ?`,
       release.revision.id,
       release.digest,
       clearFacts(release, recorded.images),
-      this.#models.seal(release),
       recorded.id,
     );
+    this.contents.add(recorded.id, release, undefined);
   }
 
   /** Moves a recorded release to revisions that mean the same to it. */

@@ -149,8 +149,6 @@ const DEPLOYMENTS: readonly StackStatus[] = [{
     revision: "main (c3d4)",
     kind: "deploy",
     message: "recreate web",
-    changes: [],
-    services: [],
     firstAt: at,
     lastAt: at,
     times: 1,

@@ -6,47 +6,91 @@ import {
   type Release,
   type StackKey,
 } from "../../model/mod.ts";
+import { createPauses } from "../../system/mod.ts";
 import { isExecution } from "./find_jobs.ts";
 import type { FoundJob } from "./found_job.ts";
 
 /** Newest releases that are looked at: one that is being deployed, and those it may go back to. */
 const MOST_RELEASES = 5;
 
-type Recorded = Pick<Release, "services"> & { readonly status: string };
+interface Recorded {
+  readonly id: string;
+  readonly status: string;
+}
 
 /** Port for what is recorded of a stack's releases, as far as it tells what their author wrote. */
 interface RecordedJobs<R extends Recorded> {
   current(key: StackKey): R | undefined;
   /** The newest releases of a stack, newest first. */
   history(key: StackKey, count: number): readonly R[];
+  services(release: R): Release["services"];
   /** The same release with its model. */
   open(release: R): Pick<Release, "model">;
 }
 
+/** What the author of one release says of a service: its digest, and whether it is a job. */
+type Said = ReadonlyMap<string, { readonly digest: string; readonly autostart: boolean }>;
+
 /**
- * Whether it is their author who calls a service a job. A container has the labels of its image, too,
+ * Tells whether it is their author who calls services jobs. A container has the labels of its image, too,
  * and who makes an image must not have services run at times, stop those of others or keep deployments
  * waiting. The recorded release that a container belongs to knows its author's labels alone; where none
  * is recorded the container's are believed.
+ *
+ * Each release is read once, with a pause after it: a stack may have any number of jobs.
  */
-export function isCalledJob<R extends Recorded>(
-  ledger: RecordedJobs<R>,
-  key: StackKey,
-  container: Pick<ObservedContainer, "service" | "labels">,
-): boolean {
-  const { labels, service: name } = container;
-  const digest = labels[LABELS.digest];
-  if (digest === undefined || !isJobService(labels)) return true;
-  const made = (release: R | undefined) => {
-    const found = release?.services.find((each) => each.name === name && each.digest === digest);
-    return release && found && { release, autostart: found.expectation.autostart };
-  };
-  // What is being deployed is recorded before its containers are made.
-  const own = made(ledger.current(key)) ??
-    ledger.history(key, MOST_RELEASES).map(made).find((each) => each !== undefined);
-  // Those of jobs are never true; releases of before there were jobs say true of all.
-  if (own?.autostart !== true) return true;
-  return isJobService(labelsOf(servicesOf(ledger.open(own.release).model)[name] ?? {}));
+class AuthorsJobs<R extends Recorded> {
+  readonly #ledger: RecordedJobs<R>;
+  readonly #pauses = createPauses(1);
+  readonly #said = new Map<string, Said>();
+  readonly #called = new Map<string, ReadonlySet<string>>();
+
+  constructor(ledger: RecordedJobs<R>) {
+    this.#ledger = ledger;
+  }
+
+  /** Whether a container is one of a service that its author calls a job. */
+  async isJob(
+    key: StackKey,
+    { labels, service }: Pick<ObservedContainer, "service" | "labels">,
+  ): Promise<boolean> {
+    const digest = labels[LABELS.digest];
+    if (digest === undefined || !isJobService(labels)) return true;
+    const current = this.#ledger.current(key);
+    // What is being deployed is recorded before its containers are made.
+    for (const each of [...current ? [current] : [], ...this.#ledger.history(key, MOST_RELEASES)]) {
+      const found = (await this.#saidBy(each)).get(service);
+      if (found?.digest !== digest) continue;
+      // Those of jobs are never true; releases of before there were jobs say true of all.
+      return !found.autostart || (await this.#calledBy(each)).has(service);
+    }
+    return true;
+  }
+
+  async #saidBy(release: R): Promise<Said> {
+    const known = this.#said.get(release.id);
+    if (known !== undefined) return known;
+    const said = new Map(
+      this.#ledger.services(release).map(({ name, digest, expectation: { autostart } }) => [
+        name,
+        { digest, autostart },
+      ]),
+    );
+    this.#said.set(release.id, said);
+    await this.#pauses.after(1);
+    return said;
+  }
+
+  async #calledBy(release: R): Promise<ReadonlySet<string>> {
+    const known = this.#called.get(release.id);
+    if (known !== undefined) return known;
+    const services = Object.entries(servicesOf(this.#ledger.open(release).model));
+    const called = services.filter(([, each]) => isJobService(labelsOf(each)));
+    const names = new Set(called.map(([name]) => name));
+    this.#called.set(release.id, names);
+    await this.#pauses.after(1);
+    return names;
+  }
 }
 
 /**
@@ -54,21 +98,38 @@ export function isCalledJob<R extends Recorded>(
  * the engine deployed, which runs them itself. One whose first release is being deployed is ours: who
  * looks when its containers are made need not be told again when it has become good.
  */
-export function calledJobs<R extends Recorded>(
+export async function calledJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
   jobs: readonly FoundJob[],
-): FoundJob[] {
+): Promise<FoundJob[]> {
   const isAnothers = ({ key, container }: FoundJob) =>
     container.labels[LABELS.manager] !== undefined && ledger.current(key) === undefined &&
     ledger.history(key, 1)[0]?.status !== "applying";
-  return jobs.filter((each) => !isAnothers(each) && isCalledJob(ledger, each.key, each.container));
+  const authors = new AuthorsJobs(ledger);
+  return await filtered(
+    jobs,
+    async (each) => !isAnothers(each) && await authors.isJob(each.key, each.container),
+  );
 }
 
 /** The ones among these for which a deployment waits: runs of jobs, and services that are called jobs. */
-export function awaitedJobs<R extends Recorded>(
+export async function awaitedJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
   key: StackKey,
   running: readonly ObservedContainer[],
-): ObservedContainer[] {
-  return running.filter((each) => isExecution(each) || isCalledJob(ledger, key, each));
+): Promise<ObservedContainer[]> {
+  const authors = new AuthorsJobs(ledger);
+  return await filtered(
+    running,
+    async (each) => isExecution(each) || await authors.isJob(key, each),
+  );
+}
+
+async function filtered<T>(
+  values: readonly T[],
+  isWanted: (value: T) => Promise<boolean>,
+): Promise<T[]> {
+  const wanted: T[] = [];
+  for (const value of values) if (await isWanted(value)) wanted.push(value);
+  return wanted;
 }

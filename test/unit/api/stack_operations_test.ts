@@ -133,20 +133,19 @@ describe("the operations on one stack", () => {
 
   it("show a difference in what a model does not say", async () => {
     const { parts, call, ledger } = createWorld();
-    const history: typeof ledger.history = (...asked) =>
-      ledger.history(...asked).map((release) => ({
-        ...release,
-        services: release.services.map((each) => ({
-          ...each,
-          inputs: { build_arguments: `b${release.number}` },
-          expectation: { ...each.expectation, replicas: release.number },
-        })),
+    const services: typeof ledger.services = ({ id }) => {
+      const number = ledger.release(id)?.number ?? 0;
+      return ledger.services({ id }).map((each) => ({
+        ...each,
+        inputs: { build_arguments: `b${number}` },
+        expectation: { ...each.expectation, replicas: number },
       }));
+    };
     const shownModel = () => Promise.resolve("{}");
     const changed = {
       ...parts,
       shownModel,
-      ledger: Object.assign(Object.create(ledger), { history }),
+      ledger: Object.assign(Object.create(ledger), { services }),
     };
     const { diff } = await diffReleasesOperation(changed)
       .call({ name: "shop", from: 1, to: 2 }, call);

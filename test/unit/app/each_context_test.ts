@@ -10,7 +10,7 @@ describe("forEachContext()", () => {
     const find = (name: string) => keys.find((each) => each.name === name);
     const listeners: TargetListener[] = [];
     const ledger = {
-      currents: () => keys.map((key) => ({ key }) as RecordedRelease),
+      contexts: () => keys.map(({ context }) => context),
       current: ({ name }: { name: string }) => find(name) && {} as RecordedRelease,
     };
     const begun: string[] = [];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeInputs } from "../../../src/prepare/compose_files.ts";
+import { countPaths } from "../../../src/prepare/recorded_bounds.ts";
 import { guardRendering } from "../../../src/prepare/compose_guard.ts";
 import type { Deployment, Revision } from "../../../src/model/mod.ts";
 import type { Source } from "../../../src/source/source.ts";
@@ -63,9 +64,44 @@ for (const [what, look] of [["guardRendering()", guard], ["composeInputs()", fol
       await look(chain(500));
       await assert.rejects(look(chain(501)), /consists of more than 500 compose files/);
     });
-    it("takes compose files that name others at 20000 places and refuses more", async () => {
-      await look(naming(9, 2000));
-      await assert.rejects(look(naming(11, 2000)), /at more than 20000 places/);
-    });
   });
 }
+
+describe("guardRendering()", () => {
+  it("takes compose files that name others at 20000 places and refuses more", async () => {
+    await guard(naming(9, 2000));
+    await assert.rejects(guard(naming(11, 2000)), /at more than 20000 places/);
+  });
+});
+
+describe("composeInputs()", () => {
+  it("takes as many paths as are recorded of a release, there or not, and refuses more", async () => {
+    assert.equal((await follow(naming(2, 2000))).paths.length, 4004);
+    await assert.rejects(follow(naming(3, 2000)), /names more than 5000 paths of its repository/);
+  });
+
+  it("takes as many characters of paths as are recorded, and refuses more", async () => {
+    const long = (count: number): Repository => () => {
+      const names = Array.from({ length: count }, (_, index) => `${"x".repeat(990)}${index}`);
+      return `services: {a: {env_file: [${names.join(", ")}]}}\n`;
+    };
+    // As many in each file: a file has bounds of its own.
+    const included = (files: number): Repository => (path) =>
+      path === "compose.yaml"
+        ? `include: [${Array.from({ length: files }, (_, at) => `${at}/c.yaml`).join(", ")}]\n`
+        : long(200)(path);
+    assert.equal((await follow(included(2))).paths.length, 405);
+    await assert.rejects(follow(included(3)), /more than 524288 characters of paths/);
+  });
+});
+
+describe("countPaths()", () => {
+  it("counts the files where containers may write", () => {
+    const count = countPaths("files");
+    for (let index = 0; index < 50_000; index++) count(`${index}`);
+    assert.throws(
+      () => count("x"),
+      /more than 50000 paths of files where its containers may write/,
+    );
+  });
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { mkdtemp, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,6 +51,39 @@ describe("Ledger in trouble", () => {
       before.exec("DROP TABLE holds");
       before.close();
       openLedger(path).close();
+    }));
+
+  it("that was written before releases had their contents apart has all it had", () =>
+    inDirectory(async (directory) => {
+      const path = join(directory, "state.db");
+      const before = new DatabaseSync(path);
+      before.exec(await readFile(new URL("ledger_17.sql", import.meta.url), "utf8"));
+      before.close();
+      const ledger = openLedger(path);
+      try {
+        const told = ledger.history(WEB, 9).map(({ number, status }) => `${number} ${status}`);
+        assert.deepEqual(told, ["3 rolled_back", "2 deployed", "1 deployed"]);
+        for (const each of ledger.history(WEB, 9)) {
+          const { url } = each.revision.source;
+          const { revision: { source, ...revision }, ...wanted } = releaseOf(WEB, each.revision.id);
+          assert.deepEqual(ledger.open(each), {
+            ...wanted,
+            revision: { ...revision, source: { ...source, url } },
+          });
+          assert.equal("services" in each || "closure" in each || "live" in each, false);
+        }
+        assert.deepEqual(ledger.current(WEB)?.images, { web: "sha256:a1" });
+        assert.deepEqual(ledger.pins.get(WEB)?.refused?.closure, releaseOf(WEB, "b2").closure);
+        const [decision] = ledger.decisions.of(WEB, 1);
+        assert.deepEqual(decision?.changes, [{ input: "compose.yaml", from: "1", to: "2" }]);
+        assert.deepEqual(decision?.services.map(({ name }) => name), ["web"]);
+        assert.equal(decision?.outcome?.status, "succeeded");
+        assert.deepEqual(ledger.openIntents().map(({ key: { name } }) => name), ["wiki"]);
+        ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "d4")), {}, "x");
+        assert.equal(ledger.current(WEB)?.number, 4);
+      } finally {
+        ledger.close();
+      }
     }));
 
   it("is made by one of two processes that open a new one at once", () =>

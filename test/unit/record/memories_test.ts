@@ -126,6 +126,35 @@ describe("DecisionLog", () => {
   );
 
   it(
+    "add() keeps as much of a decision as a person reads, and says how much more there is",
+    withLedger(({ decisions }) => {
+      const changes = Array.from({ length: 5000 }, (_, index) => ({
+        input: `${"x".repeat(80)}${index}`,
+        from: "a",
+        to: "absent",
+      }));
+      const services = Array.from({ length: 500 }, (_, index) => ({
+        name: `web${index}`,
+        action: "create" as const,
+        because: Array.from({ length: 20 }, () => "y".repeat(4000)),
+      }));
+      decisions.add(WEB, { ...decision("z".repeat(9000)), changes, services }, at(0));
+      decisions.add(WEB, { ...decision("z".repeat(9000)), changes, services }, at(1));
+      const [kept] = decisions.of(WEB, 1);
+      assert.ok(kept && JSON.stringify(kept).length < 150_000);
+      assert.equal(kept.times, 2);
+      const told = [kept.changes.length, kept.services.length];
+      assert.ok((told[0] ?? 0) > 100 && (told[1] ?? 0) > 0);
+      const more = kept.message.slice(2000);
+      const [inputs, others] = [5000 - (told[0] ?? 0), 500 - (told[1] ?? 0)];
+      const words = ` (and ${inputs} more inputs that changed) (and ${others} more services)`;
+      assert.equal(more, words);
+      const { changes: _, services: __, ...summary } = kept;
+      assert.deepEqual(decisions.latest(), [{ key: WEB, decision: summary }]);
+    }),
+  );
+
+  it(
     "add() forgets the oldest of one stack alone",
     withLedger(({ decisions }) => {
       decisions.add(THERE, decision("kept"), at(0));

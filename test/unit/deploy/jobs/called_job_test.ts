@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { isJobService, LABELS } from "../../../../src/model/mod.ts";
-import { calledJobs, type FoundJob, isCalledJob } from "../../../../src/deploy/mod.ts";
+import { awaitedJobs, calledJobs, type FoundJob } from "../../../../src/deploy/mod.ts";
 import type { Ledger } from "../../../../src/record/mod.ts";
 import { createFakeClock } from "../../../fakes/fake_clock.ts";
 import { createMemoryLedger, SHOP } from "../../../fakes/memory_ledger.ts";
@@ -24,48 +24,53 @@ function release(labels: Readonly<Record<string, string>>, digest: string) {
   });
 }
 
-describe("isCalledJob()", () => {
+describe("awaitedJobs()", () => {
   let ledger: Ledger;
   beforeEach(() => {
     ledger = createMemoryLedger(createFakeClock());
   });
-  const says = (digest: string | undefined, labels = JOB, service = "web") => {
+  const says = async (digest: string | undefined, labels = JOB, service = "web") => {
     const ours = digest === undefined ? {} : { [LABELS.digest]: digest };
-    return isCalledJob(ledger, SHOP, { service, labels: { ...labels, ...ours } });
+    const container = { ...job("shop", { ...labels, ...ours }).container, service };
+    return (await awaitedJobs(ledger, SHOP, [container])).length === 1;
   };
   const deploy = (labels: Readonly<Record<string, string>>, digest: string) =>
     ledger.succeed(ledger.beginDeploy(release(labels, digest)), {}, "done");
 
-  it("does not believe labels that its author did not write", () => {
+  it("does not believe labels that its author did not write", async () => {
     deploy({ other: "x" }, "1");
-    assert.equal(says("1"), false);
+    assert.equal(await says("1"), false);
   });
 
-  it("believes those of its author, also of one that is being deployed", () => {
+  it("believes those of its author, also of one that is being deployed", async () => {
     deploy({}, "1");
     ledger.beginDeploy(release(JOB, "2"));
-    assert.deepEqual([says("1"), says("2")], [false, true]);
+    assert.deepEqual([await says("1"), await says("2")], [false, true]);
   });
 
-  it("does not believe them while its first release is being deployed", () => {
+  it("does not believe them while its first release is being deployed", async () => {
     ledger.beginDeploy(release({}, "1"));
-    assert.equal(says("1"), false);
+    assert.equal(await says("1"), false);
   });
 
-  it("believes the author of a release that was recorded before there were jobs", () => {
+  it("believes the author of a release that was recorded before there were jobs", async () => {
     const old = release(JOB, "1");
     const services = old.services.map((each) => ({
       ...each,
       ...serviceOf("web", { digest: "1" }),
     }));
     ledger.succeed(ledger.beginDeploy({ ...old, services }), {}, "done");
-    assert.equal(says("1"), true);
+    assert.equal(await says("1"), true);
   });
 
-  it("believes what nothing is recorded about", () => {
-    assert.deepEqual([says("1"), says(undefined)], [true, true]);
+  it("believes what nothing is recorded about", async () => {
+    assert.deepEqual([await says("1"), await says(undefined)], [true, true]);
     deploy({}, "1");
-    assert.deepEqual([says("2"), says(undefined), says("1", JOB, "db")], [true, true, true]);
+    assert.deepEqual([await says("2"), await says(undefined), await says("1", JOB, "db")], [
+      true,
+      true,
+      true,
+    ]);
   });
 });
 
@@ -88,24 +93,24 @@ const job = (name: string, labels: Readonly<Record<string, string>>): FoundJob =
 });
 
 describe("calledJobs()", () => {
-  it("knows those of a first release while it is being deployed", () => {
+  it("knows those of a first release while it is being deployed", async () => {
     const ledger = createMemoryLedger(createFakeClock());
     const called = () => calledJobs(ledger, [job(SHOP.name, { [LABELS.manager]: "stackwright" })]);
-    assert.equal(called().length, 0);
+    assert.equal((await called()).length, 0);
     const intent = ledger.beginDeploy(release(JOB, "1"));
-    assert.equal(called().length, 1);
+    assert.equal((await called()).length, 1);
     ledger.succeed(intent, {}, "done");
-    assert.equal(called().length, 1);
+    assert.equal((await called()).length, 1);
     ledger.destroyed(ledger.beginDestroy(SHOP, {}), "done");
-    assert.equal(called().length, 0);
+    assert.equal((await called()).length, 0);
   });
 
-  it("leaves out what another Stackwright on the engine deployed, which runs it itself", () => {
+  it("leaves out what another Stackwright on the engine deployed, which runs it itself", async () => {
     const ledger = createMemoryLedger(createFakeClock());
     ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
     const managed = { [LABELS.manager]: "stackwright" };
     const jobs = [job(SHOP.name, managed), job("strange", managed), job("by-hand", {})];
-    const called = calledJobs(ledger, jobs).map(({ key }) => key.name);
+    const called = (await calledJobs(ledger, jobs)).map(({ key }) => key.name);
     assert.deepEqual(called, [SHOP.name, "by-hand"]);
   });
 });

@@ -1,0 +1,100 @@
+import { type InputClosure, type Release, StackwrightError } from "../model/mod.ts";
+import type { InstanceKey } from "./instance_key.ts";
+import type { LedgerDatabase } from "./ledger_database.ts";
+import { LedgerTable } from "./ledger_table.ts";
+import type { RecordedRelease } from "./recorded_release.ts";
+
+/** Columns that are kept in the clear. */
+type Clear = "services" | "live" | "closure";
+
+/**
+ * What makes a recorded release large, beside its row: a list of releases reads nothing of it. Models and
+ * variables are sealed, for they may hold secrets. Whatever asks for a release that is gone gets
+ * `not_found`.
+ */
+export class ReleaseContents extends LedgerTable {
+  readonly #key: InstanceKey;
+
+  constructor(database: LedgerDatabase, key: InstanceKey) {
+    super(database);
+    this.#key = key;
+  }
+
+  /** Adds what a new release consists of; `same` is the release that has its model already. */
+  add(id: string, release: Release, same: string | undefined): void {
+    this.database.run(
+      `INSERT OR REPLACE INTO release_contents (release_id, services, live, closure, sealed)
+       VALUES (?, ?, ?, ?, ?)`,
+      id,
+      ...[release.services, release.live, release.closure].map((each) => JSON.stringify(each)),
+      same === undefined ? this.#key.seal(sealable(release)) : new Uint8Array(),
+    );
+  }
+
+  /** The services of a release. */
+  services(id: string): Release["services"] {
+    return this.#clear("services", id) as Release["services"];
+  }
+
+  /** The files that containers of a release may write to. */
+  live(id: string): Release["live"] {
+    return this.#clear("live", id) as Release["live"];
+  }
+
+  /** Everything that a release was made from. */
+  closure(id: string): InputClosure {
+    return this.#clear("closure", id) as InputClosure;
+  }
+
+  /** The model and the variables of a release. */
+  open(id: string): Pick<Release, "model" | "invocation"> {
+    const found = this.#sealed(id);
+    if (found === undefined) throw this.#gone(id);
+    return JSON.parse(this.#key.open(found.sealed));
+  }
+
+  /** The release that has the model and variables of `release` already, if the current one does. */
+  equal(release: Release): string | undefined {
+    const [current] = this.database.all(
+      `SELECT r.id FROM stacks s JOIN releases r ON r.id = s.release_id
+       WHERE s.context = ? AND s.name = ? AND r.digest = ?`,
+      release.key,
+      release.digest,
+    );
+    const found = current && this.#sealed(String(current["id"]));
+    if (found === undefined) return undefined;
+    try {
+      return this.#key.open(found.sealed) === sealable(release) ? found.id : undefined;
+    } catch {
+      // Sealed with a key that is lost: this one is written whole, and can be opened.
+      return undefined;
+    }
+  }
+
+  #clear(column: Clear, id: string): unknown {
+    const [row] = this.database.all(
+      `SELECT ${column} AS found FROM release_contents WHERE release_id = ?`,
+      id,
+    );
+    if (row === undefined) throw this.#gone(id);
+    return JSON.parse(String(row["found"]));
+  }
+
+  /** The sealed part of a release, which may be that of an equal one before. */
+  #sealed(id: string): { readonly id: string; readonly sealed: Uint8Array } | undefined {
+    const [row] = this.database.all(
+      `SELECT c.release_id AS id, c.sealed FROM releases r
+       JOIN release_contents c ON c.release_id = coalesce(r.sealed_in, r.id) WHERE r.id = ?`,
+      id,
+    );
+    return row && { id: String(row["id"]), sealed: row["sealed"] as Uint8Array };
+  }
+
+  #gone(id: RecordedRelease["id"]): StackwrightError {
+    return new StackwrightError("not_found", `release ${id} is not in ${this.database.path}`);
+  }
+}
+
+function sealable({ model, invocation }: Release): string {
+  return JSON.stringify({ model, invocation });
+}
