@@ -8,7 +8,7 @@ import {
 } from "../model/mod.ts";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 import { invalidInput } from "./problem_sink.ts";
-import { hasMerge, isMergeKey, type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
+import { hasAlias, hasMerge, isMergeKey, type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
 import { yamlMessage } from "./yaml_message.ts";
 
 /** One entry of `include`, as its author wrote it. */
@@ -99,15 +99,30 @@ export function composePaths(text: string, file: string): ComposePaths {
   throw refused(file, { line: 1, message });
 }
 
+const INCLUDE_KEYS = ["path", "env_file", "project_directory"];
+
 function includeOf(include: unknown, file: string): ComposeInclude {
   if (!isObject(include)) {
     return { paths: texts(include, file, "include"), envFiles: [], projectDirectory: "" };
   }
+  // Compose passes over case here, and over keys that it does not know.
+  const unknown = Object.keys(include).find((key) => !INCLUDE_KEYS.includes(key));
+  if (unknown !== undefined) {
+    const message = `only ${INCLUDE_KEYS.join(", ")} may stand there, written like that`;
+    throw refused(file, { path: `include.${unknown.slice(0, 100)}`, message });
+  }
+  const [projectDirectory = "", ...more] = texts(
+    include["project_directory"],
+    file,
+    "include.project_directory",
+  );
+  if (more.length > 0) {
+    throw refused(file, { path: "include.project_directory", message: "expected one path" });
+  }
   return {
     paths: texts(include["path"], file, "include.path"),
     envFiles: texts(include["env_file"], file, "include.env_file"),
-    projectDirectory: texts(include["project_directory"], file, "include.project_directory")[0] ??
-      "",
+    projectDirectory,
   };
 }
 
@@ -135,7 +150,10 @@ function documentsOf(text: string, file: string): ReadDocument[] {
     const twice = keyGivenTwice(document);
     if (twice !== undefined) refuse(twice, "not valid YAML: a key is given twice");
     visit(document, {
-      Node: (_key, node) => requireKnownTag(node, refuse),
+      Node: (_key, node) => {
+        requireKnownTag(node, refuse);
+        requireSureFolding(node, text, refuse);
+      },
       Pair: (_key, { key }) => requirePlainKey(key as WrittenKey | null, refuse),
     });
     requireSureInclude(document, refuse);
@@ -153,7 +171,8 @@ function requireSureInclude(document: Document, refuse: RefuseAt): void {
       if (!isScalar(key) || key.value !== "include") return;
       // Elsewhere it is the name of something, unless it is merged into the top.
       const isAtTop = path.at(-1) === contents;
-      if (!isMergedAtTop && !(isAtTop && hasMerge(value))) return;
+      const isUnsure = hasMerge(value) || hasAlias(value) && hasMerge(contents);
+      if (!isMergedAtTop && !(isAtTop && isUnsure)) return;
       refuse(key.range?.[0] ?? 0, "include must not depend on a merge key <<: write it out");
     },
   });
@@ -177,6 +196,16 @@ function requireKnownTag({ tag, range }: Node, refuse: RefuseAt): void {
     ? "a tag is not supported; write a value that begins with ! between quotes"
     : `the tag ${shown} is not supported`;
   refuse(range?.[0] ?? 0, message);
+}
+
+/** Readers differ in whether there is a line end in the value then. */
+const ESCAPED_BEFORE_EMPTY = /\\\r?\n[ \t]*\r?\n/;
+
+function requireSureFolding(node: Node, text: string, refuse: RefuseAt): void {
+  if (!isScalar(node) || node.type !== "QUOTE_DOUBLE") return;
+  const [from = 0, to = 0] = node.range ?? [];
+  if (!ESCAPED_BEFORE_EMPTY.test(text.slice(from, to))) return;
+  refuse(from, "an empty line follows an escaped line end: take out one of them");
 }
 
 /**

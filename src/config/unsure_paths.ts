@@ -47,6 +47,20 @@ export function hasMerge(node: unknown): boolean {
   return found;
 }
 
+/** Whether a node is an alias, or has one below it. */
+export function hasAlias(node: unknown): boolean {
+  if (isAlias(node)) return true;
+  let found = false;
+  if (!isMap(node) && !isSeq(node)) return false;
+  visit(node, {
+    Alias() {
+      found = true;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
 /** Whether a key merges, or may to some readers. The library makes a symbol of one that does to it. */
 export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && (key.value === "<<" || typeof key.value === "symbol");

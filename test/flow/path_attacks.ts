@@ -180,6 +180,29 @@ const READS: readonly Attack[] = [
     says: /begins with ~/,
   },
   {
+    title: "include of a file outside by a key in another case",
+    files: ({ outside }) => ({
+      "compose.yaml": { include: [{ Path: `${outside}/compose.yaml` }] },
+    }),
+    says: /include\.Path/,
+  },
+  {
+    title: "include with a dotenv file outside by a key in another case",
+    files: ({ outside }) => ({
+      "compose.yaml": { include: [{ path: "a/b.yaml", ENV_FILE: `${outside}/x.env` }] },
+      "a/b.yaml": one({ environment: { GOT: "${CANARY}" } }),
+    }),
+    says: /include\.ENV_FILE/,
+  },
+  {
+    title: "include by an alias, of what shows where a key is taken out before it merges",
+    files: ({ outside }) =>
+      text(
+        `x-a: &a\n  <<: {path: ${outside}/compose.yaml}\n  path: !reset b.yaml\ninclude: [*a]\n${yaml}`,
+      ),
+    says: /write it out/,
+  },
+  {
     title: "an included file that reads outside",
     files: ({ outside }) => ({
       "compose.yaml": { include: ["a/b.yaml"] },

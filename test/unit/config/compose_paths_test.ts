@@ -114,6 +114,18 @@ describe("composePaths()", () => {
         /3:1.*write it out/,
       ],
       ["a merge key in an include", "include: [{<<: {path: a}}]", /1:1.*write it out/],
+      [
+        "an include by an alias, beside merge keys",
+        "x: &x {<<: {path: a}, path: !reset b}\ninclude: [*x]",
+        /2:1.*write it out/,
+      ],
+      ["an escaped line end before an empty line", 'x: "a\\\n\n b"', /1:4.*escaped line end/],
+      ["keys of an include in another case", "include: [{Path: a}]", /include\.Path: only path, /],
+      [
+        "two project directories",
+        "include: [{path: a, project_directory: [b, c]}]",
+        /project_directory: expected one path/,
+      ],
       ["a byte order mark at a line", "x: 1\n\ufeffinclude: b", /c\.yaml:2.*byte order mark/],
       ["a number as a path", "include: 3", /include: expected a path/],
       [
