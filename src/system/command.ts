@@ -1,3 +1,4 @@
+import type { Growth } from "./growth_watch.ts";
 import type { Limits } from "./limits.ts";
 
 /** One program to run. Arguments are never seen by a shell. */
@@ -29,6 +30,8 @@ export interface Command extends Limits {
    * print without end and of which only the end is of interest. Without it all of them are.
    */
   readonly keptBytes?: number;
+  /** Most that it may write into a directory, in files of any number; then it is killed like the others. */
+  readonly mostGrowth?: Growth;
 }
 
 /** The end of a program. */
@@ -53,7 +56,7 @@ export interface Commands {
   /**
    * Runs a program to its end; a non-zero exit code is a result, not an error.
    *
-   * Throws `command_failed` when it cannot be started, `payload_too_large` when it prints too much, `timeout` when it took too
+   * Throws `command_failed` when it cannot be started, `payload_too_large` when it prints or writes too much, `timeout` when it took too
    * long, and the signal's reason when it was aborted; unless it did not start, its process group has
    * been killed then.
    */

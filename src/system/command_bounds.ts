@@ -1,13 +1,14 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Command } from "./command.ts";
-import { printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
+import { growsTooMuch, printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
+import { watchGrowth } from "./growth_watch.ts";
 import { PRLIMIT } from "./limits.ts";
 import { watchMemory } from "./memory_watch.ts";
 import { utf8 } from "../model/mod.ts";
 
 /**
- * Calls `stop` with the reason when a program takes too much time or memory, or the signal aborts. The
+ * Calls `stop` with the reason when a program takes too much time, memory or disk, or the signal aborts. The
  * function that is returned ends the watching.
  */
 export function boundProgram(
@@ -16,7 +17,7 @@ export function boundProgram(
   stop: (reason: unknown) => void,
   signal: AbortSignal,
 ): () => void {
-  const { timeoutMs, mostMemory } = command;
+  const { timeoutMs, mostMemory, mostGrowth } = command;
   const onAbort = () => stop(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const onTime = () => stop(timedOut(command));
@@ -24,8 +25,10 @@ export function boundProgram(
   const unwatch = mostMemory === undefined || pid === undefined || existsSync(PRLIMIT)
     ? undefined
     : watchMemory(pid, mostMemory, () => stop(tookTooMuch(command)));
+  const unwatchGrowth = mostGrowth && watchGrowth(mostGrowth, () => stop(growsTooMuch(command)));
   return () => {
     unwatch?.();
+    unwatchGrowth?.();
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
   };

@@ -39,3 +39,12 @@ export function tookTooMuch({ argv, mostMemory }: Command): StackwrightError {
     `${what} was ended: it took more than ${mostMemory} bytes of memory; make what it was given smaller`,
   );
 }
+
+/** The error of a program that wrote more than it may. */
+export function growsTooMuch({ argv, mostGrowth }: Command): StackwrightError {
+  return new StackwrightError(
+    "payload_too_large",
+    `${argv[0]} was ended: it wrote more than ${mostGrowth?.mostBytes} bytes below ` +
+      `${mostGrowth?.directory}; make what it was given smaller`,
+  );
+}

@@ -1,4 +1,5 @@
-import type { PollRound, StackwrightError } from "../../model/mod.ts";
+import { join } from "node:path/posix";
+import { isStackwrightError, type PollRound, type StackwrightError } from "../../model/mod.ts";
 import {
   type Clock,
   type Command,
@@ -163,20 +164,24 @@ export class Git {
     const access = await this.#parts.access.forRemote(url, signal);
     try {
       const command = gitCommand(await this.#surroundings(), { ...invocation, access });
-      return await this.#patiently(command, access.secrets ?? [], signal);
+      const bounds = { ...this.#bounds(), ...this.#growth(access.scheme, invocation.gitDir) };
+      return await this.#patiently({ ...command, ...bounds }, access.secrets ?? [], signal);
     } finally {
       await access.release?.();
     }
   }
 
   async #patiently(
-    command: ReturnType<typeof gitCommand>,
+    command: Command,
     secrets: readonly string[],
     signal: AbortSignal,
   ): Promise<GitResult> {
     const { clock, options } = this.#parts;
     for (let attempt = 1;; attempt++) {
-      const result = await this.#run({ ...command, ...this.#bounds() }, signal, secrets);
+      const result = await this.#run(command, signal, secrets).catch((error) => {
+        const isLarge = command.mostGrowth && isStackwrightError(error, "payload_too_large");
+        throw isLarge ? tooLarge(options) : error;
+      });
       if (result.failure === "too_large") throw tooLarge(options);
       if (result.failure !== "transient" || attempt >= options.attempts) return result;
       await clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
@@ -193,6 +198,13 @@ export class Git {
       // The kernel ends who writes more into one file, and a fetch writes one pack.
       ...(mostBytes === 0 ? {} : { mostFileBytes: mostBytes }),
     };
+  }
+
+  /** A server of plain files is asked for as many of them as it says there are, each with its own bound. */
+  #growth(scheme: string, gitDir: string | undefined): Pick<Command, "mostGrowth"> {
+    const { mostBytes } = this.#parts.options;
+    const isBounded = gitDir !== undefined && mostBytes > 0 && /^https?$/.test(scheme);
+    return isBounded ? { mostGrowth: { directory: join(gitDir, "objects"), mostBytes } } : {};
   }
 
   /** Starts a program that answers questions about one repository. */

@@ -180,6 +180,13 @@ export function isDamaged(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === DAMAGED;
 }
 
+const TOO_LARGE: unique symbol = Symbol("too large");
+
+/** True for {@link tooLarge}. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof StackwrightError && error.cause === TOO_LARGE;
+}
+
 /** The error of a fetch that was ended because of what it took. */
 export function tooLarge(
   { mostBytes, mostProcessorSeconds: seconds }: {
@@ -198,5 +205,6 @@ export function tooLarge(
     "source_invalid",
     `fetching was ended: what the remote sends at once ${reasons.join(", or ")}; fetch less of ` +
       "its history (git_depth), take large files out of it, or allow more",
+    { cause: TOO_LARGE },
   );
 }

@@ -3,13 +3,13 @@ import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
-import { blamingRemote, isDamaged } from "./git_failure.ts";
+import { blamingRemote, isDamaged, isTooLarge } from "./git_failure.ts";
 import { MirrorContent } from "./mirror_content.ts";
 import { MirrorExchange } from "./mirror_exchange.ts";
-import { removeStaleLocks } from "./mirror_locks.ts";
+import { removeNewObjects, removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest, type Wanted } from "./mirror_parts.ts";
-import { localName, namesOf, parseReference } from "./reference.ts";
-import { pickRef, type RemoteRef } from "./remote_refs.ts";
+import { isReference, localName, namesOf, parseReference } from "./reference.ts";
+import { pickRef, type RemoteRef, type RemoteRefs } from "./remote_refs.ts";
 import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
@@ -52,7 +52,7 @@ export class Mirror {
     const picked = pickRef(refs, candidates);
     if (picked === undefined) throw await missingReference(this.#parts, request, signal);
     this.#refuseSha256(picked);
-    const name = picked.name === "HEAD" ? refs.head ?? "HEAD" : picked.name;
+    const name = picked.name === "HEAD" ? branchOf(refs) : picked.name;
     const id = await this.#ensure({ ...request, name }, picked.id, signal);
     return { reference: name, id };
   }
@@ -141,7 +141,9 @@ export class Mirror {
     } catch (error) {
       if (isDamaged(error)) return await this.#rebuild(wanted, signal);
       // A killed git leaves its lock files, which nobody else would ever remove.
-      await removeStaleLocks(this.#parts.files, this.directory, (madeAt) => madeAt >= started);
+      const { files } = this.#parts;
+      await removeStaleLocks(files, this.directory, (madeAt) => madeAt >= started);
+      if (isTooLarge(error)) await removeNewObjects(files, this.directory, started);
       throw error;
     }
   }
@@ -175,4 +177,9 @@ export class Mirror {
       await files.remove(place);
     }
   }
+}
+
+/** The branch that `HEAD` leads to; a remote may write anything there, and git is given it as a name. */
+function branchOf({ head = "" }: RemoteRefs): string {
+  return head.startsWith("refs/") && isReference(head) ? head : "HEAD";
 }

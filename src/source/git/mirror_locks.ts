@@ -23,3 +23,20 @@ export async function removeStaleLocks(
     }
   }
 }
+
+/**
+ * Removes the objects that came since a fetch began which was ended because of what it took: a server of
+ * plain files sends them one by one, and they stay. What another process fetched meanwhile goes with
+ * them; it is fetched again when it is missed.
+ */
+export async function removeNewObjects(files: Files, mirror: string, began: Date): Promise<void> {
+  const objects = join(mirror, "objects");
+  for (const place of await files.list(objects)) {
+    if (!/^(?:[0-9a-f]{2}|pack)$/.test(place)) continue;
+    for (const name of await files.list(join(objects, place))) {
+      const path = join(objects, place, name);
+      const info = await files.stat(path);
+      if (info?.kind === "file" && info.modifiedAt >= began) await files.remove(path);
+    }
+  }
+}

@@ -1,11 +1,14 @@
 import { damagedError } from "./git_failure.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { TreeEntry } from "../source.ts";
-import { parseTreeObject } from "./tree_object.ts";
+import { MOST_ENTRIES, parseTreeObject, tooManyEntries } from "./tree_object.ts";
 
 /** Number of commits and directories that are remembered; ids are content, so nothing ever becomes stale. */
 const MOST_REMEMBERED = 4096;
-/** Larger directories are remembered one at a time: many of them would be most of this process's memory. */
+/**
+ * Of larger directories as many are remembered as one tree may have: more would be most of this
+ * process's memory, and fewer would be read again for each of their files.
+ */
 const LARGE_DIRECTORY = 1000;
 
 /** Finds paths in commits by walking tree objects: no process, no checkout, nothing to escape. */
@@ -13,18 +16,25 @@ export class RevisionReader {
   readonly #objects: ObjectReader;
   readonly #directories = new Map<string, ReadonlyMap<string, TreeEntry>>();
   readonly #roots = new Map<string, string>();
-  #large: { readonly id: string; readonly entries: ReadonlyMap<string, TreeEntry> } | undefined;
+  readonly #large = new Map<string, ReadonlyMap<string, TreeEntry>>();
+  /** Sizes of the large directories that were seen in a commit. */
+  readonly #sizes = new Map<string, Map<string, number>>();
 
   constructor(objects: ObjectReader) {
     this.#objects = objects;
   }
 
-  /** The entry at `path` of a commit, links not followed; `undefined` when there is none. */
+  /**
+   * The entry at `path` of a commit, links not followed; `undefined` when there is none. Throws
+   * `source_invalid` when the directories on the way show that the tree has too many entries.
+   */
   async find(commit: string, path: string, signal: AbortSignal): Promise<TreeEntry | undefined> {
     let entry: TreeEntry = { kind: "directory", id: await this.root(commit, signal) };
     for (const part of path.split("/").filter((each) => each !== "" && each !== ".")) {
       if (entry.kind !== "directory") return undefined;
-      const next: TreeEntry | undefined = (await this.directory(entry.id, signal)).get(part);
+      const entries = await this.directory(entry.id, signal);
+      this.#count(commit, entry.id, entries.size);
+      const next: TreeEntry | undefined = entries.get(part);
       if (next === undefined) return undefined;
       entry = next;
     }
@@ -44,7 +54,7 @@ export class RevisionReader {
 
   /** The entries of one directory, by name. */
   async directory(id: string, signal: AbortSignal): Promise<ReadonlyMap<string, TreeEntry>> {
-    const known = this.#large?.id === id ? this.#large.entries : this.#directories.get(id);
+    const known = this.#large.get(id) ?? this.#directories.get(id);
     if (known !== undefined) return known;
     const entries = parseTreeObject((await this.#object(id, signal)).data);
     this.#keep(id, entries);
@@ -52,8 +62,23 @@ export class RevisionReader {
   }
 
   #keep(id: string, entries: ReadonlyMap<string, TreeEntry>): void {
-    if (entries.size > LARGE_DIRECTORY) this.#large = { id, entries };
-    else remember(this.#directories, id, entries);
+    if (entries.size <= LARGE_DIRECTORY) return remember(this.#directories, id, entries);
+    this.#large.set(id, entries);
+    let total = [...this.#large.values()].reduce((sum, { size }) => sum + size, 0);
+    for (const [oldest, { size }] of this.#large) {
+      if (total <= MOST_ENTRIES) break;
+      this.#large.delete(oldest);
+      total -= size;
+    }
+  }
+
+  /** A tree is listed only when it is deployed; until then its paths could be looked up for hours. */
+  #count(commit: string, directory: string, size: number): void {
+    if (size <= LARGE_DIRECTORY) return;
+    const sizes = this.#sizes.get(commit) ?? new Map<string, number>();
+    if (sizes.size === 0) remember(this.#sizes, commit, sizes);
+    const total = [...sizes.set(directory, size).values()].reduce((sum, each) => sum + each, 0);
+    if (total > MOST_ENTRIES) throw tooManyEntries();
   }
 
   /** The bytes of a file. */
@@ -64,7 +89,7 @@ export class RevisionReader {
   /** Forgets everything, because the mirror was replaced. */
   forget(): void {
     this.#directories.clear();
-    this.#large = undefined;
+    this.#large.clear();
     this.#roots.clear();
   }
 

@@ -7,7 +7,7 @@ import { isDamaged } from "../git/git_failure.ts";
 import { withRepair } from "../git/repository.ts";
 import { expandTree } from "./submodules.ts";
 import type { ExpandedTree, ExpandOptions } from "./expanded_tree.ts";
-import { checkLinks, LONGEST_TARGET } from "./tree_links.ts";
+import { checkLinks, checkLinkSizes } from "./tree_links.ts";
 import { planTree } from "./tree_plan.ts";
 import { warnOfPointers } from "./warn_of_pointers.ts";
 import type { TreeJob, TreeParts } from "./tree_job.ts";
@@ -95,13 +95,10 @@ async function checkTree(
   { files }: ExpandedTree,
   signal: AbortSignal,
 ): Promise<void> {
+  const found = [...files].filter(([, { kind }]) => kind === "symlink");
+  checkLinkSizes(new Map(found.map(([path, { size }]) => [path, size])));
   const links = new Map<string, string>();
-  for (const [path, file] of files) {
-    if (file.kind !== "symlink") continue;
-    if (file.size > LONGEST_TARGET) {
-      const link = `the symbolic link ${JSON.stringify(path)}`;
-      throw new StackwrightError("source_invalid", `${link} has a target of ${file.size} bytes`);
-    }
+  for (const [path, file] of found) {
     const read = () => file.part.repository.paths.content(file.id, signal);
     const target = await withRepair({ ...place, ...file.part }, signal, read);
     links.set(path, utf8(target));

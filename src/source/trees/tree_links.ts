@@ -4,14 +4,36 @@ import { StackwrightError } from "../../model/mod.ts";
 /** After so many links the kernel gives up, so nothing is reached. */
 const MOST_HOPS = 40;
 /** Bytes of a target; no system of ours makes a link with more. */
-export const LONGEST_TARGET = 4095;
+const LONGEST_TARGET = 4095;
+/** Links of a tree, and bytes of all of their targets: one object can be the target of any number. */
+const MOST_LINKS = 20_000;
+const MOST_TARGET_BYTES = 2 * 1024 * 1024;
 /**
  * Characters of paths that are looked up in all: each of a few links on the way through each other
- * makes the way a thousand times longer. A million links in the usual places need half of it.
+ * makes the way a thousand times longer. All the links there may be, in the usual places, need half of
+ * it.
  */
-const MOST_LOOKED_UP = 50_000_000;
+const MOST_LOOKED_UP = 5_000_000;
 /** Cost of one step beside the length of the path, in the same unit. */
 const STEP = 10;
+
+/** Refuses links that nobody could look at in reasonable time, before one is read: `source_invalid`. */
+export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
+  let bytes = 0;
+  for (const [path, size] of sizes) {
+    bytes += size;
+    if (size > LONGEST_TARGET) {
+      const link = `the symbolic link ${JSON.stringify(path)}`;
+      throw new StackwrightError("source_invalid", `${link} has a target of ${size} bytes`);
+    }
+  }
+  if (sizes.size <= MOST_LINKS && bytes <= MOST_TARGET_BYTES) return;
+  throw new StackwrightError(
+    "source_invalid",
+    `the tree has ${sizes.size} symbolic links with targets of ${bytes} bytes, the most are ` +
+      `${MOST_LINKS} with ${MOST_TARGET_BYTES}; deploy from a smaller repository`,
+  );
+}
 
 /**
  * Makes sure that no symbolic link of a tree leads out of it: not by an absolute target, not by its

@@ -1,31 +1,26 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { Buffer } from "node:buffer";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { it } from "node:test";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { createRepository } from "../../fakes/git_repository.ts";
-import { createTestSource } from "../../fakes/git_source.ts";
+import { startGitHttpServer } from "../../fakes/git_http_server.ts";
+import { createTestSource, never } from "../../fakes/git_source.ts";
 
 /** Gives the files of a directory, as servers do that know nothing of Git. */
-async function serveFiles(directory: string) {
-  const server = createServer((request, response) => {
+async function serveFiles(directory: string, pauseMs = 0) {
+  const server = await listening(async (request, response) => {
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     const path = join(directory, pathname.replace(/^\/r\.git/, ""));
     if (existsSync(path) && statSync(path).isFile()) response.end(readFileSync(path));
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/r.git`,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise<void>((resolve) => void server.close(() => resolve()));
-    },
-  };
+  return { url: `${server.origin}/r.git`, close: server.close };
 }
 
 it("a remote that sends another object than it says is what is damaged, not the mirror", async () => {
@@ -53,3 +48,93 @@ it("a remote that sends another object than it says is what is damaged, not the 
     await t.close();
   }
 });
+
+it("a remote that has its history in any number of files fills no disk", async () => {
+  const t = await createTestSource({ options: { mostBytes: 512 * 1024 } });
+  const repository = await createRepository(join(t.directory, "remote"));
+  const good = await repository.commit({ "compose.yaml": "services: {}\n" });
+  const update = () => execFileSync("git", ["-C", repository.path, "update-server-info"]);
+  update();
+  const server = await serveFiles(repository.path, 5);
+  try {
+    assert.equal((await t.resolve(server.url, "main")).id, good);
+    const before = objects(t.dataDir);
+    const many = Array.from({ length: 1500 }, (_, at) => [`f${at}`, `${at}`]);
+    await repository.commit(Object.fromEntries(many));
+    update();
+    await assert.rejects(t.resolve(server.url, "main"), {
+      code: "source_invalid",
+      message: /has more than the 524288 bytes of GIT_MAX_BYTES/,
+    });
+    assert.deepEqual(objects(t.dataDir), before);
+    assert.ok(await t.source.materialise(await t.resolve(server.url, good), never()));
+  } finally {
+    await server.close();
+    await t.close();
+  }
+});
+
+it("a remote whose HEAD leads to what is no name is asked for HEAD", async () => {
+  const t = await createTestSource();
+  const repository = await createRepository(join(t.directory, "remote"));
+  const head = await repository.commit({ "a": "1\n" });
+  await repository.branch("other");
+  for (const name of ["refs/heads/*", "refs/heads/x^{/a}", `refs/heads/${"x".repeat(3000)}`, "x"]) {
+    const server = await startGitHttpServer({ root: join(t.directory, "remote") });
+    const front = await listening(async (request, response) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { host: _host, ...headers } = request.headers as Record<string, string>;
+      const sent = request.method === "POST" ? { body: Buffer.concat(chunks) } : {};
+      const answer = await fetch(server.origin + request.url, {
+        method: request.method ?? "GET",
+        headers,
+        ...sent,
+      });
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      const type = answer.headers.get("content-type") ?? "";
+      response.writeHead(answer.status, { "content-type": type });
+      response.end(withHead(bytes, name));
+    });
+    try {
+      const found = await t.resolve(`${front.origin}/remote.git`, "HEAD");
+      assert.deepEqual([found.id, found.reference], [head, "HEAD"], name.slice(0, 50));
+    } finally {
+      await front.close();
+      await server.close();
+    }
+  }
+  await t.close();
+});
+
+/** An answer of git in which HEAD leads elsewhere. */
+function withHead(bytes: Buffer, name: string): Buffer {
+  const text = bytes.toString("latin1");
+  const line = /[0-9a-f]{4}([0-9a-f]{40} HEAD symref-target:)refs\/heads\/main([^\n]*\n)/.exec(
+    text,
+  );
+  if (line === null) return bytes;
+  const made = `${line[1]}${name}${line[2]}`;
+  const length = (made.length + 4).toString(16).padStart(4, "0");
+  return Buffer.from(text.replace(line[0], () => length + made), "latin1");
+}
+
+/** A server that answers with `answer`. */
+async function listening(answer: RequestListener) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise<void>((resolve) => void server.close(() => resolve()));
+    },
+  };
+}
+
+/** Files of objects below a data directory. */
+function objects(dataDir: string): string[] {
+  return readdirSync(dataDir, { recursive: true, encoding: "utf8" })
+    .filter((path) => /\/objects\/.*\/[^/]+$/.test(path) && !path.endsWith("/pack")).sort();
+}

@@ -92,6 +92,33 @@ describe("a commit of a few objects that means very many files", () => {
     await refused(/the symbolic link "long" has a target of 6000 bytes/);
   });
 
+  it("is refused for more links, or longer targets, than are looked at", async () => {
+    const target = git(work, "./".repeat(2000) + "file", "hash-object", "-w", "--stdin");
+    const links = (count: number, id: string) =>
+      Array.from({ length: count }, (_, at) => `120000 blob ${id}\tl${at}\n`).join("");
+    await push(repository, git(work, links(1000, target), "mktree"));
+    await refused(/has 1000 symbolic links with targets of 4004000 bytes, the most are 20000 with/);
+    const short = git(work, "file", "hash-object", "-w", "--stdin");
+    await push(repository, git(work, links(20_001, short), "mktree"));
+    await refused(/has 20001 symbolic links/);
+  });
+
+  it("is refused before it is deployed when directories on the way to a path are too large", async () => {
+    const blob = await repository.git("rev-parse", "HEAD:file");
+    const many = Array.from({ length: 70_000 }, (_, at) => `100644 blob ${blob}\t${at}\n`).join("");
+    let tree = git(work, many, "mktree");
+    for (const name of ["c", "b", "a"]) {
+      tree = git(work, `${many}040000 tree ${tree}\t${name}\n`, "mktree");
+    }
+    await push(repository, tree);
+    const revision = await t.resolve(repository.url, "main");
+    assert.equal((await t.source.entries(revision, ["a/69999"], never())).size, 1);
+    await assert.rejects(t.source.entries(revision, ["a/b/c/1"], never()), {
+      code: "source_invalid",
+      message: /more than 200000 files and directories/,
+    });
+  });
+
   it("is refused for a name that is a file and a directory, with the name", async () => {
     const blob = await repository.git("rev-parse", "HEAD:file");
     const inner = git(work, `100644 blob ${blob}\tf\n`, "mktree");
