@@ -109,13 +109,11 @@ async function execute(
 ): Promise<void> {
   const { trigger, origin, round } = work;
   const run = { work, trigger, origin, round, secretSession: parts.secrets.open() };
-  let acts = false;
-  const acting: TargetListener = () => ({ kind }) => void (acts ||= kind === "started");
-  const listeners = [...parts.listeners, acting, runListener(reporter)];
+  const listeners = [...parts.listeners, runListener(reporter)];
   const deploy = (request: SourceRun["request"]) =>
     deploySource(parts, { ...run, request }, { reporter, listeners }, signal);
   const results = await Promise.allSettled(work.sources.map(deploy));
-  if (acts) await parts.trees.collect(signal);
+  await parts.trees.collect(signal);
   const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
   if (failures.length === 0) return;
   throw work.sources.length === 1 ? failures[0] : new AggregateError(failures);

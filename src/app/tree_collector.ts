@@ -14,7 +14,7 @@ export const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
 export function treeCollector(
   { data, deploy }: Settings,
   { files, clock, log }: System,
-  { ledger, engines, host, source: { trees } }: {
+  { ledger, engines, host, source: { trees, mirrors } }: {
     readonly ledger: Ledger;
     readonly engines: Engines;
     readonly host: Host;
@@ -28,6 +28,6 @@ export function treeCollector(
     const found = await Promise.all([...contextsOf(ledger)].map((each) => engines.of(each)));
     return found.filter((each) => each.isHere).map((each) => each.client);
   };
-  const parts = { trees, engines: here, ledger, files, clock, log, previousReleases };
+  const parts = { trees, mirrors, engines: here, ledger, files, clock, log, previousReleases };
   return createTreeCollector({ ...parts, ...directories });
 }

@@ -1,4 +1,4 @@
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ContainerSummary, EngineClient } from "../docker/mod.ts";
 import {
   formatStackKey,
@@ -10,7 +10,7 @@ import {
 } from "../model/mod.ts";
 import { obsoleteTrees, type TreeHolders } from "../plan/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
-import type { TreeStore } from "../source/mod.ts";
+import type { MirrorStore, TreeStore } from "../source/mod.ts";
 import {
   type Clock,
   createLimiter,
@@ -34,6 +34,7 @@ export interface TreeCollector {
 /** Parts of {@link createTreeCollector}. */
 export interface TreeCollectorParts {
   readonly trees: TreeStore;
+  readonly mirrors: Pick<MirrorStore, "list" | "removeUnused">;
   /**
    * The engines whose containers may have trees mounted: throws where one that has stacks of ours
    * cannot be asked.
@@ -93,9 +94,12 @@ export function createTreeCollector(parts: TreeCollectorParts): TreeCollector {
 async function collect(parts: TreeCollectorParts, signal: AbortSignal): Promise<void> {
   const { trees, ledger, clock, log, dataDir } = parts;
   const usedBefore = new Date(clock.now().getTime() - IN_USE_MS);
+  const releases = await neededReleases(parts, signal);
+  const mirrored = await collectMirrors(parts, { releases, usedBefore }, signal);
   const stored = await trees.list();
-  const needed = new Set([...await treesInPlace(parts), ...await treesOfReleases(parts, signal)]);
-  const facts = { stored, needed, usedBefore };
+  const ofReleases = releases.map((each) => trees.pathOf(each.revision));
+  const needed = new Set([...await treesInPlace(parts), ...ofReleases]);
+  const facts = { stored, needed, usedBefore, mirrored };
   // The engine is asked only when there may be something to do.
   if (obsoleteTrees({ ...facts, holders: [] }).length === 0) return;
   const holders = await treeHolders(parts, signal);
@@ -106,6 +110,23 @@ async function collect(parts: TreeCollectorParts, signal: AbortSignal): Promise<
   if (removed.length === 0) return;
   ledger.shownTrees.forget(removed.map((path) => relative(dataDir, path)));
   log.info(`removed ${removed.length} trees of source files that nothing needs any more`);
+}
+
+/** Removes mirrors that no release needs; returns the directories for trees beside those that stay. */
+async function collectMirrors(
+  { mirrors, log }: TreeCollectorParts,
+  { releases, usedBefore }: {
+    readonly releases: readonly RecordedRelease[];
+    readonly usedBefore: Date;
+  },
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const needed = new Set(releases.map(({ revision }) => revision.source.name));
+  const removed = await mirrors.removeUnused({ needed, usedBefore }, signal);
+  if (removed > 0) {
+    log.info(`removed ${removed} mirrors of repositories that nothing needs any more`);
+  }
+  return new Set((await mirrors.list()).map(({ path }) => join(dirname(path), "trees")));
 }
 
 /** The trees that `current` of each stack leads to. */
@@ -122,13 +143,11 @@ async function treesInPlace({ files, dataDir }: TreeCollectorParts): Promise<str
   return found;
 }
 
-/**
- * Those of current releases, of some before them, and of what is being deployed, here or elsewhere.
- */
-async function treesOfReleases(
-  { ledger, trees, previousReleases }: TreeCollectorParts,
+/** Current releases, some before them, and what is being deployed, here or elsewhere. */
+async function neededReleases(
+  { ledger, previousReleases }: TreeCollectorParts,
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<RecordedRelease[]> {
   const releases: RecordedRelease[] = [...ledger.releasesUnderWay()];
   const pauses = createPauses(RELEASES_AT_ONCE);
   for (const current of ledger.currents()) {
@@ -139,7 +158,7 @@ async function treesOfReleases(
     releases.push(current, ...firstOfEachDigest(earlier).slice(0, previousReleases));
     await pauses.after(earlier.length + 1);
   }
-  return releases.map((each) => trees.pathOf(each.revision));
+  return releases;
 }
 
 function firstOfEachDigest(releases: readonly RecordedRelease[]): RecordedRelease[] {

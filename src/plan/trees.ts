@@ -30,6 +30,8 @@ export interface TreeFacts {
   readonly holders: readonly TreeHolders[];
   /** Trees used at this time or later are kept: a preparation may work with them. */
   readonly usedBefore: Date;
+  /** Directories of trees that another one may be made from: beside them is their repository's mirror. */
+  readonly mirrored: ReadonlySet<string>;
 }
 
 /** Milliseconds by which the engine's clock and ours may differ. */
@@ -39,7 +41,7 @@ const CLOCK_DIFFERENCE_MS = 5_000;
  * The trees that may be removed: no release needs them, no running container can have been started
  * while they were in place, nobody asked for them lately. When it is not known when a container was
  * started, none of its stack's sources is; when nothing is known of what it may hold, nothing is. The
- * newest tree beside each other is kept: the next one is made from it.
+ * newest tree beside each other is kept while there is a mirror: the next one is made from it.
  */
 export function obsoleteTrees(facts: TreeFacts): string[] {
   const held = new Set<string>();
@@ -52,7 +54,9 @@ export function obsoleteTrees(facts: TreeFacts): string[] {
       else seen.forEach((path) => held.add(path));
     }
   }
-  const newest = newestOfEachDirectory(facts.stored);
+  const newest = newestOfEachDirectory(
+    facts.stored.filter(({ path }) => facts.mirrored.has(directoryOf(path))),
+  );
   return facts.stored
     .filter(({ path, usedAt }) =>
       usedAt < facts.usedBefore && !facts.needed.has(path) && !held.has(path) &&

@@ -66,9 +66,9 @@ export const NOT_YET: readonly NotYetRow[] = [
   text("OCI_INSECURE_REGISTRIES", "nothing is included from registries"),
   text("ARTIFACT_GC_INTERVAL", "old trees are removed after each run"),
   text("ARTIFACT_GC_RETENTION_TTL", "old trees are kept by number, not by age"),
-  flag("SOURCE_GC_ENABLED", "mirrors of sources stay"),
-  text("SOURCE_GC_INTERVAL", "mirrors of sources stay"),
-  text("SOURCE_GC_RETENTION_TTL", "mirrors of sources stay"),
+  flag("SOURCE_GC_ENABLED", "mirrors nobody needs are removed with old trees"),
+  text("SOURCE_GC_INTERVAL", "mirrors nobody needs are removed with old trees"),
+  text("SOURCE_GC_RETENTION_TTL", "mirrors are kept by number, not by age"),
 ];
 
 function refused(name: string, missing: string, file = false): NotYetRow {

@@ -1,11 +1,7 @@
 import type { Compaction, RunReporter } from "../model/mod.ts";
 import type { Clock, Meter } from "../system/mod.ts";
-import {
-  type CompactedMirror,
-  COMPACTION_RESULTS,
-  type MirrorStore,
-  type StoredMirror,
-} from "./git/mirror_store.ts";
+import { type CompactedMirror, COMPACTION_RESULTS, type MirrorStore } from "./git/mirror_store.ts";
+import type { StoredMirror } from "./git/unused_mirrors.ts";
 
 /** End of a compaction as a whole. */
 export interface CompactionEnd {

@@ -11,7 +11,8 @@ export { type GitSourceOptions } from "./git_source_options.ts";
 export { createGitHubTokens } from "./git/github_tokens.ts";
 export { createLayout, type GitLayout } from "./trees/layout.ts";
 export { compactMirrors, mirrorsOf } from "./compact_mirrors.ts";
-export type { MirrorStore, StoredMirror } from "./git/mirror_store.ts";
+export type { MirrorStore } from "./git/mirror_store.ts";
+export type { StoredMirror } from "./git/unused_mirrors.ts";
 export { inlineDeploymentsFor } from "./inline_deployments.ts";
 export { parseReference } from "./git/reference.ts";
 export {

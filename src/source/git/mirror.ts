@@ -12,6 +12,10 @@ import { isReference, localName, namesOf, parseReference } from "./reference.ts"
 import { pickRef, type RemoteRef, type RemoteRefs } from "./remote_refs.ts";
 import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
+import { noteUse } from "./unused_mirrors.ts";
+
+/** Milliseconds in which it is written down once that a mirror is used. */
+const NOTED_EVERY_MS = 10 * 60 * 1000;
 
 /** The commit that a reference names now. */
 interface Resolved {
@@ -29,6 +33,7 @@ export class Mirror {
   readonly #parts: MirrorParts;
   readonly #content: MirrorContent;
   readonly #exchange: MirrorExchange;
+  #notedAt = 0;
 
   constructor(parts: MirrorParts) {
     this.#parts = parts;
@@ -108,6 +113,7 @@ export class Mirror {
 
   /** Fetches unless the mirror has it all; returns the commit id, which may be newer than `id`. */
   async #ensure(wanted: Wanted, id: string, signal: AbortSignal): Promise<string> {
+    await this.#noteUse();
     if (await this.#content.isCurrent(wanted, id, signal)) return id;
     return await this.#exclusive(signal, async () => {
       // Whoever came before us may have fetched it, under this name or another.
@@ -116,6 +122,15 @@ export class Mirror {
       if (!isHere && await this.#exchange.fetchSmall(wanted, id, signal)) return id;
       return await this.#fetch(wanted, signal);
     });
+  }
+
+  /** Often enough for who removes what is not used. */
+  async #noteUse(): Promise<void> {
+    const { clock, files } = this.#parts;
+    const now = clock.now().getTime();
+    if (Math.abs(now - this.#notedAt) < NOTED_EVERY_MS) return;
+    this.#notedAt = now;
+    await noteUse(files, this.directory);
   }
 
   #refuseSha256(picked: RemoteRef): void {

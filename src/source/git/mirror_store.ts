@@ -1,8 +1,10 @@
 import { basename, dirname, join, relative } from "node:path/posix";
 import { type Compaction, messageOf } from "../../model/mod.ts";
 import type { Clock, Files, WatchableLock } from "../../system/mod.ts";
+import { onDisk } from "../disk_error.ts";
 import type { Git } from "./git.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
+import { type MirrorUse, removeUnused, type StoredMirror } from "./unused_mirrors.ts";
 
 /** Ends of a compaction of one mirror, in the order in which a summary counts them. */
 export const COMPACTION_RESULTS = [
@@ -13,14 +15,6 @@ export const COMPACTION_RESULTS = [
   "failed",
   "cancelled",
 ] as const;
-
-/** A bare mirror on disk. */
-export interface StoredMirror {
-  /** Name of the repository that it is of, or whose submodule it is of. */
-  readonly repository: string;
-  /** Its directory. */
-  readonly path: string;
-}
 
 /** End of the compaction of one mirror. */
 export interface CompactedMirror {
@@ -38,6 +32,8 @@ type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
 export interface MirrorStore {
   /** Every mirror, those of submodules included, sorted by repository and path. */
   list(): Promise<StoredMirror[]>;
+  /** Removes those that nobody needs; returns how many. Throws `data_dir_unusable`. */
+  removeUnused(use: MirrorUse, signal: AbortSignal): Promise<number>;
   /** The packfiles of every mirror, and their bytes. */
   packs(): Promise<(StoredMirror & { readonly packs: number; readonly bytes: number })[]>;
   /**
@@ -71,6 +67,8 @@ export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
   };
   return {
     list,
+    removeUnused: (use, signal) =>
+      onDisk(sources, async () => await removeUnused(parts, await list(), use, signal)),
     packs: async () =>
       await Promise.all((await list()).map(async (mirror) => ({
         ...mirror,

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
-import { shortId, StackwrightError, utf8 } from "../../model/mod.ts";
+import { shortId, utf8 } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
 import { exportTree } from "./export.ts";
 import { isDamaged } from "../git/git_failure.ts";

@@ -8,6 +8,11 @@ import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const signal = new AbortController().signal;
+const mirrors = {
+  list: () => Promise.resolve([]),
+  removeUnused: () => Promise.resolve(0),
+};
+const mirrorOf = (name: string) => ({ repository: name, path: `/data/sources/${name}/mirror` });
 
 /** A collector that finds nothing, and how often it looked. */
 function createLooking(list: () => void = () => {}) {
@@ -23,7 +28,15 @@ function createLooking(list: () => void = () => {}) {
   };
   const ledger = { releasesUnderWay: () => [], currents: () => [] };
   const files = { list: () => Promise.resolve([]) };
-  const parts = { trees, ledger, files, clock, log: createRecordingLog(), dataDir: "/data" };
+  const parts = {
+    trees,
+    mirrors,
+    ledger,
+    files,
+    clock,
+    log: createRecordingLog(),
+    dataDir: "/data",
+  };
   const collector = createTreeCollector(parts as unknown as TreeCollectorParts);
   return { clock, looks: () => looks, collect: () => collector.collect(signal) };
 }
@@ -66,6 +79,7 @@ describe("createTreeCollector()", () => {
     };
     const span = { tree: "sources/silent/trees/b", beganAt: new Date(0), doneAt: new Date(0) };
     const parts = {
+      mirrors: { ...mirrors, list: () => Promise.resolve(["silent", "other"].map(mirrorOf)) },
       trees: {
         list: () => Promise.resolve([...trees("silent"), ...trees("other")]),
         pathOf: () => "/data/none",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { describe, it } from "node:test";
 import { obsoleteTrees, type TreeFacts, type TreeHolders } from "../../../src/plan/mod.ts";
 
@@ -12,7 +13,8 @@ function facts(more: Partial<TreeFacts> = {}): TreeFacts {
     path: tree(name),
     usedAt: at(100 + index * 100),
   }));
-  return { stored, needed: new Set(), holders: [], usedBefore: at(10_000), ...more };
+  const mirrored = new Set((more.stored ?? stored).map(({ path }) => dirname(path)));
+  return { stored, needed: new Set(), holders: [], usedBefore: at(10_000), mirrored, ...more };
 }
 
 /** `a`, `b`, `c`, `d` in place, each from its hundred to the next, and containers of these times. */
@@ -32,6 +34,7 @@ function names(trees: readonly string[]): string {
 describe("obsoleteTrees()", () => {
   const cases: [string, Partial<TreeFacts>, string][] = [
     ["removes all but the newest when nothing needs them", {}, "abc"],
+    ["removes the newest, too, where the mirror is gone", { mirrored: new Set() }, "abcd"],
     ["keeps what is needed", { needed: new Set([tree("b")]) }, "ac"],
     ["keeps what was used lately", { usedBefore: at(200) }, "a"],
     ["keeps the tree a container was started with", { holders: holders(150) }, "bc"],

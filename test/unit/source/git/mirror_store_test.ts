@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -7,7 +7,7 @@ import {
   createMirrorStore,
   type MirrorStoreParts,
 } from "../../../../src/source/git/mirror_store.ts";
-import { systemFiles } from "../../../../src/system/mod.ts";
+import { createKeyedLock, systemFiles } from "../../../../src/system/mod.ts";
 
 describe("the packs of mirrors", () => {
   it("are counted with their bytes, for repositories and their submodules", async () => {
@@ -28,6 +28,45 @@ describe("the packs of mirrors", () => {
         bytes,
       ]);
       assert.deepEqual(found, [["h.example/shop", 2, 8], ["h.example/shop", 0, 0]]);
+    } finally {
+      await rm(dataDir, { recursive: true });
+    }
+  });
+});
+
+describe("mirrors that nobody needs", () => {
+  const never = new AbortController().signal;
+  const hour = 3_600_000;
+
+  it("are removed but for the fifty that were asked for last, with what is empty beside them", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "swt-mirrors-"));
+    try {
+      const parts = { dataDir, files: systemFiles, lock: createKeyedLock() };
+      const store = createMirrorStore(parts as unknown as MirrorStoreParts);
+      const now = Date.now();
+      const make = async (path: string, hoursAgo: number) => {
+        const mirror = join(dataDir, "sources/h.example", path);
+        await mkdir(join(mirror, "objects/pack"), { recursive: true });
+        const at = new Date(now - hoursAgo * hour);
+        await utimes(mirror, at, at);
+      };
+      await make("deployed/mirror", 1000);
+      await make("deployed/submodules/old", 900);
+      await make("deployed/submodules/new", 0);
+      await make("gone/mirror", 500);
+      await make("tree/mirror", 400);
+      await mkdir(join(dataDir, "sources/h.example/tree/trees/1"), { recursive: true });
+      for (let at = 0; at < 49; at++) await make(`other${at}/mirror`, 2 + at);
+      const use = { needed: new Set(["h.example/deployed"]), usedBefore: new Date(now - hour) };
+      assert.equal(await store.removeUnused(use, never), 3);
+      assert.equal(await store.removeUnused(use, never), 0);
+      const left = (await store.list()).map(({ path }) => path.split("h.example/")[1]);
+      assert.equal(left.length, 51);
+      assert.ok(left.includes("deployed/mirror") && left.includes("deployed/submodules/new"));
+      const names = await readdir(join(dataDir, "sources/h.example"));
+      assert.ok(!names.includes("gone") && names.includes("tree"));
+      const young = { needed: new Set<string>(), usedBefore: new Date(now - 2000 * hour) };
+      assert.equal(await store.removeUnused(young, never), 0);
     } finally {
       await rm(dataDir, { recursive: true });
     }
