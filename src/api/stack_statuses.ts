@@ -10,6 +10,7 @@ import {
   type RunTarget,
   type StackKey,
 } from "../model/mod.ts";
+import { stoppedForJobs } from "../pipeline/mod.ts";
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import type { DecisionSummary, Ledger, RecordedRelease, RunStore } from "../record/mod.ts";
 import { type Clock, createPauses } from "../system/mod.ts";
@@ -80,7 +81,7 @@ export async function stackStatuses(
     const withServices = current.some(({ key, swarm }) =>
       key.context === context && swarm !== undefined
     );
-    const facts = { engineOf, clock, limitMs, withServices, context };
+    const facts = { engineOf, clock, limitMs, ledger, withServices, context };
     return [context, await whatRuns(facts, signal)] as const;
   });
   const observed = new Map(await Promise.all(looks));
@@ -92,7 +93,7 @@ export async function stackStatuses(
     const failure = ledger.failures.get(key);
     if (current === undefined && !goesOn.has(name) && isOver(decision, now)) return [];
     const entry = entries.get(name);
-    const judged = judgeStack({
+    const facts = {
       current: current && { ...current, services: servicesOf(ledger, current) },
       decision,
       failure,
@@ -102,7 +103,8 @@ export async function stackStatuses(
       ...underWay(entry, goesOn.has(name)),
       observed: runsOf(observed, key),
       changed: ledger.reconciliations.drift(key)?.fields ?? [],
-    });
+    };
+    const judged = withoutStopped(judgeStack(facts), facts, stopOf(observed, key));
     // What is held back is not tried again by itself, whatever the failure before said.
     const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
@@ -139,8 +141,33 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
   }
 }
 
-/** What runs on an engine; `undefined` where it did not say. */
-type Seen = ReadonlyMap<string, ObservedStack> | "no context" | undefined;
+/** What runs on an engine, and what jobs have stopped there; `undefined` where it did not say. */
+type Seen =
+  | {
+    readonly stacks: ReadonlyMap<string, ObservedStack>;
+    readonly stopped: ReadonlyMap<string, string>;
+  }
+  | "no context"
+  | undefined;
+
+/** A stack that is only as a job wants it while it runs has not drifted. */
+function withoutStopped(
+  judged: StackJudgement,
+  facts: Parameters<typeof judgeStack>[0],
+  stopped: string | undefined,
+): StackJudgement {
+  if (stopped === undefined || judged.state !== "drifted") return judged;
+  return judgeStack({ ...facts, underWay: stopped });
+}
+
+/** The sentence about a job that has services of a stack stopped. */
+function stopOf(
+  observed: ReadonlyMap<string, Seen>,
+  { context, name }: StackKey,
+): string | undefined {
+  const there = observed.get(context);
+  return typeof there === "object" ? there.stopped.get(name) : undefined;
+}
 
 /** When a repair that failed is made again by itself. */
 function repairedAgainAt(decision: DecisionSummary | undefined, now: number): Date | undefined {
@@ -149,8 +176,8 @@ function repairedAgainAt(decision: DecisionSummary | undefined, now: number): Da
 }
 
 async function whatRuns(
-  { engineOf, clock, limitMs, withServices, context }:
-    & Required<Pick<StatusParts, "engineOf" | "clock" | "limitMs">>
+  { engineOf, clock, limitMs, ledger, withServices, context }:
+    & Required<Pick<StatusParts, "engineOf" | "clock" | "limitMs" | "ledger">>
     & { readonly withServices: boolean; readonly context: string },
   signal: AbortSignal,
 ): Promise<Seen> {
@@ -158,7 +185,12 @@ async function whatRuns(
   const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
-    const look = async () => await observeAll(await engineOf(context), limited, { withServices });
+    const look = async () => {
+      const engine = await engineOf(context);
+      const stacks = await observeAll(engine, limited, { withServices });
+      const place = { context, isManager: withServices };
+      return { stacks, stopped: await stoppedForJobs(engine, ledger, place, limited) };
+    };
     return await Promise.race([look(), late]);
   } catch (error) {
     signal.throwIfAborted();
@@ -176,7 +208,7 @@ function runsOf(
   const there = observed.get(context);
   return there === undefined || there === "no context"
     ? undefined
-    : there.get(name) ?? { containers: [] };
+    : there.stacks.get(name) ?? { containers: [] };
 }
 
 /**

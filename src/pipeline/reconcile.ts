@@ -37,6 +37,7 @@ import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair, stopHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { deploying, type Slot } from "../system/mod.ts";
+import { stoppedForJobs } from "./run_job.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Records how a target's stack reacts to what happens to its containers: as what runs asks for it. */
@@ -298,9 +299,17 @@ export async function strayedStacks(
     parts.ledger.currents().some(({ key, swarm }) =>
       key.context === context && swarm !== undefined
     ) && await hasSwarm(parts, signal);
-  const stacks = await observeAll(parts.host.engine, signal, { withServices });
+  const { engine } = parts.host;
+  const stacks = await observeAll(engine, signal, { withServices });
+  const stopped = await stoppedForJobs(
+    engine,
+    parts.ledger,
+    { context, isManager: withServices },
+    signal,
+  );
   const strayed: StackKey[] = [];
-  for (const key of keys) {
+  // What a job stopped it starts again.
+  for (const key of keys.filter(({ name }) => !stopped.has(name))) {
     const observed = stacks.get(key.name) ?? { containers: [] };
     const isStack = parts.ledger.current(key)?.swarm !== undefined;
     if (isStack && withServices && newVerdicts(parts.ledger, key, observed).length > 0) {

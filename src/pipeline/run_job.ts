@@ -10,9 +10,10 @@ import {
   SwarmJobs,
   withPlainDollars,
 } from "../deploy/mod.ts";
-import type { EngineClient } from "../docker/mod.ts";
+import type { Engine, EngineClient } from "../docker/mod.ts";
 import {
   formatStackKey,
+  isStackwrightError,
   type Progress,
   type RunJob,
   type RunReporter,
@@ -21,8 +22,10 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
+import type { Ledger } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
+import { mayStop, recordedOwner } from "./stack_owner.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Results of the runs of jobs, in memory. */
@@ -61,6 +64,7 @@ export async function runJob(
   try {
     const parts = await partsFor(anyParts, key, signal);
     const { found, spec } = await findJob(parts, work, signal);
+    requireOwnStops(parts, key, spec);
     await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
@@ -80,6 +84,28 @@ export async function runJob(
     ended?.(failed);
     jobs.results.set(key, service, code);
   }
+}
+
+/**
+ * Refuses a job that stops services of another source's stack, which it would have for itself as long as it
+ * likes. Throws `conflict`.
+ */
+function requireOwnStops(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+  { stopServices }: JobSpec,
+): void {
+  const foreign = stopServices.find(({ project }) => !mayStop(ledger, key, project));
+  if (foreign === undefined) return;
+  const { project, service } = foreign;
+  throw new StackwrightError(
+    "conflict",
+    `the job was not run: it stops ${project}/${service}, and ${project} runs from ` +
+      `${
+        recordedOwner(ledger, { ...key, name: project })?.source
+      }; a job stops what its own source ` +
+      "deploys: take that out of stop_services, or deploy both from one configuration",
+  );
 }
 
 interface JobToRun {
@@ -205,4 +231,34 @@ async function locked<T>(
     await waitForStack(parts, first, () => {}, signal);
     return await locked(parts, rest, work, signal);
   }, signal);
+}
+
+/**
+ * The stacks of which a job that runs now has stopped services, by name, with a sentence about that: what
+ * a job stopped nobody changed by hand. It is read from the engine, so every process sees it.
+ */
+export async function stoppedForJobs(
+  engine: Engine,
+  ledger: Ledger,
+  place: { readonly context: string; readonly isManager: boolean },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const jobs = calledJobs(ledger, await findJobs(engine, place, signal))
+    // What was made for a run is there until all was put back.
+    .filter(({ container, executions }) => executions.length > 0 || container.state === "running");
+  const stopped = new Map<string, string>();
+  for (const { key, service, container } of jobs) {
+    try {
+      const spec = readJobLabels(container.labels, { project: key.name, service });
+      for (const stop of spec?.stopServices ?? []) {
+        if (!mayStop(ledger, key, stop.project)) continue;
+        const text = `job ${key.name}/${service} runs, and has ${stop.service} stopped meanwhile`;
+        stopped.set(stop.project, text);
+      }
+    } catch (error) {
+      // Labels that are wrong run no job.
+      if (!isStackwrightError(error, "config_invalid")) throw error;
+    }
+  }
+  return stopped;
 }

@@ -52,6 +52,19 @@ export function isOneOwners(ledger: Ledger, { context, name }: StackKey, other: 
 }
 
 /**
+ * True when a job of a stack may stop services of a project: one of its own source, or one that nobody
+ * deployed with Stackwright.
+ */
+export function mayStop(
+  ledger: Pick<Ledger, "owners" | "current">,
+  key: StackKey,
+  project: string,
+): boolean {
+  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
+  return project === key.name || [undefined, ownerOf(key.name)].includes(ownerOf(project));
+}
+
+/**
  * True when a target's stack is another's by the ledger; never of a person who asks for a release.
  */
 export function isStrangers(

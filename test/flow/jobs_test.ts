@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { makeExecution } from "../../src/deploy/jobs/execution.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo, states } from "./steps.ts";
-import { engines, type RunBody, type World } from "./world.ts";
+import { createWorld, engines, type RunBody, type World } from "./world.ts";
 
 /** A service that is a job of these labels, and runs a line of shell. */
 function job(line: string, labels: Part = {}, more: Part = {}): Part {
@@ -50,6 +50,30 @@ async function executions(world: World): Promise<string[]> {
 }
 
 describe("scheduled jobs on the fake engine", () => {
+  it("stop no service of a stack that another repository deployed", () =>
+    inWorld("fake", async (world) => {
+      const other = await createWorld({ engine: "fake" });
+      try {
+        await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+        await pollTo(world, "succeeded");
+        const stops = { "stackwright.job.stop_services": `${world.stack}/web` };
+        await other.repository.commit({
+          ".stackwright.yaml": `name: ${other.stack}\n`,
+          "compose.yaml": composeFile({ backup: job("", stops) }),
+        });
+        await pollTo(world, "succeeded", { url: other.repository.url });
+        const path = `/v1/api/job/${other.stack}-backup-1/run`;
+        const answer = await world.request(path, { method: "POST" });
+        assert.match(
+          String((await answer.json()).content),
+          /: the job was not run: it stops .*\/web, and .* runs from /,
+        );
+        assert.deepEqual(await states(world), { "web-1": "running" });
+      } finally {
+        await other.close();
+      }
+    }));
+
   it("are created by a deployment, run when they are asked to, and are no drift", () =>
     inWorld("fake", async (world) => {
       world.fake?.setBehaviour("good", { exit: 0 });
@@ -290,6 +314,10 @@ for (const engine of await engines()) {
             id = state.trim() === "true" ? first : "";
             await setTimeout(20);
           }
+          const shown = await world.request(`/v1/api/deployments?query=${world.stack}`);
+          const [{ state, why }] = (await shown.json()).content.deployments;
+          assert.equal(state, "deploying", why);
+          assert.match(why, /\/backup runs, and has web stopped meanwhile$/);
           await world.restart(env);
           assert.deepEqual(await executions(world), [id]);
           while ((await jobsOf(world))[0]?.status !== "running") await setTimeout(20);

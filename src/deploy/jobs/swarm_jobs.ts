@@ -3,6 +3,7 @@ import type { EngineClient, SwarmService } from "../../docker/mod.ts";
 import { messageOf, StackwrightError } from "../../model/mod.ts";
 import { withDeadline } from "../../system/mod.ts";
 import { imageOf } from "../swarm/observed_services.ts";
+import { STACK_LABELS } from "../swarm/stack_parts.ts";
 import type { JobEngine, JobRunFacts, OwnOfRun } from "./job_run.ts";
 import {
   executionBody,
@@ -47,8 +48,11 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     const { swarm, log, spec: { stopServices } } = this.#facts;
     if (stopServices.length === 0) return [];
     const all = await swarm.services({}, signal);
-    const names = new Set(stopServices.map(({ project, service }) => `${project}_${service}`));
-    return all.filter(({ name }) => names.has(name)).flatMap(({ id, name, mode }) => {
+    const names = Map.groupBy(stopServices, ({ project, service }) => `${project}_${service}`);
+    // Stack `a` has `b_c` where `a_b` has `c`: the one whose stack was named is meant.
+    const isNamed = ({ name, labels }: SwarmService) =>
+      names.get(name)?.some(({ project }) => project === labels[STACK_LABELS.namespace]) === true;
+    return all.filter(isNamed).flatMap(({ id, name, mode }) => {
       if (mode.kind === "replicated") {
         return mode.replicas === 0 ? [] : [{ id, replicas: mode.replicas }];
       }

@@ -58,6 +58,18 @@ const replicas = ({ specs }: MemorySwarmEngine) =>
   (specs.get("shop_web")?.["Mode"] as { Replicated: { Replicas: number } }).Replicated.Replicas;
 
 describe("the run of a job in a swarm", () => {
+  it("stops no service of another stack whose name in the swarm is the same", async () => {
+    const theirs = { ...web(), stack: "shop_web", service: "c" };
+    const engine = createMemorySwarm([backup, theirs]);
+    const stopServices = [{ project: "shop", service: "web_c" }];
+    const { run } = await createWorld(engine, { mode: "one_off", stopServices });
+    await run.begin(never);
+    assert.deepEqual(engine.specs.get("shop_web_c")?.["Mode"], { Replicated: { Replicas: 2 } });
+    const named = [{ project: "shop_web", service: "c" }];
+    await (await createWorld(engine, { mode: "one_off", stopServices: named })).run.begin(never);
+    assert.deepEqual(engine.specs.get("shop_web_c")?.["Mode"], { Replicated: { Replicas: 0 } });
+  });
+
   it("one off: makes a service, stops what it is to, runs it, and puts all back", async () => {
     const engine = createMemorySwarm([backup, web()]);
     const { run, asked } = await createWorld(engine, stopping);
