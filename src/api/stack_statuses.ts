@@ -1,4 +1,3 @@
-import { observeAll } from "../deploy/mod.ts";
 import type { Engine } from "../docker/mod.ts";
 import {
   formatPersonHold,
@@ -10,7 +9,7 @@ import {
   type RunTarget,
   type StackKey,
 } from "../model/mod.ts";
-import { stoppedForJobs } from "../pipeline/mod.ts";
+import { observeEngine, type SeenEngine } from "../pipeline/mod.ts";
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import type { DecisionSummary, Ledger, RecordedRelease, RunStore } from "../record/mod.ts";
 import { type Clock, createPauses } from "../system/mod.ts";
@@ -90,13 +89,12 @@ export async function stackStatuses(
     const current = currents.get(name);
     const decision = decisions.get(name)?.decision;
     const key = current?.key ?? decisions.get(name)?.key ?? keyOf(name);
-    const failure = ledger.failures.get(key);
     if (current === undefined && !goesOn.has(name) && isOver(decision, now)) return [];
     const entry = entries.get(name);
     const facts = {
       current: current && { ...current, services: servicesOf(ledger, current) },
       decision,
-      failure,
+      failure: ledger.failures.get(key),
       isPinned: ledger.pins.has(key),
       isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
@@ -141,14 +139,8 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
   }
 }
 
-/** What runs on an engine, and what jobs have stopped there; `undefined` where it did not say. */
-type Seen =
-  | {
-    readonly stacks: ReadonlyMap<string, ObservedStack>;
-    readonly stopped: ReadonlyMap<string, string>;
-  }
-  | "no context"
-  | undefined;
+/** What an engine says; `undefined` where it did not. */
+type Seen = SeenEngine | "no context" | undefined;
 
 /** A stack that is only as a job wants it while it runs has not drifted. */
 function withoutStopped(
@@ -185,12 +177,8 @@ async function whatRuns(
   const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
-    const look = async () => {
-      const engine = await engineOf(context);
-      const stacks = await observeAll(engine, limited, { withServices });
-      const place = { context, isManager: withServices };
-      return { stacks, stopped: await stoppedForJobs(engine, ledger, place, limited) };
-    };
+    const place = { context, isManager: withServices };
+    const look = async () => await observeEngine(await engineOf(context), ledger, place, limited);
     return await Promise.race([look(), late]);
   } catch (error) {
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { lookAtServices, lookForDrift, observe, observeAll } from "../deploy/mod.ts";
+import { lookAtServices, lookForDrift, observe } from "../deploy/mod.ts";
 import {
   type Drift,
   type EngineVerdict,
@@ -37,7 +37,7 @@ import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair, stopHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { deploying, type Slot } from "../system/mod.ts";
-import { stoppedForJobs } from "./run_job.ts";
+import { observeEngine } from "./run_job.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Records how a target's stack reacts to what happens to its containers: as what runs asks for it. */
@@ -146,7 +146,7 @@ function tellOfVerdicts(
   const verdicts = newVerdicts(parts.ledger, current.key, observed);
   if (verdicts.length === 0) return;
   const { ledger } = parts;
-  const withServices = ({ id, number }: RecordedRelease) => ({
+  const isManager = ({ id, number }: RecordedRelease) => ({
     number,
     services: ledger.services({ id }),
   });
@@ -154,8 +154,8 @@ function tellOfVerdicts(
   const judge = (verdict: EngineVerdict) =>
     judgeVerdict({
       verdict,
-      current: withServices(current),
-      history: ledger.history(current.key, MOST_RELEASES).values().map(withServices),
+      current: isManager(current),
+      history: ledger.history(current.key, MOST_RELEASES).values().map(isManager),
       isMixed: mixed,
     });
   tellVerdicts(parts, { current, verdicts, observed, isMixed: mixed, judge });
@@ -295,29 +295,20 @@ export async function strayedStacks(
   const parts = await partsFor(anyParts, { context }, signal);
   const busy = new Set(parts.ledger.underWay().map(({ key }) => formatStackKey(key)));
   const marks = new Map(keys.map((key) => [key, parts.ledger.mark(key)]));
-  const withServices =
-    parts.ledger.currents().some(({ key, swarm }) =>
-      key.context === context && swarm !== undefined
-    ) && await hasSwarm(parts, signal);
-  const { engine } = parts.host;
-  const stacks = await observeAll(engine, signal, { withServices });
-  const stopped = await stoppedForJobs(
-    engine,
-    parts.ledger,
-    { context, isManager: withServices },
-    signal,
-  );
+  const ofSwarm = parts.ledger.currents().filter(({ swarm }) => swarm !== undefined);
+  const isManager = ofSwarm.some(({ key }) => key.context === context) &&
+    await hasSwarm(parts, signal);
+  const seen = await observeEngine(parts.host.engine, parts.ledger, { context, isManager }, signal);
   const strayed: StackKey[] = [];
-  // What a job stopped it starts again.
-  for (const key of keys.filter(({ name }) => !stopped.has(name))) {
-    const observed = stacks.get(key.name) ?? { containers: [] };
+  for (const key of keys.filter(({ name }) => !seen.stopped.has(name))) {
+    const observed = seen.stacks.get(key.name) ?? { containers: [] };
     const isStack = parts.ledger.current(key)?.swarm !== undefined;
-    if (isStack && withServices && newVerdicts(parts.ledger, key, observed).length > 0) {
+    if (isStack && isManager && newVerdicts(parts.ledger, key, observed).length > 0) {
       strayed.push(key);
       continue;
     }
     const found = reconciled(parts, key);
-    if (found === undefined || (isStack && !withServices)) continue;
+    if (found === undefined || (isStack && !isManager)) continue;
     const since = busy.has(formatStackKey(key)) ? "" : marks.get(key) ?? "";
     const drift = since === "" ? [] : await driftOf(parts, found, { observed, since }, signal);
     const { plan, restarts } = decide(parts, found, { observed, heard: undefined, drift });

@@ -7,6 +7,7 @@ import {
   type InjectedFile,
   injectedFiles,
   JobRun,
+  observeAll,
   SwarmJobs,
   withPlainDollars,
 } from "../deploy/mod.ts";
@@ -14,6 +15,7 @@ import type { Engine, EngineClient } from "../docker/mod.ts";
 import {
   formatStackKey,
   isStackwrightError,
+  type ObservedStack,
   type Progress,
   type RunJob,
   type RunReporter,
@@ -233,17 +235,34 @@ async function locked<T>(
   }, signal);
 }
 
+/** What runs on an engine by the name of the stack, and what jobs have stopped there. */
+export interface SeenEngine {
+  readonly stacks: ReadonlyMap<string, ObservedStack>;
+  readonly stopped: ReadonlyMap<string, string>;
+}
+
+/** Looks at all stacks of an engine, and at its jobs; `isManager` where services of a swarm are among them. */
+export async function observeEngine(
+  engine: Engine,
+  ledger: Ledger,
+  place: { readonly context: string; readonly isManager: boolean },
+  signal: AbortSignal,
+): Promise<SeenEngine> {
+  const stacks = await observeAll(engine, signal, { withServices: place.isManager });
+  return { stacks, stopped: await stoppedForJobs(engine, ledger, place, signal) };
+}
+
 /**
  * The stacks of which a job that runs now has stopped services, by name, with a sentence about that: what
  * a job stopped nobody changed by hand. It is read from the engine, so every process sees it.
  */
-export async function stoppedForJobs(
+async function stoppedForJobs(
   engine: Engine,
   ledger: Ledger,
   place: { readonly context: string; readonly isManager: boolean },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const jobs = calledJobs(ledger, await findJobs(engine, place, signal))
+  const jobs = (await calledJobs(ledger, await findJobs(engine, place, signal)))
     // What was made for a run is there until all was put back.
     .filter(({ container, executions }) => executions.length > 0 || container.state === "running");
   const stopped = new Map<string, string>();
