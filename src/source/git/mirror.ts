@@ -14,6 +14,8 @@ import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { noteUse } from "./unused_mirrors.ts";
 
+/** Logins that are remembered of one mirror; a repository may make up any number. */
+const MOST_LOGINS = 100;
 /** Milliseconds in which it is written down once that a mirror is used. */
 const NOTED_EVERY_MS = 10 * 60 * 1000;
 
@@ -34,6 +36,8 @@ export class Mirror {
   readonly #content: MirrorContent;
   readonly #exchange: MirrorExchange;
   #notedAt = 0;
+  /** URLs, with their logins, to which the remote answered. */
+  readonly #answered = new Set<string>();
 
   constructor(parts: MirrorParts) {
     this.#parts = parts;
@@ -49,11 +53,12 @@ export class Mirror {
   async resolve(request: MirrorRequest, signal: AbortSignal): Promise<Resolved> {
     const reference = parseReference(request.reference);
     if (reference.kind === "commit") {
+      await this.#requireAccess(request, reference.id, signal);
       const id = await this.#ensure({ ...request, name: reference.id }, reference.id, signal);
       return { reference: reference.id, id };
     }
     const candidates = namesOf(reference);
-    const refs = await askRemote(this.#parts, request, candidates, signal);
+    const refs = await this.#ask(request, candidates, signal);
     const picked = pickRef(refs, candidates);
     if (picked === undefined) throw await missingReference(this.#parts, request, signal);
     this.#refuseSha256(picked);
@@ -124,6 +129,23 @@ export class Mirror {
     });
   }
 
+  async #ask(request: MirrorRequest, names: readonly string[], signal: AbortSignal) {
+    const refs = await askRemote(this.#parts, request, names, signal);
+    if (this.#answered.size >= MOST_LOGINS) this.#answered.clear();
+    this.#answered.add(loginOf(request));
+    return refs;
+  }
+
+  /**
+   * Asks the remote once whether who asks for a commit that is here may read it: another one, with a
+   * login of its own, may have fetched it, and ids are no secrets.
+   */
+  async #requireAccess(request: MirrorRequest, id: string, signal: AbortSignal): Promise<void> {
+    if (this.#answered.has(loginOf(request))) return;
+    if (await this.#content.commitId(id, signal) === undefined) return;
+    await this.#ask(request, ["HEAD"], signal);
+  }
+
   /** Often enough for who removes what is not used. */
   async #noteUse(): Promise<void> {
     const { clock, files } = this.#parts;
@@ -192,6 +214,10 @@ export class Mirror {
       await files.remove(place);
     }
   }
+}
+
+function loginOf({ url: { remote, user, password } }: MirrorRequest): string {
+  return JSON.stringify([remote, user, password]);
 }
 
 /** The branch that `HEAD` leads to; a remote may write anything there, and git is given it as a name. */

@@ -39,6 +39,17 @@ describe("access to Git repositories", () => {
     return server;
   };
 
+  it("a commit that is here is not for who may not read the repository", async () => {
+    const login = "ann:pass-word-1";
+    const server = await git({ login });
+    t = await createTestSource();
+    const owners = server.origin.replace("//", `//${login}@`);
+    assert.equal((await t.resolve(`${owners}/o/r.git`, "main")).id, head);
+    const others = t.resolve(`${server.origin}/o/r.git`, head);
+    await assert.rejects(others, { code: "repository_denied" });
+    assert.equal((await t.resolve(`${owners}/o/r.git`, head)).id, head);
+  });
+
   it("a GitHub App's token opens its repository, and is neither argument nor log", async () => {
     const seen: string[] = [];
     const github = await startGitHubServer({
