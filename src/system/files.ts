@@ -64,6 +64,8 @@ export interface Files {
   /** The path with every link resolved, or `undefined` when it leads nowhere. */
   realPath(path: string): Promise<string | undefined>;
   chmod(path: string, mode: number): Promise<void>;
+  /** Bytes of the disk that a path lies on, and those that are free; `undefined` when nothing is there. */
+  room(path: string): Promise<{ readonly free: number; readonly total: number } | undefined>;
   /** Sets the time a path was modified to now. */
   touch(path: string): Promise<void>;
   /** Makes a new, empty directory whose name starts with `prefix`. */

@@ -109,6 +109,10 @@ export const systemFiles: Files = {
   readLink: (path) => missingAsUndefined(fs.readlink(path)),
   realPath: (path) => missingAsUndefined(fs.realpath(path)),
   chmod: (path, mode) => fs.chmod(path, mode),
+  async room(path) {
+    const info = await missingAsUndefined(fs.statfs(path));
+    return info && { free: info.bavail * info.bsize, total: info.blocks * info.bsize };
+  },
   touch(path) {
     const now = new Date();
     return fs.utimes(path, now, now);

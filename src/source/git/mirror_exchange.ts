@@ -1,5 +1,6 @@
 import { join } from "node:path/posix";
 import { StackwrightError, utf8 } from "../../model/mod.ts";
+import { requireRoom } from "../disk_room.ts";
 import {
   fetchArgs,
   type FetchDepth,
@@ -49,6 +50,8 @@ export class MirrorExchange {
 
   /** Fetches what is wanted; returns the commit it leads to now. */
   async fetchInto(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
+    const isNew = await this.#content.isEmpty(directory);
+    await requireRoom(this.#parts.files, directory, { bytes: 0, isNew });
     const isCommit = /^[0-9a-f]{40}$/.test(wanted.name);
     const refspec = `+${wanted.name}:${localName(wanted.name)}`;
     const depth = await this.#chooseDepth(directory, wanted, signal);

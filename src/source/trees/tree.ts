@@ -2,18 +2,21 @@ import { basename, join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
 import { shortId, utf8 } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
+import { requireRoom } from "../disk_room.ts";
 import { exportTree } from "./export.ts";
 import { isDamaged } from "../git/git_failure.ts";
 import { withRepair } from "../git/repository.ts";
 import { expandTree } from "./submodules.ts";
 import type { ExpandedTree, ExpandOptions } from "./expanded_tree.ts";
 import { checkLinks, checkLinkSizes } from "./tree_links.ts";
-import { planTree } from "./tree_plan.ts";
+import { planTree, type TreePlan } from "./tree_plan.ts";
 import { warnOfPointers } from "./warn_of_pointers.ts";
 import type { TreeJob, TreeParts } from "./tree_job.ts";
 
 const SCRATCH = ".tmp-";
 const ABANDONED_MS = 60 * 60 * 1000;
+/** Bytes that may be written whatever room there is; the disk says when there is none. */
+const FEW_BYTES = 64 * 1024 * 1024;
 
 /**
  * True when the tree is on disk as it was published. A container engine that found the directory
@@ -57,6 +60,8 @@ async function publishTree(parts: TreeParts, job: TreeJob, signal: AbortSignal):
   try {
     const base = await findBase(parts, job, signal);
     const plan = planTree(tree, base?.tree);
+    const bytes = bytesOf(plan, tree);
+    if (bytes > 0) await requireRoom(files, job.trees, { bytes, isNew: false });
     const made = await withRepair(
       job.place,
       signal,
@@ -87,6 +92,13 @@ async function expandNew(
       revision: shortId(place.commit),
     });
   return await expandTree(place, { ...expand, fetch: true, onUnknown }, signal);
+}
+
+/** Bytes that a plan writes; 0 for few. */
+function bytesOf({ write }: TreePlan, { files }: ExpandedTree): number {
+  const paths = [...write.values()].flat();
+  const bytes = paths.reduce((sum, path) => sum + (files.get(path)?.size ?? 0), 0);
+  return bytes < FEW_BYTES ? 0 : bytes;
 }
 
 /** Nothing is written for a tree with a link that leaves it. */

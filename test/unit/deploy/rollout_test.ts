@@ -169,6 +169,7 @@ function createEventFiles(events: string[]): Files {
     realPath: unused,
     chmod: unused,
     readPlain: unused,
+    room: () => Promise.resolve(undefined),
     touch: unused,
     makeTemporaryDirectory: unused,
   };

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { requireRoom } from "../../../src/source/disk_room.ts";
+import { systemFiles } from "../../../src/system/mod.ts";
+
+const GIB = 1024 ** 3;
+
+describe("requireRoom()", () => {
+  const on = (free: number, total: number, use: Parameters<typeof requireRoom>[2]) => {
+    const room = (path: string) =>
+      Promise.resolve(path === "/data" ? { free: free * GIB, total: total * GIB } : undefined);
+    return requireRoom({ ...systemFiles, room }, "/data/sources/x", use);
+  };
+  const cases = [
+    [5, 100, { bytes: 0, isNew: true }, true],
+    [3.9, 100, { bytes: 0, isNew: true }, false],
+    [0.9, 20, { bytes: 0, isNew: true }, false],
+    [5, 10_000, { bytes: 0, isNew: true }, true],
+    [0.9, 20, { bytes: 0, isNew: false }, true],
+    [0.1, 20, { bytes: 0, isNew: false }, false],
+    [5, 100, { bytes: 4 * GIB, isNew: false }, true],
+    [4.1, 100, { bytes: 4 * GIB, isNew: false }, false],
+  ] as const;
+  for (const [free, total, use, passes] of cases) {
+    it(`${passes ? "allows" : "refuses"} ${JSON.stringify(use)} with ${free} of ${total} GiB`, async () => {
+      if (passes) return await on(free, total, use);
+      await assert.rejects(on(free, total, use), {
+        code: "data_dir_unusable",
+        message: /^the disk of \/data\/sources\/x has \d+ bytes free, of which \d+ are left/,
+      });
+    });
+  }
+
+  it("asks the disk of the nearest directory that is there, and lets pass what cannot be asked", async () => {
+    await requireRoom(systemFiles, "/tmp/is/not/there", { bytes: 0, isNew: false });
+    await assert.rejects(
+      requireRoom(systemFiles, "/tmp/is/not/there", { bytes: 1e18, isNew: false }),
+      { code: "data_dir_unusable" },
+    );
+    const room = () => Promise.resolve(undefined);
+    await requireRoom({ ...systemFiles, room }, "/x", { bytes: 1e18, isNew: true });
+  });
+});
