@@ -139,7 +139,11 @@ async function deploySource(
   reporter.describe({ message: "" });
   // First, so that what they hold on the host is free for what takes their place.
   if (opened.away === undefined && work.only === undefined) {
-    await removeObsolete(parts, opened, listeners, signal);
+    const removals = await removeObsolete(parts, opened, listeners, signal);
+    // What waits for a window of a stack that nothing names any more would be asked for without end.
+    if (failures.length === 0) {
+      parts.ledger.deferred.keepOnly(run.request, [...deployments.map(keyOf), ...removals]);
+    }
   }
   await deployTargets(parts, { opened, listeners }, deployments, signal);
   if (opened.away !== undefined) throw opened.away;
@@ -283,7 +287,9 @@ function note(
 ): void {
   const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
   noteDiscovered(parts, target, decision);
-  noteDeferred(parts, { target, request }, holdOf(decision));
+  const { key, trigger, revision } = target;
+  const waiting = { key, trigger, repository: revision.source.name };
+  noteDeferred(parts, { target: waiting, request }, holdOf(decision));
   if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
   if (isAsWanted) settleReconciliation(parts, target);
 }

@@ -10,6 +10,7 @@ import {
   ownerFrom,
   type Revision,
   type SourceRequest,
+  type StackKey,
   type TargetEnd,
   type TargetListener,
   type Trigger,
@@ -106,15 +107,15 @@ function unlessHeld(parts: PipelineParts, verdict: ObsoleteVerdict): ObsoleteVer
 }
 
 /**
- * Removes what {@link planObsolete} found. One that fails keeps neither the others nor the
- * deployments of the run from happening.
+ * Removes what {@link planObsolete} found, and returns the keys of that. One that fails keeps neither
+ * the others nor the deployments of the run from happening.
  */
 export async function removeObsolete(
   parts: PipelineParts,
   run: ObsoleteRun,
   listeners: readonly TargetListener[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<StackKey[]> {
   const { owner, removals, kept, held } = await planObsolete(parts, run, signal);
   const waiting = held === "" ? [] : removals.map((each) => formatStackKey(each.stack.key));
   parts.ledger.discovered.setPending(owner, waiting);
@@ -127,6 +128,7 @@ export async function removeObsolete(
     const teller = tellerOf(removal.stack);
     return held === "" ? remove(parts, { run, removal, teller }, signal) : keep(teller, held);
   }));
+  return removals.map((each) => each.stack.key);
 }
 
 function keep(teller: Teller, held: string): void {
@@ -164,7 +166,11 @@ async function remove(
     const { configuration, origin, request, trigger } = run;
     const repositories = [stack.repository, configuration.source.name];
     const closed = windowHold(parts, { key, repositories, origin }, []);
-    noteDeferred(parts, { target: { key, trigger }, request }, closed);
+    noteDeferred(
+      parts,
+      { target: { key, trigger, repository: stack.repository }, request },
+      closed,
+    );
     if (closed !== undefined) return deferRemoval(teller, closed);
     const decision = { kind: "destroy", message, changes: [], services: [] } as const;
     try {

@@ -58,13 +58,13 @@ export function hasClosed(parts: Pick<GateParts, "windows" | "clock">, target: T
 /** Keeps what a window defers, where that is wanted; whatever else was decided last takes its place. */
 export function noteDeferred(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
-  { target: { key, trigger }, request }: {
-    readonly target: Pick<Target, "key" | "trigger">;
+  { target: { key, trigger, repository }, request }: {
+    readonly target: Pick<Target, "key" | "trigger"> & { readonly repository: string };
     readonly request: SourceRequest;
   },
   hold: Pick<Hold, "reason" | "retryAt"> | undefined,
 ): void {
   if (!options.queuesDeferred || hold?.reason !== "sync_window") return ledger.deferred.remove(key);
   const { retryAt } = hold;
-  ledger.deferred.set(key, { trigger, request, ...(retryAt && { retryAt }) });
+  ledger.deferred.set(key, { trigger, request, repository, ...(retryAt && { retryAt }) });
 }

@@ -1,5 +1,5 @@
 import type { StackKey } from "../model/mod.ts";
-import { keyIn, type LedgerDatabase } from "./ledger_database.ts";
+import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 
 /** Releases of a stack that are remembered whatever became of them. */
 const RELEASES_PER_STACK = 100;
@@ -60,27 +60,44 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
 /**
  * Forgets stacks without a release: those that were destroyed long ago, those that nobody speaks of any
  * more, and the oldest beyond {@link MOST_GONE}; all but what trees they saw. What a person holds is not
- * forgotten, however many names come after it: it would be deployed. What waits for a window is not
- * forgotten for its age. Belongs inside a transaction of the ledger; `now` is in milliseconds since 1970.
+ * forgotten, however many names come after it: it would be deployed. Nor is what waits for a window, as
+ * nobody may ask for it again: of that, as many are kept, and what is beyond goes of the repository that
+ * has the most. Belongs inside a transaction of the ledger; `now` is in milliseconds since 1970.
  */
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
-    `SELECT g.context, g.name, max(g.at) AS at, max(g.kept) AS kept FROM (
+    `SELECT g.context, g.name, max(g.at) AS at, max(g.kept) AS kept, w.repository FROM (
        SELECT d.context, d.name, d.last_at AS at, ? AS kept FROM decisions d
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id
        UNION ALL SELECT context, name, coalesce(closed_at, ?), ? FROM intents
        UNION ALL SELECT context, name, 0, ? FROM deferred
        UNION ALL SELECT context, name, coalesce(until, ?), 0 FROM holds) g
+     LEFT JOIN deferred w ON w.context = g.context AND w.name = g.name
      LEFT JOIN stacks s ON s.context = g.context AND s.name = g.name
      WHERE s.release_id IS NULL
      GROUP BY g.context, g.name ORDER BY at DESC`,
     ...[NEVER_MS, now, GONE_MS, now, Number.MAX_SAFE_INTEGER],
   );
-  for (const [index, row] of gone.entries()) {
-    const isOld = Number(row["at"]) < now - Number(row["kept"]);
-    if (!isOld && index < MOST_GONE) continue;
+  const isOld = (row: Row) => Number(row["at"]) < now - Number(row["kept"]);
+  const [old, late] = [gone.filter(isOld), gone.filter((row) => !isOld(row))];
+  const others = late.filter((row) => row["repository"] === null);
+  const waiting = late.filter((row) => row["repository"] !== null);
+  for (const row of [...old, ...others.slice(MOST_GONE), ...fairlyBeyond(waiting, MOST_GONE)]) {
     for (const table of OF_STACK) {
       database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, keyIn(row));
     }
   }
+}
+
+/** What is beyond `most`: always the oldest of whichever repository has the most by then. */
+function fairlyBeyond(rows: readonly Row[], most: number): Row[] {
+  const left = Object.values(Object.groupBy(rows, (row) => String(row["repository"])))
+    .map((each = []) => [...each]);
+  const beyond: Row[] = [];
+  for (let count = rows.length; count > most; count--) {
+    const [largest] = left.toSorted((a, b) => b.length - a.length);
+    const row = largest?.pop();
+    if (row !== undefined) beyond.push(row);
+  }
+  return beyond;
 }

@@ -225,6 +225,13 @@ const MIGRATIONS: readonly string[] = [
           'services', json(coalesce(content ->> '$.services', '[]'))),
         content = json_remove(content, '$.changes', '$.services');
   `,
+  `
+  ALTER TABLE deferred ADD COLUMN repository TEXT NOT NULL DEFAULT '';
+  ALTER TABLE deferred ADD COLUMN asks TEXT NOT NULL DEFAULT '';
+  ALTER TABLE deferred ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX deferred_of ON deferred (asks);
+  CREATE INDEX deferred_at ON deferred (retry_at);
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

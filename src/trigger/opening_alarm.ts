@@ -1,18 +1,20 @@
-import { isStackwrightError, requestKey, type StackKey, type Sync } from "../model/mod.ts";
-import type { Deferred, DeferredDeployments } from "../record/mod.ts";
+import { isStackwrightError, type Sync } from "../model/mod.ts";
+import type { DeferredDeployments, WaitingDeployment } from "../record/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
 
 interface OpeningAlarmParts {
-  readonly deferred: Pick<DeferredDeployments, "all" | "putOff">;
+  readonly deferred: Pick<DeferredDeployments, "all" | "due" | "next" | "noteAsked">;
   /** Lets work in. Throws `shutting_down`. */
   readonly submit: (work: Sync) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Milliseconds until what could not be decided about, as its source is away, is tried again. */
+/** Milliseconds until what could not be decided about, as its source is away, is tried again first. */
 const AGAIN_MS = 5 * 60_000;
+/** The longest such time: each is twice the one before. */
+const MOST_AGAIN_MS = 60 * 60_000;
 
 /**
  * Asks for what sync windows deferred, when they open: its source is looked at as it is by then, and
@@ -25,7 +27,11 @@ export class OpeningAlarm {
   /** An alarm that works until `signal` aborts. */
   constructor(parts: OpeningAlarmParts, signal: AbortSignal) {
     this.#parts = parts;
-    this.#alarm = new Alarm(parts.clock, () => this.#open(this.#due()), signal);
+    this.#alarm = new Alarm(
+      parts.clock,
+      () => this.#open(parts.deferred.due(parts.clock.now())),
+      signal,
+    );
   }
 
   /** Asks for everything once: windows may be others than when it was deferred. */
@@ -35,25 +41,20 @@ export class OpeningAlarm {
 
   /** Takes note that something may have been deferred, or settled. */
   note(): void {
-    const times = this.#parts.deferred.all()
-      .flatMap(({ retryAt }) => retryAt === undefined ? [] : [retryAt.getTime()]);
-    this.#alarm.set(times.length === 0 ? undefined : Math.min(...times));
+    this.#alarm.set(this.#parts.deferred.next()?.getTime());
   }
 
-  #due() {
-    const now = this.#parts.clock.now();
-    return this.#parts.deferred.all().filter(({ retryAt }) => retryAt && retryAt <= now);
-  }
-
-  /** One piece of work for each source, however many of its stacks wait. */
-  #open(due: readonly (Deferred & { readonly key: StackKey })[]): void {
+  /** One piece of work for each request, however many of its stacks wait. */
+  #open(due: readonly WaitingDeployment[]): void {
     const { clock, log, deferred, submit } = this.#parts;
-    const again = new Date(clock.now().getTime() + AGAIN_MS);
+    const now = clock.now().getTime();
     const works = new Map<string, Sync>();
-    for (const { key, trigger, request } of due) {
-      deferred.putOff(key, again);
+    for (const waiting of due) {
+      const { trigger, request, asks, asked } = waiting;
+      const again = Math.min(AGAIN_MS * 2 ** asked, MOST_AGAIN_MS);
+      deferred.noteAsked(waiting, new Date(now + again));
       const work = { kind: "sync", trigger, origin: "automatic", sources: [request] } as const;
-      works.set(`${trigger} ${requestKey(request)}`, work);
+      works.set(`${trigger} ${asks}`, work);
     }
     try {
       for (const work of works.values()) submit(work);

@@ -148,6 +148,21 @@ describe("sync windows", () => {
       assert.deepEqual(rows(world, "SELECT * FROM deferred"), []);
     }));
 
+  it("forget what they defer of a stack that nothing names any more", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const env = { SYNC_WINDOWS: opensIn(world, 12), SYNC_WINDOW_QUEUE: "true" };
+      await world.restart(env);
+      await commit(world, shop("2"));
+      await pollTo(world, "skipped");
+      const waiting = () => rows(world, "SELECT name FROM deferred").map((each) => each["name"]);
+      assert.deepEqual(waiting(), [world.stack]);
+      await commit(world, shop("2"), { name: `${world.stack}-b` });
+      assert.equal((await restartTo(world, env)).status, "skipped");
+      assert.deepEqual(waiting(), [`${world.stack}-b`]);
+    }));
+
   it("defer the removal of a stack, too", () =>
     inWorld("fake", async (world) => {
       await commit(world, shop("1"));

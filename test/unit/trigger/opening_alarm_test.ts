@@ -23,7 +23,12 @@ function setUp() {
   const put = (name: string, url: string, minutes?: number) => {
     const retryAt = new Date(clock.now().getTime() + (minutes ?? 0) * MINUTE);
     const when = minutes === undefined ? {} : { retryAt };
-    deferred.set(stackKey("", name), { trigger: "webhook", request: source(url), ...when });
+    deferred.set(stackKey("", name), {
+      trigger: "webhook",
+      request: source(url),
+      repository: url,
+      ...when,
+    });
     alarm.note();
   };
   const urls = () => asked.splice(0).flatMap(({ sources }) => sources.map(({ url }) => url));
@@ -57,6 +62,37 @@ describe("the alarm of openings", () => {
     alarm.note();
     await clock.advance(5 * MINUTE);
     assert.deepEqual(urls(), ["b"]);
+  });
+
+  it("asks ever more seldom for what nothing is decided about, each hour in the end", async () => {
+    const { clock, put, urls } = setUp();
+    put("shop", "a", 1);
+    const asked: number[] = [];
+    for (let minute = 1; minute <= 300; minute++) {
+      await clock.advance(MINUTE);
+      if (urls().length > 0) asked.push(minute);
+    }
+    assert.deepEqual(asked, [1, 6, 16, 36, 76, 136, 196, 256]);
+    put("shop", "a", 1);
+    await clock.advance(MINUTE);
+    await clock.advance(5 * MINUTE);
+    assert.deepEqual(urls(), ["a", "a"]);
+  });
+
+  it("asks for each of two requests for one repository that differ in what they deploy", async () => {
+    const { clock, deferred, alarm, asked } = setUp();
+    for (const name of ["shop", "wiki"]) {
+      const deployments = [{ deployment: { name }, given: new Set(["name"]) }];
+      const request = { ...source("a"), deployments } as unknown as SourceRequest;
+      const retryAt = new Date(clock.now().getTime() + MINUTE);
+      deferred.set(stackKey("", name), { trigger: "poll", request, repository: "a", retryAt });
+    }
+    alarm.note();
+    await clock.advance(MINUTE);
+    const names = asked.flatMap(({ sources }) =>
+      sources.flatMap(({ deployments }) => deployments.map(({ deployment }) => deployment.name))
+    );
+    assert.deepEqual(names, ["shop", "wiki"]);
   });
 
   it("asks for everything at the start, and for nothing after the end", async () => {

@@ -85,7 +85,8 @@ function createHouse() {
       deferred.remove(key);
     } else {
       assert.ok(nextOpen);
-      deferred.set(key, { trigger: work.trigger, request: source, retryAt: nextOpen });
+      const waiting = { trigger: work.trigger, request: source, repository: source.url };
+      deferred.set(key, { ...waiting, retryAt: nextOpen });
     }
     opening.note();
   };
