@@ -1,9 +1,11 @@
+import type { RunTarget, ServicePlan } from "../model/mod.ts";
+
 /** Longest text of an entry that is kept, in characters. */
 const MOST_TEXT = 2000;
 
 /** A text as long as it is kept. */
-export function fittingText(text: string): string {
-  return text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT - 3)}...`;
+export function fittingText(text: string, most: number = MOST_TEXT): string {
+  return text.length <= most ? text : `${text.slice(0, most - 3)}...`;
 }
 
 /**
@@ -24,4 +26,30 @@ export function fitting<T>(
     kept.push(written);
   }
   return kept;
+}
+
+/** Characters of what a run says of the services of one stack, and of all stacks when it is over. */
+const MOST_OF_TARGET = 64 * 1024;
+const MOST_OF_RUN = 256 * 1024;
+/** Reasons that are told of a service at most. */
+const REASONS = 20;
+
+/** An entry of a run as it is kept: with the first of its services. */
+export function fittingTarget(entry: RunTarget, most = MOST_OF_TARGET): RunTarget {
+  const ofReason = Math.min(MOST_TEXT, Math.ceil(most / REASONS));
+  const short = (each: string) => fittingText(each, ofReason);
+  const fitService = (each: ServicePlan) => ({ ...each, because: each.because.map(short) });
+  const { message, services } = entry;
+  return {
+    ...entry,
+    ...(message === undefined ? {} : { message: fittingText(message, Math.min(MOST_TEXT, most)) }),
+    ...(services === undefined ? {} : { services: fitting(services, most, fitService) }),
+  };
+}
+
+/** The entries of a run that is over: where they are many, with fewer words of each. */
+export function fittingTargets(targets: readonly RunTarget[]): readonly RunTarget[] {
+  if (JSON.stringify(targets).length <= MOST_OF_RUN) return targets;
+  const share = Math.ceil(MOST_OF_RUN / targets.length);
+  return targets.map((each) => fittingTarget(each, share));
 }

@@ -36,13 +36,22 @@ export class RunArchive extends LedgerTable {
   /** What was kept, oldest first. */
   all(): Run[] {
     this.#version = this.database.foreignVersion();
-    return this.database.all(`SELECT content FROM runs ORDER BY created_at, id`)
-      .map((row) => revived(JSON.parse(String(row["content"]))));
+    return this.#read(() => true);
   }
 
-  /** What is kept, when another process may have kept some since it was last asked for; else nothing. */
-  news(): Run[] {
-    return this.database.foreignVersion() === this.#version ? [] : this.all();
+  /** What is kept and not known, when another process may have kept some since; else nothing. */
+  news(isKnown: (id: string) => boolean): Run[] {
+    const version = this.database.foreignVersion();
+    if (version === this.#version) return [];
+    this.#version = version;
+    return this.#read((id) => !isKnown(id));
+  }
+
+  #read(isWanted: (id: string) => boolean): Run[] {
+    return this.database.all(`SELECT id FROM runs ORDER BY created_at, id`)
+      .map((row) => String(row["id"])).filter(isWanted)
+      .flatMap((id) => this.database.all(`SELECT content FROM runs WHERE id = ?`, id))
+      .map((row) => revived(JSON.parse(String(row["content"]))));
   }
 }
 

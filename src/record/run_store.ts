@@ -62,6 +62,6 @@ export interface KeptRuns {
   keep(run: Run): void;
   /** Oldest first. */
   all(): readonly Run[];
-  /** The same, or nothing when no other process can have kept any since. */
-  news(): readonly Run[];
+  /** Those of another process that are not known yet; it is looked for them when there can be any. */
+  news(isKnown: (id: string) => boolean): readonly Run[];
 }

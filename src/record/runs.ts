@@ -7,6 +7,7 @@ import {
   type Trigger,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
+import { fittingTarget, fittingTargets, fittingText } from "./fitting.ts";
 import type { KeptRuns, RunEnd, RunFacts, RunFilter, RunListener, RunStore } from "./run_store.ts";
 
 /** Finished runs kept of each trigger. */
@@ -78,7 +79,10 @@ class MemoryRuns implements RunStore {
   }
 
   target(id: string, entry: RunTarget): Run {
-    return this.#change(id, (run) => ({ ...run, targets: withTarget(run.targets, entry) }));
+    return this.#change(
+      id,
+      (run) => ({ ...run, targets: withTarget(run.targets, fittingTarget(entry)) }),
+    );
   }
 
   hold(id: string): () => void {
@@ -94,7 +98,8 @@ class MemoryRuns implements RunStore {
     const finished = this.#change(id, (run, now) => ({
       ...run,
       status: end.status,
-      message: end.message.trim(),
+      message: fittingText(end.message.trim()),
+      targets: fittingTargets(run.targets),
       startedAt: run.startedAt ?? now,
       finishedAt: now,
     }));
@@ -137,7 +142,7 @@ class MemoryRuns implements RunStore {
 
   /** Takes in what other processes, such as commands, have done. */
   #hear(): void {
-    const unknown = this.#news().filter(({ id }) => !this.#runs.has(id));
+    const unknown = this.#news();
     if (unknown.length === 0) return;
     for (const run of unknown) this.#add(run);
     const inOrder = [...this.#runs.values()]
@@ -150,7 +155,7 @@ class MemoryRuns implements RunStore {
   /** What is known is told where the rest cannot be read; a damaged ledger is told by what needs it. */
   #news(): readonly Run[] {
     try {
-      return this.#kept?.news() ?? [];
+      return this.#kept?.news((id) => this.#runs.has(id)) ?? [];
     } catch {
       return [];
     }

@@ -85,6 +85,30 @@ describe("the last runs", () => {
     }
   });
 
+  it("are kept with as much as a person reads", () => {
+    let kept: Run | undefined;
+    const runs = createRuns({
+      clock: createFakeClock(),
+      kept: { all: () => [], news: () => [], keep: (run) => void (kept = run) },
+    });
+    runs.accept({ id: "run-1", trigger: "poll" });
+    const because = Array.from({ length: 20 }, () => "y".repeat(4000));
+    const services = Array.from({ length: 500 }, (_, index) => {
+      return { name: `web${index}`, action: "create" as const, because };
+    });
+    for (let stack = 0; stack < 100; stack++) {
+      const entry = { context: "", stack: `s${stack}`, status: "failed" as const };
+      runs.target("run-1", { ...entry, message: "z".repeat(9000), services });
+    }
+    runs.finish("run-1", { status: "failed", message: "x".repeat(9000) });
+    assert.equal(kept?.targets.length, 100);
+    assert.equal(kept.message.length, 2000);
+    assert.ok(JSON.stringify(kept).length < 600_000);
+    for (const { message, services: told } of kept.targets) {
+      assert.ok(message?.endsWith("zzz...") && told?.[0]?.name === "web0");
+    }
+  });
+
   it("are missed by nobody who works: what cannot be kept is not", () => {
     const broken = {
       all: (): Run[] => [],
