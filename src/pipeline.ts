@@ -140,10 +140,8 @@ async function deploySource(
   // First, so that what they hold on the host is free for what takes their place.
   if (opened.away === undefined && work.only === undefined) {
     const removals = await removeObsolete(parts, opened, listeners, signal);
-    // What waits for a window of a stack that nothing names any more would be asked for without end.
-    if (failures.length === 0) {
-      parts.ledger.deferred.keepOnly(run.request, [...deployments.map(keyOf), ...removals]);
-    }
+    const named = [...deployments.map(keyOf), ...removals];
+    if (failures.length === 0) parts.ledger.deferred.keepOnly(run.request, named);
   }
   await deployTargets(parts, { opened, listeners }, deployments, signal);
   if (opened.away !== undefined) throw opened.away;
@@ -287,8 +285,7 @@ function note(
 ): void {
   const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
   noteDiscovered(parts, target, decision);
-  const { key, trigger, revision } = target;
-  const waiting = { key, trigger, repository: revision.source.name };
+  const waiting = { ...target, repository: target.revision.source.name };
   noteDeferred(parts, { target: waiting, request }, holdOf(decision));
   if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
   if (isAsWanted) settleReconciliation(parts, target);

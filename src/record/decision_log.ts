@@ -8,7 +8,7 @@ import { RedactedTable } from "./ledger_table.ts";
 /** Decisions kept for each stack. */
 export const DECISIONS_PER_STACK = 100;
 /** Characters of all changes that are recorded with a decision, and of all its services. */
-const MOST_CHARACTERS = 64 * 1024;
+const MOST_CHARACTERS = 32 * 1024;
 /** Entries after which it is looked for stacks that nobody speaks of any more. */
 const LOOK_EVERY = 100;
 
