@@ -1,7 +1,12 @@
-import { type ComposeModel, MOST_CONTAINERS } from "../model/mod.ts";
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  type ComposeModel,
+  MOST_CONTAINERS,
+} from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
 import { beyondBounds } from "./model_bounds.ts";
-import { type JsonObject, servicesOf } from "./model.ts";
+import { type JsonObject, labelsOf, servicesOf } from "./model.ts";
 import { volumesFrom } from "./volumes_from.ts";
 
 /**
@@ -54,12 +59,19 @@ export function tooLargeProject(
       return `service ${name}: expose: ${JSON.stringify(exposed)} is no port or range of ports`;
     }
     containers += replicas;
-    listed += replicas * (isStack ? JSON.stringify(service).length : lengths.get(name) ?? 0);
+    listed += isStack
+      ? Math.max(replicas, tasksOfRun(service)) * JSON.stringify(service).length
+      : replicas * (lengths.get(name) ?? 0);
   }
   if (containers > MOST_CONTAINERS) {
     return `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`;
   }
   return tooLongList(listed);
+}
+
+/** Number of tasks that a one-off run of a job has at once, beside those of its own service. */
+function tasksOfRun(service: JsonObject): number {
+  return Number(behaviourLabel(labelsOf(service), BEHAVIOUR_LABELS.jobSwarmReplicas)) || 0;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Engine } from "../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../docker/swarm.ts";
 import {
   COMPOSE_LABELS,
+  isStackwrightError,
   type ObservedContainer,
   type ObservedStack,
   type Release,
@@ -72,14 +73,37 @@ export async function observeAll(
   if (!withServices) return stacks;
   const label = { [STACK_LABELS.namespace]: undefined };
   const services = await engine.swarm.services(label, signal);
-  const tasks = await engine.swarm.tasks(label, signal);
   const byStack = Map.groupBy(services, ({ labels }) => labels[STACK_LABELS.namespace] ?? "");
+  const tasks = await tasksOfAll(engine, [...byStack.keys()], signal);
   for (const [name, own] of byStack) {
     const before = stacks.get(name)?.containers ?? [];
     const observed = withVerdicts(name, own, tasks);
     stacks.set(name, { ...observed, containers: [...before, ...observed.containers] });
   }
   return stacks;
+}
+
+/**
+ * The tasks of all stacks: in one call, or, where an engine tells more of them than can be read at once, one
+ * stack after the other. A repository says how long each of its tasks is.
+ */
+async function tasksOfAll(
+  { swarm }: Pick<Engine, "swarm">,
+  stacks: readonly string[],
+  signal: AbortSignal,
+): Promise<SwarmTask[]> {
+  try {
+    return await swarm.tasks({ [STACK_LABELS.namespace]: undefined }, signal);
+  } catch (error) {
+    if (!isStackwrightError(error, "engine_refused")) throw error;
+  }
+  const tasks: SwarmTask[] = [];
+  for (const stack of stacks) {
+    for (const each of await swarm.tasks({ [STACK_LABELS.namespace]: stack }, signal)) {
+      tasks.push(each);
+    }
+  }
+  return tasks;
 }
 
 /** Whether a container of a stack's project is one of the stack's: one-off ones and tasks are not. */

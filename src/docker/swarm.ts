@@ -104,6 +104,10 @@ export interface Swarm {
   services(labels: LabelFilter, signal: AbortSignal): Promise<SwarmService[]>;
   /** Tasks of the services that carry all `labels`, also those that ended and are still remembered. */
   tasks(labels: LabelFilter, signal: AbortSignal): Promise<SwarmTask[]>;
+  /** The service with an id; `undefined` where there is none. */
+  service(id: string, signal: AbortSignal): Promise<SwarmService | undefined>;
+  /** The tasks of one service; none of one that is gone. Those of all may be more than can be read. */
+  tasksOf(id: string, signal: AbortSignal): Promise<SwarmTask[]>;
   /** Mutating. Returns its id. */
   createService(change: ServiceChange, signal: AbortSignal): Promise<string>;
   /** Mutating. Refused when the service is no more of that version. */

@@ -25,6 +25,15 @@ export function swarmCalls(api: EngineApi): Swarm {
     tasks: async (labels, signal) =>
       records(await api.json({ ...get("/tasks"), query: labelFilters(labels) }, signal))
         .map(taskOf),
+    service: async (id, signal) => {
+      const answer = await api.json({ ...get(`/services/${pathName(id)}`), accept: [404] }, signal);
+      return answer === undefined ? undefined : serviceOf(asRecord(answer));
+    },
+    tasksOf: async (id, signal) => {
+      const query = { filters: { service: [id] } };
+      return records(await api.json({ ...get("/tasks"), query, accept: [404] }, signal))
+        .map(taskOf);
+    },
     createService: async ({ body, auth }, signal) => {
       const request = { method: "POST", path: "/services/create", json: body } as const;
       const answer = await api.json({ ...request, headers: authHeader(auth) }, signal);

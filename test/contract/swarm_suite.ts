@@ -255,6 +255,19 @@ export function swarmSuite(title: string, open: () => Promise<SwarmFixture>): vo
       assert.deepEqual(heard, actions);
     });
 
+    it("tells of one service, its tasks and no others, and nothing of one that is gone", async () => {
+      await create("one");
+      await create("two");
+      await until("one", running(1));
+      const { id, name } = await service("one");
+      assert.equal((await engine.swarm.service(id, NO_SIGNAL))?.name, name);
+      const own = await engine.swarm.tasksOf(id, NO_SIGNAL);
+      assert.deepEqual(own.map(({ serviceId }) => serviceId), [id]);
+      await engine.swarm.removeService(id, NO_SIGNAL);
+      assert.equal(await engine.swarm.service(id, NO_SIGNAL), undefined);
+      assert.deepEqual(await engine.swarm.tasksOf(id, NO_SIGNAL), []);
+    });
+
     it("does not mind removing what is gone", async () => {
       await create("gone");
       const { id } = await service("gone");

@@ -236,9 +236,13 @@ function serviceOf({ state, params }: RouteRequest): FakeService {
 
 function listTasks(request: RouteRequest): RouteAnswer {
   const { state } = request;
-  const filters = filtersOf(request, ["label"]);
+  const filters = filtersOf(request, ["label", "service"]);
   for (const service of state.swarm.services.values()) followFailed(state, service);
+  const only = filters.get("service");
+  const gone = only?.find((id) => !state.swarm.services.has(id));
+  if (gone !== undefined) throw new Refusal(404, `service ${gone} not found`);
   const found = state.swarm.tasks.filter(({ serviceId }) => {
+    if (only?.includes(serviceId) === false) return false;
     const spec = state.swarm.services.get(serviceId)?.spec ?? {};
     return matchesLabels(asTexts(spec["Labels"]), filters);
   });

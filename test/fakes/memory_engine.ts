@@ -196,7 +196,9 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
 const refuse = () => Promise.reject(new Error("This node is not a swarm manager."));
 const NO_SWARM: Swarm = {
   services: refuse,
+  service: refuse,
   tasks: refuse,
+  tasksOf: refuse,
   createService: refuse,
   updateService: refuse,
   serviceLogs: refuse,

@@ -80,6 +80,10 @@ export function createMemorySwarm(services: readonly MemoryService[] = []): Memo
             }))
         ),
       ),
+    service: async (id, signal) =>
+      (await engine.swarm.services({}, signal)).find((each) => each.id === id),
+    tasksOf: async (id, signal) =>
+      (await engine.swarm.tasks({}, signal)).filter((each) => each.serviceId === id),
     createService: ({ body }) => {
       const name = asText((body as JsonRecord)["Name"]);
       engine.onCall(`create ${name}`);

@@ -4,11 +4,17 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   COMPOSE_LABELS,
-  JOB_INFIX,
   LABELS,
   type ObservedContainer,
 } from "../../model/mod.ts";
-import { currentTasks, imageOf, shortName, taskLabels } from "../swarm/observed_services.ts";
+import {
+  currentTasks,
+  imageOf,
+  isRunOfJob,
+  shortName,
+  taskLabels,
+  wantedTasks,
+} from "../swarm/observed_services.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
 import type { FoundJob } from "./found_job.ts";
 import { hasActiveTask } from "./swarm_job.ts";
@@ -20,9 +26,10 @@ export async function findSwarmJobs(
   signal: AbortSignal,
 ): Promise<FoundJob[]> {
   const all = await swarm.services({}, signal);
-  const jobs = all.filter((each) => !isSwarmExecution(each) && isCalled(each));
+  const jobs = all.filter((each) => !isRunOfJob(each) && isCalled(each));
   if (jobs.length === 0) return [];
-  const tasks = await swarm.tasks({}, signal);
+  // Those of jobs alone: the tasks of all stacks may be more than can be read.
+  const tasks = await swarm.tasks({ [LABELS.jobTasks]: undefined }, signal);
   return jobs.map((service) => {
     const name = service.labels[STACK_LABELS.namespace] ?? "";
     return {
@@ -31,7 +38,7 @@ export async function findSwarmJobs(
       container: asContainer(service, tasks),
       scale: 1,
       executions: all.filter((each) =>
-        isSwarmExecution(each) && each.labels[LABELS.jobOf] === service.name
+        isRunOfJob(each) && each.labels[LABELS.jobOf] === service.name
       ).map((each) => asContainer(each, tasks)),
       swarm: service,
     };
@@ -49,16 +56,11 @@ export async function activeSwarmJobs(
 ): Promise<ObservedContainer[]> {
   const label = { [STACK_LABELS.namespace]: stack };
   const jobs = (await swarm.services(label, signal))
-    .filter((each) => isSwarmExecution(each) || isCalled(each));
+    .filter((each) => isRunOfJob(each) || isCalled(each));
   if (jobs.length === 0) return [];
   const tasks = await swarm.tasks(label, signal);
-  return jobs.filter((each) => isSwarmExecution(each) || hasActiveTask(each, tasks))
+  return jobs.filter((each) => isRunOfJob(each) || hasActiveTask(each, tasks))
     .map((each) => ({ ...asContainer(each, tasks), state: "running" as const }));
-}
-
-/** Whether a service was made for one run of a job. */
-function isSwarmExecution({ name, labels }: SwarmService): boolean {
-  return name.includes(JOB_INFIX) && labels[LABELS.jobRun] !== undefined;
 }
 
 function isCalled(service: SwarmService): boolean {
@@ -74,7 +76,10 @@ function asContainer(service: SwarmService, tasks: readonly SwarmTask[]): Observ
   const [task] = currentTasks(service, tasks).toSorted((a, b) =>
     b.createdAt.getTime() - a.createdAt.getTime()
   );
-  const isActive = hasActiveTask(service, tasks);
+  // Of what is called a job, and was not made to be one, it is known whether it is to run.
+  const isActive = service.labels[LABELS.jobTasks] === undefined
+    ? wantedTasks(service) > 0
+    : hasActiveTask(service, tasks);
   return {
     id: service.id,
     name: service.name,
@@ -86,7 +91,7 @@ function asContainer(service: SwarmService, tasks: readonly SwarmTask[]): Observ
     labels: {
       ...taskLabels(service),
       ...service.labels,
-      ...(isSwarmExecution(service) ? { [COMPOSE_LABELS.oneOff]: "True" } : {}),
+      ...(isRunOfJob(service) ? { [COMPOSE_LABELS.oneOff]: "True" } : {}),
     },
   };
 }

@@ -68,7 +68,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     await withDeadline({ clock, milliseconds: seconds * 1000, late }, async (within) => {
       await this.#post(id, (now) => scaled(now, 0), within);
       for (;;) {
-        const tasks = (await swarm.tasks({}, within)).filter((each) => each.serviceId === id);
+        const tasks = await swarm.tasksOf(id, within);
         if (tasks.every(({ state }) => !ALIVE.includes(state))) return;
         await clock.sleep(INTERVAL_MS, within);
       }
@@ -116,7 +116,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
       if (service === undefined) {
         throw new StackwrightError("not_found", "its service is gone: nobody knows how it ended");
       }
-      const state = runState(service, await swarm.tasks({}, signal));
+      const state = runState(service, await swarm.tasksOf(id, signal));
       if (state.kind === "ended") {
         if (state.why === "") return state.code;
         throw new StackwrightError("deploy_failed", `the job did not run: ${state.why}`);
@@ -137,8 +137,8 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     return this.#facts.swarm.serviceLogs(id, lines, signal);
   }
 
-  async #read(id: string, signal: AbortSignal): Promise<SwarmService | undefined> {
-    return (await this.#facts.swarm.services({}, signal)).find((each) => each.id === id);
+  #read(id: string, signal: AbortSignal): Promise<SwarmService | undefined> {
+    return this.#facts.swarm.service(id, signal);
   }
 
   /** Changes a service as it is now; nothing where there is nothing to change. */

@@ -3,7 +3,6 @@ import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import {
   type ContainerHealth,
   type ContainerState,
-  JOB_INFIX,
   LABELS,
   type ObservedContainer,
   type ObservedStack,
@@ -19,7 +18,7 @@ export function observedServices(
   all: readonly SwarmService[],
   tasks: readonly SwarmTask[],
 ): ObservedStack {
-  const services = all.filter((each) => !each.name.includes(JOB_INFIX));
+  const services = all.filter((each) => !isRunOfJob(each));
   const containers = services.flatMap((service) => {
     const places = currentTasks(service, tasks);
     return Array.from({ length: placesOf(service) }, (_, index) => {
@@ -37,6 +36,11 @@ export function observedServices(
   const idle = services.filter((each) => placesOf(each) === 0)
     .map(({ name, labels }) => ({ service: shortName(stack, name), labels }));
   return { containers, idle };
+}
+
+/** Whether a service was made for one run of a job: its author may call another one alike. */
+export function isRunOfJob({ labels }: Pick<SwarmService, "labels">): boolean {
+  return labels[LABELS.jobRun] !== undefined;
 }
 
 /** A scheduled job has as many as a run of it, also while nothing runs. */

@@ -3,7 +3,6 @@ import type { SwarmService } from "../../docker/swarm.ts";
 import {
   byText,
   DEFAULT_CONTEXT,
-  JOB_INFIX,
   messageOf,
   type StackKey,
   StackwrightError,
@@ -12,7 +11,7 @@ import {
 import type { Clock, KeyedLock } from "../../system/mod.ts";
 import { withinLock } from "../within_lock.ts";
 import { destroyServices } from "./destroy_services.ts";
-import { shortName } from "./observed_services.ts";
+import { isRunOfJob, shortName } from "./observed_services.ts";
 import { changeOf, type StackAction, type StackOrder } from "./stack_actions.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 import { waitConverged } from "./wait_converged.ts";
@@ -136,7 +135,7 @@ export class Stacks {
     const { swarm } = this.#parts.engine;
     const label = { [STACK_LABELS.namespace]: stack };
     const services = (await swarm.services(label, signal))
-      .filter(({ name }) => !name.includes(JOB_INFIX));
+      .filter((each) => !isRunOfJob(each));
     const tasks = services.length === 0 ? [] : await swarm.tasks(label, signal);
     return services.sort((a, b) => byText(a.name, b.name)).map((each) => counted(each, tasks));
   }

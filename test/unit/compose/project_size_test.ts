@@ -49,6 +49,9 @@ describe("tooLargeProject()", () => {
     const model = { services: { web: service } };
     assert.equal(tooLargeProject(model), undefined);
     assert.match(tooLargeProject(model, { isStack: true }) ?? "", /^an engine would list/);
+    const labels = { "stackwright.job.swarm.replicas": "500" };
+    const job = { services: { job: { ...service, labels, deploy: { replicas: 1 } } } };
+    assert.match(tooLargeProject(job, { isStack: true }) ?? "", /^an engine would list/);
   });
   it("refuses ports to expose that are none, and takes those that are", () => {
     const ranges = ["1-99999999", "0-4294967295", "5-4", "70000", "1e9", "", "a", "1-2-3", "-1"];

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isPartOfStack } from "../../../src/deploy/mod.ts";
+import { isPartOfStack, observeAll } from "../../../src/deploy/mod.ts";
 import { observedContainer } from "../../../src/docker/observed_container.ts";
+import { StackwrightError } from "../../../src/model/mod.ts";
+import { createMemorySwarm } from "../../fakes/memory_swarm.ts";
 
 describe("isPartOfStack()", () => {
   const labelled = (labels: Record<string, string>) =>
@@ -20,5 +22,26 @@ describe("isPartOfStack()", () => {
   it("has no task of a swarm, whose image says of which project it were", () => {
     const task = { "com.docker.swarm.service.id": "s1", "stackwright.manager": "stackwright" };
     assert.equal(isPartOfStack(labelled(task)), false);
+  });
+});
+
+describe("observeAll()", () => {
+  it("asks for the tasks of each stack where those of all are more than can be read", async () => {
+    const engine = createMemorySwarm([
+      { stack: "one", service: "web" },
+      { stack: "two", service: "web" },
+    ]);
+    const { swarm } = engine;
+    const tooLong = new StackwrightError("engine_refused", "the engine's answer is longer than 1");
+    const tasks: typeof swarm.tasks = (labels, within) =>
+      Object.values(labels).includes(undefined)
+        ? Promise.reject(tooLong)
+        : swarm.tasks(labels, within);
+    const { signal } = new AbortController();
+    const all = await observeAll({ ...engine, swarm: { ...swarm, tasks } }, signal, {
+      withServices: true,
+    });
+    const names = [...all].map(([stack, { containers }]) => [stack, containers[0]?.state]);
+    assert.deepEqual(names, [["one", "running"], ["two", "running"]]);
   });
 });

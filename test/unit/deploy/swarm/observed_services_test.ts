@@ -53,11 +53,14 @@ describe("observedServices()", () => {
     it(`tells ${title}`, () => assert.deepEqual(seen(service, tasks), [is]));
   }
 
-  it("leaves out services that run a job once", () => {
+  it("leaves out services that run a job once, and none that is only called like one", () => {
     const name = "shop_web-stackwright-job-1";
+    const labels = { "stackwright.job.run": "1" };
     const mode = { kind: "replicated-job", completions: 0 } as const;
-    const services = [swarmService({ name }), swarmService({ name, mode })];
-    assert.deepEqual(observedServices("shop", services, []), { containers: [], idle: [] });
+    const runs = [swarmService({ name, labels }), swarmService({ name, mode, labels })];
+    assert.deepEqual(observedServices("shop", runs, []), { containers: [], idle: [] });
+    const { containers } = observedServices("shop", [swarmService({ name })], []);
+    assert.deepEqual(containers.map(({ service }) => service), ["web-stackwright-job-1"]);
   });
 
   it("names those of which no task is wanted", () => {
