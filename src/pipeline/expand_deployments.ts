@@ -17,6 +17,7 @@ import {
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
+import { createPauses, type Pauses } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
 
@@ -80,13 +81,14 @@ export async function expandDeployments(
   signal: AbortSignal,
 ): Promise<Expansion> {
   requireFew(declared.length);
+  const found = { stacks: 0, bytes: 0, pauses: createPauses() };
   const expand = (base: DeclaredDeployment) =>
     base.deployment.autoDiscovery.enabled
-      ? discover(parts, { ...work, base }, signal)
+      ? discover(parts, { ...work, base, found }, signal)
       : { deployments: [{ declared: base }], failures: [], scans: [] };
   const expansions = await Promise.all(declared.map(expand));
   const deployments = expansions.flatMap((each) => each.deployments);
-  requireFew(deployments.length);
+  requireFew(Math.max(found.stacks, deployments.length));
   requireUnique(deployments);
   return {
     deployments,
@@ -95,8 +97,17 @@ export async function expandDeployments(
   };
 }
 
+/** What all discoveries of a run have found so far. */
+interface Found {
+  stacks: number;
+  /** Of overrides. */
+  bytes: number;
+  readonly pauses: Pauses;
+}
+
 interface ToDiscover extends RequestOfRound {
   readonly base: DeclaredDeployment;
+  readonly found: Found;
   readonly configuration: Revision;
 }
 
@@ -108,9 +119,10 @@ async function discover(
   const { base, base: { deployment }, configuration, request } = work;
   try {
     const revision = await deployedRevision(parts, { ...work, deployment }, signal);
-    const found = await lookInto(parts, { base, revision, configuration }, signal);
-    warnOf(parts, found.warnings);
-    return expansionOf(work, revision, found);
+    const place = { base, revision, configuration, found: work.found };
+    const expanded = await lookInto(parts, place, signal);
+    warnOf(parts, expanded.warnings);
+    return expansionOf(work, revision, expanded);
   } catch (thrown) {
     signal.throwIfAborted();
     const error = toStackwrightError(thrown, `the auto-discovery in ${deployment.workingDir}`);
@@ -164,7 +176,9 @@ export function removalPolicy(
 /** Lists the working directory at a revision and makes deployments of what is there. */
 async function lookInto(
   parts: PipelineParts,
-  { base, revision, configuration }: ScannedBase & { readonly configuration: Revision },
+  { base, revision, configuration, found }:
+    & ScannedBase
+    & Pick<ToDiscover, "configuration" | "found">,
   signal: AbortSignal,
 ): Promise<ExpandedDiscovery> {
   const { workingDir, composeFiles, autoDiscovery } = base.deployment;
@@ -179,26 +193,51 @@ async function lookInto(
     composeFiles,
     ...(isOwn ? { configurationDir: parts.options.configBaseDir } : {}),
   });
-  requireFew(directories.length);
-  const files = directories.flatMap(({ override }) => override ?? []);
-  const overrides = await readTexts(parts, revision, files, signal);
+  found.stacks += directories.length;
+  requireFew(found.stacks);
   const rootName = lastPart(revision.source.name);
-  return expandDiscovery(base, { directories, overrides, rootName });
+  const expanded: ExpandedDiscovery[] = [];
+  // One after the other: reading an override may take a tenth of a second, and there are hundreds.
+  for (const directory of directories) {
+    const overrides = await readText(parts, revision, directory.override, signal);
+    for (const text of overrides.values()) await requireShort(found, text);
+    expanded.push(expandDiscovery(base, { directories: [directory], overrides, rootName }));
+  }
+  return {
+    stacks: expanded.flatMap((each) => each.stacks),
+    failures: expanded.flatMap((each) => each.failures),
+    warnings: expanded.flatMap((each) => each.warnings),
+  };
 }
 
-/** Texts of the files that a revision has, by path. */
-async function readTexts(
+/** Bytes that the overrides of all stacks that a run discovers may have. */
+const MOST_OVERRIDES = 4 * 1024 * 1024;
+
+async function requireShort(found: Found, { length }: string): Promise<void> {
+  found.bytes += length;
+  if (found.bytes > MOST_OVERRIDES) {
+    throw new StackwrightError(
+      "config_invalid",
+      `the overrides of all discovered stacks have more than ${MOST_OVERRIDES} bytes; nothing was ` +
+        "changed, spread the stacks over several targets or branches",
+    );
+  }
+  // YAML takes far longer than a search.
+  await found.pauses.after(AS_LONG_AS * length);
+}
+
+/** Characters that are searched in the time in which one is read as YAML and judged. */
+const AS_LONG_AS = 16;
+
+/** The text of a file that a revision has, by its path; nothing of what is no file. */
+async function readText(
   { source }: PipelineParts,
   revision: Revision,
-  files: readonly string[],
+  file: string | undefined,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const texts = new Map<string, string>();
-  for (const file of files) {
-    const bytes = await source.read(revision, file, signal);
-    if (bytes !== undefined) texts.set(file, utf8(bytes));
-  }
-  return texts;
+  const bytes = file === undefined ? undefined : await source.read(revision, file, signal);
+  return new Map(bytes === undefined || file === undefined ? [] : [[file, utf8(bytes)]]);
 }
 
 function cannotLookInto(workingDir: string, kind: string | undefined, revision: Revision) {

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { clearImmediate, setImmediate } from "node:timers";
+import { parseDeployments } from "../../../src/config/mod.ts";
+import type { Revision, SourceRequest } from "../../../src/model/mod.ts";
+import { expandDeployments } from "../../../src/pipeline/expand_deployments.ts";
+import type { PipelineParts } from "../../../src/pipeline/mod.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+const configuration: Revision = {
+  source: { kind: "git", url: "https://h/acme/shop", name: "h/acme/shop" },
+  reference: "refs/heads/main",
+  id: "a".repeat(40),
+};
+const request = {
+  url: configuration.source.url,
+  reference: configuration.reference,
+  target: "",
+} as SourceRequest;
+
+/** Expands discoveries in a repository of so many stacks with one override. */
+function expand(stacks: number, override: string, discoveries = 1) {
+  const names = Array.from({ length: stacks }, (_, at) => `apps/s${at}`);
+  const files = names.flatMap((each) => [`${each}/compose.yaml`, `${each}/.stackwright.yaml`]);
+  let reads = 0;
+  const source: Partial<PipelineParts["source"]> = {
+    entries: () => Promise.resolve(new Map([["apps", { kind: "directory", id: "1" }]])),
+    list: () => Promise.resolve(new Map(files.map((each) => [each, { kind: "file", id: "1" }]))),
+    read: () => {
+      reads++;
+      return Promise.resolve(new TextEncoder().encode(override));
+    },
+  } as Partial<PipelineParts["source"]>;
+  const parts = { source, log: createRecordingLog(), options: { configBaseDir: "." } };
+  const base = "working_dir: apps\nauto_discovery: true\n";
+  const declared = parseDeployments(Array(discoveries).fill(base).join("---\n"), {
+    file: ".stackwright.yaml",
+    trusted: false,
+  });
+  const work = { declared, configuration, request };
+  const { signal } = new AbortController();
+  const all = expandDeployments(parts as unknown as PipelineParts, work, signal);
+  return { all, reads: () => reads };
+}
+
+const variables = (count: number) =>
+  `environment:\n${Array.from({ length: count }, (_, at) => `  N${at}: v\n`).join("")}`;
+
+describe("expandDeployments()", () => {
+  it("lets others work while it reads the overrides of many stacks", async () => {
+    let turns = 0;
+    const turn = () => {
+      turns++;
+      if (turns < 1e6) next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    const { deployments } = await expand(20, variables(500)).all;
+    clearImmediate(next);
+    assert.equal(deployments.length, 20);
+    assert.ok(turns >= 10, `${turns} turns`);
+  });
+
+  it("reads no more overrides than there may be deployments, however many discoveries find them", async () => {
+    const { all, reads } = expand(100, "timeout: 5m\n", 400);
+    await assert.rejects(all, { code: "config_invalid", message: /deployments, the most of one/ });
+    assert.ok(reads() <= 500, `${reads()} reads`);
+  });
+
+  it("reads no more than 4 MiB of overrides", async () => {
+    const { all, reads } = expand(300, `${"#".repeat(100_000)}\n`);
+    const { failures } = await all;
+    assert.match(failures[0]?.error.message ?? "", /overrides .* more than 4194304 bytes/);
+    assert.ok(reads() < 50);
+  });
+});
