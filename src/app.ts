@@ -5,7 +5,7 @@ import { forEachContext } from "./app/each_context.ts";
 import { createEngineEvents } from "./app/engine_events.ts";
 import { JobBoards } from "./app/jobs.ts";
 import { createReconciliation } from "./app/reconciliation.ts";
-import { recoveringPipeline } from "./app/recovering_pipeline.ts";
+import { HEAD_START_MS, recoveringPipeline } from "./app/recovering_pipeline.ts";
 import { stackFigures } from "./app/stack_figures.ts";
 import type { System } from "./app/system.ts";
 import type { Intake } from "./intake.ts";
@@ -14,7 +14,7 @@ import { awayContexts } from "./pipeline/mod.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { createPrometheus } from "./record/mod.ts";
 import type { Settings } from "./settings/mod.ts";
-import { LONGEST_WAIT_MS, within } from "./system/mod.ts";
+import { within } from "./system/mod.ts";
 import { startPolls } from "./app/start_polls.ts";
 import { performers } from "./app/performers.ts";
 import { createAlarms } from "./app/alarms.ts";
@@ -173,7 +173,7 @@ async function tryRecover(
       if (ready.length > 0) await intake.submit(work).finished;
       if (away.size === 0) await pipeline.recover(signal);
     };
-    await within(finish(), LONGEST_WAIT_MS, clock, signal);
+    await within(finish(), HEAD_START_MS, clock, signal);
     return new Set(away.keys());
   } catch (error) {
     if (signal.aborted) return new Set();

@@ -1,7 +1,14 @@
 import { DEFAULT_CONTEXT, type RunReporter, type StackKey } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
-import { abortable, type Clock, LONGEST_WAIT_MS, within } from "../system/mod.ts";
+import { abortable, type Clock, within } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
+
+/**
+ * Milliseconds for which interrupted work keeps other work waiting at a start. Most is finished by then,
+ * and in the order in which it was begun; what hangs keeps no more than its own stacks from working,
+ * whose locks it holds.
+ */
+export const HEAD_START_MS = 30_000;
 
 /** A pipeline that finishes interrupted work by itself. */
 interface RecoveringPipeline extends Pipeline {
@@ -19,7 +26,7 @@ interface Begun {
 
 /**
  * Makes the pipeline, which finishes interrupted work before it does any other. How long that takes is up
- * to repositories (health checks, `timeout`): after {@link LONGEST_WAIT_MS} it goes on beside other work,
+ * to repositories (health checks, `timeout`): after {@link HEAD_START_MS} it goes on beside other work,
  * and what is being finished keeps its stack alone. `stop` ends it, and no client that goes away.
  */
 export function recoveringPipeline(
@@ -97,7 +104,7 @@ class Recovery {
       this.#isFinishing || context !== DEFAULT_CONTEXT || this.#waiting.has(context);
     const pipeline = createPipeline({ ...parts, waitsFor });
     const finished = this.#finish(pipeline, reporter);
-    const open = within(finished, LONGEST_WAIT_MS, clock, this.#stop)
+    const open = within(finished, HEAD_START_MS, clock, this.#stop)
       .then(() => parts.trees.collect(this.#stop));
     Promise.all([finished, open]).catch(() => this.#attempt = undefined);
     return { pipeline, finished, open };
